@@ -1,0 +1,79 @@
+# make demo needs python3 (3.11 or later) and nothing else; the rest installs the developers' tools.
+
+PYTHON ?= python3
+VENV ?= .venv
+OUT ?= out
+PYTEST_ARGS ?=
+
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: help demo test test-all bench lint types docs clean
+
+help:
+	@echo "make demo      protect an artificial business register, prove it, write $(OUT)/"
+	@echo "make test      unit tests, property tests and examples"
+	@echo "make test-all  the same with many more examples, and the slow tests"
+	@echo "make bench     measure speed and memory"
+	@echo "make lint      style"
+	@echo "make types     types"
+	@echo "make docs      build the documentation in site/"
+	@echo "make clean     remove what was built (not $(VENV))"
+
+demo: $(VENV)/.installed
+	$(BIN)/diskret demo --folder "$(OUT)"
+
+test: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
+
+test-all: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest -n 2 -m "" --hypothesis-profile=thorough $(PYTEST_ARGS)
+
+bench: $(VENV)/.installed-dev
+	@for script in benchmarks/[a-z]*.py; do \
+		echo "== $$script"; $(BIN)/python "$$script" || exit 1; \
+	done
+
+lint: $(VENV)/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.installed-dev
+	$(BIN)/pyright --pythonpath $(BIN)/python
+
+docs: $(VENV)/.installed-dev
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@! grep -rE '<(script|img|link rel="stylesheet")[^>]*"https?://' site --include=*.html \
+		|| { echo "the site must not load anything from other servers" >&2; exit 1; }
+
+clean:
+	rm -rf site build dist htmlcov .coverage .pytest_cache .ruff_cache .hypothesis
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# ── the environment: installed once, and again when pyproject.toml changes ──────────
+
+$(VENV)/.installed: pyproject.toml | $(VENV)/pyvenv.cfg
+	@echo "Installing diskret into $(VENV) ..."
+	$(PIP) -e .
+	@touch $@
+
+$(VENV)/.installed-dev: pyproject.toml | $(VENV)/pyvenv.cfg
+	@echo "Installing diskret and the developers' tools into $(VENV) ..."
+	$(PIP) -e '.[dev]'
+	@touch $@ $(VENV)/.installed
+
+$(VENV)/pyvenv.cfg:
+	@command -v $(PYTHON) >/dev/null || { \
+		echo "$(PYTHON) was not found. Install Python 3.11 or later"; \
+		echo "(Debian, Ubuntu: apt install python3 python3-venv; otherwise https://www.python.org)"; \
+		echo "or say which one to use: make PYTHON=/path/to/python3 ..."; \
+		exit 1; } >&2
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "diskret needs Python 3.11 or later; $(PYTHON) is $$($(PYTHON) --version 2>&1)."; \
+		echo "Say which one to use: make PYTHON=/path/to/python3.11 ..."; \
+		exit 1; } >&2
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+		echo "This Python cannot make virtual environments: venv or ensurepip is missing."; \
+		echo "Debian, Ubuntu: apt install python3-venv"; \
+		exit 1; } >&2
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }

@@ -1,0 +1,61 @@
+"""A skipped test is never overlooked: tests of tests/conftest.py in a run of its own."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SAMPLE = """
+import pytest
+
+def test_reference(reference_data):
+    assert reference_data.is_dir()
+
+def test_careless():
+    pytest.skip("no mood")
+
+def test_optional():
+    pytest.skip("optional: needs a cluster")
+"""
+
+
+@pytest.fixture
+def run(tmp_path):
+    tests = tmp_path / "repository" / "tests"
+    tests.mkdir(parents=True)
+    shutil.copy(Path(__file__).parent / "conftest.py", tests)
+    (tests / "test_sample.py").write_text(SAMPLE, encoding="utf-8")
+
+    def run(**variables: str) -> str:
+        clean = {k: v for k, v in os.environ.items() if k != "DISKRET_REFERENCE_DATA"}
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", str(tests)],
+            capture_output=True,
+            text=True,
+            env=clean | variables,
+            cwd=tmp_path,
+        )
+        return done.stdout
+
+    return run
+
+
+def test_without_reference_data_skips_are_counted(run):
+    report = run()
+    assert "3 skipped" in report
+    assert "1 tests skipped because reference data are missing" in report
+
+
+def test_with_reference_data_a_skip_is_an_error(run, tmp_path):
+    report = run(DISKRET_REFERENCE_DATA=str(tmp_path))
+    assert "1 failed, 1 passed, 1 skipped" in report
+    assert "skipped although DISKRET_REFERENCE_DATA is set: no mood" in report
+
+
+def test_promised_but_missing_reference_data_fail(run, tmp_path):
+    report = run(DISKRET_REFERENCE_DATA=str(tmp_path / "nowhere"))
+    assert "names a folder that does not exist" in report
+    assert "1 error" in report
