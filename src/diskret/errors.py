@@ -1,0 +1,41 @@
+"""The errors of diskret: what was wrong, where, and what to do about it."""
+
+
+class DiskretError(Exception):
+    """Base of every error that diskret raises on purpose."""
+
+
+class InputError(DiskretError):
+    """Records, cells, codes, files or options that cannot be used as they are."""
+
+
+class HierarchyError(InputError):
+    """A code tree that is no tree, or codes that do not belong to it."""
+
+
+class AdditivityError(InputError):
+    """Totals of an already tabulated file that are not the sum of their parts."""
+
+
+class JobError(InputError):
+    """A job file that cannot be carried out; names line, key and admissible values."""
+
+
+class KeyFileError(DiskretError):
+    """The secret key file is missing, damaged or readable by others."""
+
+
+class ContradictionError(DiskretError):
+    """Published values that no table can satisfy: nothing can be proven about them."""
+
+
+class ProtectionError(DiskretError):
+    """No pattern satisfies the requirements, e.g. because of frozen cells."""
+
+
+class ProofError(DiskretError):
+    """A claim could not be proven; nothing was written."""
+
+
+class VerificationError(DiskretError):
+    """Released files that do not agree with their certificate."""

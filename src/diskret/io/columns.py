@@ -1,0 +1,147 @@
+"""Columns of a frame as the rest of the system wants them: code texts and scaled integers."""
+
+from __future__ import annotations
+
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from diskret.errors import InputError
+
+_EXAMPLES = 5
+
+
+def column(table: pa.Table, name: str) -> pa.ChunkedArray:
+    """A column by name.
+
+    Raises
+    ------
+    InputError
+        It is missing or there twice.
+    """
+    found = table.schema.get_all_field_indices(name)
+    if len(found) == 1:
+        return table.column(found[0])
+    has = ", ".join(repr(c) for c in table.column_names)
+    problem = "there is no column" if not found else "there is more than one column"
+    raise InputError(f"{problem} {name!r}; the columns are {has}")
+
+
+def code_text(values: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+    """Codes as text without padding; leading zeros stay.
+
+    Raises
+    ------
+    InputError
+        Codes are floating point numbers or missing.
+    """
+    if pa.types.is_dictionary(values.type):
+        values = values.cast(values.type.value_type)
+    if pa.types.is_floating(values.type):
+        raise InputError(
+            f"the codes in {name!r} are floating point numbers, which have no unique spelling "
+            "as text; turn them into text or whole numbers first"
+        )
+    text = pc.utf8_trim_whitespace(values.cast(pa.string()))
+    missing = pc.fill_null(pc.equal(text, ""), True)
+    if pc.any(missing).as_py():
+        rows = np.flatnonzero(missing.to_numpy())
+        raise InputError(
+            f"{len(rows):,} codes in {name!r} are missing (first in row {rows[0] + 1}); "
+            "give them a category of their own or leave these rows out"
+        )
+    return text
+
+
+def whole_numbers(values: pa.ChunkedArray, name: str) -> NDArray[np.int64]:
+    """Whole numbers ≥ 0, e.g. counts of contributors."""
+    numbers = scaled_integers(values, name, 0)
+    negative = np.flatnonzero(numbers < 0)
+    if len(negative):
+        raise InputError(f"{name!r} must not be negative; it is in row {negative[0] + 1}")
+    return numbers
+
+
+def scaled_integers(values: pa.ChunkedArray, name: str, decimals: int) -> NDArray[np.int64]:
+    """Exact values as integers in units of 10**-decimals.
+
+    Raises
+    ------
+    InputError
+        A value is missing, not a number, not finite, too large, or has more decimals than
+        stated.
+    """
+    if pa.types.is_dictionary(values.type):
+        values = values.cast(values.type.value_type)
+    if values.null_count:
+        rows = np.flatnonzero(values.is_null().to_numpy())
+        raise InputError(
+            f"{len(rows):,} values in {name!r} are missing (first in row {rows[0] + 1}); "
+            "fill them in or leave these rows out"
+        )
+    if pa.types.is_floating(values.type):
+        return _from_floats(values, name, decimals)
+    if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
+        values = pc.utf8_trim_whitespace(values.cast(pa.string()))
+    try:
+        exact = values.cast(pa.decimal128(38, decimals))
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise _refused(values, name, decimals) from None
+    low, high = _halves(exact)
+    if np.any(high != low >> 63):
+        raise InputError(f"values in {name!r} leave the range of 64-bit integers")
+    return low
+
+
+def _from_floats(values: pa.ChunkedArray, name: str, decimals: int) -> NDArray[np.int64]:
+    floats = values.to_numpy().astype(np.float64)
+    scaled = floats * 10.0**decimals
+    whole = np.rint(scaled)
+    with np.errstate(invalid="ignore"):
+        # a decimal fraction has no exact binary form: allow for its rounding, no more
+        near = np.abs(scaled - whole) <= 1e-6 + 4e-16 * np.abs(scaled)
+    wrong = ~(near & (np.abs(scaled) < 2.0**62))
+    if wrong.any():
+        row = int(np.flatnonzero(wrong)[0])
+        raise InputError(
+            f"{int(wrong.sum()):,} values in {name!r} are not finite numbers with at most "
+            f"{decimals} decimals, the first in row {row + 1}: {floats[row]!r}; state decimals="
+        )
+    return whole.astype(np.int64)
+
+
+def _halves(exact: pa.ChunkedArray) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    parts = [np.empty((0, 2), dtype=np.int64)]
+    for chunk in exact.chunks:
+        words = np.frombuffer(chunk.buffers()[1], dtype="<i8").reshape(-1, 2)
+        parts.append(words[chunk.offset : chunk.offset + len(chunk)])
+    both = np.concatenate(parts)
+    return both[:, 0].copy(), both[:, 1].copy()
+
+
+def _refused(values: pa.ChunkedArray, name: str, decimals: int) -> InputError:
+    bad: list[str] = []
+    for row, value in enumerate(values.to_pylist(), start=1):
+        if not _fits(value, decimals):
+            bad.append(f"row {row}: {value!r}")
+            if len(bad) == _EXAMPLES:
+                break
+    return InputError(
+        f"values in {name!r} are not numbers with at most {decimals} decimals "
+        f"({', '.join(bad) or values.type}); state decimals= and write 1234.5, not 1.234,5"
+    )
+
+
+def _fits(value: Any, decimals: int) -> bool:
+    try:
+        number = Decimal(str(value))
+    except InvalidOperation:
+        return False
+    exponent = number.as_tuple().exponent
+    return isinstance(exponent, int) and (
+        -exponent <= decimals or number == round(number, decimals)
+    )

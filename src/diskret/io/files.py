@@ -1,0 +1,82 @@
+"""Parquet and CSV files: their columns, and all that is in them."""
+
+# pyarrow has no type information for its classes.
+# pyright: reportUnknownParameterType=false
+
+from __future__ import annotations
+
+import csv
+import re
+from pathlib import Path
+
+import pyarrow as pa
+from pyarrow import csv as arrow_csv
+from pyarrow import parquet
+
+from diskret.errors import InputError
+from diskret.io.names import check_names, some
+
+_DELIMITERS = ",;\t|"
+_RECODE = (
+    "save it as UTF-8, or read it with a library that knows its encoding and pass the frame, "
+    'e.g. pandas.read_csv(path, dtype=str, encoding="latin-1")'
+)
+
+
+def parquet_columns(paths: tuple[Path, ...]) -> tuple[str, ...]:
+    """Read the column names, which all files must share."""
+    columns: list[tuple[str, ...]] = []
+    for path in paths:
+        try:
+            columns.append(tuple(parquet.read_schema(path).names))
+        except (pa.ArrowException, OSError) as error:
+            raise InputError(f"{path}: cannot be read as a Parquet file ({error})") from error
+        check_names(columns[-1], f"{path}: ")
+        lonely = sorted(set(columns[-1]) ^ set(columns[0]))
+        if lonely:
+            raise InputError(
+                f"{path}: has other columns than {paths[0]}; "
+                f"{some('column', lonely)} is in one of them only"
+            )
+    return columns[0]
+
+
+def read_parquet(paths: tuple[Path, ...]) -> list[pa.Table]:
+    """Read each file as a table."""
+    return [parquet.ParquetFile(path).read() for path in paths]
+
+
+def csv_header(path: Path) -> tuple[tuple[str, ...], str]:
+    """Read the column names and the delimiter that is most frequent among them."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            line = file.readline().rstrip("\r\n")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: is not UTF-8 text; {_RECODE}") from error
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from error
+    if not line.strip():
+        raise InputError(f"{path}: line 1 is empty; it must hold the column names")
+    unquoted = re.sub(r'"[^"]*"', "", line)
+    delimiter = max(_DELIMITERS, key=unquoted.count)
+    columns = tuple(next(csv.reader([line], delimiter=delimiter)))
+    check_names(columns, f"{path}: line 1: ")
+    return columns, delimiter
+
+
+def read_csv(path: Path, columns: tuple[str, ...], delimiter: str) -> pa.Table:
+    """Read a file with all columns as text; an empty field is null."""
+    try:
+        return arrow_csv.read_csv(
+            path,
+            read_options=arrow_csv.ReadOptions(column_names=list(columns), skip_rows=1),
+            parse_options=arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+            convert_options=arrow_csv.ConvertOptions(
+                column_types=dict.fromkeys(columns, pa.string()),
+                null_values=[""],
+                strings_can_be_null=True,
+            ),
+        )
+    except pa.ArrowException as error:
+        reason = f"is not UTF-8 text; {_RECODE}" if "UTF8" in str(error) else str(error)
+        raise InputError(f"{path}: {reason}") from error

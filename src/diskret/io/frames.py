@@ -1,0 +1,268 @@
+"""Frames of any kind in, the same kind out."""
+
+# pyarrow has no type information for its classes.
+# pyright: reportUnknownParameterType=false
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal
+
+import narwhals as nw
+import pyarrow as pa
+from narwhals import dependencies as known
+
+from diskret.errors import InputError
+from diskret.io.files import csv_header, parquet_columns, read_csv, read_parquet
+from diskret.io.names import check_names, some
+
+FrameKind = Literal["pandas", "polars", "pyarrow", "duckdb"]
+
+_ACCEPTED = (
+    "accepted are pandas, Polars and PyArrow tables, DuckDB relations, the path of a .parquet, "
+    ".csv or .txt file, and a list of .parquet paths"
+)
+_FORMATS: dict[str, Literal["parquet", "csv"]] = {
+    ".parquet": "parquet",
+    ".csv": "csv",
+    ".txt": "csv",
+}
+
+_INCONVERTIBLE = (pa.ArrowException, OverflowError)  # the latter for integers beyond 64 bits
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """Records as an engine takes them: an Arrow table in memory, or files on disk.
+
+    Parameters
+    ----------
+    columns
+        Column names as the user wrote them.
+    kind
+        The kind of frame to give back.
+    arrow
+        The records, or None if they stay in `paths`.
+    paths, format
+        Files to scan (``"parquet"``, or ``"csv"`` in which every column is read as text so
+        that leading zeros stay).
+    delimiter
+        Separator of CSV files.
+    """
+
+    columns: tuple[str, ...]
+    kind: FrameKind
+    arrow: pa.Table | None = None
+    paths: tuple[Path, ...] = ()
+    format: Literal["parquet", "csv"] | None = None
+    delimiter: str = ","
+
+
+def source(records: Any) -> Source:
+    """Open a frame or a path (Parquet, CSV) as a source of records.
+
+    Frames are taken into memory as Arrow; files stay where they are, only their column
+    names are read.
+
+    Parameters
+    ----------
+    records
+        A pandas or Polars data frame, a Polars lazy frame, a PyArrow table, record batch or
+        record batch reader, a DuckDB relation (run on its own connection), the path of a
+        ``.parquet``, ``.csv`` or ``.txt`` file, or a list of ``.parquet`` paths. A CSV file
+        is UTF-8 with one header line; its delimiter, one of ``,``, ``;``, tab and ``|``, is
+        the one that is most frequent in the header. A pandas index is dropped, category
+        types become plain columns.
+
+    Raises
+    ------
+    InputError
+        The object or the file is of no accepted kind, the file is missing, or the column
+        names are not text or not unique.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> opened = source(pa.table({"region": ["01", "02"], "turnover": [3, 4]}))
+    >>> opened.columns, opened.kind
+    (('region', 'turnover'), 'pyarrow')
+    """
+    if isinstance(records, (str, PathLike)):
+        return _file_source([records])
+    if isinstance(records, (list, tuple)):
+        return _list_source(records)
+    table, kind = _frame_to_arrow(records)
+    return Source(tuple(table.column_names), kind, arrow=table)
+
+
+def to_arrow(frame: Any) -> tuple[pa.Table, FrameKind]:
+    """Read any frame as an Arrow table, and tell the kind it came as.
+
+    Parameters
+    ----------
+    frame
+        Whatever [`source`][diskret.io.source] accepts; files are read (CSV as text, an
+        empty field is null).
+
+    Returns
+    -------
+    tuple of pyarrow.Table and str
+        Text columns are ``string`` or ``large_string``, never dictionaries.
+
+    Raises
+    ------
+    InputError
+        As for [`source`][diskret.io.source]; or the file cannot be read.
+    """
+    opened = source(frame)
+    return (opened.arrow if opened.arrow is not None else _read(opened)), opened.kind
+
+
+def from_arrow(table: pa.Table, kind: FrameKind) -> Any:
+    """Turn an Arrow table into the kind of frame the user works with.
+
+    Parameters
+    ----------
+    table
+        The cells or records to hand back.
+    kind
+        ``"pandas"``, ``"polars"`` (a data frame, also where a lazy frame came in),
+        ``"pyarrow"`` or ``"duckdb"``: a relation on a private in-memory connection, which
+        the relation itself keeps open for as long as it lives.
+
+    Examples
+    --------
+    >>> from_arrow(pa.table({"region": ["01"]}), "duckdb").fetchall()
+    [('01',)]
+    """
+    if kind == "pyarrow":
+        return table
+    if kind == "duckdb":
+        return _duckdb_relation(table)
+    return nw.from_arrow(table, backend=kind).to_native()
+
+
+# ── frames ──────────────────────────────────────────────────────────────────────────
+
+
+def _frame_to_arrow(frame: Any) -> tuple[pa.Table, FrameKind]:
+    if known.is_pandas_dataframe(frame):
+        check_names(frame.columns)  # before narwhals: it makes text of all names
+        return _plain(_pandas_to_arrow(frame)), "pandas"
+    if known.is_polars_dataframe(frame) or known.is_polars_lazyframe(frame):
+        return _plain(_polars_to_arrow(nw.from_native(frame).lazy().collect())), "polars"
+    if known.is_duckdb_relation(frame):
+        table, kind = frame.to_arrow_table(), "duckdb"
+    elif isinstance(frame, pa.RecordBatchReader):
+        table, kind = frame.read_all(), "pyarrow"
+    elif isinstance(frame, pa.RecordBatch):
+        table, kind = pa.Table.from_batches([frame]), "pyarrow"
+    elif isinstance(frame, pa.Table):
+        table, kind = frame, "pyarrow"
+    else:
+        raise InputError(f"{_kind(frame)} cannot be read as a table; {_ACCEPTED}")
+    check_names(table.column_names)
+    return _plain(table), kind
+
+
+def _pandas_to_arrow(frame: Any) -> pa.Table:
+    # narwhals carries an index over as a column; it is no variable of the records.
+    records = nw.maybe_reset_index(nw.from_native(frame, eager_only=True))
+    try:
+        return records.to_arrow()
+    except _INCONVERTIBLE as error:
+        mixed = [name for name in records.columns if not _convertible(records[name])]
+        raise InputError(
+            f"{some('column', mixed)} of the pandas frame cannot be converted to one type "
+            f"({error.args[0]}); give every value the same type, e.g. "
+            "frame[name] = frame[name].astype(str), or leave the column out"
+        ) from error
+
+
+def _convertible(column: nw.Series[Any]) -> bool:
+    try:
+        column.to_arrow()
+    except _INCONVERTIBLE:
+        return False
+    return True
+
+
+def _polars_to_arrow(frame: nw.DataFrame[Any]) -> pa.Table:
+    # Polars would hand the memory addresses of Python objects over as if they were data.
+    objects = [name for name, dtype in frame.schema.items() if dtype == nw.Object]
+    if objects:
+        raise InputError(
+            f"{some('column', objects)} of the Polars frame holds Python objects; "
+            "convert them to text or numbers, or leave them out"
+        )
+    return frame.to_arrow()
+
+
+def _plain(table: pa.Table) -> pa.Table:
+    """Decode dictionaries, make untyped columns text, drop metadata."""
+    schema = pa.schema([(field.name, _plain_type(field.type)) for field in table.schema])
+    return table.cast(schema).replace_schema_metadata(None)
+
+
+def _plain_type(arrow_type: pa.DataType) -> pa.DataType:
+    if pa.types.is_dictionary(arrow_type):
+        inner = _plain_type(arrow_type.value_type)
+        # Decoded text can be far longer than the dictionary was.
+        return pa.large_string() if pa.types.is_string(inner) else inner
+    if pa.types.is_null(arrow_type) or pa.types.is_string_view(arrow_type):
+        return pa.large_string()
+    return arrow_type
+
+
+def _duckdb_relation(table: pa.Table) -> Any:
+    import duckdb
+
+    # Records must not be spilled into the user's working folder, DuckDB's default.
+    connection = duckdb.connect(config={"temp_directory": ""})
+    # DuckDB renames Arrow columns that differ in case only; a projection leaves names alone.
+    plain = [f"c{i}" for i in range(table.num_columns)]
+    relation = connection.from_arrow(table.rename_columns(plain))
+    names = zip(plain, table.column_names, strict=True)
+    return relation.project(*(duckdb.ColumnExpression(c).alias(name) for c, name in names))
+
+
+# ── files ───────────────────────────────────────────────────────────────────────────
+
+
+def _list_source(paths: list[Any] | tuple[Any, ...]) -> Source:
+    others = [path for path in paths if not isinstance(path, (str, PathLike))]
+    if not paths or others:
+        what = f"a list that holds {_kind(others[0])}" if others else "an empty list"
+        raise InputError(f"{what} cannot be read as a table; {_ACCEPTED}")
+    return _file_source(list(paths))
+
+
+def _file_source(given: list[str | PathLike[str]]) -> Source:
+    paths = tuple(Path(path) for path in given)
+    for path in paths:
+        if path.is_dir():
+            raise InputError(f"{path}: is a folder, not a file; {_ACCEPTED}")
+        if path.suffix.lower() not in _FORMATS:
+            raise InputError(f"{path}: the suffix {path.suffix!r} is not known; {_ACCEPTED}")
+        if not path.is_file():
+            raise InputError(f"{path}: there is no such file; {_ACCEPTED}")
+    formats = {_FORMATS[path.suffix.lower()] for path in paths}
+    if formats == {"parquet"}:
+        return Source(parquet_columns(paths), "pyarrow", paths=paths, format="parquet")
+    if len(paths) != 1:
+        raise InputError(f"several files can be read together only if all are Parquet; {_ACCEPTED}")
+    columns, delimiter = csv_header(paths[0])
+    return Source(columns, "pyarrow", paths=paths, format="csv", delimiter=delimiter)
+
+
+def _read(opened: Source) -> pa.Table:
+    if opened.format == "parquet":
+        tables = [_plain(table.select(opened.columns)) for table in read_parquet(opened.paths)]
+        return pa.concat_tables(tables, promote_options="permissive")
+    return read_csv(opened.paths[0], opened.columns, opened.delimiter)
+
+
+def _kind(thing: Any) -> str:
+    return f"an object of type {type(thing).__name__!r}"
