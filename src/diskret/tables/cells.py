@@ -1,0 +1,161 @@
+"""Tables as frames: one row for each combination of codes, in C order."""
+
+# pyarrow has no type information for its classes and compute functions.
+# pyright: reportAttributeAccessIssue=false, reportUnknownParameterType=false
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from diskret.errors import InputError
+from diskret.io import from_arrow
+from diskret.tables.dimension import Dimension
+from diskret.tables.published import Published
+from diskret.tables.table import Table
+
+#: What a public table says of a cell.
+STATUS = ("published", "suppressed", "empty")
+
+_EXACT_FLOAT = 2**53
+
+
+def cells_frame(table: Table) -> Any:
+    """All cells of a table, in the kind of frame the user brought.
+
+    Parameters
+    ----------
+    table
+        The table; confidential, and so is the frame.
+
+    Returns
+    -------
+    frame
+        The code columns, ``count``, ``units`` and ``holdings`` (where known) and one column
+        for each measure in published units; one row for each combination of codes.
+
+    Raises
+    ------
+    InputError
+        Two columns would have the same name.
+
+    Examples
+    --------
+    >>> from diskret.hierarchy import Hierarchy
+    >>> region = Dimension("region", Hierarchy.flat(["N", "S"]))
+    >>> cells_frame(Table((region,), count=np.array([12, 7, 5]))).to_pydict()
+    {'region': ['Total', 'N', 'S'], 'count': [12, 7, 5]}
+    """
+    return from_arrow(pa.table(table_columns(table)), table.frame_kind)
+
+
+def table_columns(table: Table) -> dict[str, pa.Array]:
+    """The columns of [`cells_frame`][diskret.tables.cells.cells_frame] by name.
+
+    Raises
+    ------
+    InputError
+        Two columns would have the same name.
+    """
+    numbers = {"count": table.count, "units": table.units, "holdings": table.holdings}
+    columns = [(name, array) for name, array in numbers.items() if array is not None]
+    columns += [(m.name, in_published_units(m.sum, m.decimals)) for m in table.measures]
+    check_names([*(d.name for d in table.dimensions), *(name for name, _ in columns)])
+    flat = {name: pa.array(array.ravel()) for name, array in columns}
+    return {**codes_columns(table.dimensions), **flat}
+
+
+def public_columns(published: Published) -> pa.Table:
+    """What may leave of a table: codes, values (null if suppressed), status.
+
+    `status` is published | suppressed | empty; one row for each combination of codes.
+
+    Raises
+    ------
+    InputError
+        Two columns would have the same name.
+    """
+    check_names([*(d.name for d in published.dimensions), published.measure, "status"])
+    suppressed, empty = published.suppressed.ravel(), published.empty.ravel()
+    value = np.where(suppressed | empty, 0, published.value.ravel())
+    return pa.table(
+        {
+            **codes_columns(published.dimensions),
+            published.measure: pa.array(
+                in_published_units(value, published.decimals), mask=suppressed
+            ),
+            "status": pa.array(STATUS).take(
+                pa.array(np.where(suppressed, 1, np.where(empty, 2, 0)))
+            ),
+        }
+    )
+
+
+def codes_columns(dimensions: tuple[Dimension, ...]) -> dict[str, pa.StringArray]:
+    """Dimension name → the code in each cell, cells in C order (last dimension fastest).
+
+    Examples
+    --------
+    >>> from diskret.hierarchy import Hierarchy
+    >>> pair = tuple(Dimension(name, Hierarchy.flat(["x"])) for name in "ab")
+    >>> {name: codes.to_pylist() for name, codes in codes_columns(pair).items()}
+    {'a': ['Total', 'Total', 'x', 'x'], 'b': ['Total', 'x', 'Total', 'x']}
+    """
+    check_names(d.name for d in dimensions)
+    cells = np.prod([len(d) for d in dimensions], dtype=np.int64)
+    columns: dict[str, pa.StringArray] = {}
+    inner = int(cells)
+    for dimension in dimensions:
+        inner //= len(dimension)
+        once = np.repeat(np.arange(len(dimension), dtype=np.int32), inner)
+        codes = pa.array(dimension.hierarchy.codes, pa.string())
+        columns[dimension.name] = codes.take(pa.array(np.tile(once, int(cells) // len(once))))
+    return columns
+
+
+def in_published_units(
+    scaled: NDArray[np.int64], decimals: int
+) -> NDArray[np.int64] | NDArray[np.float64]:
+    """Scaled integers as users read them: integers without decimals, else nearest floats.
+
+    Parameters
+    ----------
+    scaled
+        Integers in units of 10**-decimals, any shape.
+    decimals
+        0 to 18.
+
+    Examples
+    --------
+    >>> in_published_units(np.array([1250, -5]), 2).tolist()
+    [12.5, -0.05]
+    """
+    if decimals == 0:
+        return scaled
+    floats = scaled / 10.0**decimals
+    # beyond 2**53 the numerator would be rounded before the division; Python's own
+    # division of integers rounds once
+    for at in zip(*np.nonzero((scaled > _EXACT_FLOAT) | (scaled < -_EXACT_FLOAT)), strict=True):
+        floats[at] = int(scaled[at]) / 10**decimals
+    return floats
+
+
+def check_names(names: Iterable[str]) -> None:
+    """Refuse column names that are there twice.
+
+    Raises
+    ------
+    InputError
+        Names them.
+    """
+    names = list(names)
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise InputError(
+            f"more than one column would be called {', '.join(map(repr, twice))} "
+            f"(all columns: {', '.join(names)}); rename the variable"
+        )

@@ -1,0 +1,380 @@
+"""The public files of one table: a CSV of its cells and a JSON of its structure.
+
+They are made from `Published` alone and read back to the same `Published`. The CSV has the
+code columns, the measure (exact decimal text, empty where suppressed) and ``status``.
+"""
+
+# pyarrow has no type information for its classes and compute functions.
+# pyright: reportAttributeAccessIssue=false, reportUnknownParameterType=false
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pa_csv
+from numpy.typing import NDArray
+
+from diskret.errors import HierarchyError, InputError
+from diskret.hierarchy import Hierarchy
+from diskret.tables.cells import STATUS, check_names, public_columns
+from diskret.tables.dimension import Dimension
+from diskret.tables.published import Published
+
+#: The schema that structure files name.
+SCHEMA = "diskret/structure/1"
+
+_STRUCTURE = ".structure.json"
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_NOT_IN_FILE_NAMES = re.compile(r'[<>:"/\\|?*]|^[.\s]|[.\s]$')
+_EXAMPLES = 3
+_MAX_CELLS = 10**12
+
+T = TypeVar("T")
+
+
+def structure(published: Published) -> dict[str, Any]:
+    """What a reader needs beside the CSV: code trees, labels, decimals; JSON-ready.
+
+    Raises
+    ------
+    InputError
+        A name cannot be a file name, two columns would have the same name, or a text holds
+        control characters such as line breaks.
+    """
+    _check(published)
+    return {
+        "schema": SCHEMA,
+        "name": published.name,
+        "measure": published.measure,
+        "frequency": published.frequency,
+        "decimals": published.decimals,
+        "nonnegative": published.nonnegative,
+        "dimensions": [_outline(dimension) for dimension in published.dimensions],
+    }
+
+
+def public_cells(published: Published) -> pa.Table:
+    """The columns of the public CSV as text, one row for each combination of codes.
+
+    Raises
+    ------
+    InputError
+        As [`structure`][diskret.tables.public_files.structure].
+    """
+    _check(published)
+    cells = public_columns(published)
+    value = np.where(published.suppressed | published.empty, 0, published.value).ravel()
+    exact = decimal_text(value, published.decimals)
+    text = pc.if_else(pa.array(published.suppressed.ravel()), "", exact)
+    return cells.set_column(cells.column_names.index(published.measure), published.measure, text)
+
+
+def read_published(folder: str | PathLike[str], name: str | None = None) -> Published:
+    """The attacker's view, from the public files alone.
+
+    Parameters
+    ----------
+    folder
+        A folder with public files, or the folder of a release that holds ``public/``.
+    name
+        Name of the table; may be left out if the folder holds only one.
+
+    Raises
+    ------
+    InputError
+        A file is missing or damaged, or cells are missing, doubled or unreadable; names
+        file, line and column.
+    """
+    public, name = _locate(Path(folder), name)
+    outline = _read_structure(public / f"{name}{_STRUCTURE}", name)
+    path = public / f"{name}.csv"
+    columns = [d.name for d in outline.dimensions] + [outline.measure, "status"]
+    cells = _read_text(path, columns)
+    at = _positions(path, cells, outline.dimensions)
+    value, status = _values(path, cells, outline)
+    shape = tuple(len(d) for d in outline.dimensions)
+
+    def placed(column: NDArray[Any]) -> NDArray[Any]:
+        array = np.empty(len(column), dtype=column.dtype)
+        array[at] = column
+        return array.reshape(shape)
+
+    return Published(
+        name=name,
+        dimensions=outline.dimensions,
+        measure=outline.measure,
+        frequency=outline.frequency,
+        decimals=outline.decimals,
+        value=placed(value),
+        suppressed=placed(status == 1),
+        empty=placed(status == 2),
+        nonnegative=outline.nonnegative,
+    )
+
+
+def decimal_text(scaled: NDArray[np.int64], decimals: int) -> pa.StringArray:
+    """Scaled integers as exact decimal text with exactly `decimals` decimals.
+
+    Examples
+    --------
+    >>> decimal_text(np.array([1250, -5, 0]), 2).to_pylist()
+    ['12.50', '-0.05', '0.00']
+    """
+    # the view makes |-2**63|, which int64 cannot hold, right as well
+    size = np.abs(scaled).view(np.uint64)
+    base = np.uint64(10**decimals)
+    sign = pc.if_else(pa.array(scaled < 0), "-", "")
+    text = pc.binary_join_element_wise(sign, pa.array(size // base).cast(pa.string()), "")
+    if decimals == 0:
+        return text
+    fraction = pc.utf8_lpad(pa.array(size % base).cast(pa.string()), decimals, "0")
+    return pc.binary_join_element_wise(text, fraction, ".")
+
+
+def check_file_name(name: str) -> None:
+    """Refuse table names that cannot begin the name of a file on every system.
+
+    Raises
+    ------
+    InputError
+        Says what is not allowed.
+    """
+    if not 0 < len(name) <= 100 or _NOT_IN_FILE_NAMES.search(name) or _UNPRINTABLE.search(name):
+        raise InputError(
+            f"the table's name {name!r} cannot be used for files: it must have 1 to 100 "
+            'characters, none of < > : " / \\ | ? *, and must not begin or end with a dot or '
+            "a space"
+        )
+
+
+# ── writing ─────────────────────────────────────────────────────────────────────────
+
+
+def _check(published: Published) -> None:
+    check_file_name(published.name)
+    check_names([*(d.name for d in published.dimensions), published.measure, "status"])
+    texts = [d.name for d in published.dimensions] + [published.measure]
+    for dimension in published.dimensions:
+        tree = dimension.hierarchy
+        texts += [*tree.codes, *(tree.labels[c] for c in tree.codes if c in tree.labels)]
+    bad = [text for text in texts if _UNPRINTABLE.search(text)]
+    if bad:
+        raise InputError(
+            f"{len(bad)} names, codes or labels hold line breaks or other control characters, "
+            f"e.g. {', '.join(map(repr, bad[:_EXAMPLES]))}; remove these before publishing"
+        )
+
+
+def _outline(dimension: Dimension) -> dict[str, Any]:
+    tree = dimension.hierarchy
+    parents = [tree.codes[i] if i >= 0 else None for i in tree.parent.tolist()]
+    labels = {code: tree.labels[code] for code in tree.codes if code in tree.labels}
+    return {
+        "name": dimension.name,
+        "codes": list(tree.codes),
+        "parents": parents,
+        "labels": labels,
+    }
+
+
+# ── reading the structure ───────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True)
+class _Outline:
+    dimensions: tuple[Dimension, ...]
+    measure: str
+    frequency: bool
+    decimals: int
+    nonnegative: bool
+
+
+def _locate(folder: Path, name: str | None) -> tuple[Path, str]:
+    """The folder with the public files and the name of the table."""
+    inside = folder / "public"
+    public = inside if inside.is_dir() and not any(folder.glob(f"*{_STRUCTURE}")) else folder
+    if name is not None:
+        check_file_name(name)
+        return public, name
+    found = sorted(p.name.removesuffix(_STRUCTURE) for p in public.glob(f"*{_STRUCTURE}"))
+    if len(found) == 1:
+        return public, found[0]
+    if not found:
+        raise InputError(f"{public}: there is no published table here (no *{_STRUCTURE} file)")
+    raise InputError(
+        f"{public}: there are {len(found)} published tables here; choose one with name=, "
+        f"e.g. {', '.join(map(repr, found[:_EXAMPLES]))}"
+    )
+
+
+def _read_structure(path: Path, name: str) -> _Outline:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(f"{path}: the file is missing") from None
+    except (OSError, UnicodeDecodeError, RecursionError) as error:
+        raise InputError(f"{path}: cannot be read: {error}") from None
+    except json.JSONDecodeError as error:
+        raise InputError(
+            f"{path}, line {error.lineno}, column {error.colno}: not valid JSON: {error.msg}"
+        ) from None
+    schema = _member(path, content, "schema", str)
+    if schema != SCHEMA:
+        raise InputError(f"{path}: the schema is {schema!r}, but only {SCHEMA!r} can be read")
+    if _member(path, content, "name", str) != name:
+        raise InputError(f"{path}: the file says its name is {content['name']!r}, not {name!r}")
+    dimensions = tuple(_dimension(path, d) for d in _member(path, content, "dimensions", list))
+    outline = _Outline(
+        dimensions,
+        measure=_member(path, content, "measure", str),
+        frequency=_member(path, content, "frequency", bool),
+        decimals=_member(path, content, "decimals", int),
+        nonnegative=_member(path, content, "nonnegative", bool),
+    )
+    if not dimensions:
+        raise InputError(f"{path}: 'dimensions' is empty; a table has at least one")
+    if not 0 <= outline.decimals <= 18 or (outline.frequency and outline.decimals):
+        raise InputError(
+            f"{path}: 'decimals' is {outline.decimals}; it must be 0 to 18, and 0 for counts"
+        )
+    try:
+        check_names([*(d.name for d in dimensions), outline.measure, "status"])
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+    return outline
+
+
+def _dimension(path: Path, content: Any) -> Dimension:
+    name = _member(path, content, "name", str)
+    codes = _member(path, content, "codes", list)
+    parents = _member(path, content, "parents", list)
+    labels = _member(path, content, "labels", dict)
+    texts = (*codes, *parents[1:], *labels.values())
+    if parents[:1] != [None] or not all(isinstance(text, str) for text in texts):
+        raise InputError(
+            f"{path}: codes, parents and labels of {name!r} must be text, and null the parent of "
+            "the total, which comes first"
+        )
+    position = {code: i for i, code in enumerate(codes)}
+    try:
+        parent = [-1, *(position[p] for p in parents[1:])]
+        return Dimension(name, Hierarchy(tuple(codes), np.array(parent, np.int32), labels))
+    except KeyError as error:
+        raise InputError(f"{path}: {name!r} has a parent {error} that is not a code") from None
+    except HierarchyError as error:
+        raise InputError(f"{path}: the codes of {name!r} are no tree: {error}") from None
+
+
+def _member(path: Path, content: Any, key: str, kind: type[T]) -> T:
+    found = content.get(key) if isinstance(content, dict) else None
+    if type(found) is not kind:  # a JSON true must not pass as the number 1
+        raise InputError(f"{path}: {key!r} is missing or is not of type {kind.__name__}")
+    return found
+
+
+# ── reading the cells ───────────────────────────────────────────────────────────────
+
+
+def _read_text(path: Path, columns: list[str]) -> pa.Table:
+    try:
+        cells = pa_csv.read_csv(
+            path,
+            # one thread, so that an error can name its row
+            read_options=pa_csv.ReadOptions(use_threads=False),
+            parse_options=pa_csv.ParseOptions(ignore_empty_lines=False),
+            convert_options=pa_csv.ConvertOptions(
+                column_types=dict.fromkeys(columns, pa.string()), strings_can_be_null=False
+            ),
+        )
+        found = cells.column_names
+    except FileNotFoundError:
+        raise InputError(f"{path}: the file is missing") from None
+    except (OSError, pa.ArrowInvalid, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read as CSV in UTF-8: {error}") from None
+    if found != columns:
+        raise InputError(
+            f"{path}, line 1: the columns must be {', '.join(columns)}, "
+            f"but they are {', '.join(found)}"
+        )
+    return cells.combine_chunks()
+
+
+def _positions(path: Path, cells: pa.Table, dimensions: tuple[Dimension, ...]) -> NDArray[np.int64]:
+    """The flat position of each row; every combination of codes exactly once."""
+    shape = tuple(len(d) for d in dimensions)
+    expected = int(np.prod(shape, dtype=object))
+    if expected > _MAX_CELLS:
+        raise InputError(f"{path}: {expected:,} cells are more than can be read ({_MAX_CELLS:,})")
+    at = np.zeros(len(cells), dtype=np.int64)
+    for dimension in dimensions:
+        codes = pa.array(dimension.hierarchy.codes, pa.string())
+        found = pc.index_in(cells[dimension.name], codes)
+        _refuse(path, cells, dimension.name, found.is_null(), "is not a code of the structure file")
+        at = at * len(dimension) + found.to_numpy()
+    order = np.argsort(at, kind="stable")
+    ranked = at[order]
+    again = np.flatnonzero(np.diff(ranked) == 0)
+    if len(again):
+        first, second = order[again[0]] + 2, order[again[0] + 1] + 2
+        raise InputError(
+            f"{path}: {len(again):,} cells are there more than once, e.g. in lines {first} and "
+            f"{second}"
+        )
+    if len(at) < expected:
+        gap = np.flatnonzero(ranked != np.arange(len(at)))
+        missing = np.unravel_index(gap[0] if len(gap) else len(at), shape)
+        cell = ", ".join(
+            f"{d.name}={d.hierarchy.codes[i]}" for d, i in zip(dimensions, missing, strict=True)
+        )
+        raise InputError(
+            f"{path}: {expected - len(at):,} of {expected:,} cells are missing, the first is {cell}"
+        )
+    return at
+
+
+def _values(
+    path: Path, cells: pa.Table, outline: _Outline
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Scaled values (0 where suppressed) and the position of each status in `STATUS`."""
+    measure, text = outline.measure, cells[outline.measure]
+    found = pc.index_in(cells["status"], pa.array(STATUS))
+    _refuse(path, cells, "status", found.is_null(), f"is none of {', '.join(STATUS)}")
+    status = found.to_numpy().astype(np.int64)
+
+    blank = pc.equal(text, "")
+    hidden = pa.chunked_array([pa.array(status == 1)])
+    _refuse(path, cells, measure, pc.and_not(hidden, blank), "must be empty: it is suppressed")
+    decimals = outline.decimals
+    form = r"\A-?[0-9]+" + (rf"\.[0-9]{{{decimals}}}" if decimals else "") + r"\z"
+    wrong = pc.and_not(pc.invert(pc.match_substring_regex(text, form)), hidden)
+    _refuse(path, cells, measure, wrong, f"is not a number with exactly {decimals} decimals")
+
+    digits = pc.if_else(blank, "0", pc.replace_substring(text, ".", ""))
+    try:
+        value = digits.cast(pa.int64()).to_numpy()
+    except pa.ArrowInvalid as error:
+        raise InputError(f"{path}, column {measure!r}: out of range: {error}") from None
+    at_zero = pa.chunked_array([pa.array((status == 2) & (value != 0))])
+    _refuse(path, cells, measure, at_zero, "must be 0: the cell is empty")
+    if outline.nonnegative:
+        negative = pa.chunked_array([pa.array(value < 0)])
+        _refuse(path, cells, measure, negative, "is negative, but the structure excludes that")
+    return value, status
+
+
+def _refuse(path: Path, cells: pa.Table, column: str, wrong: pa.ChunkedArray, why: str) -> None:
+    rows = np.flatnonzero(wrong.to_numpy())
+    if len(rows):
+        more = f" ({len(rows):,} such lines)" if len(rows) > 1 else ""
+        raise InputError(
+            f"{path}, line {rows[0] + 2}, column {column!r}: "
+            f"{cells[column][int(rows[0])].as_py()!r} {why}{more}"
+        )

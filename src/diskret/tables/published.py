@@ -1,0 +1,61 @@
+"""What the world sees of a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from os import PathLike
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diskret.tables.dimension import Dimension
+
+
+@dataclass(frozen=True, eq=False)
+class Published:
+    """An attacker's whole view of one published table. Holds nothing confidential.
+
+    Parameters
+    ----------
+    name
+        The name the table is published under; file names begin with it.
+    dimensions
+        The classifying variables with their code trees (published structure).
+    measure
+        Column name of the published values.
+    frequency
+        True for counts: values are whole numbers ≥ 0 and the attacker knows it.
+    decimals
+        Published decimals; values below are integers in units of 10**-decimals.
+    value
+        Scaled integers, one for each combination of codes, shape
+        ``tuple(len(d) for d in dimensions)``, int64; 0 where suppressed.
+    suppressed
+        The same shape, bool.
+    empty
+        The same shape, bool: cells that are shown as "nothing" (no units at all).
+    nonnegative
+        Whether the world knows that no value can be negative.
+    """
+
+    name: str
+    dimensions: tuple[Dimension, ...]
+    measure: str
+    frequency: bool
+    decimals: int
+    value: NDArray[np.int64]
+    suppressed: NDArray[np.bool_]
+    empty: NDArray[np.bool_]
+    nonnegative: bool = True
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Number of codes of each dimension, totals included."""
+        return tuple(len(d) for d in self.dimensions)
+
+    @classmethod
+    def read(cls, folder: str | PathLike[str], name: str | None = None) -> Published:
+        """The attacker's view from the public files alone (CSV and structure)."""
+        from diskret.tables.public_files import read_published
+
+        return read_published(folder, name)

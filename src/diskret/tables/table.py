@@ -1,0 +1,198 @@
+"""A table of cells: every combination of codes, totals included."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diskret.errors import InputError
+from diskret.hierarchy import Hierarchy
+from diskret.io import FrameKind
+from diskret.tables.dimension import Dimension
+
+
+@dataclass(frozen=True, eq=False)
+class Measure:
+    """The sums of one variable in all cells of a table, in units of 10**-decimals.
+
+    Parameters
+    ----------
+    name
+        Column name, ``"count"`` for the number of records.
+    decimals
+        Decimals of the scaled integers below.
+    sum
+        Sum of all contributions, shape of the table, int64.
+    magnitude
+        Σ|contribution|, each contributor counted once a cell: the X of the rules. Equal to
+        `sum` where no contribution is negative.
+    largest
+        The largest |contributions|, descending, padded with 0, shape ``(*table.shape, k)``.
+    """
+
+    name: str
+    decimals: int
+    sum: NDArray[np.int64]
+    magnitude: NDArray[np.int64]
+    largest: NDArray[np.int64]
+
+    @cached_property
+    def nonnegative(self) -> bool:
+        """Whether no contribution is negative."""
+        return self.magnitude is self.sum or np.array_equal(self.magnitude, self.sum)
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """All cells of a rectangular table, held as arrays of shape `shape`. Confidential.
+
+    Made by [`tabulate`][diskret.tabulate] or [`Table.from_cells`][diskret.Table.from_cells].
+
+    Parameters
+    ----------
+    dimensions
+        The classifying variables; axis ``i`` of every array runs over the codes of
+        ``dimensions[i].hierarchy`` (position 0 = total).
+    count
+        Number of records, int64; None if an already tabulated file does not say.
+    units, holdings
+        Number of distinct units / holdings, int64, or None if unknown.
+    measures
+        The summed variables; empty for a frequency table.
+    contributors
+        Whose contributions `Measure.largest` holds: ``"records"``, ``"units"`` or
+        ``"holdings"``.
+    key_sum, key_modulus
+        Sum of the record keys of the distinct units modulo `key_modulus`, uint64, or None.
+    vintage
+        Period and revision, part of every cell's definition.
+    frame_kind
+        The kind of frame the user brought and gets back.
+    chosen
+        Name of the measure to protect, see `table[name]`.
+    """
+
+    dimensions: tuple[Dimension, ...]
+    count: NDArray[np.int64] | None
+    units: NDArray[np.int64] | None = None
+    holdings: NDArray[np.int64] | None = None
+    measures: tuple[Measure, ...] = ()
+    contributors: str = "records"
+    key_sum: NDArray[np.uint64] | None = None
+    key_modulus: int = 2**32
+    vintage: str = ""
+    frame_kind: FrameKind = "pyarrow"
+    chosen: str | None = None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Number of codes of each dimension."""
+        return tuple(len(d) for d in self.dimensions)
+
+    @property
+    def frequency(self) -> bool:
+        """Whether what is published is the count."""
+        return not self.measures or self.chosen == "count"
+
+    @property
+    def nonnegative(self) -> bool:
+        """Whether no contribution to what is published is negative."""
+        return self.measure.nonnegative
+
+    @property
+    def empty(self) -> NDArray[np.bool_]:
+        """Cells without any contributor; where counts are unknown, with value 0."""
+        return (self.measure.sum if self.count is None else self.count) == 0
+
+    @property
+    def measure(self) -> Measure:
+        """The measure to protect: the chosen one, or the only one, or the count."""
+        if self.frequency:
+            if self.count is None:
+                raise InputError("the table does not know its counts; give count=")
+            no_contributions = np.empty((*self.shape, 0), dtype=np.int64)
+            return Measure("count", 0, self.count, self.count, no_contributions)
+        for measure in self.measures:
+            if measure.name == self.chosen or len(self.measures) == 1:
+                return measure
+        names = ", ".join(m.name for m in self.measures)
+        raise InputError(
+            f"the table holds several measures ({names}); choose the one to protect with "
+            f"table[name], e.g. table[{self.measures[0].name!r}]"
+        )
+
+    def __getitem__(self, name: str) -> Table:
+        """The same table with the measure to protect chosen; ``"count"``: the frequencies."""
+        if name == "count" or any(measure.name == name for measure in self.measures):
+            return replace(self, chosen=name)
+        names = ", ".join(repr(measure.name) for measure in self.measures)
+        raise InputError(
+            f"the table has no measure {name!r}; it has 'count' and {names or 'no other'}"
+        )
+
+    @classmethod
+    def from_cells(
+        cls,
+        frame: Any,
+        *,
+        by: Mapping[str, Hierarchy | None],
+        value: str | None = None,
+        count: str | None = None,
+        largest: Sequence[str] = (),
+        decimals: int = 0,
+        vintage: str = "",
+    ) -> Table:
+        """A table from an already tabulated file.
+
+        The file may hold all cells or only some: a leaf cell that is not there counts as
+        empty, a total that is not there is added up. Totals that are there must be the sum
+        of their parts.
+
+        Parameters
+        ----------
+        frame
+            A frame of any kind, or a path; one row a cell.
+        by
+            Code column → its tree, or None for a flat one with the total ``"Total"``.
+        value
+            Column of the sums; None for a frequency table.
+        count
+            Column with the number of contributors.
+        largest
+            Columns of the largest contributions x1, x2, … in this order.
+        decimals
+            Decimals of `value` and `largest`.
+        vintage
+            Period and revision, part of every cell's definition.
+
+        Raises
+        ------
+        AdditivityError
+            Totals are not the sum of their parts; names them, with the differences.
+        InputError
+            A column is missing, a cell is there twice, a value cannot be read.
+        HierarchyError
+            A code is not in its tree.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> cells = pa.table({"region": ["N", "S", "Total"], "firms": [7, 5, 12]})
+        >>> Table.from_cells(cells, by={"region": None}, count="firms").count.tolist()
+        [12, 7, 5]
+        """
+        from diskret.tables.from_cells import from_cells
+
+        return from_cells(frame, by, value, count, tuple(largest), decimals, vintage)
+
+    @property
+    def cells(self) -> Any:
+        """One row for each combination of codes, in the user's own kind of frame."""
+        from diskret.tables.cells import cells_frame
+
+        return cells_frame(self)

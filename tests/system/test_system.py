@@ -1,0 +1,45 @@
+"""Canonical cells and the equations between them."""
+
+import numpy as np
+import pyarrow as pa
+
+import diskret as dk
+from diskret.system import Cell, System
+
+TREE = dk.Hierarchy.from_parents(
+    {"code": ["T", "A", "B", "A1", "A2"], "parent": [None, "T", "T", "A", "A"]}
+)
+
+
+def table(by, **columns):
+    return dk.tabulate(pa.table(columns), by=by)
+
+
+def test_equations_hold_for_the_original_values():
+    rng = np.random.default_rng(1)
+    t = table(
+        {"x": TREE, "y": TREE, "z": None},
+        x=rng.choice(["A1", "A2", "B"], 50),
+        y=rng.choice(["A1", "A2", "B"], 50),
+        z=rng.choice(["p", "q"], 50),
+    )
+    system = System.of_table(t)
+    assert not (system.equations @ system.value).any()
+    # two inner codes in x and y, one in z, times the codes of the other dimensions
+    assert system.equations.shape == (2 * 5 * 3 + 2 * 5 * 3 + 1 * 5 * 5, 75)
+
+
+def test_the_same_cell_in_two_tables_is_one():
+    by_both = table({"x": TREE, "y": None}, x=["A1", "B"], y=["p", "q"])
+    by_one = table({"x": TREE}, x=["A1", "B"])
+    both, one = System.of_table(by_both).cells, System.of_table(by_one).cells
+    assert set(one) <= set(both)
+    assert one[0] == Cell("count", "", ())
+    assert str(one[0]) == "count[total]" and str(one[2]) == "count[x=A1]"
+    assert len(set(both)) == len(both) == 15
+
+
+def test_vintages_are_other_cells():
+    old = dk.tabulate(pa.table({"x": ["A1"]}), by={"x": TREE}, vintage="2024")
+    new = dk.tabulate(pa.table({"x": ["A1"]}), by={"x": TREE}, vintage="2025")
+    assert not set(System.of_table(old).cells) & set(System.of_table(new).cells)
