@@ -1,0 +1,12 @@
+"""What is sensitive: rules are callables that take a table and give its `Sensitivity`.
+
+Rules are joined with ``|``: a cell is unsafe if any of them says so, and the largest
+protection level of each kind counts.
+"""
+
+from diskret.rules.dominance import Dominance
+from diskret.rules.minimum_frequency import MinimumFrequency
+from diskret.rules.p_percent import PPercent
+from diskret.rules.sensitivity import Rule, Sensitivity
+
+__all__ = ["Dominance", "MinimumFrequency", "PPercent", "Rule", "Sensitivity"]

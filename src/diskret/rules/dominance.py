@@ -1,0 +1,79 @@
+"""The (n, k) dominance rule."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from diskret.errors import InputError
+from diskret.rules.contributions import largest
+from diskret.rules.exact import ceil_divide, linear, percentage
+from diskret.rules.sensitivity import Joinable, Sensitivity, judged
+from diskret.tables import Table
+
+
+@dataclass(frozen=True)
+class Dominance(Joinable):
+    """A cell is unsafe if its n largest contributions are more than k% of the total.
+
+    Unsafe iff x1 + … + xn > (k/100)·X. The protection level on both sides is
+    (100/k)·(x1 + … + xn) − X, rounded up. For n < 3 a warning says that a competitor may
+    still compute the largest contribution and that the p% rule took this rule's place
+    (Rothe 2015).
+
+    Parameters
+    ----------
+    n
+        Number of largest contributions, ≥ 1.
+    k
+        Percentage above 0 and at most 100. Confidential: never published.
+
+    Raises
+    ------
+    InputError
+        On call: the table holds no measure, or fewer than n largest contributions.
+
+    References
+    ----------
+    Hundepool et al. (2012), Statistical Disclosure Control, section 4.2.2.
+
+    Examples
+    --------
+    >>> Dominance(3, 70).largest
+    3
+    """
+
+    n: int
+    k: float
+
+    rank: ClassVar[int] = 0
+
+    def __post_init__(self) -> None:
+        if isinstance(self.n, bool) or not isinstance(self.n, int) or self.n < 1:
+            raise InputError(f"n must be a whole number ≥ 1, not {self.n!r}")
+        if percentage(self.k, "k") > 1:
+            raise InputError(f"k must be at most 100, not {self.k!r}")
+        if self.n < 3:
+            warnings.warn(
+                f"the ({self.n},k) dominance rule lets a competitor estimate the largest "
+                "contribution and is officially obsolete; use PPercent",
+                stacklevel=3,
+            )
+
+    @property
+    def largest(self) -> int:
+        """How many of the largest contributions the rule needs: n."""
+        return self.n
+
+    def __call__(self, table: Table) -> Sensitivity:
+        """Judge every cell."""
+        measure = table.measure
+        top = largest(table, self.n, "the dominance rule")
+        share = percentage(self.k, "k")
+        over, of = share.numerator, share.denominator
+        # over · level, which is positive exactly where the rule hits
+        need = linear([(of, top.sum(axis=-1)), (-over, measure.magnitude)])
+        return judged(table, "dominance", np.asarray(need > 0, dtype=bool), ceil_divide(need, over))

@@ -1,0 +1,40 @@
+"""Comparisons of shares of integers without rounding."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diskret.errors import InputError
+
+
+def percentage(value: float | int | str | Fraction, name: str) -> Fraction:
+    """A percentage as an exact fraction of 1; ``0.1`` means exactly one tenth of a percent.
+
+    Raises
+    ------
+    InputError
+        Not a finite number > 0.
+    """
+    try:
+        share = Fraction(str(value)) / 100
+    except (ValueError, ZeroDivisionError):
+        share = Fraction(0)
+    if share <= 0:
+        raise InputError(f"{name} must be a number above 0 (a percentage), not {value!r}")
+    return share
+
+
+def linear(terms: list[tuple[int, NDArray[np.int64]]]) -> NDArray[np.object_] | NDArray[np.int64]:
+    """The sum of integer multiples of integer arrays, in 64 bits where that suffices."""
+    bound = sum(abs(factor) * int(np.abs(array).max(initial=0)) for factor, array in terms)
+    if bound < 2**62:
+        return sum((factor * array for factor, array in terms), np.int64(0))  # type: ignore[return-value]
+    return sum((factor * array.astype(object) for factor, array in terms), 0)  # type: ignore[return-value]
+
+
+def ceil_divide(numerator: NDArray[np.object_] | NDArray[np.int64], by: int) -> NDArray[np.int64]:
+    """Quotients of integers rounded up."""
+    return (-(-numerator // by)).astype(np.int64)

@@ -1,0 +1,75 @@
+"""The minimum frequency rule: few contributors make a cell unsafe."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from diskret.errors import InputError
+from diskret.rules.contributions import contributors
+from diskret.rules.exact import ceil_divide, linear, percentage
+from diskret.rules.sensitivity import Joinable, Sensitivity, judged
+from diskret.tables import Table
+
+
+@dataclass(frozen=True)
+class MinimumFrequency(Joinable):
+    """A cell is unsafe if it has contributors, but fewer than n.
+
+    Unsafe iff 0 < c < n, so "1 to 3 is unsafe" is ``MinimumFrequency(4)``. The protection
+    level of a count is ±1; that of a sum is `range` percent of its absolute value.
+
+    Parameters
+    ----------
+    n
+        Smallest number of contributors that may be published, ≥ 2. Confidential.
+    of
+        What is counted: ``"records"``, ``"units"`` or ``"holdings"``; None: units if the
+        table sums a value and knows its units, else records.
+    range
+        Protection level of sums in percent of the value, above 0.
+
+    Raises
+    ------
+    InputError
+        On call: the table does not know what is to be counted.
+
+    References
+    ----------
+    Hundepool et al. (2010), Handbook on Statistical Disclosure Control, section 4.2.
+
+    Examples
+    --------
+    >>> MinimumFrequency(3)
+    MinimumFrequency(n=3, of=None, range=10)
+    """
+
+    n: int
+    of: Literal["records", "units", "holdings"] | None = None
+    range: float = 10
+
+    rank: ClassVar[int] = 3
+
+    def __post_init__(self) -> None:
+        if isinstance(self.n, bool) or not isinstance(self.n, int) or self.n < 2:
+            raise InputError(f"n must be a whole number ≥ 2, not {self.n!r}")
+        percentage(self.range, "range")
+
+    @property
+    def largest(self) -> int:
+        """The rule looks at no contributions."""
+        return 0
+
+    def __call__(self, table: Table) -> Sensitivity:
+        """Judge every cell."""
+        count = contributors(table, self.of)
+        unsafe = (count > 0) & (count < self.n)
+        if table.frequency:
+            level = np.ones(table.shape, dtype=np.int64)
+        else:
+            share = percentage(self.range, "range")
+            size = np.abs(table.measure.sum)
+            level = ceil_divide(linear([(share.numerator, size)]), share.denominator)
+        return judged(table, "minimum_frequency", unsafe, level)
