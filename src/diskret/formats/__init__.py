@@ -1,0 +1,15 @@
+"""Writers: CSV and workbooks, public ones from `Published` alone."""
+
+from diskret.formats.csv import write_csv, write_internal_csv
+from diskret.formats.symbols import SYMBOL_SETS, SymbolSet, symbol_set
+from diskret.formats.xlsx import write_internal_xlsx, write_xlsx
+
+__all__ = [
+    "SYMBOL_SETS",
+    "SymbolSet",
+    "symbol_set",
+    "write_csv",
+    "write_internal_csv",
+    "write_internal_xlsx",
+    "write_xlsx",
+]

@@ -1,0 +1,78 @@
+"""CSV files: UTF-8, commas, line feeds, quotes only where needed, always the same bytes."""
+
+# pyarrow has no type information for its classes and compute functions.
+# pyright: reportAttributeAccessIssue=false, reportUnknownParameterType=false
+
+from __future__ import annotations
+
+from os import PathLike
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from diskret.tables import Published
+from diskret.tables.public_files import public_cells
+
+# bounds the memory of one block of lines, and keeps it below Arrow's 2 GiB of text
+_ROWS_AT_ONCE = 250_000
+
+
+def write_csv(published: Published, path: str | PathLike[str]) -> None:
+    """Write the public CSV of a table: codes, value (exact, empty if suppressed), status.
+
+    Parameters
+    ----------
+    published
+        The table; [`Published.read`][diskret.Published.read] gives it back from the file
+        and its structure.
+    path
+        The file to write; overwritten if it exists.
+
+    Raises
+    ------
+    InputError
+        Two columns would have the same name, or a text holds control characters.
+    """
+    _write(public_cells(published), path)
+
+
+def write_internal_csv(cells: pa.Table, path: str | PathLike[str]) -> None:
+    """Write any table of cells; nulls are empty. For the office only.
+
+    Parameters
+    ----------
+    cells
+        Columns of text, numbers, booleans or nulls.
+    path
+        The file to write; overwritten if it exists.
+    """
+    _write(cells, path)
+
+
+def _write(cells: pa.Table, path: str | PathLike[str]) -> None:
+    with Path(path).open("wb") as file:
+        header = ",".join(_quoted(pa.array(cells.column_names, pa.string())).to_pylist())
+        file.write(f"{header}\n".encode())
+        for block in cells.to_batches(max_chunksize=_ROWS_AT_ONCE):
+            columns = [_text(column) for column in block.columns]
+            # "\n" as the last part of a line, so that the lines' own buffer is the file
+            columns[-1] = pc.binary_join_element_wise(columns[-1], "\n", "")
+            lines = pc.binary_join_element_wise(*columns, ",")
+            start, stop = lines.offset, lines.offset + len(lines)
+            _, offsets, content = lines.buffers()
+            edges = memoryview(offsets).cast("i")
+            file.write(memoryview(content)[edges[start] : edges[stop]])
+
+
+def _text(column: pa.Array) -> pa.StringArray:
+    text = column.cast(pa.string())
+    if not pa.types.is_primitive(column.type):
+        text = _quoted(text)
+    return pc.fill_null(text, "")
+
+
+def _quoted(text: pa.StringArray) -> pa.StringArray:
+    special = pc.match_substring_regex(text, '[",\r\n]')
+    doubled = pc.replace_substring(text, '"', '""')
+    return pc.if_else(special, pc.binary_join_element_wise('"', doubled, '"', ""), text)

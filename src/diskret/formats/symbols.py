@@ -1,0 +1,106 @@
+"""Symbols that stand in place of a number, and what they mean."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from diskret.errors import InputError
+
+
+@dataclass(frozen=True)
+class SymbolSet:
+    """How a publication shows cells that are no plain number.
+
+    There is one symbol for every suppressed cell: a reader must not learn which of them
+    are sensitive and which only protect others.
+
+    Parameters
+    ----------
+    name
+        What the set is called in options.
+    suppressed
+        Shown for every suppressed cell.
+    nothing
+        Shown for cells without any unit; ``"0"`` is written as a number.
+    legend
+        Language (``"en"`` and ``"de"``) → symbol → meaning.
+
+    Raises
+    ------
+    InputError
+        The two symbols are the same, or one is empty or not explained.
+    """
+
+    name: str
+    suppressed: str
+    nothing: str
+    legend: Mapping[str, Mapping[str, str]]
+
+    def __post_init__(self) -> None:
+        if not self.suppressed or not self.nothing or self.suppressed == self.nothing:
+            raise InputError(f"the symbol set {self.name!r} needs two different symbols")
+        for language in ("en", "de"):
+            explained = self.legend.get(language, {})
+            for symbol in (self.suppressed, self.nothing):
+                if symbol not in explained:
+                    raise InputError(
+                        f"the symbol set {self.name!r} does not explain {symbol!r} in its legend "
+                        f"in {language!r}"
+                    )
+
+
+def _set(name: str, suppressed: str, nothing: str, en: str = "", de: str = "") -> SymbolSet:
+    # a 0 does not say whether there were no units or their values add up to zero
+    zero = nothing == "0"
+    legend: dict[str, dict[str, str]] = {
+        "en": {
+            suppressed: en or "confidential",
+            nothing: "nothing, or exactly zero" if zero else "nothing: no units in this cell",
+        },
+        "de": {
+            suppressed: de or "Zahlenwert geheim zu halten",
+            nothing: "nichts vorhanden oder genau null" if zero else "nichts vorhanden",
+        },
+    }
+    return SymbolSet(name, suppressed, nothing, legend)
+
+
+#: Name → symbol set.
+SYMBOL_SETS: Mapping[str, SymbolSet] = {
+    s.name: s
+    for s in (
+        _set("de-classic", ".", "–"),
+        _set("de-letters", "g", "0"),
+        _set(
+            "sdmx",
+            "Q",
+            "0",
+            en="missing: suppressed (SDMX observation status Q)",
+            de="fehlt: unterdrückt (SDMX-Beobachtungsstatus Q)",
+        ),
+        _set("px", "..", "-"),
+        _set("eurostat", ":c", "-"),
+    )
+}
+
+
+def symbol_set(symbols: str | SymbolSet) -> SymbolSet:
+    """The symbol set of this name; a set of the user's own is returned as it is.
+
+    Raises
+    ------
+    InputError
+        There is no set of this name; lists those there are.
+
+    Examples
+    --------
+    >>> symbol_set("de-classic").legend["de"]["."]
+    'Zahlenwert geheim zu halten'
+    """
+    if isinstance(symbols, SymbolSet):
+        return symbols
+    if symbols in SYMBOL_SETS:
+        return SYMBOL_SETS[symbols]
+    names = ", ".join(SYMBOL_SETS)
+    raise InputError(f"there is no symbol set {symbols!r}; choose one of {names}")

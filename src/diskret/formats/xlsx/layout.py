@@ -1,0 +1,138 @@
+"""How a public table is laid out on its sheet, and in which words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diskret.formats.symbols import SymbolSet
+from diskret.tables import Dimension, Published
+
+#: Most codes of a dimension that runs across.
+MOST_ACROSS = 30
+
+_WORDS: dict[str, dict[str, str]] = {
+    "en": {
+        "table": "Table",
+        "legend": "Legend",
+        "symbols": "Symbols",
+        "about": "About this table",
+        "title": "Title",
+        "by": "by",
+        "and": "and",
+        "total": "Total",
+        "count": "Count",
+        "measure": "Values",
+        "dimensions": "Classified by",
+        "cells": "Cells, totals included",
+        "published": "of these with a number",
+        "suppressed": "of these confidential",
+        "empty": "of these with nothing to show",
+    },
+    "de": {
+        "table": "Tabelle",
+        "legend": "Zeichenerklärung",
+        "symbols": "Zeichen",
+        "about": "Zu dieser Tabelle",
+        "title": "Titel",
+        "by": "nach",
+        "and": "und",
+        "total": "Insgesamt",
+        "count": "Anzahl",
+        "measure": "Werte",
+        "dimensions": "Gliederung",
+        "cells": "Felder einschließlich Summen",
+        "published": "davon mit Zahlenwert",
+        "suppressed": "davon geheim",
+        "empty": "davon nichts vorhanden",
+    },
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Which dimension goes where, and what stands above and beside.
+
+    Parameters
+    ----------
+    published
+        The table.
+    symbols
+        What stands for suppressed and empty cells.
+    language
+        ``"en"`` or ``"de"``.
+    given_title
+        Text above the table; None for "<measure> by <dimensions>".
+    """
+
+    published: Published
+    symbols: SymbolSet
+    language: str
+    given_title: str | None
+
+    @property
+    def words(self) -> dict[str, str]:
+        """The fixed texts in the language of the workbook."""
+        return _WORDS[self.language]
+
+    @cached_property
+    def across(self) -> Dimension | None:
+        """The dimension whose codes are columns; None for a long list."""
+        last = self.published.dimensions[-1]
+        several = len(self.published.dimensions) > 1
+        return last if several and len(last) <= MOST_ACROSS else None
+
+    @cached_property
+    def side(self) -> tuple[Dimension, ...]:
+        """The dimensions whose codes stand in the first columns."""
+        dimensions = self.published.dimensions
+        return dimensions if self.across is None else dimensions[:-1]
+
+    @cached_property
+    def matrix(self) -> tuple[int, int]:
+        """Rows and columns of values."""
+        rows = int(np.prod([len(d) for d in self.side], dtype=np.int64))
+        return rows, 1 if self.across is None else len(self.across)
+
+    @cached_property
+    def value(self) -> NDArray[np.int64]:
+        """Scaled values; what may not be seen must not even set the width of a column."""
+        published = self.published
+        return np.where(published.suppressed | published.empty, 0, published.value)
+
+    @property
+    def header_rows(self) -> int:
+        """Rows above the first value."""
+        return 3 if self.across is None else 4
+
+    @property
+    def measure(self) -> str:
+        """What the values are called."""
+        named = self.published.measure
+        return self.words["count"] if self.published.frequency and named == "count" else named
+
+    @property
+    def title(self) -> str:
+        """Text above the table."""
+        if self.given_title is not None:
+            return self.given_title
+        *first, last = [d.name for d in self.published.dimensions]
+        by = f"{', '.join(first)} {self.words['and']} {last}" if first else last
+        return f"{self.measure} {self.words['by']} {by}"
+
+    def texts(self, dimension: Dimension) -> list[str]:
+        """What stands for each code: "code label", but the label alone for the total."""
+        tree = dimension.hierarchy
+        shown: list[str] = []
+        for i, code in enumerate(tree.codes):
+            label = tree.labels.get(code, "")
+            if i == 0:
+                shown.append(label or (self.words["total"] if code == "Total" else code))
+            elif f"{label} ".startswith(f"{code} "):
+                shown.append(label)
+            else:
+                shown.append(f"{code} {label}".rstrip())
+        return shown

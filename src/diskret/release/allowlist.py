@@ -1,0 +1,209 @@
+"""The last guard before files leave: nothing is public that is not on a list."""
+
+from __future__ import annotations
+
+import json
+import re
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from diskret.errors import InputError, ProofError, VerificationError
+from diskret.release.digests import CERTIFICATE, check_digests
+from diskret.tables import Published
+from diskret.tables.public_files import read_published, structure
+
+#: What the names of public files may end with, after the name of a table.
+PUBLIC_ENDINGS = (".csv", ".structure.json", ".xlsx", ".html", CERTIFICATE)
+
+#: The admissible keys of a public certificate. A mapping may hold the keys listed, ``"*"``
+#: stands for any key, and ``"<dimension>"`` for the names of the table's dimensions. None
+#: stands for text, numbers, and lists of them. Wherever a mapping is admissible, a list of
+#: such mappings is too. The time of writing is left out: the same release, the same bytes.
+_TEXT: Mapping[str, Any] = {"en": None, "de": None}
+PUBLIC_CERTIFICATE: Mapping[str, Any] = {
+    "schema": None,
+    "family": None,
+    "name": None,
+    "attacker": _TEXT,
+    "statement": _TEXT,
+    "claimed": _TEXT,
+    "not_claimed": _TEXT,
+    "intervals": {"<dimension>": None, "lower": None, "upper": None},
+    "files": {"*": None},
+    "inputs": {"*": None},
+    "software": None,
+}
+
+_WORKBOOK_PARTS = re.compile(
+    r"\[Content_Types\]\.xml|_rels/\.rels|docProps/(app|core)\.xml"
+    r"|xl/(_rels/workbook\.xml\.rels|workbook\.xml|styles\.xml|theme/theme1\.xml"
+    r"|sharedStrings\.xml|worksheets/sheet[12]\.xml)"
+)
+# text between tags cannot hold "<", so these only match markup
+_WORKBOOK_SECRETS: Mapping[str, re.Pattern[bytes]] = {
+    "a formula": re.compile(rb"<f[\s>/]"),
+    "hidden rows, columns or sheets": re.compile(
+        rb"<(?:row|col|sheet)\s[^>]*(?:\bhidden=|state=\"(?:veryH|h)idden)"
+    ),
+    "a defined name": re.compile(rb"<definedName[\s>]"),
+    "an author": re.compile(rb"<(?:dc:creator|cp:lastModifiedBy|Manager|Company)>[^<]"),
+}
+_BLOCK, _OVERLAP = 1 << 20, 4096
+
+
+def check_public(folder: str | PathLike[str], tables: Sequence[Published]) -> None:
+    """Refuse a public folder that holds anything beyond what may leave.
+
+    Checked are file names, the keys of the certificates, the digests in them, that CSV and
+    structure read back to exactly what was proven, and the parts and markup of workbooks.
+
+    Parameters
+    ----------
+    folder
+        The folder with the public files, complete.
+    tables
+        What was proven, and the files were made from.
+
+    Raises
+    ------
+    ProofError
+        Says which file holds what.
+    """
+    folder = Path(folder)
+    problems = list(_names(folder, tables))
+    if not problems:
+        for published in tables:
+            problems += _certificate(folder, published)
+            problems += _cells(folder, published)
+            problems += _workbook(folder / f"{published.name}.xlsx")
+        problems += _digests(folder, tables)
+    if problems:
+        raise ProofError(
+            "the public files were not released, because they hold more or other things than "
+            f"may leave: {'; '.join(problems)}"
+        )
+
+
+def _names(folder: Path, tables: Sequence[Published]) -> Iterator[str]:
+    expected = {t.name + ending for t in tables for ending in PUBLIC_ENDINGS}
+    for path in sorted(folder.iterdir()):
+        if path.name not in expected:
+            yield f"{path.name} is no file of these tables"
+        elif path.is_symlink() or not path.is_file():
+            yield f"{path.name} is not a plain file"
+
+
+# ── certificates ────────────────────────────────────────────────────────────────────
+
+
+def _certificate(folder: Path, published: Published) -> Iterator[str]:
+    name = f"{published.name}{CERTIFICATE}"
+    try:
+        content: dict[str, Any] = dict(json.loads((folder / name).read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError) as error:
+        yield f"{name} cannot be read ({error})"
+        return
+    dimensions = [d.name for d in published.dimensions]
+    for key in _beyond(content, PUBLIC_CERTIFICATE, dimensions, ""):
+        yield f"{name} holds the key {key}"
+    intervals = content.get("intervals", {})
+    # intervals of some suppressed cells only would tell these from the others
+    hidden = int(published.suppressed.sum())
+    columns = list(intervals.values()) if isinstance(intervals, dict) else [intervals]
+    if any(not isinstance(column, list) or len(column) != hidden for column in columns):
+        yield f"{name} does not hold one interval for each suppressed cell"
+
+
+def _digests(folder: Path, tables: Sequence[Published]) -> Iterator[str]:
+    try:
+        listed: dict[str, str] = {}
+        for published in tables:
+            path = folder / f"{published.name}{CERTIFICATE}"
+            listed |= json.loads(path.read_text(encoding="utf-8"))["files"]
+        check_digests(folder, listed)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        yield f"the certificates do not list the files ({error!r})"
+    except VerificationError as error:
+        yield str(error)
+
+
+def _beyond(found: Any, admissible: Any, dimensions: list[str], at: str) -> Iterator[str]:
+    """The keys that are not admissible, as paths such as ``intervals.original``."""
+    if isinstance(found, list):
+        for part in found:
+            yield from _beyond(part, admissible, dimensions, at)
+    elif isinstance(found, dict):
+        keys = dict(admissible or {})
+        keys |= dict.fromkeys(dimensions) if "<dimension>" in keys else {}
+        for key, part in found.items():
+            where = f"{at}.{key}" if at else key
+            if key in keys or "*" in keys:
+                yield from _beyond(part, keys.get(key), dimensions, where)
+            else:
+                yield where
+
+
+# ── cells and structure ─────────────────────────────────────────────────────────────
+
+
+def _cells(folder: Path, published: Published) -> Iterator[str]:
+    if np.any(published.value[published.suppressed | published.empty]):
+        yield f"{published.name} carries values for suppressed or empty cells"
+    outline, cells = folder / f"{published.name}.structure.json", folder / f"{published.name}.csv"
+    if not outline.exists():
+        if cells.exists():
+            yield f"{cells.name} cannot be read without {outline.name}"
+        return
+    try:
+        if json.loads(outline.read_text(encoding="utf-8")) != structure(published):
+            yield f"{outline.name} is not the structure of the table"
+        elif cells.exists() and not _same(read_published(folder, published.name), published):
+            yield f"{cells.name} does not hold the cells of the table"
+    except (InputError, ValueError) as error:
+        yield str(error)
+
+
+def _same(read: Published, proven: Published) -> bool:
+    arrays = (
+        (read.value, proven.value),
+        (read.suppressed, proven.suppressed),
+        (read.empty, proven.empty),
+    )
+    return all(np.array_equal(a, b) for a, b in arrays)
+
+
+# ── workbooks ───────────────────────────────────────────────────────────────────────
+
+
+def _workbook(path: Path) -> Iterator[str]:
+    if not path.exists():
+        return
+    if not zipfile.is_zipfile(path):
+        yield f"{path.name} is no workbook"
+        return
+    with zipfile.ZipFile(path) as archive:
+        if archive.comment:
+            yield f"{path.name} has a comment on the archive"
+        for part in archive.namelist():
+            if not _WORKBOOK_PARTS.fullmatch(part):
+                yield f"{path.name} has the part {part}"
+                continue
+            for secret in _secrets(archive, part):
+                yield f"{path.name} has {secret} ({part})"
+
+
+def _secrets(archive: zipfile.ZipFile, part: str) -> set[str]:
+    found: set[str] = set()
+    tail = b""
+    with archive.open(part) as content:
+        while block := content.read(_BLOCK):
+            # a tag may lie across two blocks
+            text = tail + block
+            found |= {name for name, tag in _WORKBOOK_SECRETS.items() if tag.search(text)}
+            tail = text[-_OVERLAP:]
+    return found

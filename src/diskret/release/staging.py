@@ -1,0 +1,198 @@
+"""Write a folder of files all or nothing.
+
+The files are written into a hidden folder beside the target (mode 0700, a name nobody can
+guess), flushed to disk and then moved into place by renaming. A previous release at the
+target is renamed aside first and removed last.
+
+If the machine stops in the middle, the target is the old folder or the new one, complete.
+There is one tiny window, between the two renames of a replacement, in which the target has
+no name: then the old folder stands beside it as ``.NAME.….old`` and the new one as
+``.NAME.….stage``, both complete. Folders with these names that a crash leaves behind can be
+deleted once the target is there; what is internal in them only their owner can read.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+import tempfile
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+
+from diskret.errors import DiskretError, InputError
+
+_EXAMPLES = 5
+# what a release consists of, kept so that the next one replaces nothing but these files
+_CONTENT = "content.json"
+_SCHEMA = "diskret/content/1"
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Where the files of a release are written before they are moved into place.
+
+    Parameters
+    ----------
+    public
+        Folder for what may leave the office.
+    internal
+        Folder for what stays; readable by its owner only.
+    """
+
+    public: Path
+    internal: Path
+
+
+@contextmanager
+def staged(folder: str | PathLike[str]) -> Generator[Stage]:
+    """Write ``public/`` and ``internal/`` below `folder`: both complete, or nothing at all.
+
+    Parameters
+    ----------
+    folder
+        The target; its parent must exist. It may be missing, empty, or a release written
+        before, which is then replaced.
+
+    Yields
+    ------
+    Stage
+        Two empty folders to write files into. Files only: no folders, no links.
+
+    Raises
+    ------
+    InputError
+        The target holds files that are not part of a release, or cannot be written. The
+        target is untouched, as it is after any exception inside the ``with`` block.
+
+    Examples
+    --------
+    >>> with tempfile.TemporaryDirectory() as home:
+    ...     with staged(Path(home) / "out") as stage:
+    ...         _ = (stage.public / "t.csv").write_text("a,b", encoding="utf-8")
+    ...     sorted(os.listdir(Path(home) / "out"))
+    ['internal', 'public']
+    """
+    # a link is followed, so that what it points to is replaced and not the link
+    target = Path(os.path.realpath(folder))
+    _check_target(target)
+    try:
+        room = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".stage", dir=target.parent))
+    except OSError as error:
+        raise InputError(
+            f"{target}: nothing can be written in {target.parent} ({error.strerror}); create "
+            "that folder, or choose another place"
+        ) from None
+    try:
+        stage = Stage(room / "public", room / "internal")
+        stage.public.mkdir(mode=0o700)
+        stage.internal.mkdir(mode=0o700)
+        yield stage
+        _finish(stage)
+        _check_target(target)
+        _move(room, target)
+    except BaseException:
+        shutil.rmtree(room, ignore_errors=True)
+        raise
+
+
+# ── the target ──────────────────────────────────────────────────────────────────────
+
+
+def _check_target(target: Path) -> None:
+    """Refuse a target that holds anything but a release written before."""
+    if not os.path.lexists(target):
+        return
+    if not target.is_dir():
+        raise InputError(f"{target}: this is a file, not a folder; choose another place")
+    known = {"public", "internal", *_content(target)}
+    parts = [target, target / "public", target / "internal"]
+    found = {path for part in parts if part.is_dir() for path in part.iterdir()}
+    foreign = sorted({path.relative_to(target).as_posix() for path in found} - known)
+    if foreign:
+        more = f" and {len(foreign) - _EXAMPLES:,} more" if len(foreign) > _EXAMPLES else ""
+        raise InputError(
+            f"{target}: the folder holds files that are not part of a release written before: "
+            f"{', '.join(foreign[:_EXAMPLES])}{more}; move them elsewhere or choose another "
+            "folder; nothing was changed"
+        )
+
+
+def _content(target: Path) -> list[str]:
+    """The files that the release in this folder consists of."""
+    try:
+        content = json.loads((target / "internal" / _CONTENT).read_text(encoding="utf-8"))
+        return [str(name) for name in content["files"]] if content["schema"] == _SCHEMA else []
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+
+
+# ── the stage ───────────────────────────────────────────────────────────────────────
+
+
+def _finish(stage: Stage) -> None:
+    """List the content, set who may read what, and flush everything to disk."""
+    room = stage.public.parent
+    files = sorted([*stage.public.iterdir(), *stage.internal.iterdir()])
+    odd = [path.relative_to(room).as_posix() for path in files if not _is_plain(path)]
+    if odd:
+        raise DiskretError(f"a release holds files only, no folders or links: {', '.join(odd)}")
+    content = stage.internal / _CONTENT
+    files.append(content)
+    names = [path.relative_to(room).as_posix() for path in files]
+    text = json.dumps({"schema": _SCHEMA, "files": names}, ensure_ascii=False, indent=1)
+    content.write_text(text + "\n", encoding="utf-8", newline="\n")
+    for path in files:
+        path.chmod(0o644 if path.parent == stage.public else 0o600)
+        _flush(path)
+    for path in (stage.public, room):
+        path.chmod(0o755)
+    for path in (stage.public, stage.internal, room):
+        _flush(path)
+
+
+def _is_plain(path: Path) -> bool:
+    return path.is_file() and not path.is_symlink()
+
+
+def _flush(path: Path) -> None:
+    """Make sure that a file or folder survives a power failure."""
+    if path.is_dir():
+        if os.name != "posix":  # only POSIX can flush a folder
+            return
+        descriptor = os.open(path, os.O_RDONLY)
+    else:
+        descriptor = os.open(path, os.O_RDWR)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+# ── the move ────────────────────────────────────────────────────────────────────────
+
+
+def _move(room: Path, target: Path) -> None:
+    """Put the finished stage in the target's place."""
+    old = target.with_name(f".{target.name}.{secrets.token_hex(8)}.old")
+    try:
+        if target.exists():
+            target.rename(old)
+        room.rename(target)
+    except BaseException:
+        if old.exists() and not target.exists():
+            old.rename(target)
+        raise
+    _flush(target.parent)
+    if old.exists():
+        try:
+            shutil.rmtree(old)
+        except OSError as error:
+            raise DiskretError(
+                f"{target}: the new release is in place, but the one before it could not be "
+                f"removed ({error.strerror}): delete {old}"
+            ) from None

@@ -1,0 +1,59 @@
+"""Symbol sets: one symbol hides all, and every symbol is explained in both languages."""
+
+import pytest
+
+from diskret.errors import InputError
+from diskret.formats import SYMBOL_SETS, SymbolSet, symbol_set
+
+
+@pytest.mark.parametrize("symbols", SYMBOL_SETS.values(), ids=lambda s: s.name)
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_every_symbol_is_explained(symbols, language):
+    legend = symbols.legend[language]
+    assert set(legend) == {symbols.suppressed, symbols.nothing}
+    assert all(legend.values())
+
+
+@pytest.mark.parametrize("symbols", SYMBOL_SETS.values(), ids=lambda s: s.name)
+def test_hidden_and_nothing_look_different(symbols):
+    assert symbols.suppressed != symbols.nothing
+    assert not symbols.suppressed.isdigit()
+
+
+@pytest.mark.parametrize(
+    ("name", "suppressed", "nothing"),
+    [
+        ("de-classic", ".", "–"),
+        ("de-letters", "g", "0"),
+        ("sdmx", "Q", "0"),
+        ("px", "..", "-"),
+        ("eurostat", ":c", "-"),
+    ],
+)
+def test_the_sets_are_the_customary_ones(name, suppressed, nothing):
+    found = symbol_set(name)
+    assert (found.name, found.suppressed, found.nothing) == (name, suppressed, nothing)
+
+
+def test_a_set_of_ones_own_is_taken_as_it_is():
+    legend = {"( )": "protected", "-": "nothing"}
+    own = SymbolSet("zh", "( )", "-", {"en": legend, "de": legend})
+    assert symbol_set(own) is own
+
+
+@pytest.mark.parametrize(
+    ("suppressed", "nothing", "message"),
+    [
+        ("", "-", "two different symbols"),
+        ("-", "-", "two different symbols"),
+        ("c", "-", "does not explain 'c' in its legend in 'de'"),
+    ],
+)
+def test_a_set_that_leaves_readers_guessing_is_refused(suppressed, nothing, message):
+    with pytest.raises(InputError, match=message):
+        SymbolSet("own", suppressed, nothing, {"en": {"c": "confidential", "-": "nothing"}})
+
+
+def test_an_unknown_set_is_refused_with_the_choices():
+    with pytest.raises(InputError, match="'classic'; choose one of de-classic, de-letters"):
+        symbol_set("classic")
