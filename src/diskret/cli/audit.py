@@ -1,0 +1,109 @@
+"""``diskret audit FILE``: what a published table says about its suppressed cells."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from diskret.cli.options import DebugOption, LanguageOption
+from diskret.cli.outcome import REFUSED, reported
+from diskret.cli.texts import TEXTS, Language
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from diskret.hierarchy import Hierarchy
+
+_SHOWN = 20
+
+
+def audit(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="CSV or Parquet, one row a cell.")],
+    value: Annotated[str, typer.Option(help="Column of the published values.")],
+    by: Annotated[
+        list[str],
+        typer.Option(
+            metavar="COLUMN=TREE",
+            help="A code column and its tree: flat, a .hrc file, or a .csv file with code and "
+            "parent. Once for each dimension.",
+        ),
+    ],
+    total: Annotated[
+        str, typer.Option(help="Code of the totals of flat and .hrc dimensions.")
+    ] = "Total",
+    suppressed: Annotated[
+        list[str] | None,
+        typer.Option(metavar="SYMBOL", help="What stands in place of a suppressed value."),
+    ] = None,
+    frequency: Annotated[
+        bool, typer.Option("--frequency", help="The values are counts of units.")
+    ] = False,
+    language: LanguageOption = Language.en,
+    debug: DebugOption = False,
+) -> None:
+    """Attack a published table: how closely can suppressed cells be computed."""
+    with reported(language, debug):
+        wanted = dict(map(_split, by))
+
+        from diskret.cli.progress import progress_bars
+        from diskret.cli.show import terminal
+        from diskret.io import to_arrow
+        from diskret.workflow.audit import audit as audit_table
+
+        cells = to_arrow(file)[0]
+        trees = {name: _tree(tree, cells, name, total) for name, tree in wanted.items()}
+        symbols = {} if suppressed is None else {"suppressed": suppressed}
+        with progress_bars() as progress:
+            report = audit_table(
+                cells, trees, value, frequency=frequency, progress=progress, **symbols
+            )
+        texts = TEXTS[language]
+        for line in report.lines:
+            typer.echo(line)
+        if report.suppressed:
+            terminal().print(_intervals(report.frame, language))
+        if report.exact:
+            typer.secho(texts.exact.format(exact=report.exact), fg="red")
+            raise typer.Exit(REFUSED)
+        typer.secho(texts.safe_from_exact, fg="green")
+
+
+def _split(option: str) -> tuple[str, str]:
+    column, equals, tree = option.partition("=")
+    if not (column and equals and tree):
+        raise typer.BadParameter(f"--by {option}: write COLUMN=flat or COLUMN=FILE")
+    return column, tree
+
+
+def _tree(tree: str, cells: pa.Table, column: str, total: str) -> Hierarchy:
+    from diskret.hierarchy import Hierarchy
+    from diskret.io.columns import code_text
+    from diskret.io.columns import column as named
+    from diskret.workflow.job import HierarchyFile
+
+    if tree != "flat":
+        return HierarchyFile(Path(tree), total).read()
+    codes = code_text(named(cells, column), column).unique().to_pylist()
+    return Hierarchy.flat([code for code in codes if code != total], total)
+
+
+def _intervals(frame: Any, language: Language) -> Any:
+    """The narrowest intervals as a table."""
+    import pyarrow.compute as pc
+    from rich.table import Table
+    from rich.text import Text
+
+    texts = TEXTS[language]
+    width = pc.subtract(frame["upper"], frame["lower"])
+    narrowest = pc.array_sort_indices(width, null_placement="at_end").slice(0, _SHOWN)
+    table = Table(title=Text(texts.intervals), title_justify="left")
+    for name in frame.column_names:
+        bound = {"lower": texts.lower, "upper": texts.upper}.get(name)
+        table.add_column(Text(bound or name), justify="right" if bound else "left")
+    for row in frame.take(narrowest).to_pylist():
+        table.add_row(
+            *(Text(texts.unbounded if item is None else str(item)) for item in row.values())
+        )
+    return table

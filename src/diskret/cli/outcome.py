@@ -1,0 +1,50 @@
+"""How a command ends: exit code and a message that gives nothing away."""
+
+from __future__ import annotations
+
+import errno
+import traceback
+import warnings
+from collections.abc import Generator
+from contextlib import contextmanager
+
+import typer
+
+from diskret.cli.texts import TEXTS, Language
+from diskret.errors import DiskretError, ProofError, ProtectionError, VerificationError
+
+BAD_INPUT = 1
+REFUSED = 3
+
+_REFUSALS = (ProofError, ProtectionError, VerificationError)
+
+
+@contextmanager
+def reported(language: Language, debug: bool) -> Generator[None, None, None]:
+    """Turn errors into a message on the terminal and an exit code.
+
+    What diskret raises on purpose is shown as it is. Of any other exception only the type
+    is shown, for its text may hold a confidential value.
+    """
+    texts = TEXTS[language]
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = lambda message, *_: typer.secho(
+                texts.warning.format(message=message), fg="yellow", err=True
+            )
+            yield
+    except (typer.Exit, typer.Abort, typer.BadParameter):
+        raise
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno == errno.EPIPE:
+            raise
+        if debug:
+            typer.echo(traceback.format_exc(), err=True)
+        if isinstance(error, _REFUSALS):
+            message, code = texts.refused.format(message=error), REFUSED
+        elif isinstance(error, (DiskretError, OSError)):
+            message, code = texts.error.format(message=error), BAD_INPUT
+        else:
+            message, code = texts.program_error.format(kind=type(error).__name__), BAD_INPUT
+        typer.secho(message, fg="red", err=True)
+        raise typer.Exit(code) from None

@@ -1,0 +1,51 @@
+"""Progress bars for what takes longer than one likes to wait."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as Bars
+
+from diskret.progress import Progress, silent
+
+_PATIENCE = 2.0
+
+
+@contextmanager
+def progress_bars(
+    console: Console | None = None, patience: float = _PATIENCE
+) -> Generator[Progress, None, None]:
+    """A callback that draws a bar for each task, once `patience` seconds have passed.
+
+    Bars are drawn on the error stream and only if it is a terminal.
+    """
+    console = console or Console(stderr=True)
+    if not console.is_terminal:
+        yield silent
+        return
+    bars = Bars(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+    )
+    begun = time.monotonic()
+    tasks = {}
+
+    def progress(task: str, done: int, total: int) -> None:
+        if task not in tasks:
+            tasks[task] = bars.add_task(task, total=total)
+        bars.update(tasks[task], completed=done, total=total)
+        if time.monotonic() - begun >= patience:
+            bars.start()
+
+    try:
+        yield progress
+    finally:
+        bars.stop()

@@ -1,0 +1,47 @@
+"""``diskret protect JOB.toml``: carry out a job file."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from diskret.cli.options import DebugOption
+from diskret.cli.outcome import reported
+from diskret.cli.texts import Language
+
+
+def protect(
+    job_file: Annotated[
+        Path | None, typer.Argument(metavar="JOB.toml", help="What to tabulate and protect.")
+    ] = None,
+    folder: Annotated[
+        Path | None, typer.Option(help="Where to write instead of the folder of the job.")
+    ] = None,
+    template: Annotated[
+        bool, typer.Option("--template", help="Print a commented job file and stop.")
+    ] = False,
+    language: Annotated[
+        Language | None, typer.Option(help="Language of what is shown; default: that of the job.")
+    ] = None,
+    debug: DebugOption = False,
+) -> None:
+    """Protect, prove and write the tables of a job file."""
+    with reported(language or Language.en, debug):
+        if template:
+            from diskret.workflow.job_template import template as job_template
+
+            typer.echo(job_template(), nl=False)
+            return
+        if job_file is None:
+            raise typer.BadParameter("name a job file, or use --template to get one to start from")
+
+        from diskret.cli.progress import progress_bars
+        from diskret.cli.show import show_results
+        from diskret.workflow.job import read_job
+        from diskret.workflow.run import run_job
+
+        job = read_job(job_file)
+        with progress_bars() as progress:
+            written, results = run_job(job, folder=folder, progress=progress)
+        shown_in = language or Language(job.output.language)
+        show_results(results, written, shown_in, job.output.symbols)

@@ -1,0 +1,153 @@
+"""Protected tables, their certificates and files on the terminal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from diskret.cli.crosstab import Crosstab, crosstab
+from diskret.cli.texts import TEXTS, Language, number
+from diskret.formats import SymbolSet, symbol_set
+from diskret.hierarchy import Hierarchy
+from diskret.tables import Published
+
+if TYPE_CHECKING:
+    from diskret.workflow import Result
+
+_LABEL_WIDTH = 30
+_PIPED_WIDTH = 120
+
+
+def terminal() -> Console:
+    """The standard output; wide enough for a table where no terminal says how wide it is."""
+    console = Console(highlight=False)
+    return console if console.is_terminal else Console(highlight=False, width=_PIPED_WIDTH)
+
+
+def show_results(
+    results: list[Result], folder: Path, language: Language, symbols: str = "de-classic"
+) -> None:
+    """Show protected tables, what is claimed about them, and where the files are."""
+    console, texts = terminal(), TEXTS[language]
+    for result in results:
+        console.print()
+        show_table(console, result.published, language, symbol_set(symbols))
+        console.print(Text(texts.certificate, style="bold"))
+        for line in result.certificate.summary(language.value):
+            console.print(Padding(Text(f"• {line}"), (0, 0, 0, 2)))
+    console.print()
+    for text, part in ((texts.public_files, "public"), (texts.internal_files, "internal")):
+        console.print(Text(text.format(folder=folder / part)), soft_wrap=True)
+        names = sorted(path.name for path in (folder / part).glob("*"))
+        console.print(Padding(Text(", ".join(names)), (0, 0, 0, 2)))
+    console.print(Text(texts.check.format(folder=folder)), soft_wrap=True)
+
+
+def show_table(
+    console: Console, published: Published, language: Language, symbols: SymbolSet
+) -> None:
+    """Show the upper levels of a published table as rows and columns."""
+    part = crosstab(published)
+    trees = [d.hierarchy for d in published.dimensions]
+    labels = [_label(trees[0], int(i), console.width // 3) for i in part.rows]
+    header = [published.measure]
+    if len(trees) > 1:
+        header = [trees[-1].codes[i] for i in part.columns]
+    shown: list[list[Text]] = []
+    fitting = dropped = 0
+    for dropped in _digits_to_drop(published):
+        shown = [
+            [_cell(published, i, dropped, language, symbols) for i in row]
+            for row in part.cell.tolist()
+        ]
+        fitting = _fitting(console, labels, header, shown)
+        if fitting == len(header):
+            break
+    table = Table(title=Text(published.name, style="bold"), title_justify="left")
+    table.add_column(Text(published.dimensions[0].name), no_wrap=True)
+    for name in header[:fitting]:
+        table.add_column(Text(name), justify="right", no_wrap=True)
+    for label, row in zip(labels, shown, strict=True):
+        table.add_row(label, *row[:fitting])
+    console.print(table)
+    for line in _notes(published, part, fitting, dropped, language, symbols):
+        console.print(Text(line, style="dim"))
+
+
+def _digits_to_drop(published: Published) -> list[int]:
+    """None; all decimals; then whole thousands and millions."""
+    if published.frequency:
+        return [0]
+    decimals = published.decimals
+    return sorted({0, decimals, decimals + 3, decimals + 6})
+
+
+def _cell(
+    published: Published, i: int, dropped: int, language: Language, symbols: SymbolSet
+) -> Text:
+    if published.suppressed.flat[i]:
+        return Text(f" {symbols.suppressed} ", style="bold white on red")
+    if published.empty.flat[i]:
+        return Text(symbols.nothing, style="dim")
+    unit = 10**dropped
+    value = (2 * int(published.value.flat[i]) + unit) // (2 * unit)
+    return Text(number(value, max(published.decimals - dropped, 0), language))
+
+
+def _label(tree: Hierarchy, i: int, width: int = _LABEL_WIDTH) -> Text:
+    code = tree.codes[i]
+    name = f"{code} {tree.labels[code]}" if code in tree.labels else code
+    label = Text("  " * int(tree.level[i]) + name, style="bold" if i == 0 else "")
+    label.truncate(min(width, _LABEL_WIDTH), overflow="ellipsis")
+    return label
+
+
+def _fitting(
+    console: Console, labels: list[Text], header: list[str], shown: list[list[Text]]
+) -> int:
+    """How many columns fit beside the labels; a number must never be cut."""
+    used = max(label.cell_len for label in labels) + 4
+    for column, name in enumerate(header):
+        used += max(len(name), *(row[column].cell_len for row in shown)) + 3
+        if used > console.width and column > 0:
+            return column
+    return len(header)
+
+
+def _notes(
+    published: Published,
+    part: Crosstab,
+    fitting: int,
+    dropped: int,
+    language: Language,
+    symbols: SymbolSet,
+) -> list[str]:
+    texts = TEXTS[language]
+    count = texts.cells.format(
+        cells=number(published.value.size, 0, language),
+        suppressed=number(int(published.suppressed.sum()), 0, language),
+    )
+    notes = [f"{count}; {symbols.suppressed} = {texts.suppressed}"]
+    if dropped:
+        unit = number(10 ** (dropped - published.decimals), 0, language)
+        notes.append(texts.unit.format(unit=unit))
+    if part.at:
+        fixed = [
+            f"{d.name} = {_label(d.hierarchy, i).plain.strip()}"
+            for d, i in zip(published.dimensions[1:-1], part.at, strict=True)
+        ]
+        notes.append(texts.part.format(part=", ".join(fixed)))
+    shown = [len(part.rows), *(1 for _ in part.at), fitting][: len(published.shape)]
+    left_out = [
+        texts.codes.format(count=len(d) - count, name=d.name)
+        for d, count in zip(published.dimensions, shown, strict=True)
+        if count < len(d)
+    ]
+    if left_out:
+        notes.append(texts.left_out.format(codes=", ".join(left_out)))
+    return notes

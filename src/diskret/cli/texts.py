@@ -1,0 +1,136 @@
+"""What the commands say, in English and German."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Language(StrEnum):
+    """Languages of everything shown to users."""
+
+    en = "en"
+    de = "de"
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Sentences of one language; braces are filled in with `str.format`."""
+
+    cells: str
+    suppressed: str
+    unit: str
+    part: str
+    left_out: str
+    codes: str
+    certificate: str
+    public_files: str
+    internal_files: str
+    check: str
+    verified: str
+    verified_internal: str
+    not_verified_internal: str
+    intervals: str
+    lower: str
+    upper: str
+    unbounded: str
+    exact: str
+    safe_from_exact: str
+    error: str
+    refused: str
+    warning: str
+    program_error: str
+    thousands: str
+    decimal: str
+
+
+TEXTS = {
+    Language.en: Texts(
+        cells="{cells} cells, {suppressed} of them suppressed",
+        suppressed="suppressed",
+        unit="rounded to units of {unit} here, exact in the files",
+        part="shown: {part}",
+        left_out="not shown here, but in the files: {codes}",
+        codes="{count} codes of {name}",
+        certificate="Certificate",
+        public_files="May leave the office: {folder}",
+        internal_files="Stays in the office: {folder}",
+        check="Check the files at any time: diskret verify {folder}",
+        verified="{tables} verified, {suppressed} suppressed cells attacked again.",
+        verified_internal="The office's own files agree with them.",
+        not_verified_internal="Only the public files were checked.",
+        intervals="What the published table says about suppressed cells (narrowest first)",
+        lower="at least",
+        upper="at most",
+        unbounded="any",
+        exact="{exact} suppressed cells can be recomputed exactly: do not publish this table.",
+        safe_from_exact=(
+            "No suppressed cell can be recomputed exactly. Whether the intervals are wide enough "
+            "depends on the office's rules."
+        ),
+        error="Error: {message}",
+        refused="Refused: {message}",
+        warning="Warning: {message}",
+        program_error=(
+            "diskret stopped because of a mistake in the program ({kind}). Please report it to "
+            "the developers. The same command with --debug shows where it happened; look the "
+            "output through for confidential values before you pass it on."
+        ),
+        thousands=",",
+        decimal=".",
+    ),
+    Language.de: Texts(
+        cells="{cells} Felder, davon {suppressed} gesperrt",
+        suppressed="gesperrt",
+        unit="hier auf Einheiten von {unit} gerundet, in den Dateien genau",
+        part="gezeigt: {part}",
+        left_out="hier nicht gezeigt, aber in den Dateien: {codes}",
+        codes="{count} Schlüssel von {name}",
+        certificate="Zertifikat",
+        public_files="Darf das Haus verlassen: {folder}",
+        internal_files="Bleibt im Haus: {folder}",
+        check="Die Dateien lassen sich jederzeit prüfen: diskret verify {folder}",
+        verified="{tables} geprüft, {suppressed} gesperrte Felder erneut angegriffen.",
+        verified_internal="Die internen Dateien stimmen damit überein.",
+        not_verified_internal="Nur die öffentlichen Dateien wurden geprüft.",
+        intervals="Was die veröffentlichte Tabelle über gesperrte Felder verrät (engste zuerst)",
+        lower="mindestens",
+        upper="höchstens",
+        unbounded="beliebig",
+        exact=(
+            "{exact} gesperrte Felder lassen sich exakt zurückrechnen: Diese Tabelle darf so "
+            "nicht veröffentlicht werden."
+        ),
+        safe_from_exact=(
+            "Kein gesperrtes Feld lässt sich exakt zurückrechnen. Ob die Intervalle weit genug "
+            "sind, entscheiden die Regeln des Hauses."
+        ),
+        error="Fehler: {message}",
+        refused="Verweigert: {message}",
+        warning="Warnung: {message}",
+        program_error=(
+            "diskret wurde wegen eines Programmfehlers abgebrochen ({kind}). Bitte den "
+            "Entwicklern melden. Derselbe Befehl mit --debug zeigt, wo es geschah; die Ausgabe "
+            "vor dem Weitergeben auf vertrauliche Werte durchsehen."
+        ),
+        # as in the tables of official statistics: a blank, which cannot be broken
+        thousands="\N{NO-BREAK SPACE}",
+        decimal=",",
+    ),
+}
+
+
+def number(value: int, decimals: int, language: Language) -> str:
+    """A scaled integer as readers of the language write it.
+
+    Examples
+    --------
+    >>> number(-1234567, 2, Language.en)
+    '-12,345.67'
+    """
+    texts = TEXTS[language]
+    whole, fraction = divmod(abs(value), 10**decimals)
+    text = f"{whole:,}".replace(",", texts.thousands)
+    if decimals:
+        text += f"{texts.decimal}{fraction:0{decimals}d}"
+    return "-" * (value < 0) + text

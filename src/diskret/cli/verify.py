@@ -1,0 +1,38 @@
+"""``diskret verify DIR``: check released files against their certificates."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from diskret.cli.options import DebugOption, LanguageOption
+from diskret.cli.outcome import reported
+from diskret.cli.texts import TEXTS, Language, number
+
+
+def verify(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder that diskret wrote.")],
+    internal: Annotated[
+        Path | None, typer.Option(help="The office's own files, if they are kept elsewhere.")
+    ] = None,
+    language: LanguageOption = Language.en,
+    debug: DebugOption = False,
+) -> None:
+    """Check released files and attack the published tables again."""
+    with reported(language, debug):
+        from diskret.cli.progress import progress_bars
+        from diskret.workflow.verify import verify as verify_folder
+
+        with progress_bars() as progress:
+            report = verify_folder(folder, internal, progress=progress)
+        texts = TEXTS[language]
+        for line in report.lines:
+            typer.echo(line)
+        typer.secho(
+            texts.verified.format(
+                tables=", ".join(report.tables), suppressed=number(report.suppressed, 0, language)
+            ),
+            fg="green",
+        )
+        inside = report.checked_internal
+        typer.echo(texts.verified_internal if inside else texts.not_verified_internal)

@@ -1,0 +1,173 @@
+"""Attack any published table, whoever suppressed its cells."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from diskret.attack import Attacker, examine
+from diskret.attack.intervals import interval_frame
+from diskret.errors import InputError
+from diskret.hierarchy import Hierarchy
+from diskret.io import to_arrow
+from diskret.io.columns import column, scaled_integers
+from diskret.progress import Progress, silent
+from diskret.tables import Dimension, Published
+from diskret.tables.from_cells import describe, locate
+
+_EXAMPLES = 5
+_NUMBER = re.compile(r"[+-]?\d+(\.\d*)?|[+-]?\.\d+")
+
+
+@dataclass(frozen=True, eq=False)
+class AuditReport:
+    """What an outsider can compute about the suppressed cells of a published table.
+
+    Parameters
+    ----------
+    published
+        The table as it was read.
+    cells, suppressed
+        Number of cells, and of those that are suppressed.
+    exact
+        Number of suppressed cells that can be recomputed exactly.
+    frame
+        Code columns, lower, upper (null: unbounded) of every suppressed cell.
+    lines
+        The findings, one sentence a line.
+    """
+
+    published: Published
+    cells: int
+    suppressed: int
+    exact: int
+    frame: pa.Table
+    lines: tuple[str, ...]
+
+
+def audit(
+    table: Any,
+    by: Mapping[str, Hierarchy | None],
+    value: str,
+    suppressed: Sequence[str] = ("", ".", "x", "X"),
+    *,
+    frequency: bool = False,
+    progress: Progress = silent,
+) -> AuditReport:
+    """Compute what an outsider can infer from a published table with suppressed cells.
+
+    Parameters
+    ----------
+    table
+        A frame or the path of a file, one row a cell, totals included. Values may be text.
+    by
+        Code column → its tree, or None for a flat one with the total ``"Total"``.
+    value
+        Column of the published values.
+    suppressed
+        What stands in place of a suppressed value; a null always does.
+    frequency
+        Whether values are counts, so that fractions of units are impossible.
+    progress
+        Called with ``("attack", done, total)``.
+
+    Raises
+    ------
+    InputError
+        A column, cell or value cannot be read.
+    ContradictionError
+        The published values contradict each other.
+
+    Examples
+    --------
+    >>> cells = pa.table({"region": ["N", "S", "Total"], "n": ["7", ".", "12"]})
+    >>> audit(cells, {"region": None}, "n").frame.to_pylist()
+    [{'region': 'S', 'lower': 5, 'upper': 5}]
+    """
+    cells = to_arrow(table)[0]
+    published = _read(cells, by, value, set(suppressed), frequency)
+    examination = examine(published, Attacker(), progress=progress)
+    exact = examination.lower == examination.upper
+    hidden = len(examination.cell)
+    lines = [
+        f"{published.value.size:,} cells, {hidden:,} suppressed",
+        f"{int(exact.sum()):,} suppressed cells can be recomputed exactly",
+    ]
+    for i in np.flatnonzero(exact)[:_EXAMPLES]:
+        number = examination.lower[i] / 10**published.decimals
+        where = describe(published.dimensions, int(examination.cell[i]))
+        lines.append(f"  {where}: {number:,.{published.decimals}f}")
+    return AuditReport(
+        published=published,
+        cells=published.value.size,
+        suppressed=hidden,
+        exact=int(exact.sum()),
+        frame=interval_frame(published, examination),
+        lines=tuple(lines),
+    )
+
+
+def _read(
+    cells: pa.Table,
+    by: Mapping[str, Hierarchy | None],
+    value: str,
+    symbols: set[str],
+    frequency: bool,
+) -> Published:
+    dimensions, at = locate(cells, by)
+    shape = tuple(len(d) for d in dimensions)
+    _check_complete(dimensions, at)
+    given = column(cells, value)
+    text = pc.utf8_trim_whitespace(given.cast(pa.string()))
+    symbol = pc.is_in(text, pa.array(sorted(symbols), pa.string()))
+    hidden = pc.or_(symbol, pc.is_null(text)).to_numpy()
+    shown = text.filter(pa.array(~hidden))
+    decimals = _decimals(shown, value)
+    numbers = np.zeros(len(cells), dtype=np.int64)
+    numbers[~hidden] = scaled_integers(shown, value, decimals)
+    dense = np.zeros(shape, dtype=np.int64)
+    dense.ravel()[at] = numbers
+    mask = np.zeros(shape, dtype=bool)
+    mask.ravel()[at] = hidden
+    return Published(
+        name=value,
+        dimensions=dimensions,
+        measure=value,
+        frequency=frequency,
+        decimals=decimals,
+        value=dense,
+        suppressed=mask,
+        empty=np.zeros(shape, dtype=bool),
+        nonnegative=bool((numbers >= 0).all()),
+    )
+
+
+def _decimals(shown: pa.ChunkedArray, name: str) -> int:
+    """The most decimals any published value has."""
+    decimals = 0
+    for text in pc.unique(shown).to_pylist():
+        if not _NUMBER.fullmatch(text):
+            raise InputError(
+                f"{text!r} in {name!r} is neither a number like 1234.5 nor a symbol for a "
+                "suppressed value; name the symbols with suppressed="
+            )
+        decimals = max(decimals, len(text.partition(".")[2].rstrip("0")))
+    return decimals
+
+
+def _check_complete(dimensions: tuple[Dimension, ...], at: NDArray[np.int64]) -> None:
+    size = int(np.prod([len(d) for d in dimensions]))
+    missing = np.setdiff1d(np.arange(size), at)
+    if len(missing):
+        shown = "; ".join(describe(dimensions, int(c)) for c in missing[:_EXAMPLES])
+        raise InputError(
+            f"{len(missing):,} cells are not in the table: {shown}. A cell that is not shown is "
+            "neither published nor suppressed; add a row for each, with a symbol if it is hidden"
+        )

@@ -1,0 +1,299 @@
+"""The job file of the office: read, and checked line by line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import reduce
+from operator import or_
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from diskret.attack import Attacker
+from diskret.formats import SYMBOL_SETS
+from diskret.io import Column
+from diskret.rules import Dominance, MinimumFrequency, PPercent, Rule
+from diskret.workflow.job_schema import Section, open_job
+from diskret.workflow.job_values import HierarchyFile, Job, Output, Records, TableJob
+
+__all__ = ["HierarchyFile", "Job", "Output", "Records", "TableJob", "read_job"]
+
+_FORMATS = ("csv", "xlsx")
+_LANGUAGES = ("en", "de")
+_METHODS = ("auto", "sequential")
+_FLAT = "flat"
+_SUFFIXES = {".parquet": "parquet", ".csv": "csv", ".txt": "csv"}
+_FILE_STEM = re.compile(r"\w([\w .-]*[\w-])?")
+
+
+def read_job(path: str | PathLike[str]) -> Job:
+    """Read and check a job file.
+
+    Parameters
+    ----------
+    path
+        A TOML file; the files and folders it names are seen from its own folder.
+
+    Raises
+    ------
+    JobError
+        The file cannot be read or is not TOML; a key is unknown or missing; a value is not
+        admissible; a file that it names does not exist; two tables have the same measure.
+        The message names the line, the key and what is admissible.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "firms.csv").write_text("region,turnover", encoding="utf-8")
+    >>> _ = (folder / "job.toml").write_text('''
+    ... [records]
+    ... path = "firms.csv"
+    ... [[tables]]
+    ... by = { region = "flat" }
+    ... value = "turnover"
+    ... rules = { p_percent = { p = 10 } }
+    ... ''', encoding="utf-8")
+    >>> read_job(folder / "job.toml").tables[0].name
+    'turnover'
+    """
+    job = open_job(Path(path))
+    job.check(required=("records", "tables"), optional=("hierarchies", "attacker", "output"))
+    records = _records(job.section("records"))
+    hierarchies = _hierarchies(job.section("hierarchies"))
+    sections = job.sections("tables")
+    if not sections:
+        raise job.error("there must be at least one [[tables]]", "tables")
+    tables = tuple(_table(section, hierarchies, records) for section in sections)
+    _check_distinct(sections, tables)
+    return Job(
+        path=job.file,
+        records=records,
+        tables=tables,
+        attacker=_attacker(job.section("attacker")),
+        output=_output(job.section("output")),
+    )
+
+
+# ── the sections, in the order of the file ──────────────────────────────────────────
+
+
+def _records(section: Section) -> Records:
+    section.check(required=("path",), optional=("format", "encoding", "columns"))
+    path = section.existing_file("path")
+    by_suffix = _SUFFIXES.get(path.suffix.lower())
+    likely = "fixed" if "columns" in section else by_suffix
+    kind = section.choice("format", likely, ("parquet", "csv", "fixed"))
+    if kind is None:
+        raise section.error(
+            f"the suffix of {path.name} does not tell the format; add format = "
+            '"parquet", "csv" or "fixed"',
+            "path",
+        )
+    if kind != "fixed":
+        for key in ("encoding", "columns"):
+            if key in section:
+                raise section.error(f"'{key}' is for format = \"fixed\" only", key)
+        if kind != by_suffix:
+            suffixes = " or ".join(s for s, name in _SUFFIXES.items() if name == kind)
+            raise section.error(f"a {kind} file must end in {suffixes}, not {path.name}", "path")
+        return Records(path, cast(Literal["parquet", "csv"], kind))
+    columns = tuple(_column(column) for column in section.sections("columns"))
+    if not columns:
+        raise section.error('format = "fixed" needs [[records.columns]]: name, start, width')
+    names = [column.name for column in columns]
+    for position, name in enumerate(names):
+        if name in names[:position]:
+            raise section.error(f"the column '{name}' is there twice", "columns", position, "name")
+    return Records(path, "fixed", columns, section.text("encoding", "utf-8"))
+
+
+def _column(section: Section) -> Column:
+    section.check(required=("name", "start", "width"))
+    return Column(
+        section.text("name", ""), section.whole("start", 1, 1), section.whole("width", 1, 1)
+    )
+
+
+def _hierarchies(section: Section) -> dict[str, HierarchyFile]:
+    found: dict[str, HierarchyFile] = {}
+    for name in section.values:
+        if name == _FLAT:
+            raise section.error(f"'{_FLAT}' means no hierarchy; choose another name", name)
+        one = section.section(name)
+        one.check(required=("file",), optional=("total", "lead", "encoding"))
+        path = one.existing_file("file")
+        suffix = path.suffix.lower()
+        if suffix not in (".hrc", ".csv"):
+            raise one.error(f"'file': {path.name} must end in .hrc or .csv", "file")
+        for key in ("lead", "encoding"):
+            if key in one and suffix == ".csv":
+                raise one.error(f"'{key}' is for .hrc files only", key)
+        found[name] = HierarchyFile(
+            path,
+            total=one.text("total", "Total"),
+            lead=one.text("lead", "@"),
+            encoding=one.text("encoding", "utf-8"),
+        )
+    return found
+
+
+def _table(
+    section: Section, hierarchies: Mapping[str, HierarchyFile], records: Records
+) -> TableJob:
+    section.check(
+        required=("by", "rules"),
+        optional=(
+            *("name", "value", "decimals", "unit", "holding", "vintage", "title"),
+            *("method", "cost", "time_limit", "frozen"),
+        ),
+    )
+    by = _by(section.section("by"), hierarchies)
+    _check_columns(section, by, records)
+    value = section.text("value", None)
+    if "decimals" in section and value is None:
+        raise section.error("'decimals' needs a 'value'; counts have none", "decimals")
+    table = TableJob(
+        name=section.text("name", value or "count"),
+        by=by,
+        rule=_rule(section.section("rules"), section),
+        value=value,
+        decimals=section.whole("decimals", 0, 0, 12),
+        unit=section.text("unit", None),
+        holding=section.text("holding", None),
+        vintage=section.text("vintage", ""),
+        title=_title(section.section("title")),
+        method=section.choice("method", "auto", _METHODS),
+        cost=section.text("cost", "value"),
+        time_limit=section.number("time_limit", None, above=0),
+        frozen=tuple(_frozen(cell, by) for cell in section.sections("frozen")),
+    )
+    if not _FILE_STEM.fullmatch(table.name):
+        raise section.error(
+            f"'{table.name}' cannot be the name of a file; give the table a 'name' of letters, "
+            "digits, blanks and . _ -",
+            "name" if "name" in section else "value",
+        )
+    return table
+
+
+def _by(section: Section, hierarchies: Mapping[str, HierarchyFile]) -> dict[str, Any]:
+    if not section.values:
+        raise section.error("'by' must name at least one column, e.g. by = { region = \"flat\" }")
+    names = [section.choice(column, "", (_FLAT, *hierarchies)) for column in section.values]
+    return {
+        column: hierarchies.get(name) for column, name in zip(section.values, names, strict=True)
+    }
+
+
+def _rule(section: Section, table: Section) -> Rule:
+    makers = {
+        "p_percent": _p_percent,
+        "minimum_frequency": _minimum_frequency,
+        "dominance": _dominance,
+    }
+    section.check(optional=tuple(makers))
+    if not section.values:
+        raise section.error(f"{section.name} must name at least one rule: {', '.join(makers)}")
+    for name in section.values:
+        if name != "minimum_frequency" and "value" not in table:
+            raise section.error(f"the rule '{name}' needs a 'value', not a count", name)
+    return reduce(or_, [makers[name](section.section(name), table) for name in section.values])
+
+
+def _p_percent(section: Section, table: Section) -> Any:
+    section.check(required=("p",), optional=("minimum_level",))
+    return PPercent(
+        p=section.number("p", 0.0, above=0),
+        minimum_level=section.number("minimum_level", 0, low=0),
+    )
+
+
+def _minimum_frequency(section: Section, table: Section) -> Any:
+    section.check(required=("n",), optional=("of", "range"))
+    of = section.choice("of", None, ("records", "units", "holdings"))
+    for counted, key in (("units", "unit"), ("holdings", "holding")):
+        if of == counted and key not in table:
+            raise section.error(f"of = \"{of}\" needs '{key}' in {table.name}", "of")
+    return MinimumFrequency(
+        n=section.whole("n", 2, 2),
+        of=cast(Literal["records", "units", "holdings"] | None, of),
+        range=section.number("range", 10, above=0),
+    )
+
+
+def _dominance(section: Section, table: Section) -> Any:
+    section.check(required=("n", "k"))
+    return Dominance(n=section.whole("n", 1, 1), k=section.number("k", 0.0, above=0, high=100))
+
+
+def _title(section: Section) -> dict[str, str]:
+    section.check(optional=_LANGUAGES)
+    return {language: section.text(language, "") for language in section.values}
+
+
+def _frozen(section: Section, by: Mapping[str, object]) -> dict[str, str]:
+    section.check(required=("at",))
+    at = section.section("at")
+    at.check(required=tuple(by))
+    return {column: at.text(column, "") for column in by}
+
+
+def _attacker(section: Section) -> Attacker:
+    section.check(optional=("zeros_known", "relative"))
+    return Attacker(
+        relative=section.number("relative", None, above=0),
+        zeros_known=section.flag("zeros_known", False),
+    )
+
+
+def _output(section: Section) -> Output:
+    section.check(optional=("folder", "formats", "language", "symbols"))
+    return Output(
+        folder=section.file.parent / section.text("folder", "out"),
+        formats=section.choices("formats", ("csv", "xlsx"), _FORMATS),
+        language=section.choice("language", "en", _LANGUAGES),
+        symbols=section.choice("symbols", "de-classic", tuple(SYMBOL_SETS)),
+    )
+
+
+# ── what no section can see alone ───────────────────────────────────────────────────
+
+
+def _check_columns(section: Section, by: Mapping[str, object], records: Records) -> None:
+    """Columns of fixed-format records are known here, so a wrong name has a line."""
+    if section.text("value", None) in by:
+        raise section.error("'value' is a column of 'by' at the same time", "value")
+    if records.format != "fixed":
+        return
+    columns = [column.name for column in records.columns]
+    for column in by:
+        if column not in columns:
+            raise section.unknown("no such column:", column, columns, "by", column)
+    for key in ("value", "unit", "holding"):
+        column = section.text(key, None)
+        if column is not None and column not in columns:
+            raise section.unknown(f"'{key}' is no such column:", column, columns, key)
+    section.choice("cost", None, ("value", "count", "cells", *columns))
+
+
+def _check_distinct(sections: tuple[Section, ...], tables: tuple[TableJob, ...]) -> None:
+    measures: dict[str, Section] = {}
+    names: dict[str, Section] = {}
+    for section, table in zip(sections, tables, strict=True):
+        if table.measure in measures:
+            first = measures[table.measure]
+            raise section.error(
+                f"a second table of '{table.measure}' (the first is in line {first.line()}): "
+                "tables of the same measure share cells, and each is protected on its own, so "
+                "one could undo the other; ask for one table by all the columns instead"
+            )
+        measures[table.measure] = section
+        name = table.name.casefold()
+        if name in names:
+            first = names[name]
+            raise section.error(
+                f"the name '{table.name}' is taken by the table in line {first.line()}", "name"
+            )
+        names[name] = section

@@ -1,0 +1,69 @@
+"""A job file to start from."""
+
+_TEMPLATE = """\
+# A job for "diskret protect". Paths are seen from the folder of this file.
+# Lines that begin with "#" and a key are options with their defaults or examples.
+
+[records]
+path = "firms.csv"            # .parquet, .csv, or text in fixed format
+#format = "csv"               # parquet | csv | fixed; left out: from the suffix
+
+# For format = "fixed" only: the encoding, and where each field stands (start counts from 1).
+#encoding = "utf-8"
+#[[records.columns]]
+#name = "region"
+#start = 9
+#width = 2
+
+# Code trees by name: .hrc (depth = number of lead strings), or .csv with the columns
+# code, parent and perhaps label. "total" is the code of the total where the file has none.
+[hierarchies]
+region = { file = "region.hrc" }
+#nace = { file = "nace.hrc", total = "Total", lead = "@", encoding = "utf-8" }
+
+# One [[tables]] for each table. Each is protected on its own, so no two tables of a job may
+# have the same measure.
+[[tables]]
+by = { region = "region", size = "flat" }    # column = "flat" or the name of a code tree
+value = "turnover"            # column to sum; left out: a frequency table
+#name = "turnover"            # beginning of the file names; left out: the value, or "count"
+#decimals = 0                 # of the value
+#unit = "firm_id"             # who contributes; left out: every record is a unit
+#holding = "group_id"         # who stands behind the units
+#vintage = "2025"             # period and revision
+#title = { en = "Turnover by region and size", de = "Umsatz nach Region und Größe" }
+#method = "auto"              # auto | sequential
+#cost = "value"               # what a suppression costs: value | count | cells | a measure
+#time_limit = 60              # seconds
+
+[tables.rules]                # confidential: these numbers never leave the office
+p_percent = { p = 10 }
+#minimum_frequency = { n = 3, of = "records", range = 10 }  # of: records | units | holdings
+#dominance = { n = 3, k = 75 }
+
+# Cells that must stay published, one [[tables.frozen]] for each, with a code for every column.
+#[[tables.frozen]]
+#at = { region = "Total", size = "Total" }
+
+# What an attacker knows beside the published table. Left out: nothing but the table.
+[attacker]
+#zeros_known = false          # that zeros are never suppressed
+#relative = 50                # every value to within 50 percent
+
+[output]
+folder = "out"                # gets public/ and internal/
+#formats = ["csv", "xlsx"]
+#language = "en"              # en | de
+#symbols = "de-classic"       # de-classic | de-letters | sdmx | px | eurostat
+"""
+
+
+def template() -> str:
+    """A commented job file with every key.
+
+    Examples
+    --------
+    >>> template().splitlines()[0]
+    '# A job for "diskret protect". Paths are seen from the folder of this file.'
+    """
+    return _TEMPLATE

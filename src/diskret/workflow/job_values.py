@@ -1,0 +1,119 @@
+"""A job as it was understood: where the records are, what to protect, where to write."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from diskret.attack import Attacker
+from diskret.hierarchy import Hierarchy
+from diskret.io import Column, Source, read_fixed, source, to_arrow
+from diskret.rules import Rule
+
+
+@dataclass(frozen=True)
+class Records:
+    """Where the records are; `columns` and `encoding` matter for fixed format only."""
+
+    path: Path
+    format: Literal["parquet", "csv", "fixed"]
+    columns: tuple[Column, ...] = ()
+    encoding: str = "utf-8"
+
+    def open(self) -> Source:
+        """The records as a source for an engine."""
+        if self.format == "fixed":
+            return read_fixed(self.path, self.columns, self.encoding)
+        return source(self.path)
+
+
+@dataclass(frozen=True)
+class HierarchyFile:
+    """A code tree in a file: ``.hrc``, or ``.csv`` with code, parent and perhaps label.
+
+    `total` is the code of the root where the file names none; `lead` and `encoding` are
+    those of a ``.hrc`` file.
+    """
+
+    path: Path
+    total: str = "Total"
+    lead: str = "@"
+    encoding: str = "utf-8"
+
+    def read(self) -> Hierarchy:
+        """Read the tree.
+
+        Raises
+        ------
+        HierarchyError
+            The file holds no tree.
+        """
+        if self.path.suffix.lower() == ".csv":
+            return Hierarchy.from_parents(to_arrow(self.path)[0], self.total)
+        return Hierarchy.read(self.path, self.total, self.lead, self.encoding)
+
+
+@dataclass(frozen=True)
+class TableJob:
+    """A table to protect; the arguments of `diskret.tabulate` and `diskret.suppress`.
+
+    Parameters
+    ----------
+    name
+        File name stem.
+    by
+        Column → file of its tree, or None for a flat one; in the order of the dimensions.
+    rule
+        All rules, joined.
+    value
+        Column to sum, None for a frequency table.
+    decimals, unit, holding, vintage, method, cost, time_limit
+        As in `diskret.tabulate` and `diskret.suppress`.
+    title
+        Language → title of the table.
+    frozen
+        Cells that must stay published: column → code, one mapping for each cell, with a
+        code for every column of `by`.
+    """
+
+    name: str
+    by: Mapping[str, HierarchyFile | None]
+    rule: Rule
+    value: str | None = None
+    decimals: int = 0
+    unit: str | None = None
+    holding: str | None = None
+    vintage: str = ""
+    title: Mapping[str, str] = field(default_factory=dict[str, str])
+    method: str = "auto"
+    cost: str = "value"
+    time_limit: float | None = None
+    frozen: tuple[Mapping[str, str], ...] = ()
+
+    @property
+    def measure(self) -> str:
+        """What is published: the name of the value, or ``"count"``."""
+        return self.value or "count"
+
+
+@dataclass(frozen=True)
+class Output:
+    """Where and how to write."""
+
+    folder: Path
+    formats: tuple[str, ...] = ("csv", "xlsx")
+    language: str = "en"
+    symbols: str = "de-classic"
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job file as it was understood: pure data; every path is seen from the current folder."""
+
+    path: Path
+    records: Records
+    tables: tuple[TableJob, ...]
+    attacker: Attacker
+    output: Output

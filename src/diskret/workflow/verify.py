@@ -1,0 +1,130 @@
+"""Check released files against their certificate, as anyone can; and more, as the office can."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from diskret.attack import Attacker, examine, interval_columns
+from diskret.errors import InputError, VerificationError
+from diskret.keys import SecretKeys
+from diskret.progress import Progress, silent
+from diskret.release import check_digests
+from diskret.tables import Published
+from diskret.workflow.verify_internal import verify_internal
+
+_SUFFIX = ".certificate.json"
+
+
+@dataclass(frozen=True)
+class VerifyReport:
+    """What was checked and held.
+
+    Parameters
+    ----------
+    tables
+        Names of the tables.
+    suppressed
+        Number of suppressed cells in all of them.
+    checked_internal
+        Whether the office's own files were checked as well.
+    lines
+        What was found, one sentence a line.
+    """
+
+    tables: tuple[str, ...]
+    suppressed: int
+    checked_internal: bool
+    lines: tuple[str, ...]
+
+
+def verify(
+    folder: str | PathLike[str],
+    internal: str | PathLike[str] | None = None,
+    *,
+    keys: SecretKeys | str | PathLike[str] | None = None,
+    progress: Progress = silent,
+) -> VerifyReport:
+    """Check released tables from their public files alone, and the office's files if there.
+
+    Anyone can check the public part: the files have the digests that the certificate
+    names, and an attack on the published table gives the intervals it states. With the
+    internal folder the requirements are proven anew from the witnesses, and with the key
+    the fingerprints of the inputs are compared.
+
+    Parameters
+    ----------
+    folder
+        A folder with ``public/`` (and ``internal/``), or a folder of public files.
+    internal
+        Folder of internal files; by default ``internal/`` beside ``public/`` if it exists.
+    keys
+        The office's keys; see `SecretKeys`. Only used with an internal folder.
+    progress
+        Called with ``("attack", done, total)``.
+
+    Raises
+    ------
+    InputError
+        The folder holds no released table.
+    VerificationError
+        Files and certificate disagree; says which and where.
+    ContradictionError
+        The published values contradict each other.
+    """
+    public, inside = _folders(Path(folder), None if internal is None else Path(internal))
+    certificates = sorted(public.glob(f"*{_SUFFIX}"))
+    if not certificates:
+        raise InputError(f"{public} holds no released table (no *{_SUFFIX} file)")
+    contents = {path.name.removesuffix(_SUFFIX): _read(path) for path in certificates}
+    listed = [content.get("files", {}) for content in contents.values()]
+    check_digests(public, {file: mark for files in listed for file, mark in files.items()})
+    secret = SecretKeys.load(keys) if inside is not None else None
+    lines: list[str] = []
+    suppressed = 0
+    for name, certificate in contents.items():
+        published = _verify_public(public, name, certificate, progress)
+        hidden = int(published.suppressed.sum())
+        suppressed += hidden
+        lines.append(f"{name}: files unchanged; intervals of {hidden:,} suppressed cells confirmed")
+        if inside is not None and secret is not None:
+            lines.append(verify_internal(inside, published, certificate, secret))
+    return VerifyReport(tuple(contents), suppressed, inside is not None, tuple(lines))
+
+
+def _folders(folder: Path, internal: Path | None) -> tuple[Path, Path | None]:
+    if not folder.is_dir():
+        raise InputError(f"{folder} is not a folder")
+    public = folder / "public" if (folder / "public").is_dir() else folder
+    beside = public.parent / "internal"
+    if internal is None and public.name == "public" and beside.is_dir():
+        internal = beside
+    if internal is not None and not internal.is_dir():
+        raise InputError(f"{internal} is not a folder")
+    return public, internal
+
+
+def _verify_public(
+    public: Path, name: str, certificate: dict[str, Any], progress: Progress
+) -> Published:
+    published = Published.read(public, name)
+    found = interval_columns(published, examine(published, Attacker(), progress=progress))
+    if found != certificate.get("intervals"):
+        raise VerificationError(
+            f"{name}: an attack on the published table gives other intervals than the "
+            "certificate states; the table or the certificate was changed"
+        )
+    return published
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise VerificationError(f"{path} cannot be read: {error}") from None
+    if not isinstance(content, dict) or content.get("family") != "suppression":
+        raise VerificationError(f"{path} is no certificate of a suppressed table")
+    return content

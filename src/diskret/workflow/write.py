@@ -1,0 +1,120 @@
+"""Results to files: public and internal apart, all or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+
+from diskret.errors import InputError
+from diskret.formats.csv import write_csv, write_internal_csv
+from diskret.formats.symbols import symbol_set
+from diskret.formats.xlsx import write_internal_xlsx, write_xlsx
+from diskret.keys import SecretKeys
+from diskret.release import check_public, public_digests, staged, write_json
+from diskret.tables.public_files import structure
+from diskret.workflow.fingerprint import fingerprint
+from diskret.workflow.result import Result
+from diskret.workflow.software import software
+
+FORMATS = ("csv", "xlsx")
+LANGUAGES = ("en", "de")
+
+
+def write(
+    results: Sequence[Result],
+    folder: str | PathLike[str],
+    formats: Iterable[str] = FORMATS,
+    *,
+    language: str = "en",
+    symbols: str = "de-classic",
+    titles: Mapping[str, str] | None = None,
+    keys: SecretKeys | str | PathLike[str] | None = None,
+) -> Path:
+    """Write results into one folder; see [`Result.write`][diskret.Result.write].
+
+    Raises
+    ------
+    InputError
+        An option is unknown, two results have the same name, or the folder holds other files.
+    ProofError
+        Something that must not leave would have been written; nothing was.
+    """
+    formats = _checked(results, formats, language)
+    symbol_set(symbols)
+    secret = SecretKeys.load(keys)
+    with staged(folder) as stage:
+        for result in results:
+            title = (titles or {}).get(result.name)
+            _write_public(result, stage.public, formats, language, symbols, title, secret)
+            _write_internal(result, stage.internal, formats, language)
+        check_public(stage.public, [result.published for result in results])
+    return Path(folder)
+
+
+def _write_public(
+    result: Result,
+    folder: Path,
+    formats: Sequence[str],
+    language: str,
+    symbols: str,
+    title: str | None,
+    keys: SecretKeys,
+) -> None:
+    published, name = result.published, result.name
+    write_json(structure(published), folder / f"{name}.structure.json")
+    write_csv(published, folder / f"{name}.csv")
+    files = [f"{name}.structure.json", f"{name}.csv"]
+    if "xlsx" in formats:
+        write_xlsx(
+            published, folder / f"{name}.xlsx", title=title, language=language, symbols=symbols
+        )
+        files.append(f"{name}.xlsx")
+    digests = public_digests(folder)
+    write_json(
+        {
+            **result.certificate.public(),
+            "files": {file: digests[file] for file in files},
+            "inputs": {"table": fingerprint(keys, published, result.table)},
+            "software": software(),
+        },
+        folder / f"{name}.certificate.json",
+    )
+
+
+def _write_internal(result: Result, folder: Path, formats: Sequence[str], language: str) -> None:
+    name, proof = result.name, result.certificate
+    write_internal_csv(result.internal_cells, folder / f"{name}.cells.csv")
+    if "xlsx" in formats:
+        write_internal_xlsx(result.internal_cells, folder / f"{name}.cells.xlsx", language)
+    write_json(
+        {**proof.internal(), **result.settings, "software": software()},
+        folder / f"{name}.certificate.json",
+    )
+    witnesses = proof.examination.witnesses
+    np.savez_compressed(
+        folder / f"{name}.witnesses.npz",
+        cell=proof.examination.cell,
+        data=witnesses.data,
+        indices=witnesses.indices,
+        indptr=witnesses.indptr,
+        denominator=proof.examination.denominator,
+    )
+
+
+def _checked(results: Sequence[Result], formats: Iterable[str], language: str) -> tuple[str, ...]:
+    if not results:
+        raise InputError("there is nothing to write")
+    formats = tuple(formats)
+    unknown = [f for f in formats if f not in FORMATS]
+    if unknown:
+        raise InputError(f"formats= must be some of {', '.join(FORMATS)}, not {unknown[0]!r}")
+    if language not in LANGUAGES:
+        raise InputError(f"language= must be 'en' or 'de', not {language!r}")
+    names = [result.name for result in results]
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"two results are called {name!r}; give one another name=")
+    return formats

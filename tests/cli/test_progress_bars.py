@@ -1,0 +1,34 @@
+"""Progress is drawn for those who wait in front of a terminal, and for nobody else."""
+
+import io
+
+from rich.console import Console
+
+from diskret.cli.progress import progress_bars
+from diskret.progress import silent
+
+
+def console(terminal: bool) -> Console:
+    return Console(file=io.StringIO(), force_terminal=terminal, width=80)
+
+
+def test_nothing_is_drawn_into_a_file():
+    with progress_bars(console(terminal=False)) as progress:
+        assert progress is silent
+
+
+def test_nothing_is_drawn_for_short_work():
+    screen = console(terminal=True)
+    with progress_bars(screen, patience=60) as progress:
+        progress("attack", 1, 2)
+    assert "attack" not in screen.file.getvalue()  # type: ignore[attr-defined]
+
+
+def test_long_work_gets_a_bar_for_each_task():
+    screen = console(terminal=True)
+    with progress_bars(screen, patience=0) as progress:
+        progress("tabulate", 1, 2)
+        progress("attack", 3, 70)
+    drawn = screen.file.getvalue()  # type: ignore[attr-defined]
+    assert "tabulate" in drawn
+    assert "3/70" in drawn

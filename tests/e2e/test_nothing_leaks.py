@@ -1,0 +1,108 @@
+"""Every byte in public/ is read: nothing of the office's knowledge is in it."""
+
+import io
+import zipfile
+
+import numpy as np
+import pytest
+
+import diskret as dk
+
+P, RANGE = 13.37, 8.191
+
+
+def every_byte(folder):
+    """The contents of all files, workbooks unpacked as well, with their names."""
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            content = path.read_bytes()
+            yield path.name, path.name.encode() + b"\n" + content
+            if content[:2] == b"PK":
+                with zipfile.ZipFile(io.BytesIO(content)) as archive:
+                    for name in archive.namelist():
+                        yield f"{path.name}/{name}", name.encode() + b"\n" + archive.read(name)
+
+
+@pytest.fixture(scope="module")
+def released(tmp_path_factory):
+    register = dk.datasets.business_register(40_000, seed=5)
+    table = dk.tabulate(
+        register.records, by=register.by, value="turnover", unit="firm_id", holding="group_id"
+    )
+    rule = dk.rules.PPercent(P) | dk.rules.MinimumFrequency(3, range=RANGE)
+    result = dk.suppress(table, rule)
+    folder = tmp_path_factory.mktemp("release") / "out"
+    result.write(folder, language="de", title="Umsatz")
+    return result, folder
+
+
+def test_no_suppressed_original(released):
+    result, folder = released
+    suppressed = result.published.suppressed
+    hidden = set(result.table.measure.sum[suppressed].tolist())
+    # A value that some published cell or interval end shows anyway says nothing.
+    shown = set(result.published.value[~suppressed].tolist())
+    outsider = result.certificate.outsider
+    shown |= set(outsider.lower.tolist()) | set(outsider.upper.tolist())
+    secrets = [v for v in hidden - shown if v >= 10_000]
+    assert len(secrets) > 200
+    for name, content in every_byte(folder / "public"):
+        tokens = _numbers(content)
+        found = [v for v in secrets if str(v).encode() in tokens]
+        assert not found, f"{name} shows {found[:3]}"
+
+
+def _numbers(content):
+    """All runs of digits, with thousands separators taken out."""
+    table = bytes.maketrans(b"", b"")
+    joined = content.translate(table, b",' _")
+    digits = bytes(c if 48 <= c <= 57 else 32 for c in joined)
+    plain = bytes(c if 48 <= c <= 57 else 32 for c in content)
+    return set(digits.split()) | set(plain.split())
+
+
+def test_no_rule_parameter_level_or_status(released):
+    result, folder = released
+    levels = np.concatenate(
+        (result.certificate.requirements.lower, result.certificate.requirements.upper)
+    )
+    levels = {str(v).encode() for v in levels.tolist() if v >= 10_000}
+    words = [str(P).encode(), str(RANGE).encode(), b"13,37", b"p_percent", b"PPercent"]
+    words += [b"minimum_frequency", b"MinimumFrequency", b"primary", b"secondary"]
+    words += ["primär".encode(), "sekundär".encode(), b"level", b"sequential", b"witness"]
+    words += [b"seed", b"holding", b"firm_id", b"group_id", b"internal"]
+    for name, content in every_byte(folder / "public"):
+        found = [w for w in words if w.lower() in content.lower()]
+        assert not found, f"{name} holds {found}"
+        leaked = levels & _numbers(content)
+        shown = {str(v).encode() for v in result.published.value.ravel().tolist()}
+        assert not leaked - shown, f"{name} shows levels"
+
+
+def test_no_key_and_no_trace_of_the_machine(released, private_keys):
+    _, folder = released
+    keys = dk.SecretKeys.load()
+    traces = [keys.master, keys.master.hex().encode(), str(folder.parent).encode()]
+    traces += [keys.subkey("fingerprint: table").hex().encode()]
+    for name, content in every_byte(folder / "public"):
+        assert not [t for t in traces if t in content], name
+
+
+def test_only_the_listed_files_are_public(released):
+    _, folder = released
+    assert {p.name for p in (folder / "public").iterdir()} == {
+        "turnover.csv",
+        "turnover.xlsx",
+        "turnover.structure.json",
+        "turnover.certificate.json",
+    }
+    assert (folder / "internal").stat().st_mode & 0o077 == 0
+    assert all(p.stat().st_mode & 0o077 == 0 for p in (folder / "internal").iterdir())
+
+
+def test_the_scan_would_find_a_leak(released, tmp_path):
+    result, _ = released
+    hidden = result.table.measure.sum[result.published.suppressed].max()
+    (tmp_path / "leak.txt").write_text(f"was {hidden:,}", encoding="utf-8")
+    [(_, content)] = every_byte(tmp_path)
+    assert str(hidden).encode() in _numbers(content)

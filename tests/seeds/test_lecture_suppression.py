@@ -1,0 +1,55 @@
+"""Heinzl, lecture "Statistische Geheimhaltung": the table religion × school."""
+
+import pyarrow as pa
+import pytest
+
+import diskret as dk
+
+SCHOOL = ["without", "at school", "basic", "middle", "college", "university"]
+RELIGION = ["catholic", "protestant", "orthodox", "jewish", "other"]
+COUNTS = [
+    [13, 10, 2, 0, 22],
+    [8, 8, 0, 0, 7],
+    [136, 128, 3, 0, 89],
+    [76, 90, 3, 0, 12],
+    [24, 24, 1, 0, 30],
+    [58, 60, 4, 4, 82],
+]
+
+
+@pytest.fixture
+def table():
+    rows = [(s, r, COUNTS[i][j]) for i, s in enumerate(SCHOOL) for j, r in enumerate(RELIGION)]
+    rows += [(s, "Total", t) for s, t in zip(SCHOOL, [47, 23, 356, 181, 79, 208], strict=True)]
+    rows += [("Total", r, t) for r, t in zip(RELIGION, [315, 320, 13, 4, 242], strict=True)]
+    rows += [("Total", "Total", 894)]
+    school, religion, n = zip(*rows, strict=True)
+    cells = pa.table({"school": school, "religion": religion, "persons": n})
+    return dk.Table.from_cells(cells, by={"school": None, "religion": None}, count="persons")
+
+
+def test_minimum_frequency_of_three_gives_the_printed_pattern(table):
+    result = dk.suppress(table, dk.rules.MinimumFrequency(3), cost="value")
+    cells = result.cells.to_pylist()
+    status = {(c["school"], c["religion"]): c["status"] for c in cells}
+    assert {k for k, s in status.items() if s == "primary"} == {
+        ("without", "orthodox"),
+        ("college", "orthodox"),
+    }
+    # the printed table blanks the 10 and the 24 as well
+    assert {k for k, s in status.items() if s == "secondary"} == {
+        ("without", "protestant"),
+        ("college", "protestant"),
+    }
+
+
+def test_an_outsider_cannot_tell_the_hidden_counts(table):
+    result = dk.suppress(table, dk.rules.MinimumFrequency(3), cost="value")
+    hidden = dk.attack.intervals(result.published).to_pylist()
+    got = {(c["school"], c["religion"]): (c["lower"], c["upper"]) for c in hidden}
+    assert got == {
+        ("without", "protestant"): (9, 12),
+        ("without", "orthodox"): (0, 3),
+        ("college", "protestant"): (22, 25),
+        ("college", "orthodox"): (0, 3),
+    }

@@ -1,0 +1,79 @@
+"""What the documentation shows works: its programs run, its links lead somewhere."""
+
+import re
+import shlex
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+FENCE = re.compile(r"^```(\w+)?([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"(?<!!)\[[^\]]+\]\(([^)\s]+)\)")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block: its language, its title and its text, with the line it starts on."""
+
+    language: str
+    title: str | None
+    text: str
+    line: int
+
+
+def blocks(page: Path) -> list[Block]:
+    text = page.read_text(encoding="utf-8")
+    found = []
+    for match in FENCE.finditer(text):
+        title = re.search(r'title="([^"]+)"', match[2])
+        line = text.count("\n", 0, match.start()) + 1
+        found.append(Block(match[1] or "", title and title[1], match[3], line))
+    return found
+
+
+def name(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+def runs_something(page: Path) -> bool:
+    return any(b.language == "python" or "$ diskret" in b.text for b in blocks(page))
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if runs_something(page)], ids=name)
+def test_page_runs(page, tmp_path, monkeypatch):
+    """Python blocks and `$ diskret` commands run in turn; a block with a title is a file."""
+    monkeypatch.chdir(tmp_path)
+    namespace = {"__name__": "__main__"}
+    for block in blocks(page):
+        if block.title:
+            Path(block.title).write_text(block.text, encoding="utf-8")
+        if block.language == "python":
+            # blank lines before it make a traceback point into the page
+            source = "\n" * block.line + block.text
+            exec(compile(source, str(page), "exec"), namespace)
+        for command in re.findall(r"^\$ diskret (.+)$", block.text, re.MULTILINE):
+            diskret(shlex.split(command))
+
+
+def diskret(arguments: list[str]) -> None:
+    script = "from diskret.cli.main import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", script, *arguments], capture_output=True, text=True
+    )
+    assert done.returncode == 0, f"diskret {' '.join(arguments)}\n{done.stdout}{done.stderr}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_internal_links_lead_somewhere(page):
+    broken = []
+    for target in LINK.findall(FENCE.sub("", page.read_text(encoding="utf-8"))):
+        path, _, _ = target.partition("#")
+        if path and "://" not in path and not path.startswith("mailto:"):
+            if not (page.parent / path).exists():
+                broken.append(target)
+    assert broken == []

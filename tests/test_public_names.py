@@ -1,0 +1,62 @@
+"""The names users rely on: none is lost, none appears by accident."""
+
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import diskret
+
+PUBLIC = [
+    "Attacker",
+    "DiskretError",
+    "Hierarchy",
+    "Published",
+    "Result",
+    "SecretKeys",
+    "Sensitivity",
+    "Table",
+    "__version__",
+    "attack",
+    "datasets",
+    "rules",
+    "suppress",
+    "tabulate",
+]
+
+PROMISED = {
+    "attack": {"Attacker", "SuppressionCertificate", "intervals"},
+    "datasets": {"business_register"},
+    "rules": {"Dominance", "MinimumFrequency", "PPercent", "Rule", "Sensitivity"},
+}
+
+FOLDERS = sorted(
+    path.parent.name for path in Path(diskret.__file__).parent.glob("[a-z]*/__init__.py")
+)
+
+
+def test_public_names_are_exactly_these():
+    assert diskret.__all__ == sorted(PUBLIC)
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_public_name_resolves(name):
+    assert getattr(diskret, name) is not None
+
+
+@pytest.mark.parametrize("folder", PROMISED)
+def test_submodule_keeps_its_promises(folder):
+    assert PROMISED[folder] <= set(import_module(f"diskret.{folder}").__all__)
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_folder_lists_what_it_offers(folder):
+    module = import_module(f"diskret.{folder}")
+    names = getattr(module, "__all__", [])
+    assert names == sorted(set(names))
+    assert [name for name in names if not hasattr(module, name)] == []
+
+
+def test_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no_such_name"):
+        diskret.no_such_name  # noqa: B018

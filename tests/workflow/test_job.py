@@ -1,0 +1,365 @@
+"""A job file is understood as written, and what is wrong with it is said with its line."""
+
+import dataclasses
+from functools import reduce
+from operator import or_
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from diskret.attack import Attacker
+from diskret.errors import JobError
+from diskret.io import Column
+from diskret.rules import Dominance, MinimumFrequency, PPercent
+from diskret.workflow.job import HierarchyFile, Output, read_job
+from diskret.workflow.job_template import template
+
+JOB = """\
+[records]
+path = "firms.asc"
+format = "fixed"
+encoding = "latin-1"
+[[records.columns]]
+name = "region"
+start = 1
+width = 2
+[[records.columns]]
+name = "size"
+start = 3
+width = 1
+[[records.columns]]
+name = "turnover"
+start = 5
+width = 8
+[[records.columns]]
+name = "firm_id"
+start = 14
+width = 4
+[[records.columns]]
+name = "group_id"
+start = 19
+width = 4
+
+[hierarchies]
+region = { file = "region.hrc", total = "All", lead = "@@", encoding = "latin-1" }
+size = { file = "size.csv", total = "All" }
+
+[[tables]]
+name = "firms 2025"
+by = { size = "flat", region = "region" }
+value = "turnover"
+decimals = 2
+unit = "firm_id"
+holding = "group_id"
+vintage = "2025"
+title = { en = "Turnover", de = "Umsatz" }
+method = "sequential"
+cost = "count"
+time_limit = 60
+[tables.rules]
+p_percent = { p = 15, minimum_level = 2.5 }
+minimum_frequency = { n = 3, of = "holdings", range = 20 }
+dominance = { n = 3, k = 70 }
+[[tables.frozen]]
+at = { region = "All", size = "Total" }
+[[tables.frozen]]
+at = { region = "N", size = "1" }
+
+[[tables]]
+by = { size = "size" }
+rules = { minimum_frequency = { n = 4 } }
+
+[attacker]
+zeros_known = true
+relative = 50
+
+[output]
+folder = "public files"
+formats = ["xlsx"]
+language = "de"
+symbols = "px"
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "firms.asc").write_text("N 1 12.50    A    G1  \n", encoding="latin-1")
+    (tmp_path / "firms.csv").write_text("region;size;turnover\n01;1;5\n", encoding="utf-8")
+    (tmp_path / "region.hrc").write_text("N\nS\n", encoding="utf-8")
+    (tmp_path / "nace.hrc").write_text("A\nB\n", encoding="utf-8")
+    (tmp_path / "size.csv").write_text(
+        "code;parent;label\nT;;All\n01;T;small\n02;T;big\n", encoding="utf-8"
+    )
+    pq.write_table(pa.table({"region": ["N"]}), tmp_path / "firms.parquet")
+    (tmp_path / "firms.dat").write_text("", encoding="utf-8")
+    return tmp_path
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "job.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_every_key_is_understood(folder: Path):
+    job = read_job(written(folder, JOB))
+    assert job.records.path == folder / "firms.asc"
+    assert job.records.format == "fixed"
+    assert job.records.encoding == "latin-1"
+    assert job.records.columns[2] == Column("turnover", 5, 8)
+    first, second = job.tables
+    assert first.name == "firms 2025"
+    assert list(first.by.items()) == [
+        ("size", None),
+        ("region", HierarchyFile(folder / "region.hrc", "All", "@@", "latin-1")),
+    ]
+    rules = [PPercent(15, 2.5), MinimumFrequency(3, "holdings", 20), Dominance(3, 70)]
+    assert first.rule == reduce(or_, rules)
+    assert (first.value, first.decimals, first.unit) == ("turnover", 2, "firm_id")
+    assert (first.holding, first.vintage) == ("group_id", "2025")
+    assert first.title == {"en": "Turnover", "de": "Umsatz"}
+    assert (first.method, first.cost, first.time_limit) == ("sequential", "count", 60)
+    assert first.frozen == ({"size": "Total", "region": "All"}, {"size": "1", "region": "N"})
+    assert second.rule == MinimumFrequency(4)
+    assert job.attacker == Attacker(relative=50, zeros_known=True)
+    assert job.output == Output(folder / "public files", ("xlsx",), "de", "px")
+
+
+def test_what_is_left_out_has_its_default(folder: Path):
+    job = read_job(written(folder, JOB))
+    second = job.tables[1]
+    assert (second.name, second.measure, second.value, second.decimals) == (
+        ("count", "count", None, 0)
+    )
+    assert (second.method, second.cost, second.time_limit) == ("auto", "value", None)
+    short = written(
+        folder,
+        '[records]\npath = "firms.csv"\n[[tables]]\nvalue = "turnover"\n'
+        'by = { region = "flat" }\nrules = { p_percent = { p = 5 } }\n',
+    )
+    job = read_job(short)
+    assert job.tables[0].name == "turnover"
+    assert job.attacker == Attacker()
+    assert job.output == Output(folder / "out", ("csv", "xlsx"), "en", "de-classic")
+
+
+@pytest.mark.parametrize("name", ["firms.csv", "firms.parquet"])
+def test_the_suffix_tells_the_format(folder: Path, name: str):
+    job = read_job(
+        written(
+            folder,
+            f'[records]\npath = "{name}"\n[[tables]]\nby = {{ region = "flat" }}\n'
+            "rules = { minimum_frequency = { n = 3 } }\n",
+        )
+    )
+    assert job.records.format == Path(name).suffix[1:]
+    assert "region" in job.records.open().columns
+
+
+def test_fixed_records_are_opened_with_their_columns(folder: Path):
+    opened = read_job(written(folder, JOB)).records.open()
+    assert opened.arrow is not None
+    assert opened.arrow.to_pylist() == [
+        {"region": "N", "size": "1", "turnover": "12.50", "firm_id": "A", "group_id": "G1"}
+    ]
+
+
+def test_trees_are_read_with_their_options(folder: Path):
+    hrc = HierarchyFile(folder / "region.hrc", total="All").read()
+    assert hrc.codes == ("All", "N", "S")
+    tree = HierarchyFile(folder / "size.csv").read()
+    assert tree.codes == ("T", "01", "02")
+    assert tree.labels["02"] == "big"
+
+
+def test_paths_are_seen_from_the_job_file(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    path = written(folder, JOB)
+    monkeypatch.chdir(folder.parent)
+    job = read_job(path.relative_to(folder.parent))
+    assert job.records.path.is_file()
+    assert job.output.folder.resolve() == (folder / "public files").resolve()
+
+
+def test_a_byte_order_mark_does_no_harm(folder: Path):
+    path = folder / "job.toml"
+    path.write_text(JOB, encoding="utf-8-sig")
+    assert len(read_job(path).tables) == 2
+
+
+def test_a_job_is_a_value(folder: Path):
+    path = written(folder, JOB)
+    job = read_job(path)
+    assert job == read_job(path)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        job.path = path  # type: ignore[misc]
+
+
+# ── the template ────────────────────────────────────────────────────────────────────
+
+
+def test_the_template_is_a_job(folder: Path):
+    job = read_job(written(folder, template()))
+    assert job.tables[0].by["size"] is None
+
+
+def test_every_option_of_the_template_is_admissible(folder: Path):
+    options = [line[1:] if line.startswith("#") else line for line in template().splitlines()]
+    options = ["# " + line if line.startswith(" ") else line for line in options]
+    fixed = options.index('encoding = "utf-8"')
+    del options[fixed : fixed + 5]
+    job = read_job(written(folder, "\n".join(options)))
+    assert job.tables[0].frozen == ({"region": "Total", "size": "Total"},)
+    assert job.attacker == Attacker(relative=50)
+
+
+def test_the_template_shows_fixed_format(folder: Path):
+    lines = template().splitlines()
+    start = lines.index('#encoding = "utf-8"')
+    block = [line[1:] for line in lines[start : start + 5]]
+    text = '[records]\npath = "firms.asc"\n' + "\n".join(block) + "\n"
+    text += '[[tables]]\nby = { region = "flat" }\nrules = { minimum_frequency = { n = 3 } }\n'
+    assert read_job(written(folder, text)).records.columns == (Column("region", 9, 2),)
+
+
+def test_the_template_names_every_key(folder: Path):
+    for field in JOB.splitlines():
+        key = field.split("=")[0].strip()
+        if "=" in field and " = " in field:
+            assert key in template(), key
+
+
+# ── what is wrong is said with its line ─────────────────────────────────────────────
+
+BROKEN = [
+    # (text in JOB, what it becomes, line, words of the message)
+    ('path = "firms.asc"', 'path = "nothing.asc"', 2, ["'path'", "nothing.asc", "does not exist"]),
+    ('path = "firms.asc"', 'path = "."', 2, ["'path'", "is a folder"]),
+    ('path = "firms.asc"', "path = 3", 2, ["'path'", "text in quotes", "not 3"]),
+    ('path = "firms.asc"', 'path = ""', 2, ["'path'", "text in quotes"]),
+    ('path = "firms.asc"', 'pfad = "firms.asc"', 2, ["'pfad'", "[records]", "path, format"]),
+    ('path = "firms.asc"', "", 1, ["'path' is missing", "[records]"]),
+    ('"fixed"', '"fixd"', 3, ["'format'", "'fixd'", "did you mean 'fixed'", "parquet, csv"]),
+    ('"fixed"', '["fixed"]', 3, ["'format'", "a list", "parquet, csv, fixed"]),
+    ('"fixed"', '"csv"', 4, ["'encoding'", "fixed"]),
+    ("start = 3", "start = 0", 11, ["'start'", "whole number from 1", "not 0"]),
+    ("start = 3", "start = 3.0", 11, ["'start'", "whole number", "not 3.0"]),
+    ("start = 3", "start = true", 11, ["'start'", "not true"]),
+    ("width = 1", 'width = "1"', 12, ["'width'", "[[records.columns]]", 'text "1"']),
+    ("width = 1", "widht = 1", 12, ["'widht'", "did you mean 'width'"]),
+    ('name = "size"', 'name = "region"', 10, ["'region'", "twice"]),
+    ('"region.hrc"', '"regoin.hrc"', 27, ["'file'", "regoin.hrc", "does not exist"]),
+    ('"region.hrc"', '"firms.asc"', 27, ["'file'", ".hrc or .csv"]),
+    ('lead = "@@"', 'leed = "@@"', 27, ["'leed'", "[hierarchies.region]", "'lead'"]),
+    ('size = { file = "size.csv", total = "All" }', 'size = "size.csv"', 28, ["'size'", "section"]),
+    ('"size.csv", total', '"size.csv", lead', 28, ["'lead'", ".hrc files only"]),
+    ("size = { file", "flat = { file", 28, ["'flat'", "another name"]),
+    ('name = "firms 2025"', 'name = "a/b"', 31, ["'a/b'", "name of a file"]),
+    ('name = "firms 2025"', 'name = "../up"', 31, ["name of a file"]),
+    ('name = "firms 2025"', 'name = "COUNT"', 51, ["'count'", "taken", "line 30"]),
+    ('"flat", region', '"falt", region', 32, ["'size'", "'falt'", "did you mean 'flat'", "region"]),
+    ('"flat", region', '"flat", regoin', 32, ["'regoin'", "did you mean 'region'"]),
+    ('{ size = "flat", region = "region" }', "{}", 32, ["'by'", "at least one column"]),
+    ('by = { size = "flat", region = "region" }', "", 30, ["'by' is missing", "[[tables]]"]),
+    ('value = "turnover"', 'value = "tunrover"', 33, ["'value'", "did you mean 'turnover'"]),
+    ('value = "turnover"', 'value = "size"', 33, ["'value'", "'by'"]),
+    ('value = "turnover"', "", 34, ["'decimals'", "'value'"]),
+    ("decimals = 2", "decimals = -1", 34, ["'decimals'", "from 0 to 12"]),
+    ("decimals = 2", "decimal = 2", 34, ["'decimal'", "did you mean 'decimals'"]),
+    ('unit = "firm_id"', 'unit = "firmid"', 35, ["'unit'", "did you mean 'firm_id'"]),
+    ("title = {", "title = { fr = 'x',", 38, ["'fr'", "[tables.title]", "en, de"]),
+    ('"sequential"', '"optimal"', 39, ["'method'", "'optimal'", "auto, sequential"]),
+    ('cost = "count"', 'cost = "coutn"', 40, ["'cost'", "did you mean 'count'"]),
+    ("time_limit = 60", "time_limit = 0", 41, ["'time_limit'", "number above 0", "not 0"]),
+    ("time_limit = 60", "time_limit = inf", 41, ["'time_limit'", "number above 0"]),
+    ("time_limit = 60", "time_limit = nan", 41, ["'time_limit'", "number above 0"]),
+    ("p_percent", "p_precent", 43, ["'p_precent'", "did you mean 'p_percent'", "dominance"]),
+    ("{ p = 15,", "{ p = 0,", 43, ["'p'", "[tables.rules.p_percent]", "above 0"]),
+    ("{ p = 15,", "{ q = 15,", 43, ["'q'", "p, minimum_level"]),
+    ("{ p = 15,", "{", 43, ["'p' is missing"]),
+    ("minimum_level = 2.5", "minimum_level = -1", 43, ["'minimum_level'", "from 0 upwards"]),
+    ("{ p = 15, minimum_level = 2.5 }", "15", 43, ["'p_percent'", "{ key = value }", "not 15"]),
+    ("{ n = 3, of", "{ n = 1, of", 44, ["'n'", "whole number from 2", "not 1"]),
+    ('of = "holdings"', 'of = "holding"', 44, ["'of'", "did you mean 'holdings'"]),
+    ("range = 20", "range = 0", 44, ["'range'", "above 0"]),
+    ("k = 70", "k = 101", 45, ["'k'", "at most 100", "not 101"]),
+    ('holding = "group_id"', "", 44, ["holdings", "needs 'holding'"]),
+    ('at = { region = "All", size', 'at = { siz = "1", size', 47, ["'siz'", "'size'"]),
+    ('region = "N", size = "1"', 'size = "1"', 49, ["'region' is missing"]),
+    ('region = "N", size = "1"', 'region = "N", size = 1', 49, ["'size'", "in quotes", "not 1"]),
+    ("{ minimum_frequency = { n = 4 } }", "{}", 53, ["at least one rule", "p_percent"]),
+    ("{ minimum_frequency = { n = 4 } }", "{ dominance = {} }", 53, ["'dominance'", "count"]),
+    ('[[tables]]\nby = { size = "size" }', '[[tables]]\nvalue = "turnover"\nby = { size = "size" }',
+     51, ["second table of 'turnover'", "line 30"]),
+    ("zeros_known = true", 'zeros_known = "yes"', 56, ["'zeros_known'", "true or false", '"yes"']),
+    ("relative = 50", "relativ = 50", 57, ["'relativ'", "did you mean 'relative'"]),
+    ("relative = 50", "relative = -1", 57, ["'relative'", "above 0"]),
+    ('["xlsx"]', '["xls"]', 61, ["'formats'", "did you mean 'xlsx'", "csv, xlsx"]),
+    ('["xlsx"]', '["csv", "csv"]', 61, ["'formats'", "twice"]),
+    ('["xlsx"]', "[]", 61, ["'formats'", "a list of csv, xlsx"]),
+    ('["xlsx"]', '"xlsx"', 61, ["'formats'", "a list of csv, xlsx"]),
+    ('language = "de"', 'language = "fr"', 62, ["'language'", "'fr'", "en, de"]),
+    ('symbols = "px"', 'symbols = "dots"', 63, ["'symbols'", "de-classic, de-letters"]),
+    ("[output]", "[outptu]", 59, ["'outptu'", "did you mean 'output'", "records, tables"]),
+    ("[output]", "[output", 59, ["not valid TOML"]),
+    ("relative = 50", "relative = 5 0", 57, ["not valid TOML"]),
+    ("relative = 50", "zeros_known = true", 57, ["not valid TOML"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("old", "new", "line", "words"), BROKEN, ids=lambda x: str(x)[:40])
+def test_what_is_wrong_is_named_with_its_line(
+    folder: Path, old: str, new: str, line: int, words: list[str]
+):
+    assert old in JOB
+    path = written(folder, JOB.replace(old, new, 1))
+    with pytest.raises(JobError) as caught:
+        read_job(path)
+    message = str(caught.value)
+    assert message.startswith(f"{path}, line {line}: "), message
+    for word in words:
+        assert word in message
+
+
+@pytest.mark.parametrize("dropped", ["records", "tables"])
+def test_a_missing_section_is_named(folder: Path, dropped: str):
+    sections = {
+        "records": '[records]\npath = "firms.csv"\n',
+        "tables": '[[tables]]\nby = { a = "flat" }\nrules.minimum_frequency.n = 3\n',
+    }
+    del sections[dropped]
+    with pytest.raises(JobError, match=f"'{dropped}' is missing"):
+        read_job(written(folder, "".join(sections.values())))
+
+
+def test_tables_must_be_a_list(folder: Path):
+    with pytest.raises(JobError, match=r"line 3: 'tables'.*\[\[tables\]\]"):
+        read_job(written(folder, '[records]\npath = "firms.csv"\n[tables]\nname = "x"\n'))
+
+
+@pytest.mark.parametrize(("name", "words"), [
+    ("firms.dat", "add format"),
+    ("firms.parquet", "a csv file must end in .csv or .txt"),
+])  # fmt: skip
+def test_suffix_and_format_must_fit(folder: Path, name: str, words: str):
+    given = "" if name == "firms.dat" else 'format = "csv"\n'
+    with pytest.raises(JobError, match=words):
+        read_job(written(folder, f'[records]\npath = "{name}"\n{given}[[tables]]\n'))
+
+
+def test_fixed_format_needs_columns(folder: Path):
+    with pytest.raises(JobError, match="columns"):
+        read_job(written(folder, '[records]\npath = "firms.asc"\nformat = "fixed"\n[[tables]]\n'))
+
+
+def test_no_job_file(tmp_path: Path):
+    with pytest.raises(JobError, match="there is no job file .*nothing.toml"):
+        read_job(tmp_path / "nothing.toml")
+
+
+def test_a_job_in_another_encoding_is_refused_with_its_line(folder: Path):
+    path = folder / "job.toml"
+    path.write_bytes(JOB.replace("Umsatz", "Umsätze").encode("latin-1"))
+    with pytest.raises(JobError, match="line 38: not UTF-8"):
+        read_job(path)

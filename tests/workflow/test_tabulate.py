@@ -1,0 +1,145 @@
+"""Tabulation equals counting by hand, whatever straddles."""
+
+from collections import defaultdict
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import diskret as dk
+from diskret.errors import InputError
+
+NACE = dk.Hierarchy.from_parents(
+    {"code": ["T", "A", "B", "A1", "A2", "B1"], "parent": [None, "T", "T", "A", "A", "B"]}
+)
+SIZE = dk.Hierarchy.flat(["s", "m"])
+MODULUS = 1000
+
+record = st.tuples(
+    st.sampled_from(["A1", "A2", "B1"]),
+    st.sampled_from(["s", "m"]),
+    st.integers(0, 5),
+    st.integers(-50, 200),
+)
+
+
+def above(tree, code):
+    return [tree.codes[i] for i in tree.ancestors[tree.position[code]]]
+
+
+class ByHand:
+    """One cell, counted record by record."""
+
+    def __init__(self):
+        self.count, self.sum, self.units, self.by = 0, 0, set(), defaultdict(int)
+
+
+def by_hand(records, holding_of):
+    cells = defaultdict(ByHand)
+    for nace, size, unit, value in records:
+        for a in above(NACE, nace):
+            for b in above(SIZE, size):
+                cell = cells[a, b]
+                cell.count += 1
+                cell.sum += value
+                cell.units.add(unit)
+                cell.by[holding_of(unit)] += value
+    return cells
+
+
+@given(st.lists(record, max_size=40), st.booleans())
+def test_every_cell_is_what_counting_gives(records, with_holding):
+    holdings = {0: "h", 1: "h", 2: None, 3: None, 4: "g", 5: None}
+
+    def holding_of(unit):
+        return (holdings[unit] or f"own {unit}") if with_holding else unit
+
+    def key_of(unit):
+        return (unit * 617 + 401) % MODULUS
+
+    frame = pa.table(
+        {
+            "nace": pa.array([r[0] for r in records], pa.string()),
+            "size": pa.array([r[1] for r in records], pa.string()),
+            "unit": pa.array([r[2] for r in records], pa.int64()),
+            "value": pa.array([r[3] for r in records], pa.int64()),
+            "holding": pa.array([holdings[r[2]] for r in records], pa.string()),
+            "key": pa.array([key_of(r[2]) for r in records], pa.int64()),
+        }
+    )
+    table = dk.tabulate(
+        frame,
+        by={"nace": NACE, "size": SIZE},
+        value="value",
+        unit="unit",
+        holding="holding" if with_holding else None,
+        record_key="key",
+        key_modulus=MODULUS,
+        largest=2,
+    )
+    cells = by_hand(records, holding_of)
+    for at in np.ndindex(table.shape):
+        code = NACE.codes[at[0]], SIZE.codes[at[1]]
+        cell = cells[code]
+        sizes = sorted((abs(v) for v in cell.by.values()), reverse=True)
+        measure = table.measure
+        assert table.count[at] == cell.count
+        assert table.units[at] == len(cell.units)
+        assert measure.sum[at] == cell.sum
+        assert measure.magnitude[at] == sum(sizes)
+        assert measure.largest[at].tolist() == (sizes + [0, 0])[:2]
+        assert table.key_sum[at] == sum(key_of(u) for u in cell.units) % MODULUS
+        if with_holding:
+            assert table.holdings[at] == len(cell.by)
+
+
+def test_straddlers_in_many_blocks_give_the_same(monkeypatch):
+    rng = np.random.default_rng(3)
+    n = 500
+    frame = pa.table(
+        {
+            "nace": rng.choice(["A1", "A2", "B1"], n),
+            "size": rng.choice(["s", "m"], n),
+            "unit": rng.integers(0, 60, n),
+            "v": rng.integers(0, 100, n),
+        }
+    )
+    args = {"by": {"nace": NACE, "size": SIZE}, "value": "v", "unit": "unit"}
+    whole = dk.tabulate(frame, **args)
+    monkeypatch.setattr("diskret.tables.straddlers._PAIRS_AT_ONCE", 30)
+    blocks = dk.tabulate(frame, **args)
+    assert np.array_equal(whole.units, blocks.units)
+    assert np.array_equal(whole.measure.largest, blocks.measure.largest)
+    assert np.array_equal(whole.measure.magnitude, blocks.measure.magnitude)
+
+
+def test_frequency_table_without_value():
+    table = dk.tabulate(pa.table({"size": ["s", "s", "m"]}), by={"size": SIZE})
+    assert table.frequency and table.measure.sum.tolist() == [3, 1, 2]
+
+
+def test_several_measures_are_chosen_by_name():
+    frame = pa.table({"size": ["s", "m"], "v": [1, 2], "w": [3, 4]})
+    table = dk.tabulate(frame, by={"size": SIZE}, value=["v", "w"])
+    assert table["w"].measure.sum.tolist() == [7, 4, 3]
+    assert table["count"].frequency
+    with pytest.raises(InputError, match=r"table\[name\]"):
+        _ = table.measure
+    with pytest.raises(InputError, match="'v', 'w'"):
+        _ = table["x"]
+
+
+def test_columns_used_twice_are_refused():
+    frame = pa.table({"size": ["s"], "v": [1]})
+    with pytest.raises(InputError, match="used twice"):
+        dk.tabulate(frame, by={"size": None}, value="size")
+
+
+def test_too_many_cells_are_refused_before_anything_is_built():
+    codes = [f"{i:05}" for i in range(20_000)]
+    big = dk.Hierarchy.flat(codes)
+    frame = pa.table({"a": ["00001"], "b": ["00002"]})
+    with pytest.raises(InputError, match="cells"):
+        dk.tabulate(frame, by={"a": big, "b": big})
