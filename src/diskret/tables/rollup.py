@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypeVar
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +19,6 @@ from diskret.tables.straddlers import Excess, straddler_excess
 from diskret.tables.table import Measure, Table
 
 _MAX_CELLS = 200_000_000
-
-N = TypeVar("N", np.int64, np.uint64)
 
 
 def roll_up(
@@ -40,59 +40,20 @@ def roll_up(
         The table has too many cells, or its totals leave the range of 64-bit integers.
     """
     dimensions = tuple(Dimension(name, tree) for name, tree in leaves.by.items())
-    trees = [d.hierarchy for d in dimensions]
-    shape = check_size(dimensions)
-    flat = np.ravel_multi_index(tuple(leaves.position.T), shape)
-    ranked = leaves.holding_straddlers if leaves.holdings is not None else leaves.unit_straddlers
-    kept = next((a.shape[1] for a in leaves.largest.values()), 0)
-    units_excess = _excess(leaves.unit_straddlers, flat, trees, 0, key_modulus)
-    ranked_excess = _excess(ranked, flat, trees, kept, key_modulus)
-
-    def total(array: NDArray[N] | None, name: str, excess: Excess | None = None) -> NDArray[N]:
-        assert array is not None
-        dense = np.zeros(shape, dtype=array.dtype)
-        dense.ravel()[flat] = array
-        _check_range(name, array)
-        dense = add_up(dense, trees)
-        if excess is not None:
-            dense.ravel()[excess.cell] += excess.number.astype(dense.dtype)
-        return dense
-
-    measures: list[Measure] = []
-    for name, sums in leaves.sums.items():
-        summed = total(sums, name)
-        magnitude = total(leaves.magnitudes[name], name)
-        top = np.zeros((*shape, kept), dtype=np.int64)
-        top.reshape(-1, kept)[flat] = leaves.largest[name]
-        top = merge_up(top, trees)
-        if ranked_excess is not None:
-            magnitude.ravel()[ranked_excess.cell] += ranked_excess.magnitude[name]
-            touched = top.reshape(-1, kept)
-            both = np.concatenate(
-                (touched[ranked_excess.cell], ranked_excess.largest[name]), axis=1
-            )
-            touched[ranked_excess.cell] = _descending(both, kept)
-        if np.array_equal(magnitude, summed):
-            magnitude = summed
-        measures.append(Measure(name, decimals[name], summed, magnitude, top))
-
-    holdings_excess = ranked_excess if leaves.holdings is not None else None
-    key_sum = None
-    if leaves.key_sum is not None:
-        key_sum = total(leaves.key_sum, "record key") % np.uint64(key_modulus)
-        if units_excess is not None and units_excess.key_sum is not None:
-            key_sum.ravel()[units_excess.cell] += units_excess.key_sum
-            key_sum %= np.uint64(key_modulus)
+    dense = _Dense(leaves, check_size(dimensions), [d.hierarchy for d in dimensions])
+    units = _excess(leaves.unit_straddlers, dense, 0, key_modulus)
+    if leaves.holdings is None:
+        ranked = _excess(leaves.unit_straddlers, dense, dense.kept, key_modulus)
+    else:
+        ranked = _excess(leaves.holding_straddlers, dense, dense.kept, key_modulus)
     return Table(
         dimensions=dimensions,
-        count=total(leaves.count, "count"),
-        units=None if leaves.units is None else total(leaves.units, "units", units_excess),
-        holdings=None
-        if leaves.holdings is None
-        else total(leaves.holdings, "holdings", holdings_excess),
-        measures=tuple(measures),
-        contributors=_contributors(leaves),
-        key_sum=key_sum,
+        count=dense.total(leaves.count, "count"),
+        units=_contributors(dense, leaves.units, "units", units),
+        holdings=_contributors(dense, leaves.holdings, "holdings", ranked),
+        measures=tuple(_measure(dense, name, decimals[name], ranked) for name in leaves.sums),
+        contributors=_whose(leaves),
+        key_sum=_key_sum(dense, units, key_modulus),
         key_modulus=key_modulus,
         vintage=vintage,
         frame_kind=frame_kind,
@@ -112,7 +73,7 @@ def check_size(dimensions: tuple[Dimension, ...]) -> tuple[int, ...]:
     return shape
 
 
-def add_up(dense: NDArray[N], trees: list[Hierarchy]) -> NDArray[N]:
+def add_up(dense: NDArray[Any], trees: list[Hierarchy]) -> NDArray[Any]:
     """Fill all totals with the sums of their parts, in place; leaves must be filled."""
     for axis, tree in enumerate(trees):
         along = np.moveaxis(dense, axis, 0)
@@ -144,25 +105,82 @@ def _descending(values: NDArray[np.int64], kept: int) -> NDArray[np.int64]:
     return np.sort(values, axis=-1)[..., ::-1][..., :kept]
 
 
+@dataclass(frozen=True, eq=False)
+class _Dense:
+    """Where leaf combinations lie in the complete table."""
+
+    leaves: Leaves
+    shape: tuple[int, ...]
+    trees: list[Hierarchy]
+
+    @cached_property
+    def flat(self) -> NDArray[np.int64]:
+        at = tuple(self.leaves.position.T)
+        return np.asarray(np.ravel_multi_index(at, self.shape), dtype=np.int64)
+
+    @property
+    def kept(self) -> int:
+        return next((a.shape[1] for a in self.leaves.largest.values()), 0)
+
+    def total(self, array: NDArray[Any], name: str) -> NDArray[Any]:
+        _check_range(name, array)
+        dense = np.zeros(self.shape, dtype=array.dtype)
+        dense.ravel()[self.flat] = array
+        return add_up(dense, self.trees)
+
+
+def _measure(dense: _Dense, name: str, decimals: int, ranked: Excess | None) -> Measure:
+    leaves, kept = dense.leaves, dense.kept
+    summed = dense.total(leaves.sums[name], name)
+    magnitude = dense.total(leaves.magnitudes[name], name)
+    top = np.zeros((*dense.shape, kept), dtype=np.int64)
+    top.reshape(-1, kept)[dense.flat] = leaves.largest[name]
+    top = merge_up(top, dense.trees)
+    if ranked is not None:
+        magnitude.ravel()[ranked.cell] += ranked.magnitude[name]
+        rows = top.reshape(-1, kept)
+        both = np.concatenate((rows[ranked.cell], ranked.largest[name]), axis=1)
+        rows[ranked.cell] = _descending(both, kept)
+    if np.array_equal(magnitude, summed):
+        magnitude = summed  # no second array for the common case of no negative values
+    return Measure(name, decimals, summed, magnitude, top)
+
+
+def _contributors(
+    dense: _Dense, stayers: NDArray[np.int64] | None, name: str, excess: Excess | None
+) -> NDArray[np.int64] | None:
+    if stayers is None:
+        return None
+    number = dense.total(stayers, name)
+    if excess is not None:
+        number.ravel()[excess.cell] += excess.number
+    return number
+
+
+def _key_sum(dense: _Dense, units: Excess | None, modulus: int) -> NDArray[np.uint64] | None:
+    if dense.leaves.key_sum is None:
+        return None
+    keys = dense.total(dense.leaves.key_sum, "record key")
+    if units is not None and units.key_sum is not None:
+        keys.ravel()[units.cell] += units.key_sum
+    return keys % np.uint64(modulus)
+
+
 def _excess(
-    straddlers: Straddlers | None,
-    flat: NDArray[np.intp],
-    trees: list[Hierarchy],
-    kept: int,
-    key_modulus: int,
+    straddlers: Straddlers | None, dense: _Dense, kept: int, key_modulus: int
 ) -> Excess | None:
     if straddlers is None or len(straddlers.contributor) == 0:
         return None
-    return straddler_excess(straddlers, flat, trees, kept, key_modulus)
+    return straddler_excess(straddlers, dense.flat, dense.trees, kept, key_modulus)
 
 
-def _contributors(leaves: Leaves) -> str:
+def _whose(leaves: Leaves) -> str:
     if leaves.holdings is not None:
         return "holdings"
     return "records" if leaves.units is None else "units"
 
 
-def _check_range(name: str, array: NDArray[np.int64] | NDArray[np.uint64]) -> None:
+def _check_range(name: str, array: NDArray[Any]) -> None:
     if len(array) and float(np.abs(array.astype(np.float64)).sum()) >= 2.0**62:
         raise InputError(
             f"the totals of {name!r} leave the range of 64-bit integers; use fewer decimals"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +42,7 @@ class Excess:
 
 def straddler_excess(
     straddlers: Straddlers,
-    flat: NDArray[np.intp],
+    flat: NDArray[np.int64],
     trees: list[Hierarchy],
     kept: int,
     key_modulus: int,
@@ -68,7 +69,8 @@ def straddler_excess(
     for rows in _blocks(straddlers.contributor, max(1, _PAIRS_AT_ONCE // combinations)):
         part = _block_excess(straddlers, rows, flat, chains, shape, kept, key_modulus)
         total = part if total is None else _merge(total, part, kept, key_modulus)
-    assert total is not None
+    if total is None:
+        raise ValueError("there are no straddlers")
     return total
 
 
@@ -97,7 +99,7 @@ def _blocks(contributor: NDArray[np.int64], rows: int) -> list[slice]:
 def _block_excess(
     straddlers: Straddlers,
     rows: slice,
-    flat: NDArray[np.intp],
+    flat: NDArray[np.int64],
     chains: list[NDArray[np.int64]],
     shape: tuple[int, ...],
     kept: int,
@@ -155,7 +157,7 @@ def _merge(a: Excess, b: Excess, kept: int, key_modulus: int) -> Excess:
     cell = np.union1d(a.cell, b.cell)
     at_a, at_b = np.searchsorted(cell, a.cell), np.searchsorted(cell, b.cell)
 
-    def added(x: NDArray[np.int64], y: NDArray[np.int64]) -> NDArray[np.int64]:
+    def added(x: NDArray[Any], y: NDArray[Any]) -> NDArray[Any]:
         out = np.zeros((len(cell), *x.shape[1:]), dtype=x.dtype)
         out[at_a] += x
         out[at_b] += y
@@ -169,7 +171,7 @@ def _merge(a: Excess, b: Excess, kept: int, key_modulus: int) -> Excess:
 
     key_sum = None
     if a.key_sum is not None and b.key_sum is not None:
-        key_sum = added(a.key_sum, b.key_sum) % np.uint64(key_modulus)  # type: ignore[arg-type]
+        key_sum = added(a.key_sum, b.key_sum) % np.uint64(key_modulus)
     return Excess(
         cell=cell,
         number=added(a.number, b.number),
