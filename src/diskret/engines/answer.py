@@ -1,0 +1,198 @@
+"""How the question about leaves is answered with a few queries, on any engine."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Protocol
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from sqlglot.expressions import Select
+
+from diskret.engines import columns, contributions, sql
+from diskret.engines.codes import MOST_CODES, mappings, positions, resolve
+from diskret.engines.columns import Check, Column, Reading, counted
+from diskret.engines.contributions import Contributions, Rows
+from diskret.engines.protocol import LeafQuestion, Leaves, Straddlers
+from diskret.errors import InputError
+from diskret.hierarchy import Hierarchy
+from diskret.hierarchy.codes import some
+
+
+class Records(Protocol):
+    """Records on an engine: the relation ``source`` with the columns ``c0 …``."""
+
+    @property
+    def columns(self) -> Sequence[Column]:
+        """What ``source`` holds."""
+        ...
+
+    def fetch(self, query: Select) -> pa.Table:
+        """Run a query."""
+        ...
+
+    def attach(self, name: str, table: pa.Table) -> None:
+        """Make a small table known under a name, replacing an earlier one."""
+        ...
+
+    def keep(self, name: str, query: Select) -> None:
+        """Keep the answer to a query under a name, replacing an earlier one."""
+        ...
+
+
+def answer(question: LeafQuestion, records: Records) -> Leaves:
+    """Aggregate the records at leaf level; see [`Engine.leaves`][diskret.engines.Engine]."""
+    shape, checks = _shape(question, records)
+    hierarchies = _attach_codes(question, records, shape.codes)
+    _check(records, checks)
+    measures = list(question.values)
+
+    passes: dict[str, Contributions] = {}
+    for kind, parts in _passes(question).items():
+        read = [_contributions(records, shape, part, measures) for part in parts]
+        passes[kind] = contributions.merge(read, measures)
+    first, *_, last = *passes.values(), *passes.values()
+
+    leaves, count, sums = contributions.totals(first, measures)
+    first, last = contributions.align(first, leaves), contributions.align(last, leaves)
+    listed = {
+        kind: _straddlers(found.straddlers, leaves, measures) for kind, found in passes.items()
+    }
+    return Leaves(
+        by=dict(zip(question.by, hierarchies, strict=True)),
+        position=positions(leaves, hierarchies),
+        count=count,
+        sums=_named(sums, measures),
+        magnitudes=_named(last.magnitudes, measures),
+        largest=_named(last.largest, measures),
+        units=None if question.unit is None else first.contributors,
+        holdings=None if question.holding is None else last.contributors,
+        unit_straddlers=listed.get("unit"),
+        holding_straddlers=listed.get("holding"),
+        key_sum=first.key_sum,
+    )
+
+
+def _column(records: Records, name: str) -> Column:
+    for column in records.columns:
+        if column.name == name:
+            return column
+    names = [column.name for column in records.columns]
+    near = difflib.get_close_matches(str(name), names, 1, 0.5)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    raise InputError(
+        f"there is no column {name!r}; the columns are {', '.join(map(repr, names))}{hint}"
+    )
+
+
+def _shape(question: LeafQuestion, records: Records) -> tuple[sql.Shape, list[Check]]:
+    checks: list[Check] = []
+
+    def read(name: str, how: Callable[[Column], Reading]) -> str:
+        reading = how(_column(records, name))
+        checks.extend(reading.checks)
+        return reading.expression
+
+    def maybe(name: str | None, how: Callable[[Column], Reading]) -> str | None:
+        return None if name is None else read(name, how)
+
+    shape = sql.Shape(
+        codes=tuple(columns.code(_column(records, name)) for name in question.by),
+        measures=tuple(
+            read(name, partial(columns.value, decimals=decimals))
+            for name, decimals in question.values.items()
+        ),
+        unit=maybe(question.unit, partial(columns.identifier, required=True)),
+        holding=maybe(question.holding, partial(columns.identifier, required=False)),
+        key=maybe(question.record_key, partial(columns.record_key, modulus=question.key_modulus)),
+        modulus=question.key_modulus,
+    )
+    return shape, checks
+
+
+def _attach_codes(
+    question: LeafQuestion, records: Records, expressions: Sequence[str]
+) -> list[Hierarchy]:
+    """Find the codes in the records and attach what each adds to the leaf number."""
+    found = [records.fetch(sql.code_counts(code, MOST_CODES + 1)) for code in expressions]
+    hierarchies = [
+        resolve(name, table, hierarchy)
+        for (name, hierarchy), table in zip(question.by.items(), found, strict=True)
+    ]
+    for i, table in enumerate(mappings(found, hierarchies)):
+        records.attach(f"m{i}", table)
+    return hierarchies
+
+
+def _check(records: Records, checks: Sequence[Check]) -> None:
+    if not checks:
+        return
+    counts = records.fetch(sql.check_counts(checks)).to_pylist()[0]
+    for i, check in enumerate(checks):
+        if number := counts[f"n{i}"]:
+            examples = _examples(records, sql.check_examples(check))
+            raise InputError(f"{counted(number)}: {check.problem}{examples}; {check.remedy}")
+
+
+def _examples(records: Records, query: Select) -> str:
+    found = [repr(x) for x in records.fetch(query)["example"].to_pylist() if x is not None]
+    return f" ({some(found)})" if found else ""
+
+
+def _passes(question: LeafQuestion) -> dict[str, list[sql.Part]]:
+    """Which contributors to aggregate by; the last kind is the one whose largest are kept.
+
+    The first kind covers all records, so it gives counts, sums and key sums.
+    """
+    keyed = question.record_key is not None
+    k = question.largest if question.values else 0
+    own, kind = (None, "record") if question.unit is None else ("u", "unit")
+    if question.holding is None:
+        return {kind: [sql.Part(own, keyed=keyed, largest=k)]}
+    holdings = [
+        sql.Part("h", "NOT h IS NULL", largest=k),
+        sql.Part(own, "h IS NULL", largest=k),
+    ]
+    if own or keyed:
+        return {kind: [sql.Part(own, keyed=keyed)], "holding": holdings}
+    return {"holding": holdings}
+
+
+def _contributions(
+    records: Records, shape: sql.Shape, part: sql.Part, measures: Sequence[str]
+) -> Contributions:
+    records.keep("kept", sql.stayers(shape, part))
+    if part.contributor is None:
+        stayers = records.fetch(sql.stayer_rows(shape, part, "kept"))
+        return contributions.read(stayers, None, measures, part.largest)
+    if part.keyed:
+        _refuse_conflicts(records, shape)
+    stayers = records.fetch(sql.stayer_rows(shape, part, "kept"))
+    straddlers = records.fetch(sql.straddlers(shape, part, "kept"))
+    return contributions.read(stayers, straddlers, measures, part.largest)
+
+
+def _refuse_conflicts(records: Records, shape: sql.Shape) -> None:
+    units = records.fetch(sql.key_conflicts("kept"))["units"][0].as_py()
+    if units:
+        examples = _examples(records, sql.key_conflict_examples(shape))
+        raise InputError(
+            f"{units:,} units have more than one record key{examples}; a unit needs the same key "
+            "in all its records"
+        )
+
+
+def _straddlers(rows: Rows, leaves: NDArray[np.int64], measures: Sequence[str]) -> Straddlers:
+    return Straddlers(
+        contributor=rows.contributor,
+        leaf=np.searchsorted(leaves, rows.leaf),
+        sums=_named(rows.sums, measures),
+        key=rows.key,
+    )
+
+
+def _named(values: NDArray[np.int64], measures: Sequence[str]) -> dict[str, NDArray[np.int64]]:
+    return {name: np.ascontiguousarray(values[:, i]) for i, name in enumerate(measures)}

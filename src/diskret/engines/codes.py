@@ -1,0 +1,140 @@
+"""From the codes in the records to leaf numbers, and from leaf numbers to positions.
+
+A combination of leaves has one number, in mixed radix: the last dimension runs fastest, so
+numbers ascend in the lexicographic order of positions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from diskret.engines.columns import INT64, counted
+from diskret.errors import HierarchyError, InputError
+from diskret.hierarchy import Hierarchy
+from diskret.hierarchy.codes import as_code, some
+
+#: A column with more distinct codes than this is no classifying variable.
+MOST_CODES = 1_000_000
+
+
+def resolve(name: str, found: pa.Table, hierarchy: Hierarchy | None) -> Hierarchy:
+    """Check the codes of a column against its tree, or make a flat tree of them.
+
+    Parameters
+    ----------
+    name
+        The column, for messages.
+    found
+        Columns ``raw`` (a row for each distinct value, text or whole numbers) and
+        ``records`` (how many records have it).
+    hierarchy
+        The tree, or None for "flat, from the codes in the data".
+
+    Raises
+    ------
+    InputError
+        Records have no code; there are too many codes; a code of a flat tree is "Total".
+    HierarchyError
+        Codes are unknown, or have codes below them.
+    """
+    if len(found) > MOST_CODES:
+        raise InputError(
+            f"column {name!r} has more than {MOST_CODES:,} different codes, so it classifies "
+            "nothing; is it the right column?"
+        )
+    records: dict[str, int] = {}
+    for code, count in zip(_codes(found), found["records"].to_pylist(), strict=True):
+        records[code] = records.get(code, 0) + count
+    if blank := records.get("", 0):
+        raise InputError(
+            f"{counted(blank)}: no code in column {name!r}; give them a code of their own, "
+            'e.g. "unknown", or leave these records out'
+        )
+    if hierarchy is None:
+        return _flat(name, records)
+    leaves = _leaf_number(hierarchy)
+    unknown = [code for code in records if code not in hierarchy.position]
+    if unknown:
+        raise HierarchyError(
+            f"{_told(name, records, unknown)} not in the hierarchy; add them to it or correct the "
+            "records"
+        )
+    inner = [code for code in records if code not in leaves]
+    if inner:
+        raise HierarchyError(
+            f"{_told(name, records, inner)} with further codes below them; records belong to the "
+            'lowest level, so give these a code of their own there, e.g. "other"'
+        )
+    return hierarchy
+
+
+def mappings(found: Sequence[pa.Table], hierarchies: Sequence[Hierarchy]) -> list[pa.Table]:
+    """What each distinct value adds to the number of the combination of leaves.
+
+    Returns
+    -------
+    list of pyarrow.Table
+        For each dimension the columns ``raw`` and ``leaf``, the leaf's number times the
+        weight of its dimension; int32 where that suffices.
+
+    Raises
+    ------
+    InputError
+        There are more combinations than 64-bit integers.
+    """
+    sizes = _sizes(hierarchies)
+    if prod(sizes) > INT64:
+        raise InputError(
+            f"the table has {' × '.join(f'{n:,}' for n in sizes)} combinations of codes, more "
+            "than can be numbered; take fewer dimensions"
+        )
+    number_type = np.int32 if prod(sizes) < 2**31 else np.int64
+    tables: list[pa.Table] = []
+    for axis, (table, hierarchy) in enumerate(zip(found, hierarchies, strict=True)):
+        leaves = _leaf_number(hierarchy)
+        weight = prod(sizes[axis + 1 :])
+        numbers = np.array([leaves[code] * weight for code in _codes(table)], dtype=number_type)
+        tables.append(pa.table({"raw": table["raw"], "leaf": pa.array(numbers)}))
+    return tables
+
+
+def positions(leaf: NDArray[np.int64], hierarchies: Sequence[Hierarchy]) -> NDArray[np.int32]:
+    """Positions of the leaf codes in their trees, shape ``(len(leaf), d)``."""
+    found = np.empty((len(leaf), len(hierarchies)), dtype=np.int32)
+    sizes = _sizes(hierarchies)
+    for axis, hierarchy in enumerate(hierarchies):
+        number = leaf // prod(sizes[axis + 1 :]) % sizes[axis]
+        found[:, axis] = hierarchy.leaves[number]
+    return found
+
+
+def _codes(found: pa.Table) -> list[str]:
+    return [as_code(value) or "" for value in found["raw"].to_pylist()]
+
+
+def _leaf_number(hierarchy: Hierarchy) -> dict[str, int]:
+    return {hierarchy.codes[p]: i for i, p in enumerate(hierarchy.leaves.tolist())}
+
+
+def _sizes(hierarchies: Sequence[Hierarchy]) -> list[int]:
+    return [len(hierarchy.leaves) for hierarchy in hierarchies]
+
+
+def _flat(name: str, codes: dict[str, int]) -> Hierarchy:
+    if "Total" in codes:
+        raise InputError(
+            f"column {name!r} holds the code 'Total', which would be mistaken for the total; "
+            'pass a hierarchy whose total has another code: Hierarchy.flat(codes, total="All")'
+        )
+    return Hierarchy.flat(codes)
+
+
+def _told(name: str, records: dict[str, int], codes: list[str]) -> str:
+    number = sum(records[code] for code in codes)
+    examples = some([repr(code) for code in sorted(codes)])
+    return f"{counted(number)}: {len(codes):,} codes in column {name!r} ({examples})"

@@ -1,0 +1,172 @@
+"""How the columns of the records are read: codes, identifiers, exact values, record keys.
+
+Expressions are portable SQL text over internal column names, so case, quoting and reserved
+words of the user's own names never matter.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from diskret.errors import InputError
+
+Kind = Literal["text", "integer", "decimal", "float", "other", "unusable"]
+
+INT64 = 2**63 - 1
+_FLOAT = 2**53  # beyond it neighbouring whole numbers share one float64
+_DECIMALS = 18  # 10**18 is the largest power of ten that fits 64 bits
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the records.
+
+    Parameters
+    ----------
+    name
+        As the user wrote it.
+    internal
+        As the engine knows it, e.g. ``c3``.
+    kind
+        What can be done with it: ``"other"`` has a text form (dates, booleans),
+        ``"unusable"`` has none (lists, bytes).
+    type
+        The engine's name of its type, for messages.
+    """
+
+    name: str
+    internal: str
+    kind: Kind
+    type: str
+
+
+@dataclass(frozen=True)
+class Check:
+    """A condition that is true for unusable records, and what is wrong with them.
+
+    The `problem` is told as "1,234 records: no value in column 'turnover' …".
+    """
+
+    column: Column
+    wrong: str
+    problem: str
+    remedy: str
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The expression that reads a column, and what must hold for it to be right."""
+
+    expression: str
+    checks: tuple[Check, ...] = ()
+
+
+def code(column: Column) -> str:
+    """Read a dimension; distinct values are text or whole numbers."""
+    _refuse_unusable(column, "codes")
+    if column.kind == "float":
+        raise InputError(
+            f"column {column.name!r} holds floating point numbers ({column.type}), which have no "
+            "unique spelling as codes; turn them into text or whole numbers first"
+        )
+    if column.kind in ("text", "integer"):
+        return column.internal
+    return f"CAST({column.internal} AS VARCHAR)"
+
+
+def identifier(column: Column, required: bool) -> Reading:
+    """Read a unit or holding; padding does not count and blank text is missing."""
+    _refuse_unusable(column, "identifiers")
+    c = column.internal
+    checks: list[Check] = []
+    if required:
+        checks.append(_missing(column, "identify them, or leave these records out"))
+    if column.kind == "text":
+        return Reading(_blank_is_null(column), tuple(checks))
+    if column.kind == "float":
+        # frames without nullable integers turn whole numbers with gaps into floats
+        whole = f"ABS({c}) < {_FLOAT} AND {c} = FLOOR({c})"
+        problem = f"floating point numbers that identify nothing in column {column.name!r}"
+        remedy = "give identifiers as text or whole numbers"
+        checks.append(Check(column, f"NOT ({whole})", problem, remedy))
+        return Reading(f"CAST({c} AS BIGINT)", tuple(checks))
+    return Reading(c, tuple(checks))
+
+
+def value(column: Column, decimals: int) -> Reading:
+    """Read a value as a whole number of units of ``10**-decimals``, exactly.
+
+    Floats hold decimal fractions only nearly: they must be within ``1e-6 + 4e-16·|x|`` of a
+    whole number ``x`` of units. Text and decimals must be exact, to the 18th decimal.
+    """
+    if not 0 <= decimals <= _DECIMALS:
+        raise InputError(
+            f"decimals={decimals} for column {column.name!r}; it must be from 0 to {_DECIMALS}"
+        )
+    finer = f"with more than {decimals} decimals" if decimals else "with decimals"
+    problem = f"values that are not finite, too large or {finer} in column {column.name!r}"
+    remedy = "state decimals=, or round them first"
+    return _whole(column, 10**decimals, (-INT64, INT64), problem, remedy)
+
+
+def record_key(column: Column, modulus: int) -> Reading:
+    """Read a record key, a whole number in ``[0, modulus)``."""
+    if not 1 <= modulus <= INT64:
+        raise InputError(f"the modulus of record keys is {modulus}; it must be from 1 to 2^63 - 1")
+    problem = f"record keys that are no whole numbers from 0 to {modulus - 1:,} in {column.name!r}"
+    return _whole(column, 1, (0, modulus - 1), problem, "state the modulus the keys were made with")
+
+
+def _whole(
+    column: Column, unit: int, bounds: tuple[int, int], problem: str, remedy: str
+) -> Reading:
+    _refuse_unusable(column, "numbers")
+    if column.kind == "other":
+        raise InputError(f"column {column.name!r} holds no numbers but {column.type}")
+    c = column.internal
+    low, high = bounds
+    within = f"BETWEEN {-(-low // unit)} AND {high // unit}"
+    checks = [_missing(column, "fill it in, or leave these records out")]
+
+    if column.kind == "integer":
+        checks.append(Check(column, f"NOT {c} {within}", problem, remedy))
+        return Reading(f"CAST({c} AS BIGINT) * {unit}", tuple(checks))
+
+    if column.kind == "float":
+        x = f"(CAST({c} AS DOUBLE) * CAST({unit} AS DOUBLE))"
+        near = f"ABS({x} - ROUND({x})) <= 1e-6 + 4e-16 * ABS({x})"
+        # NaN and infinity are greater than every number, so the first comparison refuses them
+        right = f"ABS({x}) < {_FLOAT} AND ROUND({x}) BETWEEN {low} AND {high} AND {near}"
+        checks.append(Check(column, f"NOT ({right})", problem, remedy))
+        return Reading(f"CAST(ROUND({x}) AS BIGINT)", tuple(checks))
+
+    text = f"TRIM({c})" if column.kind == "text" else c
+    number = f"TRY_CAST({text} AS DECIMAL(38, 18))"
+    if column.kind == "text":
+        # engines read 1_234 as a number; a statistician would not
+        unreadable = f"{number} IS NULL OR POSITION('_' IN {text}) > 0"
+        what = f"texts that are no numbers below 10^20 in column {column.name!r}"
+        checks.append(Check(column, unreadable, what, "write 1234.5, not 1.234,5 or 1_234.5"))
+    x = f"CASE WHEN {number} {within} THEN {number} * {unit} END"
+    checks.append(Check(column, f"NOT COALESCE({x} = FLOOR({x}), FALSE)", problem, remedy))
+    return Reading(f"CAST({number} * {unit} AS BIGINT)", tuple(checks))
+
+
+def counted(records: int) -> str:
+    """Say how many records."""
+    return "1 record" if records == 1 else f"{records:,} records"
+
+
+def _missing(column: Column, remedy: str) -> Check:
+    empty = _blank_is_null(column) if column.kind == "text" else column.internal
+    return Check(column, f"{empty} IS NULL", f"nothing in column {column.name!r}", remedy)
+
+
+def _blank_is_null(column: Column) -> str:
+    return f"NULLIF(TRIM({column.internal}), '')"
+
+
+def _refuse_unusable(column: Column, use: str) -> None:
+    if column.kind == "unusable":
+        raise InputError(f"column {column.name!r} has the type {column.type}, which gives no {use}")

@@ -1,0 +1,219 @@
+"""What the queries say about contributors, merged leaf by leaf in numpy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from diskret.engines.columns import INT64
+from diskret.errors import InputError
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Straddlers: a row for each contributor and leaf, sorted by both.
+
+    ``contributor``, ``leaf`` (its number) and ``records`` have the shape ``(s,)``, ``sums``
+    ``(s, measures)``, ``key`` ``(s,)`` or None.
+    """
+
+    contributor: NDArray[np.int64]
+    leaf: NDArray[np.int64]
+    records: NDArray[np.int64]
+    sums: NDArray[np.int64]
+    key: NDArray[np.uint64] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Contributions:
+    """Contributors of one kind: stayers aggregated by leaf, straddlers one by one.
+
+    ``leaf`` (numbers, ascending), ``contributors``, ``records`` and ``key_sum`` have the shape
+    ``(rows,)``, ``sums`` and ``magnitudes`` ``(rows, measures)``, ``largest``
+    ``(rows, measures, k)``.
+    """
+
+    leaf: NDArray[np.int64]
+    contributors: NDArray[np.int64]
+    records: NDArray[np.int64]
+    sums: NDArray[np.int64]
+    magnitudes: NDArray[np.int64]
+    largest: NDArray[np.int64]
+    key_sum: NDArray[np.uint64] | None
+    straddlers: Rows
+
+
+def read(
+    stayers: pa.Table, straddlers: pa.Table | None, measures: Sequence[str], largest: int
+) -> Contributions:
+    """Read the answers of `sql.stayers` and `sql.straddlers`.
+
+    Raises
+    ------
+    InputError
+        A sum leaves the range of 64-bit integers.
+    """
+    return Contributions(
+        leaf=_integers(stayers, "leaf"),
+        contributors=_integers(stayers, "contributors"),
+        records=_integers(stayers, "records"),
+        sums=_sums(stayers, "sum", measures),
+        magnitudes=_sums(stayers, "magnitude", measures),
+        largest=_largest(stayers, len(measures), largest),
+        key_sum=_keys(stayers, "key_sum"),
+        straddlers=_rows(straddlers, measures),
+    )
+
+
+def merge(parts: Sequence[Contributions], measures: Sequence[str]) -> Contributions:
+    """Put together parts with different contributors.
+
+    Raises
+    ------
+    InputError
+        A sum leaves the range of 64-bit integers.
+    """
+    if len(parts) == 1:
+        return parts[0]
+    leaves = np.unique(np.concatenate([part.leaf for part in parts]))
+    aligned = [align(part, leaves) for part in parts]
+    magnitudes = [part.magnitudes for part in aligned]
+    _refuse_overflow(np.stack(magnitudes).astype(np.uint64).sum(axis=0), measures)
+    kept = parts[0].largest.shape[2]
+    together = np.concatenate([part.largest for part in aligned], axis=2)
+    return Contributions(
+        leaf=leaves,
+        contributors=_added([part.contributors for part in aligned]),
+        records=_added([part.records for part in aligned]),
+        sums=_added([part.sums for part in aligned]),
+        magnitudes=_added(magnitudes),
+        largest=-np.sort(-together, axis=2)[:, :, :kept],
+        key_sum=None,
+        straddlers=_appended([part.straddlers for part in parts]),
+    )
+
+
+def align(part: Contributions, leaves: NDArray[np.int64]) -> Contributions:
+    """Give a row to each of `leaves`, which contain all leaves of `part`."""
+    at = np.searchsorted(leaves, part.leaf)
+
+    def spread(values: NDArray[Any]) -> NDArray[Any]:
+        out = np.zeros((len(leaves), *values.shape[1:]), dtype=values.dtype)
+        out[at] = values
+        return out
+
+    return replace(
+        part,
+        leaf=leaves,
+        contributors=spread(part.contributors),
+        records=spread(part.records),
+        sums=spread(part.sums),
+        magnitudes=spread(part.magnitudes),
+        largest=spread(part.largest),
+        key_sum=None if part.key_sum is None else spread(part.key_sum),
+    )
+
+
+def totals(
+    part: Contributions, measures: Sequence[str]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Leaves, number of records and sums of stayers and straddlers together.
+
+    Raises
+    ------
+    InputError
+        A sum leaves the range of 64-bit integers.
+    """
+    rows = part.straddlers
+    leaves = np.unique(np.concatenate((part.leaf, rows.leaf)))
+    aligned = align(part, leaves)
+    at = np.searchsorted(leaves, rows.leaf)
+    size = aligned.magnitudes.astype(np.uint64)
+    rough = aligned.magnitudes.astype(np.float64)
+    sizes = np.abs(rows.sums)
+    np.add.at(size, at, sizes.astype(np.uint64))
+    np.add.at(rough, at, sizes.astype(np.float64))
+    # what would wrap even without a sign is far beyond the range of any rounding error
+    _refuse_overflow(np.where(rough < 1.5 * 2.0**63, size, np.uint64(2**64 - 1)), measures)
+    records, sums = aligned.records.copy(), aligned.sums.copy()
+    np.add.at(records, at, rows.records)
+    np.add.at(sums, at, rows.sums)
+    return leaves, records, sums
+
+
+def _refuse_overflow(size: NDArray[np.uint64], measures: Sequence[str]) -> None:
+    for measure, sizes in zip(measures, size.T, strict=True):
+        if (sizes > INT64).any():
+            raise _out_of_range(measure)
+
+
+def _out_of_range(measure: str) -> InputError:
+    return InputError(
+        f"sums of {measure!r} leave the range of 64-bit integers; state fewer decimals=, or "
+        "divide the values, e.g. by 1,000"
+    )
+
+
+def _added(arrays: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+    return np.stack(arrays).sum(axis=0)
+
+
+def _appended(lists: Sequence[Rows]) -> Rows:
+    numbers: list[NDArray[np.int64]] = []
+    first = 0
+    for rows in lists:
+        numbers.append(rows.contributor + first)
+        first = int(numbers[-1][-1]) + 1 if len(rows.contributor) else first
+    return Rows(
+        contributor=np.concatenate(numbers),
+        leaf=np.concatenate([rows.leaf for rows in lists]),
+        records=np.concatenate([rows.records for rows in lists]),
+        sums=np.concatenate([rows.sums for rows in lists]),
+        key=None,
+    )
+
+
+def _rows(table: pa.Table | None, measures: Sequence[str]) -> Rows:
+    if table is None:
+        none = np.empty(0, dtype=np.int64)
+        return Rows(none, none, none, np.empty((0, len(measures)), dtype=np.int64), None)
+    return Rows(
+        contributor=_integers(table, "contributor"),
+        leaf=_integers(table, "leaf"),
+        records=_integers(table, "records"),
+        sums=_sums(table, "sum", measures),
+        key=_keys(table, "k"),
+    )
+
+
+def _integers(table: pa.Table, name: str) -> NDArray[np.int64]:
+    return table[name].to_numpy().astype(np.int64, copy=False)
+
+
+def _keys(table: pa.Table, name: str) -> NDArray[np.uint64] | None:
+    if name not in table.column_names:
+        return None
+    return _integers(table, name).astype(np.uint64)
+
+
+def _sums(table: pa.Table, name: str, measures: Sequence[str]) -> NDArray[np.int64]:
+    sums = np.empty((len(table), len(measures)), dtype=np.int64)
+    for i, measure in enumerate(measures):
+        if table[f"{name}{i}"].null_count:
+            raise _out_of_range(measure)
+        sums[:, i] = _integers(table, f"{name}{i}")
+    return sums
+
+
+def _largest(table: pa.Table, measures: int, k: int) -> NDArray[np.int64]:
+    largest = np.zeros((len(table), measures, k), dtype=np.int64)
+    for i in range(measures if k else 0):
+        lists = table[f"largest{i}"].combine_chunks()
+        there = np.arange(k) < lists.value_lengths().to_numpy()[:, None]
+        largest[:, i][there] = lists.flatten().to_numpy()
+    return largest

@@ -1,0 +1,221 @@
+"""The default engine: DuckDB inside this process, fenced off from everything else."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import weakref
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Literal, Self
+
+import duckdb
+import pyarrow as pa
+from sqlglot.expressions import Select
+
+from diskret.engines import sql
+from diskret.engines.answer import answer
+from diskret.engines.columns import Column, Kind
+from diskret.engines.protocol import LeafQuestion, Leaves
+from diskret.errors import InputError
+from diskret.io import Source
+
+
+class DuckDBEngine:
+    """Records in an in-memory DuckDB of their own.
+
+    The connection reaches no network, no extensions and no files but those of the source and
+    a private spill folder, which is removed with the engine.
+
+    Parameters
+    ----------
+    source
+        The records: scanned where they are, not copied.
+    memory_limit
+        What DuckDB may use before it spills to disk, e.g. ``"4GB"``; None: 80 % of memory.
+    threads
+        Number of threads, ≥ 1; None: all cores. No answer depends on it.
+
+    Raises
+    ------
+    InputError
+        An option cannot be used, or a file cannot be read.
+
+    Examples
+    --------
+    >>> from diskret.engines import LeafQuestion
+    >>> from diskret.hierarchy import Hierarchy
+    >>> records = pa.table({"region": ["N", "N", "S"], "turnover": ["1.5", "2", "4"]})
+    >>> question = LeafQuestion(by={"region": None}, values={"turnover": 1})
+    >>> with DuckDBEngine(Source(("region", "turnover"), "pyarrow", records)) as engine:
+    ...     leaves = engine.leaves(question)
+    >>> leaves.count.tolist(), leaves.sums["turnover"].tolist()
+    ([2, 1], [35, 40])
+    """
+
+    name: Literal["duckdb"] = "duckdb"
+
+    def __init__(
+        self, source: Source, memory_limit: str | None = None, threads: int | None = None
+    ) -> None:
+        folder = tempfile.mkdtemp(prefix="diskret-")  # mkdtemp gives it mode 0700
+        try:
+            connection = _connect(folder, memory_limit, threads)
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        self._close = weakref.finalize(self, _close, connection, folder)
+        try:
+            self._records = _open(connection, source)
+        except BaseException:
+            self.close()
+            raise
+
+    def leaves(self, question: LeafQuestion) -> Leaves:
+        """Aggregate the records at leaf level, exactly.
+
+        Parameters
+        ----------
+        question
+            What to aggregate.
+
+        Raises
+        ------
+        InputError
+            As stated by [`Engine.leaves`][diskret.engines.Engine]; or the engine is closed,
+            out of memory, or a file cannot be read.
+        HierarchyError
+            A code is not a leaf of its tree.
+        """
+        if not self._close.alive:
+            raise InputError("the engine is closed; open a new one for another question")
+        with _explained():
+            return answer(question, self._records)
+
+    def close(self) -> None:
+        """Give back memory and the private spill folder."""
+        self._close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+@dataclass(frozen=True, eq=False)
+class _Records:
+    """Records as `answer` wants them."""
+
+    connection: duckdb.DuckDBPyConnection
+    columns: tuple[Column, ...]
+
+    def fetch(self, query: Select) -> pa.Table:
+        return self.connection.sql(sql.text(query, "duckdb")).to_arrow_table()
+
+    def attach(self, name: str, table: pa.Table) -> None:
+        self.connection.register(name, table)
+
+    def keep(self, name: str, query: Select) -> None:
+        self.connection.execute(
+            f"CREATE OR REPLACE TEMP TABLE {name} AS {sql.text(query, 'duckdb')}"
+        )
+
+
+def _connect(
+    folder: str, memory_limit: str | None, threads: int | None
+) -> duckdb.DuckDBPyConnection:
+    options: dict[str, str | bool | int | float | list[str]] = {
+        "temp_directory": folder,
+        "autoinstall_known_extensions": False,
+        "autoload_known_extensions": False,
+        "preserve_insertion_order": False,  # every answer is sorted anyway
+    }
+    if threads is not None:
+        options["threads"] = threads
+    if memory_limit is not None:
+        options["memory_limit"] = memory_limit
+    try:
+        return duckdb.connect(":memory:", config=options)
+    except duckdb.Error as error:
+        raise InputError(
+            f"DuckDB cannot be started with memory_limit={memory_limit!r} and "
+            f"threads={threads!r}: {_first_line(error)}; give e.g. memory_limit='4GB', threads=4"
+        ) from error
+
+
+_CSV = """
+    SELECT * FROM read_csv(
+        $paths, delim = $delimiter, columns = $columns,
+        header = true, quote = '"', escape = '"', auto_detect = false
+    )
+"""
+
+
+def _open(connection: duckdb.DuckDBPyConnection, source: Source) -> _Records:
+    """Make the relation ``source`` with the columns ``c0 …``, and lock all other doors."""
+    names = [f"c{i}" for i in range(len(source.columns))]
+    paths = [str(Path(path).resolve()) for path in source.paths]
+    connection.execute("SET enable_progress_bar = false")
+    connection.execute("SET allowed_paths = $paths", {"paths": paths})
+    connection.execute("SET enable_external_access = false")
+    with _explained():
+        if source.arrow is not None:
+            connection.register("source", source.arrow.rename_columns(names))
+        elif source.format == "csv":
+            # all columns as text, so that leading zeros stay
+            columns = dict.fromkeys(names, "VARCHAR")
+            options = {"paths": paths, "delimiter": source.delimiter, "columns": columns}
+            connection.sql(_CSV, params=options).create_view("source")
+        else:
+            scan = "SELECT * FROM read_parquet($paths, hive_partitioning = false)"
+            scan += f" AS t({', '.join(names)})"
+            connection.sql(scan, params={"paths": paths}).create_view("source")
+        types = connection.table("source").types
+    found = zip(source.columns, names, types, strict=True)
+    return _Records(connection, tuple(Column(n, c, _kind(t.id), str(t)) for n, c, t in found))
+
+
+_SIGNED = ("tinyint", "smallint", "integer", "bigint")
+_KINDS: dict[str, Kind] = {
+    "varchar": "text",
+    "null": "text",  # a column with nothing but nulls
+    **dict.fromkeys(("decimal", "hugeint", "uhugeint"), "decimal"),
+    **dict.fromkeys((*_SIGNED, *(f"u{name}" for name in _SIGNED)), "integer"),
+    **dict.fromkeys(("float", "double"), "float"),
+    **dict.fromkeys(("boolean", "date", "time", "uuid", "enum"), "other"),
+}
+
+
+def _kind(type_id: str) -> Kind:
+    return "other" if type_id.startswith("timestamp") else _KINDS.get(type_id, "unusable")
+
+
+@contextmanager
+def _explained() -> Generator[None]:
+    try:
+        yield
+    except duckdb.OutOfMemoryException as error:
+        raise InputError(
+            "DuckDB ran out of memory; give it more with memory_limit=, fewer threads=, or more "
+            f"space for temporary files ({_first_line(error)})"
+        ) from error
+    except duckdb.Error as error:
+        raise InputError(f"the records cannot be read: {error}") from error
+
+
+def _first_line(error: duckdb.Error) -> str:
+    return str(error).partition("\n")[0]
+
+
+def _close(connection: duckdb.DuckDBPyConnection, folder: str) -> None:
+    connection.close()
+    shutil.rmtree(folder, ignore_errors=True)

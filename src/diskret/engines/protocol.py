@@ -1,0 +1,139 @@
+"""What an engine is asked and what it answers. Engines aggregate at leaf level only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diskret.hierarchy import Hierarchy
+
+
+@dataclass(frozen=True, eq=False)
+class LeafQuestion:
+    """What to aggregate.
+
+    Parameters
+    ----------
+    by
+        Column → code tree, or None for "flat, from the codes in the data" (the answer's
+        `Leaves.by` then carries the tree that was found, total "Total").
+    values
+        Measure column → decimals: values become integers in units of 10**-decimals.
+    unit, holding, record_key
+        Column names, or None. Without `unit` every record is a unit of its own. A null
+        holding is its own holding.
+    largest
+        How many of the largest |contributions| to keep for each leaf combination.
+    key_modulus
+        Record keys are integers in ``[0, key_modulus)``; key sums are reduced by it.
+    """
+
+    by: Mapping[str, Hierarchy | None]
+    values: Mapping[str, int] = field(default_factory=dict[str, int])
+    unit: str | None = None
+    holding: str | None = None
+    record_key: str | None = None
+    largest: int = 0
+    key_modulus: int = 2**32
+
+
+@dataclass(frozen=True, eq=False)
+class Straddlers:
+    """Contributors (units or holdings) with records in more than one leaf combination.
+
+    They cannot be rolled up by adding, so they are listed one by one, a row for each
+    (contributor, leaf combination), sorted by both. ``rows`` below is their number.
+
+    Parameters
+    ----------
+    contributor
+        Number of the contributor, 0 … , shape ``(rows,)``, int64.
+    leaf
+        Index into the rows of `Leaves`, shape ``(rows,)``, int64.
+    sums
+        Measure → exact scaled sum of the contributor there, ``(rows,)``, int64.
+    key
+        The contributor's record key, ``(rows,)``, uint64, or None.
+    """
+
+    contributor: NDArray[np.int64]
+    leaf: NDArray[np.int64]
+    sums: Mapping[str, NDArray[np.int64]]
+    key: NDArray[np.uint64] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Leaves:
+    """The non-empty leaf combinations and what was counted there.
+
+    Everything is exact. ``rows`` is the number of non-empty leaf combinations; they are
+    sorted by `position`. *Stayers* are contributors that lie in a single leaf combination.
+
+    Parameters
+    ----------
+    by
+        Column → code tree, all resolved.
+    position
+        For each dimension the position of the leaf code in its tree, ``(rows, d)``, int32.
+    count
+        Number of records, ``(rows,)``, int64.
+    sums
+        Measure → scaled sum over all records, ``(rows,)``, int64.
+    magnitudes
+        Measure → Σ|contribution| of the stayers among the largest-relevant contributors
+        (holdings if given, else units), ``(rows,)``, int64.
+    largest
+        Measure → the largest |contributions| of those stayers, descending, padded with
+        0, ``(rows, largest)``, int64.
+    units, holdings
+        Number of stayers, ``(rows,)``, int64; None if the column was not given.
+    unit_straddlers, holding_straddlers
+        The contributors that are not stayers; None if the column was not given.
+    key_sum
+        Sum of the record keys of the stayers among the units, modulo `key_modulus`,
+        ``(rows,)``, uint64; None without a record key.
+    """
+
+    by: Mapping[str, Hierarchy]
+    position: NDArray[np.int32]
+    count: NDArray[np.int64]
+    sums: Mapping[str, NDArray[np.int64]]
+    magnitudes: Mapping[str, NDArray[np.int64]]
+    largest: Mapping[str, NDArray[np.int64]]
+    units: NDArray[np.int64] | None = None
+    holdings: NDArray[np.int64] | None = None
+    unit_straddlers: Straddlers | None = None
+    holding_straddlers: Straddlers | None = None
+    key_sum: NDArray[np.uint64] | None = None
+
+
+class Engine(Protocol):
+    """Holds records and answers questions about them."""
+
+    @property
+    def name(self) -> Literal["duckdb", "spark", "postgres"]:
+        """Which engine this is."""
+        ...
+
+    def leaves(self, question: LeafQuestion) -> Leaves:
+        """Aggregate the records at leaf level, exactly.
+
+        Raises
+        ------
+        InputError
+            A column is missing or of a type that cannot be used; a dimension or unit is
+            null; a value is null, not finite or has more decimals than stated; a sum leaves
+            the range of 64-bit integers; a unit has two record keys. The message says how
+            many records and shows examples.
+        HierarchyError
+            A code is not a leaf of its tree; says how many records and shows examples.
+        """
+        ...
+
+    def close(self) -> None:
+        """Give back memory and the private spill folder."""
+        ...

@@ -1,0 +1,226 @@
+"""The queries behind the questions: portable SQLGlot trees over internal names.
+
+Records are the relation ``source`` with columns ``c0 …``; internal names are ``leaf`` (number
+of the combination of leaves), ``u`` (unit), ``h`` (holding), ``k`` (record key) and ``v0 …``
+(measures). Sums of 64-bit integers are wider than 64 bits in the engines, so that leaving
+the range is seen, not wrapped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import ErrorLevel, exp
+from sqlglot.expressions import Select
+
+from diskret.engines.columns import INT64, Check
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How the records are read.
+
+    Parameters
+    ----------
+    codes
+        Expression of each dimension; the relation ``m0 …`` maps its values (``raw``) to
+        what they add to the leaf number (``leaf``).
+    measures
+        Expression of each measure.
+    unit, holding, key
+        Expressions, or None.
+    modulus
+        Of the record keys.
+    """
+
+    codes: tuple[str, ...]
+    measures: tuple[str, ...]
+    unit: str | None = None
+    holding: str | None = None
+    key: str | None = None
+    modulus: int = 1
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some of the records, with what tells their contributors apart.
+
+    Parameters
+    ----------
+    contributor
+        ``"u"``, ``"h"``, or None: each record is a contributor of its own.
+    where
+        Condition on the records that belong here, or None for all.
+    keyed
+        Whether record keys are wanted.
+    largest
+        How many of the largest |contributions| are wanted.
+    """
+
+    contributor: str | None
+    where: str | None = None
+    keyed: bool = False
+    largest: int = 0
+
+
+def text(query: Select, dialect: str) -> str:
+    """Write a query in the engine's dialect; what that cannot say is an error."""
+    return query.sql(dialect=dialect, unsupported_level=ErrorLevel.RAISE)
+
+
+def code_counts(code: str, limit: int) -> Select:
+    """Distinct values of a dimension with their numbers of records, at most `limit`."""
+    return (
+        exp.select(f"{code} AS raw", "COUNT(*) AS records")
+        .from_("source")
+        .group_by(code)
+        .limit(limit)
+    )
+
+
+def check_counts(checks: Sequence[Check]) -> Select:
+    """For each check the number of records that fail it: ``n0 …``."""
+    counts = [f"COUNT(CASE WHEN {c.wrong} THEN 1 END) AS n{i}" for i, c in enumerate(checks)]
+    return exp.select(*counts).from_("source")
+
+
+def check_examples(check: Check) -> Select:
+    """A few values that fail a check."""
+    value = f"CAST({check.column.internal} AS VARCHAR)"
+    wrong = exp.select(f"{value} AS example").distinct().from_("source").where(check.wrong)
+    return wrong.order_by("example").limit(6)
+
+
+def stayers(shape: Shape, part: Part) -> Select:
+    """Aggregate by contributor, then by leaf those that lie in a single one.
+
+    One pass over the contributors: those that straddle leaves go to the row whose leaf is
+    null, which lists them in ``straddlers``.
+    """
+    outer = [
+        "CASE WHEN low = high THEN low END AS leaf",
+        "COUNT(*) AS contributors",
+        "CAST(SUM(records) AS BIGINT) AS records",
+    ]
+    for i in range(len(shape.measures)):
+        # one contributor out of range puts the whole leaf out of range
+        outer += [
+            f"CASE WHEN COUNT(s{i}) = COUNT(*) THEN {_int64(f'SUM(s{i})')} END AS sum{i}",
+            f"{_int64(f'SUM(ABS(s{i}))')} AS magnitude{i}",
+        ]
+    if part.keyed:
+        outer += [
+            f"CAST(MOD(SUM(k), {shape.modulus}) AS BIGINT) AS key_sum",
+            "COUNT(CASE WHEN k <> other_k THEN 1 END) AS conflicts",
+        ]
+    if part.contributor:
+        outer.append("ARRAY_AGG(c) FILTER (WHERE low < high) AS straddlers")
+    query = exp.select(*outer).from_("contributors").group_by("1")
+    if part.largest:
+        for i in range(len(shape.measures)):
+            query = query.select(_largest(f"ABS(s{i})", part.largest, f"largest{i}"))
+    return _over_records(shape, query, contributors=_contributors(shape, part))
+
+
+def stayer_rows(shape: Shape, part: Part, relation: str) -> Select:
+    """The rows of a kept `stayers` answer, sorted, without the list of straddlers."""
+    names = ["leaf", "contributors", "records", *(["key_sum"] if part.keyed else [])]
+    for i in range(len(shape.measures)):
+        names += [f"sum{i}", f"magnitude{i}", *([f"largest{i}"] if part.largest else [])]
+    return exp.select(*names).from_(relation).where("NOT leaf IS NULL").order_by("leaf")
+
+
+def straddlers(shape: Shape, part: Part, relation: str) -> Select:
+    """A row for each straddler of a kept `stayers` answer and each of its leaves.
+
+    Contributors are numbered in the order of their identifiers: numbers by size, text by
+    code points.
+    """
+    listed = exp.select("UNNEST(straddlers) AS c").from_(relation).where("leaf IS NULL")
+    number = "ROW_NUMBER() OVER (ORDER BY c) - 1 AS contributor"
+    numbered = exp.select("c", number).from_(listed.subquery("listed"))
+    query = (
+        exp.select("contributor", "leaf", "COUNT(*) AS records")
+        .select(*[f"{_int64(f'SUM(v{i})')} AS sum{i}" for i in range(len(shape.measures))])
+        .select(*(["MIN(k) AS k"] if part.keyed else []))
+        .from_("records")
+        .join("numbered", on=f"{part.contributor} = c")
+        .group_by("contributor", "leaf")
+        .order_by("contributor", "leaf")
+    )
+    if part.where:
+        query = query.where(part.where)
+    return _over_records(shape, query, numbered=numbered)
+
+
+def key_conflicts(relation: str) -> Select:
+    """How many units of a kept `stayers` answer have more than one record key."""
+    return exp.select("CAST(SUM(conflicts) AS BIGINT) AS units").from_(relation)
+
+
+def key_conflict_examples(shape: Shape) -> Select:
+    """A few units with more than one record key."""
+    query = (
+        exp.select("CAST(u AS VARCHAR) AS example")
+        .from_("records")
+        .group_by("u")
+        .having("MIN(k) < MAX(k)")
+        .order_by("example")
+        .limit(6)
+    )
+    return _over_records(shape, query)
+
+
+def _over_records(shape: Shape, query: Select, **ctes: Select) -> Select:
+    """Put the relation ``records`` and further ones before a query."""
+    leaf = " + ".join(f"m{i}.leaf" for i in range(len(shape.codes))) or "CAST(0 AS INT)"
+    columns = [f"{leaf} AS leaf"]
+    named = {"u": shape.unit, "h": shape.holding, "k": shape.key}
+    columns += [f"{expression} AS {name}" for name, expression in named.items() if expression]
+    columns += [f"{expression} AS v{i}" for i, expression in enumerate(shape.measures)]
+    records = exp.select(*columns).from_("source")
+    for i, code in enumerate(shape.codes):
+        records = records.join(f"m{i}", on=f"{code} = m{i}.raw")
+    query = query.with_("records", records)
+    for name, cte in ctes.items():
+        query = query.with_(name, cte)
+    return query
+
+
+def _contributors(shape: Shape, part: Part) -> Select:
+    """Each contributor's lowest and highest leaf, number of records, sums and keys."""
+    measures = range(len(shape.measures))
+    if part.contributor is None:
+        query = exp.select(
+            "leaf AS low",
+            "leaf AS high",
+            "1 AS records",
+            *[f"v{i} AS s{i}" for i in measures],
+            *(["k", "k AS other_k"] if part.keyed else []),
+        )
+    else:
+        query = exp.select(
+            f"{part.contributor} AS c",
+            "MIN(leaf) AS low",
+            "MAX(leaf) AS high",
+            "COUNT(*) AS records",
+            *[f"{_int64(f'SUM(v{i})')} AS s{i}" for i in measures],
+            *(["MIN(k) AS k", "MAX(k) AS other_k"] if part.keyed else []),
+        ).group_by(part.contributor)
+    query = query.from_("records")
+    return query.where(part.where) if part.where else query
+
+
+def _int64(wide: str) -> str:
+    """A wide sum as a 64-bit integer; null if it leaves the range."""
+    return f"CASE WHEN {wide} BETWEEN -{INT64} AND {INT64} THEN CAST({wide} AS BIGINT) END"
+
+
+def _largest(value: str, k: int, alias: str) -> exp.Alias:
+    """The k largest values, descending, as a list: DuckDB's max(x, k).
+
+    Far cheaper than ranking all contributors in a window, which other engines need.
+    """
+    largest = exp.Anonymous(this="MAX", expressions=[exp.maybe_parse(value), exp.convert(k)])
+    return exp.Alias(this=largest, alias=exp.to_identifier(alias))

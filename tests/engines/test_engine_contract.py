@@ -1,0 +1,234 @@
+"""Every engine answers as counting by hand does, whatever the records look like.
+
+A further engine is a further entry of ENGINES.
+"""
+
+from decimal import Decimal
+
+import pyarrow as pa
+import pytest
+from counted_by_hand import by_hand, plain, same
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from diskret.engines import LeafQuestion
+from diskret.engines.duckdb import DuckDBEngine
+from diskret.errors import HierarchyError, InputError
+from diskret.hierarchy import Hierarchy
+from diskret.io import Source
+
+ENGINES = {"duckdb": DuckDBEngine}
+
+NACE = Hierarchy.from_parents(
+    {"code": ["T", "A", "B", "A1", "A2", "B1"], "parent": [None, "T", "T", "A", "A", "B"]}
+)
+SIZE = Hierarchy.flat(["01", "1", "2"])
+MODULUS = 97
+
+FIRMS = {
+    "nace": ["A1", "A1", "A2", "A1", "B1", "B1", "B1"],
+    "firm": [1, 1, 1, 2, 3, 4, 5],
+    "group": ["g", "g", "g", None, "h", "h", None],
+    "turnover": [10, -4, 7, 20, 5, -9, 3],
+    "key": [90, 90, 90, 50, 60, 70, 80],
+}
+
+
+@pytest.fixture(params=ENGINES)
+def ask(request):
+    return lambda columns, **question: asked(ENGINES[request.param], columns, **question)
+
+
+def asked(engine, columns, by, largest=2, **question):
+    table = columns if isinstance(columns, pa.Table) else pa.table(columns)
+    source = Source(tuple(table.column_names), "pyarrow", table)
+    with engine(source) as opened:
+        return opened.leaves(LeafQuestion(by=by, largest=largest, **question))
+
+
+def test_every_record_is_a_unit_unless_named(ask):
+    leaves = ask(FIRMS, by={"nace": NACE}, values={"turnover": 0})
+    assert plain(leaves) == {
+        "leaf": [("A1",), ("A2",), ("B1",)],
+        "count": [3, 1, 3],
+        "sums": {"turnover": [26, 7, -1]},
+        "magnitudes": {"turnover": [34, 7, 17]},
+        "largest": {"turnover": [[20, 10], [7, 0], [9, 5]]},
+        "units": None,
+        "holdings": None,
+        "unit_straddlers": None,
+        "holding_straddlers": None,
+        "key_sum": None,
+    }
+
+
+def test_units_in_several_leaves_are_listed(ask):
+    leaves = ask(
+        FIRMS,
+        by={"nace": NACE},
+        values={"turnover": 0},
+        unit="firm",
+        record_key="key",
+        key_modulus=MODULUS,
+    )
+    assert leaves.count.tolist() == [3, 1, 3]
+    assert leaves.units.tolist() == [1, 0, 3]
+    assert leaves.sums["turnover"].tolist() == [26, 7, -1]
+    assert leaves.magnitudes["turnover"].tolist() == [20, 0, 17]
+    assert leaves.largest["turnover"].tolist() == [[20, 0], [0, 0], [9, 5]]
+    assert leaves.key_sum.tolist() == [50, 0, (60 + 70 + 80) % MODULUS]
+    moving = leaves.unit_straddlers
+    assert moving.contributor.tolist() == [0, 0]
+    assert moving.leaf.tolist() == [0, 1]
+    assert moving.sums["turnover"].tolist() == [6, 7]
+    assert moving.key.tolist() == [90, 90]
+
+
+def test_a_null_holding_is_a_holding_of_its_own(ask):
+    leaves = ask(FIRMS, by={"nace": NACE}, values={"turnover": 0}, unit="firm", holding="group")
+    assert leaves.units.tolist() == [1, 0, 3]
+    assert leaves.holdings.tolist() == [1, 0, 2]
+    assert leaves.largest["turnover"].tolist() == [[20, 0], [0, 0], [4, 3]]
+    assert leaves.holding_straddlers.sums["turnover"].tolist() == [6, 7]
+
+
+def test_what_a_unit_does_for_a_holding_is_not_its_own(ask):
+    records = {
+        "nace": ["A1", "A2", "A2", "B1"],
+        "firm": [1, 1, 1, 1],
+        "group": [None, None, "g", "g"],
+        "turnover": [1, 2, 4, 8],
+    }
+    question = {"values": {"turnover": 0}, "unit": "firm", "holding": "group"}
+    moving = ask(records, by={"nace": NACE}, **question).holding_straddlers
+    assert moving.contributor.tolist() == [0, 0, 1, 1]
+    assert moving.leaf.tolist() == [1, 2, 0, 1]
+    assert moving.sums["turnover"].tolist() == [4, 8, 1, 2]
+
+
+identities = st.sampled_from([1, 2, 3, 10])
+record = st.fixed_dictionaries(
+    {
+        "Nace ": st.sampled_from(["A1", " A2", "B1", "A1 "]),
+        "select": st.sampled_from(["01", "1", "2"]),
+        "unit": identities,
+        "group": st.none() | identities,
+        "Value": st.integers(-3000, 3000).map(lambda i: Decimal(i).scaleb(-2)),
+        "value": st.integers(-5, 5),
+    }
+)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@settings(max_examples=60)
+@given(
+    records=st.lists(record, min_size=1, max_size=14),
+    has_unit=st.booleans(),
+    has_holding=st.booleans(),
+    has_key=st.booleans(),
+    text=st.booleans(),
+    largest=st.integers(0, 3),
+)
+def test_agrees_with_counting_by_hand(
+    engine, records, has_unit, has_holding, has_key, text, largest
+):
+    keyed = [r | {"key": r["unit"] * 41 % MODULUS} for r in records]
+    columns = {name: [r[name] for r in keyed] for name in keyed[0]}
+    if text:
+        for name in ("group", "unit", "key", "Value", "value"):
+            columns[name] = [None if v is None else f" {v} " for v in columns[name]]
+            for r, v in zip(keyed, columns[name], strict=True):
+                r[name] = v if v is None else v.strip()
+    else:
+        columns["group"] = pa.array(columns["group"], pa.int64())
+    question = {
+        "unit": "unit" if has_unit else None,
+        "holding": "group" if has_holding else None,
+        "values": {"Value": 2, "value": 0},
+        "largest": largest,
+    }
+    leaves = asked(
+        ENGINES[engine],
+        columns,
+        by={"Nace ": NACE, "select": SIZE},
+        record_key="key" if has_key else None,
+        key_modulus=MODULUS,
+        **question,
+    )
+    assert plain(leaves) == by_hand(
+        keyed,
+        by=["Nace ", "select"],
+        key="key" if has_key else None,
+        modulus=MODULUS,
+        **question,
+    )
+
+
+def test_the_order_of_records_does_not_matter(ask):
+    by, size = {"nace": NACE}, len(FIRMS["nace"])
+    question = {"values": {"turnover": 0}, "unit": "firm", "holding": "group"}
+    one = ask(FIRMS, by=by, **question)
+    for step in (3, 5, 6):
+        order = [i * step % size for i in range(size)]
+        shuffled = {name: [column[i] for i in order] for name, column in FIRMS.items()}
+        assert same(one, ask(shuffled, by=by, **question))
+
+
+def test_a_type_of_numbers_makes_no_difference(ask):
+    amounts = ["0.1", "-1234567.89", "2.50", "1e2"]
+    types = {
+        "text": pa.array([f" {a} " for a in amounts]),
+        "decimal": pa.array([Decimal(a) for a in amounts], pa.decimal128(12, 3)),
+        "float": pa.array([float(a) for a in amounts]),
+    }
+    for column in types.values():
+        leaves = ask({"v": column, "c": ["1", "1", "2", "2"]}, by={"c": None}, values={"v": 2})
+        assert leaves.sums["v"].tolist() == [-123456779, 10250]
+
+
+def test_sums_are_exact_to_the_last_of_64_bits(ask):
+    big = 2**62 - 1
+    leaves = ask({"v": [big, big, 1], "c": ["1"] * 3}, by={"c": None}, values={"v": 0})
+    assert leaves.sums["v"].tolist() == [2**63 - 1]
+    with pytest.raises(InputError, match="'v' leave the range of 64-bit"):
+        ask({"v": [big, big, 2], "c": ["1"] * 3}, by={"c": None}, values={"v": 0})
+
+
+def test_codes_of_the_data_make_a_flat_tree(ask):
+    leaves = ask({"c": [" 2", "10 ", "02", "2"], "d": [7, -7, 7, 7]}, by={"c": None, "d": None})
+    assert leaves.by["c"].codes == ("Total", "02", "10", "2")
+    assert leaves.by["d"].codes == ("Total", "-7", "7")
+    assert plain(leaves)["leaf"] == [("02", "7"), ("10", "-7"), ("2", "7")]
+    assert leaves.count.tolist() == [1, 1, 2]
+
+
+def test_codes_that_are_no_leaves_are_counted_and_named(ask):
+    wrong = {"nace": ["A1", "X", "X ", "Y", "A1"]}
+    with pytest.raises(HierarchyError, match=r"3 records: 2 codes in column 'nace' \('X', 'Y'\)"):
+        ask(wrong, by={"nace": NACE})
+    with pytest.raises(HierarchyError, match=r"2 records: 1 codes .*\('A'\) with further codes"):
+        ask({"nace": ["A", "A1", " A"]}, by={"nace": NACE})
+
+
+def test_missing_codes_units_and_values_are_counted(ask):
+    by = {"nace": NACE}
+    with pytest.raises(InputError, match="2 records: no code in column 'nace'"):
+        ask({"nace": ["A1", None, " "]}, by=by)
+    with pytest.raises(InputError, match="2 records: nothing in column 'u'"):
+        ask({"nace": ["A1"] * 3, "u": ["1", None, " "]}, by=by, unit="u")
+    with pytest.raises(InputError, match="1 record: nothing in column 'v'"):
+        ask({"nace": ["A1"] * 2, "v": [1, None]}, by=by, values={"v": 0})
+
+
+def test_a_unit_has_one_record_key(ask):
+    records = {"nace": ["A1", "A2", "A1"], "u": ["x", "x", "y"], "k": [1, 2, 3]}
+    with pytest.raises(InputError, match=r"1 units have more than one record key \('x'\)"):
+        ask(records, by={"nace": NACE}, unit="u", record_key="k")
+
+
+def test_no_records_give_no_leaves(ask):
+    empty = pa.table({"nace": pa.array([], pa.string()), "v": pa.array([], pa.int64())})
+    leaves = ask(empty, by={"nace": NACE}, values={"v": 0}, unit="v", holding="v")
+    assert leaves.position.shape == (0, 1)
+    assert leaves.largest["v"].shape == (0, 2)
+    assert leaves.unit_straddlers.leaf.tolist() == []
