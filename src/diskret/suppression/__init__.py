@@ -1,0 +1,6 @@
+"""Cell suppression: methods that choose which cells to hide."""
+
+from diskret.suppression.problem import Method, Pattern, Problem
+from diskret.suppression.sequential import sequential
+
+__all__ = ["Method", "Pattern", "Problem", "sequential"]

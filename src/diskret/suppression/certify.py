@@ -1,0 +1,101 @@
+"""Certify what holds already if only some given cells are suppressed."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from diskret.suppression.exact import Part, Reach, checked, part
+from diskret.suppression.linear import Program
+from diskret.suppression.reduce import Changeable
+
+
+def certify(cells: Changeable, hidden: NDArray[np.bool_], rounds: int = 8) -> Reach:
+    """Show how far the `hidden` groups can move, as far as it is required.
+
+    A few programs move all groups at once in random directions; then every component is
+    asked for one group after the other. All changes use hidden groups only, so what is
+    shown stays true if more is hidden.
+
+    Parameters
+    ----------
+    cells
+        The groups and their requirements.
+    hidden
+        Which groups are suppressed, bool, ``(g,)``.
+    rounds
+        Largest number of programs with random directions.
+    """
+    here = part(cells, hidden)
+    reach = Reach(len(cells.down))
+    if len(here.cell):
+        _together(cells, here, reach, rounds)
+        _one_by_one(cells, here, reach)
+    return reach
+
+
+def _together(cells: Changeable, here: Part, reach: Reach, rounds: int) -> None:
+    """Move as many groups as possible as far as needed, in random directions."""
+    random = np.random.default_rng(0)
+    k = len(here.cell)
+    needed = _needed(cells, here.cell)
+    # z = first + second; only the first, up to the need, is rewarded
+    program = Program(sparse.hstack([here.equations, here.equations], format="csr"), here.unit)
+    everything = np.arange(2 * k)
+    wanted = reach.missing(cells)[here.cell]
+    for _ in range(rounds):
+        rise = random.random(k) < 0.5
+        ahead, behind = np.where(rise, here.up, here.down), np.where(rise, here.down, here.up)
+        need = np.where(wanted, np.minimum(needed, ahead), ahead)
+        rest = np.where(wanted, ahead, 0) - np.where(wanted, need, 0)
+        program.bound(
+            everything,
+            np.concatenate((np.where(rise, -behind, -need), np.where(rise, 0, -rest))),
+            np.concatenate((np.where(rise, need, behind), np.where(rise, rest, 0))),
+        )
+        program.price(everything[:k], np.where(wanted, np.where(rise, -1.0, 1.0), 0))
+        answer = program.solve(cold=True)
+        if answer is None:
+            return
+        for change in checked(here, answer[:k] + answer[k:]):
+            reach.add(change)
+        before, wanted = wanted, reach.missing(cells)[here.cell]
+        if before.sum() - wanted.sum() <= 0.02 * before.sum():
+            return
+
+
+def _one_by_one(cells: Changeable, here: Part, reach: Reach) -> None:
+    """Ask every component for one group at a time; one program asks all components."""
+    program = Program(here.equations, here.unit)
+    program.bound(np.arange(len(here.cell)), -here.down, here.up)
+    needed = _needed(cells, here.cell)
+    for sign in (1.0, -1.0):
+        asked = np.zeros(len(here.cell), dtype=bool)
+        while True:
+            wanted = np.flatnonzero(reach.missing(cells)[here.cell] & ~asked)
+            if len(wanted) == 0:
+                break
+            now = wanted[np.unique(here.component[wanted], return_index=True)[1]]
+            asked[now] = True
+            # without this cap an unbounded attacker's program is unbounded too
+            lower, upper = -here.down[now], here.up[now]
+            far = needed[now]
+            program.bound(
+                now,
+                lower if sign > 0 else np.maximum(lower, -far),
+                np.minimum(upper, far) if sign > 0 else upper,
+            )
+            program.price(now, np.full(len(now), -sign))
+            answer = program.solve()
+            program.bound(now, lower, upper)
+            program.price(now, np.zeros(len(now)))
+            if answer is not None:
+                for change in checked(here, answer):
+                    reach.add(change)
+
+
+def _needed(cells: Changeable, cell: NDArray[np.int64]) -> NDArray[np.float64]:
+    """A distance that is enough on either side."""
+    half = -(-cells.width[cell] // 2)
+    return np.maximum.reduce([cells.below[cell], cells.above[cell], half]).astype(np.float64)

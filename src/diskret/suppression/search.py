@@ -1,0 +1,192 @@
+"""The cheapest change that moves one group, given what is hidden already."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from diskret.suppression.exact import Change, Part, Reach, checked
+from diskret.suppression.linear import Program
+from diskret.suppression.reduce import Changeable
+
+
+def fulfil(
+    search: Search,
+    cells: Changeable,
+    reach: Reach,
+    group: int,
+    seconds: Callable[[], float] | None = None,
+) -> Iterator[Change]:
+    """Find changes that let a group move as far as required, one by one.
+
+    Each is added to `reach` before it is given; whether they were enough is for the caller
+    to read there. What the caller hides in between is free of charge for the next one.
+
+    Parameters
+    ----------
+    search
+        The part that holds the group.
+    cells
+        The requirements.
+    reach
+        What is shown so far.
+    group
+        The group.
+    seconds
+        Time left for programs in whole numbers; None leaves these out.
+    """
+    index = int(np.searchsorted(search.here.cell, group))
+    if index == len(search.here.cell) or search.here.cell[index] != group:
+        return
+
+    def missing() -> int:
+        return max(int(cells.width[group] - reach.width[group]), 0)
+
+    def show(up: bool, distance: int) -> Iterator[Change]:
+        shown = reach.up if up else reach.down
+        if shown[group] >= distance:
+            return
+        for proposal in _proposals(search, index, distance if up else -distance, seconds):
+            for change in checked(search.here, proposal):
+                moves = (change.up if up else change.down)[change.cell == group]
+                # what is not given to the caller must not count either
+                if moves.max(initial=0) > shown[group]:
+                    reach.add(change)
+                    yield change
+                if shown[group] >= distance:
+                    return
+
+    yield from show(True, int(cells.above[group]))
+    yield from show(False, int(cells.below[group]))
+    yield from show(True, int(reach.up[group]) + missing())
+    yield from show(False, int(reach.down[group]) + missing())
+    if missing():
+        # neither side alone is enough: as far up as possible, then down for the rest
+        furthest = search.furthest(index, int(reach.up[group]) + missing())
+        yield from show(True, int(furthest + 1e-6))
+        yield from show(False, int(reach.down[group]) + missing())
+
+
+def _proposals(
+    search: Search, index: int, distance: float, seconds: Callable[[], float] | None
+) -> Iterator[NDArray[np.float64]]:
+    """Cheapest movements of a group: any, whole ones nearby, whole ones anywhere."""
+    proposal = search.cheapest(index, distance)
+    if proposal is None:
+        return
+    yield proposal
+    if seconds is None:
+        return
+    untouched = search.untouched(proposal)
+    search.publish(untouched)
+    proposal = search.cheapest_whole(index, distance, seconds())
+    search.publish(untouched, False)
+    if proposal is not None:
+        yield proposal
+    proposal = search.cheapest_whole(index, distance, seconds())
+    if proposal is not None:
+        yield proposal
+
+
+class Search:
+    """Changes z = plus - minus of the groups of a part at least cost Σ price·|z|.
+
+    Both halves start at their lower bound 0, so that the slack basis is the unchanged
+    table and only the wanted movement violates it: few pivots lead to an optimum.
+
+    Parameters
+    ----------
+    here
+        What can change.
+    hidden
+        Which groups of the part move free of charge, bool, ``(k,)``.
+    price
+        Price of moving any other group by one unit, ``(k,)``.
+    """
+
+    def __init__(self, here: Part, hidden: NDArray[np.bool_], price: NDArray[np.float64]):
+        self.here = here
+        self._k = len(here.cell)
+        self._price = np.where(hidden, 0, price)
+        self._fixed = np.zeros(self._k, dtype=bool)
+        halves = sparse.hstack([here.equations, -here.equations], format="csr")
+        self._program = Program(halves, here.unit)
+        everything = np.arange(self._k)
+        self._bound(everything)
+        self._charge(everything)
+
+    def hide(self, index: NDArray[np.int64]) -> None:
+        """Let these groups move free of charge from now on."""
+        self._price[index] = 0
+        self._charge(index)
+
+    def publish(self, index: NDArray[np.int64], published: bool = True) -> None:
+        """Fix these groups to their values, or release them again."""
+        self._fixed[index] = published
+        self._bound(index)
+
+    def cheapest(self, index: int, distance: float) -> NDArray[np.float64] | None:
+        """Proposal that moves a group at least this far (down if negative), or None."""
+        if not self._aim(index, distance):
+            return None
+        proposal = self._difference(self._program.solve(cold=True))
+        self._bound(np.array([index]))
+        return proposal
+
+    def cheapest_whole(
+        self, index: int, distance: float, seconds: float
+    ) -> NDArray[np.float64] | None:
+        """The same in whole units; None also if time runs out."""
+        if not self._aim(index, distance):
+            return None
+        proposal = self._difference(self._program.solve_whole(seconds))
+        self._bound(np.array([index]))
+        return proposal
+
+    def untouched(self, proposal: NDArray[np.float64]) -> NDArray[np.int64]:
+        """The groups that neither move free of charge nor in the proposal."""
+        return np.flatnonzero((self._price > 0) & (proposal == 0) & ~self._fixed)
+
+    def furthest(self, index: int, distance: float) -> float:
+        """How far a group can move towards `distance` (down if negative)."""
+        at, everything = np.array([index]), np.arange(self._k)
+        room = self.here.up[index] if distance > 0 else self.here.down[index]
+        far = np.array([min(abs(distance), room)])
+        nothing = np.zeros(1)
+        price, self._price = self._price, np.zeros(self._k)
+        self._charge(everything)
+        half, other = (at, at + self._k) if distance > 0 else (at + self._k, at)
+        self._program.bound(half, nothing, far)
+        self._program.bound(other, nothing, nothing)
+        self._program.price(half, np.array([-1.0]))
+        proposal = self._difference(self._program.solve(cold=True))
+        self._price = price
+        self._charge(everything)
+        self._bound(at)
+        return 0.0 if proposal is None else abs(float(proposal[index]))
+
+    def _aim(self, index: int, distance: float) -> bool:
+        """Demand the movement of one group; False if its own bounds forbid it."""
+        room = self.here.up[index] if distance > 0 else self.here.down[index]
+        if abs(distance) > room or self._fixed[index]:
+            return False
+        lower = np.array([distance, 0.0]) if distance > 0 else np.array([0.0, -distance])
+        upper = np.array([room, 0.0]) if distance > 0 else np.array([0.0, room])
+        self._program.bound(np.array([index, index + self._k]), lower, upper)
+        return True
+
+    def _bound(self, index: NDArray[np.int64]) -> None:
+        free = ~self._fixed[index]
+        nothing = np.zeros(len(index))
+        self._program.bound(index, nothing, np.where(free, self.here.up[index], 0))
+        self._program.bound(index + self._k, nothing, np.where(free, self.here.down[index], 0))
+
+    def _charge(self, index: NDArray[np.int64]) -> None:
+        self._program.price(index, self._price[index])
+        self._program.price(index + self._k, self._price[index])
+
+    def _difference(self, answer: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
+        return None if answer is None else answer[: self._k] - answer[self._k :]
