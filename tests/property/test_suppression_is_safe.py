@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.optimize import LinearConstraint, milp
+from scipy.optimize import Bounds, LinearConstraint, milp
 
 import diskret as dk
 from diskret.errors import ProtectionError
@@ -75,6 +75,9 @@ def summed(draw):
     return by, dk.tabulate(frame, by=by, value="v"), firms
 
 
+FAR = 1e6  # beyond all values below; stands for "no upper bound"
+
+
 class Attacker:
     """Bounds of any cell from all published cells, by optimising over the leaves."""
 
@@ -99,9 +102,12 @@ class Attacker:
         return member
 
     def reach(self, cell, sign):
-        found = milp(sign * self.rows[cell], constraints=[self.constraint], integrality=self.whole)
-        if found.status == 3:  # unbounded
-            return np.inf
+        found = milp(
+            sign * self.rows[cell],
+            constraints=[self.constraint],
+            integrality=self.whole,
+            bounds=Bounds(0, FAR),
+        )
         assert found.status == 0, found.message
         return sign * found.fun
 
