@@ -143,6 +143,9 @@ class Hierarchy:
 
     # ── what the tree says ──────────────────────────────────────────────────────
 
+    def __repr__(self) -> str:
+        return f"Hierarchy({self.total!r}: {len(self.leaves):,} leaves, {len(self):,} codes)"
+
     def __len__(self) -> int:
         return len(self.codes)
 

@@ -40,6 +40,9 @@ class Sensitivity:
     reason: NDArray[np.int8]
     reasons: tuple[str, ...]
 
+    def __repr__(self) -> str:
+        return f"Sensitivity({int(self.unsafe.sum()):,} of {self.unsafe.size:,} cells unsafe)"
+
     def __or__(self, other: Sensitivity) -> Sensitivity:
         reasons = self.reasons + tuple(r for r in other.reasons if r not in self.reasons)
         theirs = np.array([reasons.index(r) for r in other.reasons] + [-1], dtype=np.int8)

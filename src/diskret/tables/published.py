@@ -48,6 +48,10 @@ class Published:
     empty: NDArray[np.bool_]
     nonnegative: bool = True
 
+    def __repr__(self) -> str:
+        hidden = int(self.suppressed.sum())
+        return f"Published({self.name!r}: {self.value.size:,} cells, {hidden:,} suppressed)"
+
     @property
     def shape(self) -> tuple[int, ...]:
         """Number of codes of each dimension, totals included."""

@@ -89,6 +89,11 @@ class Table:
     frame_kind: FrameKind = "pyarrow"
     chosen: str | None = None
 
+    def __repr__(self) -> str:
+        names = ", ".join(f"{d.name}: {len(d)}" for d in self.dimensions)
+        measures = ", ".join(measure.name for measure in self.measures) or "count"
+        return f"Table({names}; {measures}; {int(np.prod(self.shape)):,} cells)"
+
     @property
     def shape(self) -> tuple[int, ...]:
         """Number of codes of each dimension."""

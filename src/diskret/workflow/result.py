@@ -42,6 +42,10 @@ class Result:
     certificate: SuppressionCertificate
     settings: Mapping[str, Any]
 
+    def __repr__(self) -> str:
+        hidden = int(self.published.suppressed.sum())
+        return f"Result({self.name!r}: {self.published.value.size:,} cells, {hidden:,} suppressed)"
+
     @property
     def published(self) -> Published:
         """An attacker's whole view of the protected table."""

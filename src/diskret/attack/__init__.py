@@ -1,0 +1,29 @@
+"""What an attacker can infer from a publication, and proof of what he cannot.
+
+Works from `Published` alone, in code of its own: it shares no equations and no solver
+code with the protection it judges.
+"""
+
+from diskret.attack.attacker import Attacker
+from diskret.attack.certificate import SuppressionCertificate, certify, targets_of
+from diskret.attack.examine import Examination, Targets, examine
+from diskret.attack.intervals import interval_columns, intervals
+from diskret.attack.knowledge import attacker_bounds
+from diskret.attack.proof import recheck, unmet
+from diskret.attack.requirements import Requirements
+
+__all__ = [
+    "Attacker",
+    "Examination",
+    "Requirements",
+    "SuppressionCertificate",
+    "Targets",
+    "attacker_bounds",
+    "certify",
+    "examine",
+    "interval_columns",
+    "intervals",
+    "recheck",
+    "targets_of",
+    "unmet",
+]

@@ -1,0 +1,273 @@
+"""Attack a published table: what its equations say about the suppressed cells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse import csgraph
+
+from diskret.attack.attacker import Attacker
+from diskret.attack.equations import cell_name, equations
+from diskret.attack.exact import LIMIT, UNKNOWN, Point
+from diskret.attack.knowledge import whole_bounds
+from diskret.attack.programme import Programme
+from diskret.attack.reduction import Reduction, reduce
+from diskret.attack.search import Wanted, search
+from diskret.attack.witnesses import Part, complete_tables, extremes
+from diskret.errors import ContradictionError
+from diskret.progress import Progress, silent
+from diskret.tables import Published
+
+
+@dataclass(frozen=True, eq=False)
+class Targets:
+    """How far a claim needs each suppressed cell to be able to move. All in scaled units.
+
+    Parameters
+    ----------
+    low, high
+        Some consistent table must reach a value ≤ low, some a value ≥ high, ``(k,)``,
+        int64, one for each suppressed cell in the order of `Examination.cell`.
+    width
+        Two consistent tables must differ by at least this much, ``(k,)``, int64.
+    """
+
+    low: NDArray[np.int64]
+    high: NDArray[np.int64]
+    width: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Examination:
+    """The result of an attack on all ``k`` suppressed cells. In scaled units.
+
+    Parameters
+    ----------
+    cell
+        Flat (C order) positions of the suppressed cells, ascending, ``(k,)``, int64.
+    lower, upper
+        The attacker's interval, ``(k,)``, float64; ``inf`` where nothing bounds it. For
+        frequency tables rounded inwards to whole numbers.
+    witness_lower, witness_upper
+        The smallest and largest value that an exactly checked witness shows, ``(k,)``,
+        float64 (whole numbers for frequency tables); inf and −inf if there is no witness.
+        Where `upper` is inf, a witness shows a value far beyond all published ones.
+    witnesses
+        Alternative tables: numerators for the suppressed cells, ``(w, k)``, int64 CSR; each
+        row divided by its `denominator` satisfies every equation and bound exactly.
+    denominator
+        ``(w,)``, int64; all 1 for frequency tables.
+    """
+
+    cell: NDArray[np.int64]
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    witness_lower: NDArray[np.float64]
+    witness_upper: NDArray[np.float64]
+    witnesses: sparse.csr_array
+    denominator: NDArray[np.int64]
+
+    @classmethod
+    def of_witnesses(
+        cls,
+        cell: NDArray[np.int64],
+        witnesses: sparse.csr_array,
+        denominator: NDArray[np.int64],
+    ) -> Examination:
+        """What witnesses alone show; the intervals are no wider than that."""
+        low, high = extremes(witnesses, denominator)
+        return cls(cell, low, high, low, high, witnesses, denominator)
+
+
+def examine(
+    published: Published,
+    attacker: Attacker = Attacker(),
+    targets: Targets | None = None,
+    progress: Progress = silent,
+    *,
+    original: NDArray[np.int64] | None = None,
+) -> Examination:
+    """Compute the attacker's interval of every suppressed cell, with witnesses.
+
+    The interval of a frequency table comes from real-valued tables and is rounded inwards,
+    so it may be wider than what whole-numbered tables allow; witnesses are whole-numbered.
+
+    Parameters
+    ----------
+    published
+        What the world sees; nothing else is used.
+    attacker
+        What is known beside it.
+    targets
+        How far each suppressed cell is claimed to move. Where witnesses fall short of it
+        although the interval does not, whole-numbered tables are searched by branch and
+        bound. The interval does not depend on targets.
+    progress
+        Told about the task ``"attack"``.
+    original
+        Original values in scaled integers, shape of the table; only for
+        ``Attacker(relative=...)``, whose bounds are computed from them.
+
+    Raises
+    ------
+    ContradictionError
+        Published values and bounds that no table can satisfy; names up to five cells.
+    ProofError
+        The linear solver failed.
+    InputError
+        Bounds that cannot be used, or values too large for 64-bit sums.
+
+    Examples
+    --------
+    >>> from diskret.hierarchy import Hierarchy
+    >>> from diskret.tables import Dimension
+    >>> value = np.array([[62, 40, 22], [30, 0, 0], [32, 0, 0]])
+    >>> table = Published(
+    ...     name="example",
+    ...     dimensions=(
+    ...         Dimension("sex", Hierarchy.flat(["f", "m"])),
+    ...         Dimension("region", Hierarchy.flat(["N", "S"])),
+    ...     ),
+    ...     measure="count", frequency=True, decimals=0,
+    ...     value=value, suppressed=value == 0, empty=np.zeros((3, 3), dtype=bool),
+    ... )
+    >>> found = examine(table)
+    >>> found.lower.tolist(), found.upper.tolist()
+    ([8.0, 0.0, 10.0, 0.0], [30.0, 22.0, 32.0, 22.0])
+    """
+    known = equations(published)
+    lower, upper = whole_bounds(published, attacker, original)
+    lower, upper = lower[known.cell], upper[known.cell]
+    reduced = reduce(known.matrix, known.right, lower, upper)
+    if len(reduced.impossible):
+        raise _contradiction(published, known.cell[reduced.impossible])
+
+    far = _far(published, reduced, targets)
+    wanted = None if targets is None else _wanted(reduced, targets)
+    low = np.where(reduced.lower > -UNKNOWN, reduced.lower, -np.inf)
+    high = np.where(reduced.upper < UNKNOWN, reduced.upper, np.inf)
+    done = 0
+
+    def tick(settled: int) -> None:
+        nonlocal done
+        done += settled
+        progress("attack", done, 2 * len(low))
+
+    loose, components = _components(reduced.matrix)
+    parts = [Part(loose, _ends(reduced, loose, far))]
+    tick(2 * len(loose))
+    for unknown, rows in components:
+        try:
+            programme = Programme(
+                reduced.matrix[rows][:, unknown],
+                reduced.right[rows],
+                reduced.lower[unknown],
+                reduced.upper[unknown],
+            )
+            wanted_here = None if wanted is None else wanted.at(unknown)
+            finding = search(programme, published.frequency, far, wanted_here, tick)
+        except ContradictionError as error:
+            cells = np.unique(reduced.link[:, unknown].nonzero()[0])
+            raise _contradiction(published, known.cell[cells]) from error
+        low[unknown], high[unknown] = finding.lower, finding.upper
+        parts.append(Part(unknown, finding.needed))
+
+    tables = complete_tables(parts, reduced.link, reduced.offset)
+    tables = [table for table in tables if table.solves(known.matrix, known.right, lower, upper)]
+    return _examination(known.cell, reduced, low, high, tables)
+
+
+def _examination(
+    cell: NDArray[np.int64],
+    reduced: Reduction,
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    tables: list[Point],
+) -> Examination:
+    """Intervals of the unknowns as intervals of the cells, joined with the witnesses."""
+    numerators = np.array([t.numerator for t in tables], np.int64).reshape(len(tables), len(cell))
+    witnesses = sparse.csr_array(numerators)
+    denominator = np.array([t.denominator for t in tables], dtype=np.int64)
+    shown_low, shown_high = extremes(witnesses, denominator)
+
+    lower = reduced.offset.astype(np.float64)
+    upper = lower.copy()
+    linked, unknown = reduced.link.nonzero()
+    sign = reduced.link.data
+    lower[linked] += np.where(sign > 0, low[unknown], -high[unknown])
+    upper[linked] += np.where(sign > 0, high[unknown], -low[unknown])
+    return Examination(
+        cell=cell,
+        lower=np.minimum(lower, shown_low),
+        upper=np.maximum(upper, shown_high),
+        witness_lower=shown_low,
+        witness_upper=shown_high,
+        witnesses=witnesses,
+        denominator=denominator,
+    )
+
+
+def _contradiction(published: Published, cells: NDArray[np.int64]) -> ContradictionError:
+    names = "; ".join(cell_name(published, int(cell)) for cell in cells[:5])
+    return ContradictionError(
+        f"table {published.name!r}: no values of the suppressed cells satisfy all equations and "
+        f"bounds; {len(cells)} cells are involved, e.g. {names}. An attack on values that "
+        "contradict each other proves nothing: correct the published values or the bounds"
+    )
+
+
+# ── from cells to unknowns ───────────────────────────────────────────────────────────
+
+
+def _wanted(reduced: Reduction, targets: Targets) -> Wanted:
+    """Targets of cells as targets of the unknowns that they follow."""
+    limit = LIMIT // 4
+    low, high, width = (
+        np.clip(array, -limit, limit) for array in (targets.low, targets.high, targets.width)
+    )
+    cell, unknown = reduced.link.nonzero()
+    falling, offset = reduced.link.data < 0, reduced.offset[cell]
+    n = reduced.link.shape[1]
+    wanted = Wanted(np.full(n, limit), np.full(n, -limit), np.zeros(n, np.int64))
+    np.minimum.at(wanted.low, unknown, np.where(falling, offset - high[cell], low[cell] - offset))
+    np.maximum.at(wanted.high, unknown, np.where(falling, offset - low[cell], high[cell] - offset))
+    np.maximum.at(wanted.width, unknown, width[cell])
+    return wanted
+
+
+def _far(published: Published, reduced: Reduction, targets: Targets | None) -> int:
+    """A distance that takes every unknown beyond all published values, bounds and targets."""
+    shown = published.value[~published.suppressed]
+    sizes = [np.abs(shown).max(initial=1), np.abs(reduced.offset).max(initial=0)]
+    for bound in (reduced.lower, reduced.upper):
+        sizes.append(np.abs(bound[np.abs(bound) < UNKNOWN]).max(initial=0))
+    if targets is not None:
+        sizes += [a.max(initial=0) for a in (-targets.low, targets.high, targets.width)]
+    return min(10 * max(int(size) for size in sizes), LIMIT // 64)
+
+
+def _components(
+    matrix: sparse.csr_array,
+) -> tuple[NDArray[np.int64], list[tuple[NDArray[np.int64], NDArray[np.int64]]]]:
+    """Unknowns without equations, and the unknowns and rows of each connected component."""
+    m, n = matrix.shape
+    graph = sparse.block_array([[None, matrix], [matrix.T, None]])
+    _, label = csgraph.connected_components(graph, directed=False)
+    used = np.isin(np.arange(n), matrix.indices)
+    components = []
+    for number in np.unique(label[m:][used]):
+        members = np.flatnonzero(label == number)
+        components.append((members[members >= m] - m, members[members < m]))
+    return np.flatnonzero(~used), components
+
+
+def _ends(reduced: Reduction, loose: NDArray[np.int64], far: int) -> list[Point]:
+    """Two points with all unknowns that no equation restrains at their ends."""
+    lower, upper = reduced.lower[loose], reduced.upper[loose]
+    no_lower, no_upper = lower == -UNKNOWN, upper == UNKNOWN
+    low = np.where(no_lower, np.where(no_upper, 0, upper) - far, lower)
+    high = np.where(no_upper, np.where(no_lower, 0, lower) + far, upper)
+    return [Point(low, 1), Point(high, 1)]

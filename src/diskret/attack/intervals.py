@@ -1,0 +1,86 @@
+"""The attacker's intervals in published units, for people and files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from diskret.attack.attacker import Attacker
+from diskret.attack.examine import Examination, examine
+from diskret.io import FrameKind, from_arrow
+from diskret.progress import Progress, silent
+from diskret.tables import Published
+
+
+def intervals(
+    published: Published,
+    attacker: Attacker | None = None,
+    *,
+    original: NDArray[np.int64] | None = None,
+    kind: FrameKind = "pyarrow",
+    progress: Progress = silent,
+) -> Any:
+    """What an attacker can infer about every suppressed cell.
+
+    Parameters
+    ----------
+    published
+        What the world sees.
+    attacker
+        What is known beside it; None: the plain outsider.
+    original
+        Original values in scaled integers; only for ``Attacker(relative=...)``.
+    kind
+        The kind of frame to return.
+    progress
+        Told about the task ``"attack"``.
+
+    Returns
+    -------
+    frame
+        One row for each suppressed cell: its codes, `lower` and `upper` in published units
+        (whole numbers if nothing is published after the decimal point); null where nothing
+        bounds the cell. Values are multiples of 10**-decimals, so the bounds are rounded
+        inwards to such multiples.
+
+    Raises
+    ------
+    ContradictionError
+        Published values and bounds that no table can satisfy.
+    """
+    examination = examine(published, attacker or Attacker(), progress=progress, original=original)
+    return from_arrow(interval_frame(published, examination), kind)
+
+
+def interval_frame(published: Published, examination: Examination) -> pa.Table:
+    """The intervals of an examination as `intervals` returns them."""
+    at = np.unravel_index(examination.cell, published.shape)
+    columns = {
+        dimension.name: pa.array(np.array(dimension.hierarchy.codes, dtype=object)[i], pa.string())
+        for dimension, i in zip(published.dimensions, at, strict=True)
+    }
+    lower, upper = _near_whole(examination.lower), _near_whole(examination.upper)
+    columns["lower"] = _in_units(np.ceil(lower), published.decimals)
+    columns["upper"] = _in_units(np.floor(upper), published.decimals)
+    return pa.table(columns)
+
+
+def interval_columns(published: Published, examination: Examination) -> dict[str, list[Any]]:
+    """The same as lists that survive being written as JSON."""
+    return interval_frame(published, examination).to_pydict()
+
+
+def _near_whole(bound: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Bounds without the last digits of the solver, which differ between computers."""
+    with np.errstate(invalid="ignore"):
+        near = np.abs(bound - np.rint(bound)) <= 1e-6 + 1e-12 * np.abs(bound)
+    return np.where(near, np.rint(bound), bound)
+
+
+def _in_units(scaled: NDArray[np.float64], decimals: int) -> pa.Array:
+    known = np.isfinite(scaled)
+    whole = np.where(known, scaled, 0).astype(np.int64)
+    return pa.array(whole if decimals == 0 else whole / 10**decimals, mask=~known)

@@ -1,0 +1,146 @@
+"""What an attacker knows of each cell before looking at any equation."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from diskret.attack.attacker import Attacker
+from diskret.attack.exact import UNKNOWN
+from diskret.errors import InputError
+from diskret.io import to_arrow
+from diskret.tables import Published
+
+_Side = Literal["lower", "upper"]
+
+
+def attacker_bounds(
+    published: Published, attacker: Attacker, original: NDArray[np.int64] | None = None
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Bounds that an attacker puts on every cell, suppressed or not, from outside knowledge.
+
+    Values are multiples of 10**-decimals, so bounds are rounded inwards to such multiples.
+
+    Parameters
+    ----------
+    published
+        The table under attack.
+    attacker
+        Who attacks.
+    original
+        Original values in scaled integers, shape of the table; needed (and used) only for
+        ``attacker.relative``.
+
+    Returns
+    -------
+    lower, upper
+        Scaled units, shape of the table, whole float64; −inf and inf where nothing is known.
+
+    Raises
+    ------
+    InputError
+        Bounds that cannot be read, that exclude each other, or that need original values.
+    """
+    lower = np.full(published.shape, -np.inf)
+    upper = np.full(published.shape, np.inf)
+    if published.nonnegative or published.frequency:
+        lower[...] = 0
+    if attacker.zeros_known and published.frequency:
+        lower[published.suppressed | (published.value > 0)] = 1
+    if attacker.relative is not None:
+        low, high = _relative(attacker.relative, original)
+        lower, upper = np.maximum(lower, low), np.minimum(upper, high)
+    if attacker.lower is not None:
+        lower = np.fmax(lower, _inwards(published, attacker.lower, "lower"))
+    if attacker.upper is not None:
+        upper = np.fmin(upper, _inwards(published, attacker.upper, "upper"))
+    crossed = np.flatnonzero(lower > upper)
+    if len(crossed):
+        at = np.unravel_index(crossed[0], published.shape)
+        codes = [d.hierarchy.codes[i] for d, i in zip(published.dimensions, at, strict=True)]
+        raise InputError(
+            f"the attacker's bounds exclude each other in {len(crossed)} cells, e.g. in "
+            f"{codes}: lower {lower[at]:g}, upper {upper[at]:g} (in units of "
+            f"10**-{published.decimals}); give a lower bound that is not above the upper one"
+        )
+    return lower, upper
+
+
+def whole_bounds(
+    published: Published, attacker: Attacker, original: NDArray[np.int64] | None
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The same bounds as flat int64 arrays with ``-UNKNOWN`` and ``UNKNOWN``."""
+    lower, upper = (a.ravel() for a in attacker_bounds(published, attacker, original))
+    no_lower, no_upper = lower <= -UNKNOWN, upper >= UNKNOWN
+    return (
+        np.where(no_lower, -UNKNOWN, np.where(no_lower, 0, lower).astype(np.int64)),
+        np.where(no_upper, UNKNOWN, np.where(no_upper, 0, upper).astype(np.int64)),
+    )
+
+
+def _relative(
+    percent: float, original: NDArray[np.int64] | None
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    if original is None:
+        raise InputError(
+            "an attacker who knows every value up to a percentage (relative=) can be tried only "
+            "by the office: pass the original values, or state the bounds as lower= and upper="
+        )
+    if not percent >= 0:
+        raise InputError(f"relative={percent} must be a percentage of at least 0")
+    share = Fraction(str(percent)) / 100
+    # |value| * share, rounded down and exact without leaving int64
+    size, rest = np.divmod(np.abs(original), share.denominator)
+    radius = size * share.numerator + rest * share.numerator // share.denominator
+    return original - radius, original + radius
+
+
+def _inwards(published: Published, bounds: Any, side: _Side) -> NDArray[np.float64]:
+    """Bounds in scaled units, rounded to the next possible value; NaN where nothing is known."""
+    if callable(bounds):
+        known = np.asarray(bounds(published), dtype=np.float64)
+        if known.shape != published.shape:
+            raise InputError(
+                f"the attacker's {side} bounds have shape {known.shape}, the table has "
+                f"{published.shape}"
+            )
+    else:
+        known = _from_frame(published, bounds, side)
+    scaled = known * 10.0**published.decimals
+    near = np.rint(scaled)
+    with np.errstate(invalid="ignore"):
+        written_so = np.abs(scaled - near) <= 1e-9 * np.maximum(1, np.abs(near))
+    return np.where(written_so, near, np.ceil(scaled) if side == "lower" else np.floor(scaled))
+
+
+def _from_frame(published: Published, frame: Any, side: _Side) -> NDArray[np.float64]:
+    table, _ = to_arrow(frame)
+    needed = [*(d.name for d in published.dimensions), side]
+    missing = [name for name in needed if name not in table.column_names]
+    if missing:
+        raise InputError(
+            f"the attacker's {side} bounds need the columns {', '.join(map(repr, needed))}; "
+            f"missing: {', '.join(map(repr, missing))}"
+        )
+    at: list[NDArray[np.int64]] = []
+    for dimension in published.dimensions:
+        column = table.column(dimension.name)
+        codes = column.cast(pa.string()).to_pylist()
+        unknown = [code for code in codes if code not in dimension.hierarchy.position]
+        if unknown:
+            raise InputError(
+                f"the attacker's {side} bounds name {len(unknown)} codes of {dimension.name!r} "
+                f"that the table does not have, e.g. {', '.join(map(repr, unknown[:5]))}"
+            )
+        at.append(np.array([dimension.hierarchy.position[code] for code in codes], np.int64))
+    known = np.full(published.shape, np.nan)
+    values = table.column(side).cast(pa.float64()).to_numpy()
+    if side == "lower":
+        np.fmax.at(known, tuple(at), values)
+    else:
+        np.fmin.at(known, tuple(at), values)
+    return known

@@ -1,0 +1,105 @@
+"""Judge an examination by its witnesses, which anyone can check, never by a solver's word."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diskret.attack.attacker import Attacker
+from diskret.attack.equations import cell_name, equations
+from diskret.attack.exact import Point, broken_bounds, broken_equations
+from diskret.attack.examine import Examination, Targets
+from diskret.attack.knowledge import whole_bounds
+from diskret.attack.witnesses import extremes
+from diskret.errors import VerificationError
+from diskret.tables import Published
+
+
+def unmet(examination: Examination, targets: Targets) -> NDArray[np.bool_]:
+    """Which suppressed cells miss their target, as far as witnesses show, ``(k,)``.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> one = np.array([1.0])
+    >>> found = Examination(
+    ...     np.array([4]), 0 * one, 9 * one, 2 * one, 9 * one,
+    ...     sparse.csr_array(np.array([[2], [9]])), np.array([1, 1]),
+    ... )
+    >>> unmet(found, Targets(low=np.array([1]), high=np.array([9]), width=np.array([1])))
+    array([ True])
+    """
+    low, high = examination.witness_lower, examination.witness_upper
+    reached = (low <= targets.low) & (high >= targets.high)
+    return ~(reached & (high - low >= targets.width))
+
+
+def recheck(
+    published: Published,
+    examination: Examination,
+    attacker: Attacker = Attacker(),
+    *,
+    original: NDArray[np.int64] | None = None,
+) -> None:
+    """Check all witnesses of an examination anew, exactly, against what is published.
+
+    Parameters
+    ----------
+    published, attacker, original
+        As given to [`examine`][diskret.attack.examine.examine].
+    examination
+        Its result, or what a file says it was.
+
+    Raises
+    ------
+    VerificationError
+        A witness breaks an equation or a bound, shows fractions of counts, or does not show
+        what the examination says it shows.
+    ContradictionError
+        Published totals that are not the sum of their published parts.
+    """
+    known = equations(published)
+    lower, upper = whole_bounds(published, attacker, original)
+    lower, upper = lower[known.cell], upper[known.cell]
+    witnesses, denominator = examination.witnesses, examination.denominator
+    if not np.array_equal(known.cell, examination.cell):
+        raise VerificationError(
+            f"the witnesses are about {len(examination.cell)} suppressed cells, but table "
+            f"{published.name!r} has others ({len(known.cell)})"
+        )
+    if witnesses.shape != (len(denominator), len(known.cell)) or np.any(denominator < 1):
+        raise VerificationError(
+            f"witnesses of shape {witnesses.shape} do not belong to {len(known.cell)} suppressed "
+            f"cells and {len(denominator)} positive denominators"
+        )
+    if published.frequency and np.any(denominator != 1):
+        raise VerificationError("a witness of a frequency table must consist of whole numbers")
+    for row, unit in enumerate(denominator.tolist()):
+        point = Point(witnesses[[row]].toarray()[0].astype(np.int64), unit)
+        equation = broken_equations(known.matrix, known.right, point)
+        if len(equation):
+            cells = known.matrix[equation[:1]].indices[:5]
+            raise _refused(published, row, "breaks an equation between", known.cell[cells])
+        outside = broken_bounds(lower, upper, point)
+        if len(outside):
+            raise _refused(published, row, "leaves the bounds of", known.cell[outside[:5]])
+    low, high = extremes(witnesses, denominator)
+    claimed_too_much = (examination.witness_lower < low) | (examination.witness_upper > high)
+    if claimed_too_much.any():
+        names = _names(published, known.cell[claimed_too_much][:5])
+        raise VerificationError(
+            f"for {claimed_too_much.sum()} cells no witness shows the values that are claimed, "
+            f"e.g. {names}"
+        )
+
+
+def _refused(
+    published: Published, row: int, what: str, cells: NDArray[np.int64]
+) -> VerificationError:
+    return VerificationError(
+        f"witness {row} of table {published.name!r} is none: it {what} {_names(published, cells)}"
+    )
+
+
+def _names(published: Published, cells: NDArray[np.int64]) -> str:
+    return "; ".join(cell_name(published, int(cell)) for cell in cells)

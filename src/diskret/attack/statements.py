@@ -1,0 +1,111 @@
+"""What a suppression certificate says in words, in English and German."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from diskret.errors import InputError
+
+if TYPE_CHECKING:
+    from diskret.attack.attacker import Attacker
+    from diskret.tables import Published
+
+Text = dict[str, list[str]]
+
+
+def claimed(published: Published) -> Text:
+    """What is proven, for any reader."""
+    return {
+        "en": [
+            "No suppressed cell can be computed exactly from everything published in this table.",
+            "Every cell that had to be kept secret stays as uncertain as the office requires.",
+            "The intervals below are the best that an outsider can compute. The claims rest on "
+            "alternative tables that satisfy every published equation, checked in exact "
+            "arithmetic.",
+        ],
+        "de": [
+            "Kein gesperrter Wert lässt sich aus den veröffentlichten Angaben dieser Tabelle "
+            "exakt zurückrechnen.",
+            "Jeder geheim zu haltende Wert bleibt so ungewiss, wie es das Amt verlangt.",
+            "Die unten genannten Intervalle sind das Beste, was Außenstehende errechnen können. "
+            "Die Aussagen stützen sich auf Alternativtabellen, die alle veröffentlichten "
+            "Gleichungen erfüllen und exakt nachgerechnet wurden.",
+        ],
+    }
+
+
+def not_claimed(published: Published, attacker: Attacker) -> Text:
+    """What is not proven; stated as clearly as the claims."""
+    english = [
+        "Nothing is claimed against a contributor who subtracts its own contribution, or "
+        "against contributors who join forces.",
+        "Nothing is claimed about this table together with other tables.",
+        "Nothing is claimed against somebody who knows how the suppressed cells were chosen "
+        "and reasons backwards from the choice.",
+        "Nothing is claimed against knowledge from other sources beyond the kind of attacker "
+        "named.",
+    ]
+    german = [
+        "Keine Aussage zu einem Berichtspflichtigen, der seinen eigenen Beitrag abzieht, oder zu "
+        "Berichtspflichtigen, die ihr Wissen zusammenlegen.",
+        "Keine Aussage zu dieser Tabelle im Zusammenhang mit anderen Tabellen.",
+        "Keine Aussage gegenüber jemandem, der das Auswahlverfahren der gesperrten Felder kennt "
+        "und von der Auswahl zurückschließt.",
+        "Keine Aussage gegenüber Wissen aus anderen Quellen, das über die genannte Art von "
+        "Angreifer hinausgeht.",
+    ]
+    if published.frequency and not attacker.zeros_known:
+        english.append(
+            "Nothing is claimed against somebody who uses that cells without any unit are "
+            "never suppressed, so that every hidden count is at least 1."
+        )
+        german.append(
+            "Keine Aussage gegenüber jemandem, der ausnutzt, dass leere Felder nie gesperrt "
+            "werden und daher jede gesperrte Fallzahl mindestens 1 ist."
+        )
+    return {"en": english, "de": german}
+
+
+def summary(
+    language: str,
+    published: Published,
+    attacker: Attacker,
+    *,
+    primaries: int,
+    secondaries: int,
+    witnesses: int,
+    sliding_only: int,
+    repaired: int,
+) -> list[str]:
+    """The certificate for the office's own eyes."""
+    if language not in ("en", "de"):
+        raise InputError(f"language must be 'en' or 'de', not {language!r}")
+    cells = published.suppressed.size
+
+    def n(number: int) -> str:
+        return f"{number:,}".replace(",", "." if language == "de" else ",")
+
+    if language == "de":
+        lines = [
+            f"{n(cells)} Felder, davon {n(primaries + secondaries)} gesperrt "
+            f"({n(primaries)} primär, {n(secondaries)} sekundär; diese Unterscheidung ist intern).",
+            f"Angreifer: {attacker.in_words('de')}",
+            f"Alle Anforderungen sind durch {n(witnesses)} exakt geprüfte Alternativtabellen "
+            "belegt.",
+        ]
+        if sliding_only:
+            lines.append(f"Für {n(sliding_only)} Fallzahlen gilt nur: kein exakter Wert.")
+        if repaired:
+            lines.append(f"Nach einem ersten Angriff wurde das Sperrmuster {repaired}-mal ergänzt.")
+    else:
+        lines = [
+            f"{n(cells)} cells, {n(primaries + secondaries)} of them suppressed "
+            f"({n(primaries)} primary, {n(secondaries)} secondary; this distinction is internal).",
+            f"Attacker: {attacker.in_words('en')}",
+            f"Every requirement is backed by {n(witnesses)} alternative tables, checked exactly.",
+        ]
+        if sliding_only:
+            lines.append(f"For {n(sliding_only)} counts only 'no exact value' is claimed.")
+        if repaired:
+            lines.append(f"After a first attack the pattern was extended {repaired} times.")
+    return [*lines, *claimed(published)[language], *not_claimed(published, attacker)[language]]
