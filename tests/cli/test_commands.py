@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 from typer.testing import CliRunner
 
+from diskret import __version__
 from diskret.cli.main import app
 from diskret.errors import (
     AdditivityError,
@@ -323,10 +324,9 @@ def test_wrong_usage(arguments: list[str]):
     assert run(*arguments).exit_code == 2
 
 
-def test_version(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("diskret.cli.main.version", lambda name: "9.9")
+def test_version():
     done = run("--version")
-    assert (done.exit_code, done.stdout) == (0, "diskret 9.9\n")
+    assert (done.exit_code, done.stdout) == (0, f"diskret {__version__}\n")
 
 
 def test_help_names_commands_and_exit_codes():
