@@ -95,26 +95,6 @@ def test_every_cell_is_what_counting_gives(records, with_holding):
             assert table.holdings[at] == len(cell.by)
 
 
-def test_straddlers_in_many_blocks_give_the_same(monkeypatch):
-    rng = np.random.default_rng(3)
-    n = 500
-    frame = pa.table(
-        {
-            "nace": rng.choice(["A1", "A2", "B1"], n),
-            "size": rng.choice(["s", "m"], n),
-            "unit": rng.integers(0, 60, n),
-            "v": rng.integers(0, 100, n),
-        }
-    )
-    args = {"by": {"nace": NACE, "size": SIZE}, "value": "v", "unit": "unit"}
-    whole = dk.tabulate(frame, **args)
-    monkeypatch.setattr("diskret.tables.straddlers._PAIRS_AT_ONCE", 30)
-    blocks = dk.tabulate(frame, **args)
-    assert np.array_equal(whole.units, blocks.units)
-    assert np.array_equal(whole.measure.largest, blocks.measure.largest)
-    assert np.array_equal(whole.measure.magnitude, blocks.measure.magnitude)
-
-
 def test_frequency_table_without_value():
     table = dk.tabulate(pa.table({"size": ["s", "s", "m"]}), by={"size": SIZE})
     assert table.frequency and table.measure.sum.tolist() == [3, 1, 2]

@@ -83,7 +83,7 @@ def summary(
     cells = published.suppressed.size
 
     def n(number: int) -> str:
-        return f"{number:,}".replace(",", "." if language == "de" else ",")
+        return f"{number:,}".replace(",", "\N{NO-BREAK SPACE}" if language == "de" else ",")
 
     if language == "de":
         lines = [

@@ -188,7 +188,7 @@ def _refuse_conflicts(records: Records, shape: sql.Shape) -> None:
 def _straddlers(rows: Rows, leaves: NDArray[np.int64], measures: Sequence[str]) -> Straddlers:
     return Straddlers(
         contributor=rows.contributor,
-        leaf=np.searchsorted(leaves, rows.leaf),
+        leaf=contributions.find(leaves, rows.leaf),
         sums=_named(rows.sums, measures),
         key=rows.key,
     )

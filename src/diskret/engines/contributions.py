@@ -132,7 +132,7 @@ def totals(
     rows = part.straddlers
     leaves = np.unique(np.concatenate((part.leaf, rows.leaf)))
     aligned = align(part, leaves)
-    at = np.searchsorted(leaves, rows.leaf)
+    at = find(leaves, rows.leaf)
     size = aligned.magnitudes.astype(np.uint64)
     rough = aligned.magnitudes.astype(np.float64)
     sizes = np.abs(rows.sums)
@@ -144,6 +144,17 @@ def totals(
     np.add.at(records, at, rows.records)
     np.add.at(sums, at, rows.sums)
     return leaves, records, sums
+
+
+def find(leaves: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Positions of leaf numbers in the sorted `leaves`, which contain them all."""
+    most = int(leaves[-1]) if len(leaves) else 0
+    if most > 8 * len(wanted):
+        return np.searchsorted(leaves, wanted)
+    # leaf numbers are dense and repeat often: looking up beats searching by far
+    position = np.zeros(most + 1, dtype=np.int64)
+    position[leaves] = np.arange(len(leaves))
+    return position[wanted]
 
 
 def _refuse_overflow(size: NDArray[np.uint64], measures: Sequence[str]) -> None:

@@ -15,7 +15,7 @@ from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.io import FrameKind
 from diskret.tables.dimension import Dimension
-from diskret.tables.straddlers import Excess, straddler_excess
+from diskret.tables.straddlers import Excess, count_straddlers
 from diskret.tables.table import Measure, Table
 
 _MAX_CELLS = 200_000_000
@@ -41,11 +41,8 @@ def roll_up(
     """
     dimensions = tuple(Dimension(name, tree) for name, tree in leaves.by.items())
     dense = _Dense(leaves, check_size(dimensions), [d.hierarchy for d in dimensions])
-    units = _excess(leaves.unit_straddlers, dense, 0, key_modulus)
-    if leaves.holdings is None:
-        ranked = _excess(leaves.unit_straddlers, dense, dense.kept, key_modulus)
-    else:
-        ranked = _excess(leaves.holding_straddlers, dense, dense.kept, key_modulus)
+    units = _excess(leaves.unit_straddlers, dense)
+    ranked = units if leaves.holdings is None else _excess(leaves.holding_straddlers, dense)
     return Table(
         dimensions=dimensions,
         count=dense.total(leaves.count, "count"),
@@ -137,10 +134,10 @@ def _measure(dense: _Dense, name: str, decimals: int, ranked: Excess | None) -> 
     top.reshape(-1, kept)[dense.flat] = leaves.largest[name]
     top = merge_up(top, dense.trees)
     if ranked is not None:
-        magnitude.ravel()[ranked.cell] += ranked.magnitude[name]
-        rows = top.reshape(-1, kept)
-        both = np.concatenate((rows[ranked.cell], ranked.largest[name]), axis=1)
-        rows[ranked.cell] = _descending(both, kept)
+        number = list(leaves.sums).index(name)
+        magnitude += ranked.magnitude[number].reshape(dense.shape)
+        straddling = ranked.largest[number].reshape(top.shape)
+        top = _descending(np.concatenate((top, straddling), axis=-1), kept)
     if np.array_equal(magnitude, summed):
         magnitude = summed  # no second array for the common case of no negative values
     return Measure(name, decimals, summed, magnitude, top)
@@ -153,7 +150,7 @@ def _contributors(
         return None
     number = dense.total(stayers, name)
     if excess is not None:
-        number.ravel()[excess.cell] += excess.number
+        number += excess.number.reshape(dense.shape)
     return number
 
 
@@ -161,17 +158,16 @@ def _key_sum(dense: _Dense, units: Excess | None, modulus: int) -> NDArray[np.ui
     if dense.leaves.key_sum is None:
         return None
     keys = dense.total(dense.leaves.key_sum, "record key")
-    if units is not None and units.key_sum is not None:
-        keys.ravel()[units.cell] += units.key_sum
+    if units is not None:
+        keys += units.key_sum.reshape(dense.shape)
     return keys % np.uint64(modulus)
 
 
-def _excess(
-    straddlers: Straddlers | None, dense: _Dense, kept: int, key_modulus: int
-) -> Excess | None:
+def _excess(straddlers: Straddlers | None, dense: _Dense) -> Excess | None:
     if straddlers is None or len(straddlers.contributor) == 0:
         return None
-    return straddler_excess(straddlers, dense.flat, dense.trees, kept, key_modulus)
+    measures = list(dense.leaves.sums)
+    return count_straddlers(straddlers, dense.leaves.position, dense.trees, measures, dense.kept)
 
 
 def _whose(leaves: Leaves) -> str:

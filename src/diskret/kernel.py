@@ -1,0 +1,22 @@
+"""The one decorator for loops that numpy cannot express; only ``_kernels`` modules use it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def kernel(function: F) -> F:
+    """Compile a loop over arrays with numba, kept on disk where that is possible.
+
+    Modules that use it are imported when they are first needed, because numba is slow to
+    load. A function is compiled at its first call with arguments of new types.
+    """
+    from numba import njit
+
+    try:
+        return njit(cache=True)(function)
+    except RuntimeError:  # no folder for the cache is writable
+        return njit(function)
