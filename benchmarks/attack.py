@@ -10,6 +10,7 @@ import time
 from dataclasses import dataclass
 
 import numpy as np
+from _memory import peak_megabytes
 from numpy.typing import NDArray
 
 from diskret.attack import examine
@@ -148,3 +149,4 @@ def _add_partners(
 
 if __name__ == "__main__":
     main(sys.argv[1:])
+    print(f"peak memory {peak_megabytes():.0f} MB")

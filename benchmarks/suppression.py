@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from _memory import peak_megabytes
 from numpy.typing import NDArray
 
 from diskret import suppression
@@ -154,3 +155,4 @@ def _generator():
 
 if __name__ == "__main__":
     main()
+    print(f"peak memory {peak_megabytes():.0f} MB")

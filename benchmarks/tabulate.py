@@ -10,7 +10,6 @@ with several records, mostly in different leaves ("shared").
 
 from __future__ import annotations
 
-import resource
 import statistics
 import subprocess
 import sys
@@ -22,6 +21,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from _memory import peak_megabytes
 
 from diskret import Hierarchy, tabulate
 
@@ -123,9 +123,7 @@ def run_here(what: str, path: Path) -> None:
     start = time.perf_counter()
     {"plain": run_plain, "tabulate": run_tabulate}[what](path)
     seconds = time.perf_counter() - start
-    # kilobytes on Linux, bytes on macOS
-    unit = 1e6 if sys.platform == "darwin" else 1e3
-    print(seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit)
+    print(seconds, peak_megabytes())
 
 
 if __name__ == "__main__":
