@@ -102,6 +102,30 @@ def test_secondaries_cost_no_more_than_expected(table, result, expected):
     assert cost <= 2_524_351_00
 
 
+def test_every_difference_is_explained(table, result, expected):
+    """Six secondaries are common; six more stem from τ-ARGUS' singleton options.
+
+    In row 4 the hidden inner cells are two single records, in regions 1 and 6: each of the two
+    respondents could subtract its own 5.00 and learn the other's. τ-ARGUS therefore hides
+    (4, 11) as well, which draws in (4, Zd) above it and, in the columns of all these, row 6.
+    The outsider, against whom diskret protects here, has no contribution to subtract.
+    """
+    ours = {c for c, s in by_cell(table, result.status).items() if s == "secondary"}
+    theirs = {c for c, (_, s) in expected.items() if s == 11}
+    singletons = {(size, region) for size in "4" for region in ("1", "6")}
+    assert all(by_cell(table, table.count)[cell] == 1 for cell in singletons)
+    assert ours == {("2", "Os"), ("7", "4"), ("7", "6"), ("8", "4"), ("8", "5"), ("9", "5")}
+    assert theirs - ours == {
+        ("4", "Zd"),
+        ("4", "11"),
+        ("6", "Nr"),
+        ("6", "1"),
+        ("6", "Zd"),
+        ("6", "11"),
+    }
+    assert ours <= theirs
+
+
 def test_every_hidden_value_stays_uncertain(table, result):
     found = dk.attack.intervals(result.published).to_pylist()
     assert len(found) == int(result.published.suppressed.sum())
