@@ -17,7 +17,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from _memory import peak_megabytes
 from numpy.typing import NDArray
 
 from diskret import suppression
@@ -154,5 +153,7 @@ def _generator():
 
 
 if __name__ == "__main__":
+    from _memory import peak_megabytes
+
     main()
     print(f"peak memory {peak_megabytes():.0f} MB")
