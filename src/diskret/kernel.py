@@ -14,9 +14,11 @@ def kernel(function: F) -> F:
     Modules that use it are imported when they are first needed, because numba is slow to
     load. A function is compiled at its first call with arguments of new types.
     """
-    from numba import njit
+    import numba
 
+    compiled: Any
     try:
-        return njit(cache=True)(function)
+        compiled = numba.njit(cache=True)(function)
     except RuntimeError:  # no folder for the cache is writable
-        return njit(function)
+        compiled = numba.njit(function)
+    return compiled
