@@ -7,6 +7,14 @@ protection level of each kind counts.
 from diskret.rules.dominance import Dominance
 from diskret.rules.minimum_frequency import MinimumFrequency
 from diskret.rules.p_percent import PPercent
+from diskret.rules.pq import PQ
 from diskret.rules.sensitivity import Rule, Sensitivity
 
-__all__ = ["Dominance", "MinimumFrequency", "PPercent", "Rule", "Sensitivity"]
+__all__ = [
+    "Dominance",
+    "MinimumFrequency",
+    "PPercent",
+    "PQ",
+    "Rule",
+    "Sensitivity",
+]

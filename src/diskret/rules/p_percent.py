@@ -5,12 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
-from diskret.errors import InputError
-from diskret.rules.contributions import largest
-from diskret.rules.exact import ceil_divide, linear, percentage
-from diskret.rules.sensitivity import Joinable, Sensitivity, judged
+from diskret.rules.estimation import check_minimum_level, estimable
+from diskret.rules.exact import percentage
+from diskret.rules.sensitivity import Joinable, Sensitivity
 from diskret.tables import Table
 
 
@@ -51,8 +48,7 @@ class PPercent(Joinable):
 
     def __post_init__(self) -> None:
         percentage(self.p, "p")
-        if not self.minimum_level >= 0:
-            raise InputError(f"minimum_level must be ≥ 0, not {self.minimum_level!r}")
+        check_minimum_level(self.minimum_level)
 
     @property
     def largest(self) -> int:
@@ -61,13 +57,5 @@ class PPercent(Joinable):
 
     def __call__(self, table: Table) -> Sensitivity:
         """Judge every cell."""
-        measure = table.measure
-        top = largest(table, 2, "the p% rule")
         share = percentage(self.p, "p")
-        over, of = share.numerator, share.denominator
-        x1, x2 = top[..., 0], top[..., 1]
-        # of · level, which is positive exactly where the rule hits
-        need = linear([(over + of, x1), (of, x2), (-of, measure.magnitude)])
-        unsafe = np.asarray(need > 0, dtype=bool)
-        smallest = round(self.minimum_level * 10**measure.decimals)
-        return judged(table, "p_percent", unsafe, np.maximum(ceil_divide(need, of), smallest))
+        return estimable(table, share, self.minimum_level, "p_percent", "the p% rule")

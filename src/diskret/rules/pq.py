@@ -1,0 +1,75 @@
+"""The pq rule: prior knowledge of q percent must not become knowledge of p percent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from diskret.errors import InputError
+from diskret.rules.estimation import check_minimum_level, estimable
+from diskret.rules.exact import percentage
+from diskret.rules.sensitivity import Joinable, Sensitivity
+from diskret.tables import Table
+
+
+@dataclass(frozen=True)
+class PQ(Joinable):
+    """A cell is unsafe if who knows contributions within q% can learn the largest within p%.
+
+    With total X and contributions x1 ≥ x2 ≥ … of units (or holdings, where given) a cell is
+    unsafe iff X − x1 − x2 < (p/q)·x1. Its protection level on both sides is what the rule
+    leaves open: (p/q)·x1 − (X − x1 − x2), rounded up. ``PQ(p, 100)`` judges as
+    ``PPercent(p)``.
+
+    Parameters
+    ----------
+    p
+        Percentage that the estimate must not reach, above 0 and below q. Confidential:
+        never published.
+    q
+        Percentage within which everybody knows each contribution before the publication,
+        at most 100. Confidential.
+    minimum_level
+        Smallest protection level, in published units, ≥ 0.
+
+    Raises
+    ------
+    InputError
+        On call: the table holds no measure, or fewer than two largest contributions.
+
+    References
+    ----------
+    Hundepool et al. (2012), Statistical Disclosure Control, section 4.2.2.
+
+    Examples
+    --------
+    >>> PQ(5, 50).largest
+    2
+    """
+
+    p: float
+    q: float
+    minimum_level: float = 0
+
+    rank: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        p, q = percentage(self.p, "p"), percentage(self.q, "q")
+        if q > 1:
+            raise InputError(f"q must be at most 100, not {self.q!r}")
+        if p >= q:
+            raise InputError(
+                f"p must be below q, but p={self.p!r} and q={self.q!r}: a publication cannot "
+                "be asked to leave more open than was open before"
+            )
+        check_minimum_level(self.minimum_level)
+
+    @property
+    def largest(self) -> int:
+        """The rule looks at the two largest contributions."""
+        return 2
+
+    def __call__(self, table: Table) -> Sensitivity:
+        """Judge every cell."""
+        share = percentage(self.p, "p") / percentage(self.q, "q")
+        return estimable(table, share, self.minimum_level, "pq", "the pq rule")
