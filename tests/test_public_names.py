@@ -27,7 +27,16 @@ PUBLIC = [
 PROMISED = {
     "attack": {"Attacker", "SuppressionCertificate", "intervals"},
     "datasets": {"business_register"},
-    "rules": {"Dominance", "MinimumFrequency", "PPercent", "Rule", "Sensitivity"},
+    "rules": {
+        "PQ",
+        "Dominance",
+        "GroupDisclosure",
+        "MarginalValue",
+        "MinimumFrequency",
+        "PPercent",
+        "Rule",
+        "Sensitivity",
+    },
 }
 
 FOLDERS = sorted(

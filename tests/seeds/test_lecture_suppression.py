@@ -53,3 +53,38 @@ def test_an_outsider_cannot_tell_the_hidden_counts(table):
         ("college", "protestant"): (22, 25),
         ("college", "orthodox"): (0, 3),
     }
+
+
+def hidden_as(result, status):
+    cells = result.cells.to_pylist()
+    return {(c["school"], c["religion"]): c["count"] for c in cells if c["status"] == status}
+
+
+def test_marginal_value_gives_the_printed_pattern(table):
+    result = dk.suppress(table, dk.rules.MarginalValue(), cost="value")
+    # all four of the religion have the same school: the cell equals its column total
+    assert hidden_as(result, "primary") == {("university", "jewish"): 4}
+    assert hidden_as(result, "secondary") == {
+        ("college", "orthodox"): 1,
+        ("college", "jewish"): 0,
+        ("university", "orthodox"): 4,
+    }
+
+
+def test_marginal_value_hides_how_many_of_the_religion_have_that_school(table):
+    result = dk.suppress(table, dk.rules.MarginalValue(), cost="value")
+    found = dk.attack.intervals(result.published).to_pylist()
+    got = {(c["school"], c["religion"]): (c["lower"], c["upper"]) for c in found}
+    assert got == {
+        ("college", "orthodox"): (0, 1),
+        ("college", "jewish"): (0, 1),
+        ("university", "orthodox"): (4, 5),
+        ("university", "jewish"): (3, 4),
+    }
+
+
+def test_strict_marginal_value_leaves_the_distance_to_the_total(table):
+    result = dk.suppress(table, dk.rules.MarginalValue(strict=True), cost="value")
+    found = dk.attack.intervals(result.published).to_pylist()
+    lower = {(c["school"], c["religion"]): c["lower"] for c in found}
+    assert lower["university", "jewish"] <= 4 - 1 - 1

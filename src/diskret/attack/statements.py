@@ -56,12 +56,12 @@ def not_claimed(published: Published, attacker: Attacker) -> Text:
     ]
     if published.frequency and not attacker.zeros_known:
         english.append(
-            "Nothing is claimed against somebody who uses that cells without any unit are "
-            "never suppressed, so that every hidden count is at least 1."
+            "Nothing is claimed against somebody who takes for granted that cells without any "
+            "unit are never suppressed, so that every hidden count is at least 1."
         )
         german.append(
-            "Keine Aussage gegenüber jemandem, der ausnutzt, dass leere Felder nie gesperrt "
-            "werden und daher jede gesperrte Fallzahl mindestens 1 ist."
+            "Keine Aussage gegenüber jemandem, der davon ausgeht, dass leere Felder nie "
+            "gesperrt werden und daher jede gesperrte Fallzahl mindestens 1 ist."
         )
     return {"en": english, "de": german}
 

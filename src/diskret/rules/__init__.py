@@ -5,6 +5,8 @@ protection level of each kind counts.
 """
 
 from diskret.rules.dominance import Dominance
+from diskret.rules.group_disclosure import GroupDisclosure
+from diskret.rules.marginal_value import MarginalValue
 from diskret.rules.minimum_frequency import MinimumFrequency
 from diskret.rules.p_percent import PPercent
 from diskret.rules.pq import PQ
@@ -12,6 +14,8 @@ from diskret.rules.sensitivity import Rule, Sensitivity
 
 __all__ = [
     "Dominance",
+    "GroupDisclosure",
+    "MarginalValue",
     "MinimumFrequency",
     "PPercent",
     "PQ",

@@ -35,6 +35,14 @@ def linear(terms: list[tuple[int, NDArray[np.int64]]]) -> NDArray[np.object_] | 
     return sum((factor * array.astype(object) for factor, array in terms), 0)  # type: ignore[return-value]
 
 
+def percent_of(
+    values: NDArray[np.int64], percent: float | int | str | Fraction, name: str
+) -> NDArray[np.int64]:
+    """So many percent of integers, rounded up."""
+    share = percentage(percent, name)
+    return ceil_divide(linear([(share.numerator, values)]), share.denominator)
+
+
 def ceil_divide(numerator: NDArray[np.object_] | NDArray[np.int64], by: int) -> NDArray[np.int64]:
     """Quotients of integers rounded up."""
     return (-(-numerator // by)).astype(np.int64)

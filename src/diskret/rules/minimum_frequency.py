@@ -9,7 +9,7 @@ import numpy as np
 
 from diskret.errors import InputError
 from diskret.rules.contributions import contributors
-from diskret.rules.exact import ceil_divide, linear, percentage
+from diskret.rules.exact import percent_of, percentage
 from diskret.rules.sensitivity import Joinable, Sensitivity, judged
 from diskret.tables import Table
 
@@ -69,7 +69,5 @@ class MinimumFrequency(Joinable):
         if table.frequency:
             level = np.ones(table.shape, dtype=np.int64)
         else:
-            share = percentage(self.range, "range")
-            size = np.abs(table.measure.sum)
-            level = ceil_divide(linear([(share.numerator, size)]), share.denominator)
+            level = percent_of(np.abs(table.measure.sum), self.range, "range")
         return judged(table, "minimum_frequency", unsafe, level)

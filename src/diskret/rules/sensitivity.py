@@ -31,6 +31,10 @@ class Sensitivity:
         Index into `reasons` of the first rule that hit, −1 where safe, int8.
     reasons
         Names of the rules.
+    zeros_may_hide
+        Whether empty cells may be suppressed to protect others. By default they are always
+        published; a rule that hides a cell because its neighbours are empty cannot do
+        without them.
     """
 
     unsafe: NDArray[np.bool_]
@@ -39,6 +43,7 @@ class Sensitivity:
     sliding: NDArray[np.int64]
     reason: NDArray[np.int8]
     reasons: tuple[str, ...]
+    zeros_may_hide: bool = False
 
     def __repr__(self) -> str:
         return f"Sensitivity({int(self.unsafe.sum()):,} of {self.unsafe.size:,} cells unsafe)"
@@ -53,6 +58,7 @@ class Sensitivity:
             sliding=np.maximum(self.sliding, other.sliding),
             reason=np.where(self.reason >= 0, self.reason, theirs[other.reason]).astype(np.int8),
             reasons=reasons,
+            zeros_may_hide=self.zeros_may_hide or other.zeros_may_hide,
         )
 
 
@@ -81,7 +87,8 @@ class AnyOf(Joinable):
     """Several rules: a cell is unsafe if one of them says so.
 
     The reason shown is that of the first rule in the order dominance, p%, minimum
-    frequency (the order of τ-ARGUS), whatever the order they were joined in.
+    frequency (the order of τ-ARGUS), marginal value, group disclosure, whatever the order
+    they were joined in. The pq rule ranks with p%.
     """
 
     rules: tuple[Rule, ...]
@@ -102,11 +109,18 @@ def _parts(rule: Rule) -> tuple[Rule, ...]:
 
 
 def judged(
-    table: Table, name: str, unsafe: NDArray[np.bool_], level: NDArray[np.int64]
+    table: Table,
+    name: str,
+    unsafe: NDArray[np.bool_],
+    level: NDArray[np.int64],
+    *,
+    upper: NDArray[np.int64] | None = None,
+    zeros_may_hide: bool = False,
 ) -> Sensitivity:
-    """A sensitivity with the same level on both sides, at least one unit.
+    """A sensitivity with the same level, at least one unit, on both sides.
 
-    Where no value can be negative, the lower level is cut at the value itself.
+    Where no value can be negative, the lower level is cut at the value itself. `upper`
+    gives the upper side a level ≥ 0 of its own.
     """
     value = table.measure.sum
     level = np.where(unsafe, np.maximum(level, 1), 0)
@@ -114,8 +128,9 @@ def judged(
     return Sensitivity(
         unsafe=unsafe,
         lower=lower,
-        upper=level,
+        upper=level if upper is None else np.where(unsafe, upper, 0),
         sliding=unsafe.astype(np.int64),
         reason=np.where(unsafe, 0, -1).astype(np.int8),
         reasons=(name,),
+        zeros_may_hide=zeros_may_hide,
     )

@@ -26,7 +26,7 @@ class Problem:
     cost
         Price of suppressing a cell, float64 ≥ 0.
     frozen
-        Cells that must stay published (empty cells included), bool.
+        Cells that must stay published, bool; empty cells too, unless a rule lets them hide.
     lower, upper
         What the attacker knows of each cell a priori, in scaled units, float64
         (−inf / inf where nothing is known).

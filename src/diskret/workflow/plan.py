@@ -44,7 +44,10 @@ def plan(
         A cell that must stay published is unsafe itself.
     """
     system = System.of_table(table)
-    stays = table.empty | frozen_cells(table, frozen)
+    _check_zeros(sensitivity, attacker)
+    stays = frozen_cells(table, frozen)
+    if not sensitivity.zeros_may_hide:
+        stays = stays | table.empty
     _check_frozen(table, sensitivity, stays)
     world = publish(table, sensitivity.unsafe, "plan")
     lower, upper = attacker_bounds(world, attacker, table.measure.sum)
@@ -138,6 +141,15 @@ def _named_cost(table: Table, cost: str) -> NDArray[np.float64]:
             return np.abs(measure.sum) / 10.0**measure.decimals
     known = ", ".join(["'value'", "'count'", "'cells'", *(repr(m.name) for m in table.measures)])
     raise InputError(f"cost={cost!r} is not known here; use {known} or a callable")
+
+
+def _check_zeros(sensitivity: Sensitivity, attacker: Attacker) -> None:
+    if sensitivity.zeros_may_hide and attacker.zeros_known:
+        raise InputError(
+            "zeros_known=True is an attacker who knows that empty cells are never suppressed, "
+            f"but a rule here ({', '.join(sensitivity.reasons)}) may suppress them; leave "
+            "zeros_known out, or the rule"
+        )
 
 
 def _check_frozen(table: Table, sensitivity: Sensitivity, stays: NDArray[np.bool_]) -> None:
