@@ -1,6 +1,7 @@
 """A job file is understood as written, and what is wrong with it is said with its line."""
 
 import dataclasses
+import re
 from functools import reduce
 from operator import or_
 from pathlib import Path
@@ -12,7 +13,14 @@ import pytest
 from diskret.attack import Attacker
 from diskret.errors import JobError
 from diskret.io import Column
-from diskret.rules import Dominance, MinimumFrequency, PPercent
+from diskret.rules import (
+    PQ,
+    Dominance,
+    GroupDisclosure,
+    MarginalValue,
+    MinimumFrequency,
+    PPercent,
+)
 from diskret.workflow.job import HierarchyFile, Output, read_job
 from diskret.workflow.job_template import template
 
@@ -145,6 +153,33 @@ def test_what_is_left_out_has_its_default(folder: Path):
     assert job.output == Output(folder / "out", ("csv", "xlsx"), "en", "de-classic")
 
 
+RULES = [
+    # (a rule for the table of counts, what it is)
+    ("marginal_value = {}", MarginalValue()),
+    (
+        'marginal_value = { distance = 2, variables = ["size"], strict = true, range = 5 }',
+        MarginalValue(2, ["size"], True, 5),
+    ),
+    ("group_disclosure = { percent = 80 }", GroupDisclosure(80)),
+    (
+        "group_disclosure = { percent = 80, minimum_parent = 5, range = 20 }",
+        GroupDisclosure(80, 5, 20),
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "rule"), RULES)
+def test_rules_of_counts_are_understood(folder: Path, text: str, rule: object):
+    job = read_job(written(folder, JOB.replace("minimum_frequency = { n = 4 }", text)))
+    assert job.tables[1].rule == rule
+
+
+def test_the_pq_rule_is_understood(folder: Path):
+    text = JOB.replace("dominance = { n = 3, k = 70 }", "pq = { p = 5, q = 50, minimum_level = 1 }")
+    rules = [PPercent(15, 2.5), MinimumFrequency(3, "holdings", 20), PQ(5, 50, 1)]
+    assert read_job(written(folder, text)).tables[0].rule == reduce(or_, rules)
+
+
 @pytest.mark.parametrize("name", ["firms.csv", "firms.parquet"])
 def test_the_suffix_tells_the_format(folder: Path, name: str):
     job = read_job(
@@ -223,6 +258,12 @@ def test_the_template_shows_fixed_format(folder: Path):
     assert read_job(written(folder, text)).records.columns == (Column("region", 9, 2),)
 
 
+def test_the_template_names_every_rule(folder: Path):
+    for text in ["pq = { p = ", *(text for text, _ in RULES)]:
+        for key in re.findall(r"(\w+) =", text):
+            assert f"{key} = " in template(), key
+
+
 def test_the_template_names_every_key(folder: Path):
     for field in JOB.splitlines():
         key = field.split("=")[0].strip()
@@ -290,6 +331,16 @@ BROKEN = [
     ('region = "N", size = "1"', 'region = "N", size = 1', 49, ["'size'", "in quotes", "not 1"]),
     ("{ minimum_frequency = { n = 4 } }", "{}", 53, ["at least one rule", "p_percent"]),
     ("{ minimum_frequency = { n = 4 } }", "{ dominance = {} }", 53, ["'dominance'", "count"]),
+    ("{ n = 3, k = 70 }", "{ n = 3, k = 70 }\npq = { p = 5 }", 46, ["'q' is missing"]),
+    ("{ n = 3, k = 70 }", "{ n = 3, k = 70 }\npq = { p = 50, q = 5 }", 46, ["'p'", "below 'q'"]),
+    ("{ n = 3, k = 70 }", "{ n = 3, k = 70 }\nmarginal_value = { strict = true }", 46,
+     ["'strict'", "counts"]),
+    ("{ n = 3, k = 70 }", '{ n = 3, k = 70 }\nmarginal_value = { variables = ["sise"] }', 46,
+     ["'variables'", "did you mean 'size'"]),
+    ("minimum_frequency = { n = 4 }", "marginal_value = { distance = -1 }", 53, ["from 0 upwards"]),
+    ("minimum_frequency = { n = 4 }", "group_disclosure = {}", 53, ["'percent' is missing"]),
+    ("minimum_frequency = { n = 4 }", "group_disclosure = { percent = 120 }", 53, ["at most 100"]),
+    ("minimum_frequency = { n = 4 }", "pq = { p = 5, q = 50 }", 53, ["'pq'", "not a count"]),
     ('[[tables]]\nby = { size = "size" }', '[[tables]]\nvalue = "turnover"\nby = { size = "size" }',
      51, ["second table of 'turnover'", "line 30"]),
     ("zeros_known = true", 'zeros_known = "yes"', 56, ["'zeros_known'", "true or false", '"yes"']),

@@ -13,7 +13,15 @@ from typing import Any, Literal, cast
 from diskret.attack import Attacker
 from diskret.formats import SYMBOL_SETS
 from diskret.io import Column
-from diskret.rules import Dominance, MinimumFrequency, PPercent, Rule
+from diskret.rules import (
+    PQ,
+    Dominance,
+    GroupDisclosure,
+    MarginalValue,
+    MinimumFrequency,
+    PPercent,
+    Rule,
+)
 from diskret.workflow.job_schema import Section, open_job
 from diskret.workflow.job_values import HierarchyFile, Job, Output, Records, TableJob
 
@@ -23,6 +31,7 @@ _FORMATS = ("csv", "xlsx")
 _LANGUAGES = ("en", "de")
 _METHODS = ("auto", "sequential")
 _FLAT = "flat"
+_RULES_OF_SUMS = ("p_percent", "pq", "dominance")
 _SUFFIXES = {".parquet": "parquet", ".csv": "csv", ".txt": "csv"}
 _FILE_STEM = re.compile(r"\w([\w .-]*[\w-])?")
 
@@ -190,14 +199,17 @@ def _by(section: Section, hierarchies: Mapping[str, HierarchyFile]) -> dict[str,
 def _rule(section: Section, table: Section) -> Rule:
     makers = {
         "p_percent": _p_percent,
+        "pq": _pq,
         "minimum_frequency": _minimum_frequency,
         "dominance": _dominance,
+        "marginal_value": _marginal_value,
+        "group_disclosure": _group_disclosure,
     }
     section.check(optional=tuple(makers))
     if not section.values:
         raise section.error(f"{section.name} must name at least one rule: {', '.join(makers)}")
     for name in section.values:
-        if name != "minimum_frequency" and "value" not in table:
+        if name in _RULES_OF_SUMS and "value" not in table:
             raise section.error(f"the rule '{name}' needs a 'value', not a count", name)
     return reduce(or_, [makers[name](section.section(name), table) for name in section.values])
 
@@ -208,6 +220,14 @@ def _p_percent(section: Section, table: Section) -> Any:
         p=section.number("p", 0.0, above=0),
         minimum_level=section.number("minimum_level", 0, low=0),
     )
+
+
+def _pq(section: Section, table: Section) -> Any:
+    section.check(required=("p", "q"), optional=("minimum_level",))
+    p, q = section.number("p", 0.0, above=0), section.number("q", 0.0, above=0, high=100)
+    if p >= q:
+        raise section.error(f"'p' must be below 'q', but they are {p:g} and {q:g}", "p")
+    return PQ(p=p, q=q, minimum_level=section.number("minimum_level", 0, low=0))
 
 
 def _minimum_frequency(section: Section, table: Section) -> Any:
@@ -226,6 +246,29 @@ def _minimum_frequency(section: Section, table: Section) -> Any:
 def _dominance(section: Section, table: Section) -> Any:
     section.check(required=("n", "k"))
     return Dominance(n=section.whole("n", 1, 1), k=section.number("k", 0.0, above=0, high=100))
+
+
+def _marginal_value(section: Section, table: Section) -> Any:
+    section.check(optional=("distance", "variables", "strict", "range"))
+    strict = section.flag("strict", False)
+    if strict and "value" in table:
+        raise section.error("'strict' is for counts, and the table has a 'value'", "strict")
+    by = tuple(table.section("by").values)
+    return MarginalValue(
+        distance=section.whole("distance", 1, 0),
+        variables=section.choices("variables", by, by) if "variables" in section else None,
+        strict=strict,
+        range=section.number("range", 10, above=0),
+    )
+
+
+def _group_disclosure(section: Section, table: Section) -> Any:
+    section.check(required=("percent",), optional=("minimum_parent", "range"))
+    return GroupDisclosure(
+        percent=section.number("percent", 0.0, above=0, high=100),
+        minimum_parent=section.whole("minimum_parent", 3, 1),
+        range=section.number("range", 10, above=0),
+    )
 
 
 def _title(section: Section) -> dict[str, str]:

@@ -40,6 +40,9 @@ value = "turnover"            # column to sum; left out: a frequency table
 p_percent = { p = 10 }
 #minimum_frequency = { n = 3, of = "records", range = 10 }  # of: records | units | holdings
 #dominance = { n = 3, k = 75 }
+#pq = { p = 10, q = 50, minimum_level = 0 }
+#marginal_value = { distance = 1, variables = ["size"], strict = false, range = 10 }
+#group_disclosure = { percent = 90, minimum_parent = 3, range = 10 }
 
 # Cells that must stay published, one [[tables.frozen]] for each, with a code for every column.
 #[[tables.frozen]]
