@@ -8,7 +8,8 @@ import typer
 from diskret.cli.texts import Language
 
 LanguageOption = Annotated[
-    Language, typer.Option("--language", help="Language of what is shown and of workbooks.")
+    Language,
+    typer.Option("--language", help="Language of what is shown, of workbooks and reports."),
 ]
 DebugOption = Annotated[
     bool,

@@ -27,7 +27,7 @@ from diskret.workflow.job_values import HierarchyFile, Job, Output, Records, Tab
 
 __all__ = ["HierarchyFile", "Job", "Output", "Records", "TableJob", "read_job"]
 
-_FORMATS = ("csv", "xlsx")
+_FORMATS = ("csv", "xlsx", "html")
 _LANGUAGES = ("en", "de")
 _METHODS = ("auto", "sequential")
 _FLAT = "flat"

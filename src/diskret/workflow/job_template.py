@@ -55,7 +55,7 @@ p_percent = { p = 10 }
 
 [output]
 folder = "out"                # gets public/ and internal/
-#formats = ["csv", "xlsx"]
+#formats = ["csv", "xlsx"]    # csv (always) | xlsx | html: a report
 #language = "en"              # en | de
 #symbols = "de-classic"       # de-classic | de-letters | sdmx | px | eurostat
 """

@@ -123,14 +123,15 @@ class Result:
         folder
             A new folder, or one that diskret wrote before, which is then replaced.
         formats
-            ``"csv"`` (always written, for it is what `verify` reads) and ``"xlsx"``.
+            ``"csv"`` (always written, for it is what `verify` reads), ``"xlsx"``, and
+            ``"html"`` for a report that shows what is suppressed and what can be computed.
         language
-            Of workbooks: ``"en"`` or ``"de"``.
+            Of workbooks and reports: ``"en"`` or ``"de"``.
         symbols
             Symbol set of workbooks: ``de-classic``, ``de-letters``, ``sdmx``, ``px``,
             ``eurostat``.
         title
-            Heading of workbooks.
+            Heading of workbooks and reports.
         keys
             The office's secret keys, for the fingerprints of the inputs; see `SecretKeys`.
 

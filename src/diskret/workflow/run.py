@@ -18,7 +18,7 @@ from diskret.workflow.job import Job, TableJob
 from diskret.workflow.result import Result
 from diskret.workflow.suppress import suppress
 from diskret.workflow.tabulate import tabulate
-from diskret.workflow.write import write
+from diskret.workflow.write import FORMATS, write
 
 
 def run_job(
@@ -83,7 +83,7 @@ def run_demo(
     seed
         Another seed gives another economy.
     language
-        Of the workbooks: ``"en"`` or ``"de"``.
+        Of the workbooks and reports: ``"en"`` or ``"de"``.
     progress
         Called with the step, how much of it is done, and how much there is.
 
@@ -107,7 +107,7 @@ def run_demo(
         suppress(table["count"], MinimumFrequency(3), name="firms", progress=progress),
     ]
     titles = _DEMO_TITLES.get(language, {})
-    return write(results, folder, language=language, titles=titles), results
+    return write(results, folder, FORMATS, language=language, titles=titles), results
 
 
 _DEMO_TITLES = {

@@ -13,20 +13,22 @@ from diskret.formats.csv import write_csv, write_internal_csv
 from diskret.formats.symbols import symbol_set
 from diskret.formats.xlsx import write_internal_xlsx, write_xlsx
 from diskret.keys import SecretKeys
-from diskret.release import check_public, public_digests, staged, write_json
+from diskret.release import check_public, digest, public_digests, staged, write_json
+from diskret.report import write_internal_report, write_public_report
 from diskret.tables.public_files import structure
 from diskret.workflow.fingerprint import fingerprint
 from diskret.workflow.result import Result
 from diskret.workflow.software import software
 
-FORMATS = ("csv", "xlsx")
+FORMATS = ("csv", "xlsx", "html")
+DEFAULT_FORMATS = ("csv", "xlsx")
 LANGUAGES = ("en", "de")
 
 
 def write(
     results: Sequence[Result],
     folder: str | PathLike[str],
-    formats: Iterable[str] = FORMATS,
+    formats: Iterable[str] = DEFAULT_FORMATS,
     *,
     language: str = "en",
     symbols: str = "de-classic",
@@ -49,7 +51,7 @@ def write(
         for result in results:
             title = (titles or {}).get(result.name)
             _write_public(result, stage.public, formats, language, symbols, title, secret)
-            _write_internal(result, stage.internal, formats, language)
+            _write_internal(result, stage.internal, formats, language, title)
         check_public(stage.public, [result.published for result in results])
     return Path(folder)
 
@@ -73,22 +75,37 @@ def _write_public(
         )
         files.append(f"{name}.xlsx")
     digests = public_digests(folder)
-    write_json(
-        {
-            **result.certificate.public(),
-            "files": {file: digests[file] for file in files},
-            "inputs": {"table": fingerprint(keys, published, result.table)},
-            "software": software(),
-        },
-        folder / f"{name}.certificate.json",
-    )
+    certificate = {
+        **result.certificate.public(),
+        "files": {file: digests[file] for file in files},
+        "inputs": {"table": fingerprint(keys, published, result.table)},
+        "software": software(),
+    }
+    if "html" in formats:
+        # the report shows the digests of the files before it, the certificate its own too
+        report = folder / f"{name}.html"
+        write_public_report(published, certificate, report, title=title, language=language)
+        certificate["files"][report.name] = digest(report)
+    write_json(certificate, folder / f"{name}.certificate.json")
 
 
-def _write_internal(result: Result, folder: Path, formats: Sequence[str], language: str) -> None:
+def _write_internal(
+    result: Result, folder: Path, formats: Sequence[str], language: str, title: str | None
+) -> None:
     name, proof = result.name, result.certificate
     write_internal_csv(result.internal_cells, folder / f"{name}.cells.csv")
     if "xlsx" in formats:
         write_internal_xlsx(result.internal_cells, folder / f"{name}.cells.xlsx", language)
+    if "html" in formats:
+        write_internal_report(
+            result.published,
+            result.internal_cells,
+            {**proof.public(), **proof.internal(), "software": software()},
+            result.settings,
+            folder / f"{name}.report.html",
+            title=title,
+            language=language,
+        )
     write_json(
         {**proof.internal(), **result.settings, "software": software()},
         folder / f"{name}.certificate.json",
