@@ -32,7 +32,7 @@ def released(tmp_path_factory):
     rule = dk.rules.PPercent(P) | dk.rules.MinimumFrequency(3, range=RANGE)
     result = dk.suppress(table, rule)
     folder = tmp_path_factory.mktemp("release") / "out"
-    result.write(folder, language="de", title="Umsatz")
+    result.write(folder, ("csv", "xlsx", "html"), language="de", title="Umsatz")
     return result, folder
 
 
@@ -55,7 +55,8 @@ def test_no_suppressed_original(released):
 def _numbers(content):
     """All runs of digits, with thousands separators taken out."""
     table = bytes.maketrans(b"", b"")
-    joined = content.translate(table, b",' _")
+    # German reports group digits by a blank that cannot be broken
+    joined = content.replace("\N{NO-BREAK SPACE}".encode(), b"").translate(table, b",' _")
     digits = bytes(c if 48 <= c <= 57 else 32 for c in joined)
     plain = bytes(c if 48 <= c <= 57 else 32 for c in content)
     return set(digits.split()) | set(plain.split())
@@ -92,6 +93,7 @@ def test_only_the_listed_files_are_public(released):
     _, folder = released
     assert {p.name for p in (folder / "public").iterdir()} == {
         "turnover.csv",
+        "turnover.html",
         "turnover.xlsx",
         "turnover.structure.json",
         "turnover.certificate.json",
@@ -106,3 +108,10 @@ def test_the_scan_would_find_a_leak(released, tmp_path):
     (tmp_path / "leak.txt").write_text(f"was {hidden:,}", encoding="utf-8")
     [(_, content)] = every_byte(tmp_path)
     assert str(hidden).encode() in _numbers(content)
+
+
+def test_the_scan_would_find_a_leak_in_a_report(released):
+    result, folder = released
+    hidden = result.table.measure.sum[result.published.suppressed]
+    shown = set(_numbers((folder / "internal" / "turnover.report.html").read_bytes()))
+    assert any(str(v).encode() in shown for v in hidden.tolist() if v >= 10_000)

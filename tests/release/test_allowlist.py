@@ -288,3 +288,66 @@ def test_what_is_no_workbook_does_not_leave(public, published, certificate):
     seal(public, certificate)
     with pytest.raises(ProofError, match=r"firms\.xlsx is no workbook"):
         check_public(public, [published])
+
+
+# ── reports ─────────────────────────────────────────────────────────────────────────
+
+PAGE = """<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><title>Firms</title><style>p{color:#123}</style></head>
+<body><p class="note">3 &lt; 4, see http://example.org</p><svg width="9" viewBox="0 0 9 9">
+<line x1="0" x2="9" stroke-width="3"/></svg></body></html>
+"""
+
+
+def report(public, certificate, text):
+    (public / "firms.html").write_text(text, encoding="utf-8")
+    seal(public, certificate)
+
+
+def test_a_report_of_text_and_drawings_may_leave(public, published, certificate):
+    report(public, certificate, PAGE)
+    check_public(public, [published])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "named"),
+    [
+        ("<p ", "<script>f()</script><p ", "the element <script>"),
+        ("<p ", "<SCRIPT>f()</SCRIPT><p ", "the element <script>"),
+        ("<p ", "<!-- cell 4711 --><p ", "a comment"),
+        ("<p ", "<!cell 4711><p ", "a comment|a declaration"),
+        ("<p ", "<?cell 4711?><p ", "a processing instruction"),
+        ("<p ", '<p data-value="4711" ', "the attribute data-value"),
+        ("<p ", '<p onclick="f()" ', "the attribute onclick"),
+        ("<p ", "<p hidden ", "the attribute hidden"),
+        ("<p ", '<p style="display:none" ', "the attribute style"),
+        ("<p ", '<a href="http://example.org">x</a><p ', "the element <a>"),
+        ("<p ", '<img src="http://example.org/x.png"><p ', "the attribute src"),
+        ("<p ", '<link href="x.css"><p ', "the element <link>"),
+        ("<p ", "<template>4711</template><p ", "the element <template>"),
+        ('"note"', '"https://example.org"', "a reference in the attribute class"),
+        ('charset="utf-8"', 'http-equiv="refresh"', "the attribute http-equiv"),
+        ("color:#123", "display:none", "display:none in its style"),
+        ("color:#123", "background:url(x.png)", r"url\( in its style"),
+        ("color:#123", "color:red/* 4711 */", r"/\* in its style"),
+        ("color:#123}", '}@import "x.css";{}', "@import in its style"),
+        ("color:#123", "dis\\70lay:none", "in its style"),
+        ("</p>", "< 4711 </p>", "text that looks like markup"),
+        ("</body></html>\n", "</body></html><script", "text that looks like|the element <script>"),
+        ("<!DOCTYPE html>", "", "no document type"),
+    ],
+)
+def test_a_report_with_something_else_in_it_does_not_leave(
+    public, published, certificate, old, new, named
+):
+    assert old in PAGE
+    report(public, certificate, PAGE.replace(old, new, 1))
+    with pytest.raises(ProofError, match=f"firms.html has .*({named})"):
+        check_public(public, [published])
+
+
+def test_a_report_in_another_encoding_does_not_leave(public, published, certificate):
+    (public / "firms.html").write_bytes(PAGE.encode("utf-16"))
+    seal(public, certificate)
+    with pytest.raises(ProofError, match=r"firms\.html is no page in UTF-8"):
+        check_public(public, [published])

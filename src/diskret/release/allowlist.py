@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from diskret.errors import InputError, ProofError, VerificationError
+from diskret.release.allowlist_html import page_problems
 from diskret.release.digests import CERTIFICATE, check_digests
 from diskret.tables import Published
 from diskret.tables.public_files import read_published, structure
@@ -59,7 +60,8 @@ def check_public(folder: str | PathLike[str], tables: Sequence[Published]) -> No
     """Refuse a public folder that holds anything beyond what may leave.
 
     Checked are file names, the keys of the certificates, the digests in them, that CSV and
-    structure read back to exactly what was proven, and the parts and markup of workbooks.
+    structure read back to exactly what was proven, the parts and markup of workbooks, and
+    the markup of reports.
 
     Parameters
     ----------
@@ -80,6 +82,7 @@ def check_public(folder: str | PathLike[str], tables: Sequence[Published]) -> No
             problems += _certificate(folder, published)
             problems += _cells(folder, published)
             problems += _workbook(folder / f"{published.name}.xlsx")
+            problems += page_problems(folder / f"{published.name}.html")
         problems += _digests(folder, tables)
     if problems:
         raise ProofError(

@@ -75,9 +75,10 @@ def _write_public(
         )
         files.append(f"{name}.xlsx")
     digests = public_digests(folder)
+    listed = {file: digests[file] for file in files}
     certificate = {
         **result.certificate.public(),
-        "files": {file: digests[file] for file in files},
+        "files": listed,
         "inputs": {"table": fingerprint(keys, published, result.table)},
         "software": software(),
     }
@@ -85,7 +86,7 @@ def _write_public(
         # the report shows the digests of the files before it, the certificate its own too
         report = folder / f"{name}.html"
         write_public_report(published, certificate, report, title=title, language=language)
-        certificate["files"][report.name] = digest(report)
+        listed[report.name] = digest(report)
     write_json(certificate, folder / f"{name}.certificate.json")
 
 

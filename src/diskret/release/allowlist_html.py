@@ -1,0 +1,96 @@
+"""What a public page may consist of: markup on a list, and nothing a reader does not see."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+
+_TAGS = frozenset(
+    "html head meta title style body main header footer section h1 h2 h3 p ul li b dl dt dd "
+    "div figure figcaption table caption thead tbody tr th td code svg line rect text".split()
+)
+# "href", "src", "style", "hidden", "data-…", "http-equiv" and "on…" are not among them
+_ATTRIBUTES = frozenset(
+    "lang charset name content class scope role aria-label width height viewbox x y x1 x2 y1 y2 "
+    "transform stroke-width stroke-dasharray".split()
+)
+_ELSEWHERE = re.compile(r"://|\b(?:javascript|data):|url\(", re.IGNORECASE)
+# a backslash could spell the same words otherwise
+_STYLE = re.compile(
+    r"/\*|\\|://|url\(|@import|\bcontent\s*:|\bdisplay\s*:\s*none|\bvisibility\s*:"
+    r"|\bopacity\s*:|\bfont-size\s*:\s*0",
+    re.IGNORECASE,
+)
+
+
+def page_problems(path: Path) -> Iterator[str]:
+    """What a page holds beyond text, tables and drawings that everybody sees.
+
+    Parameters
+    ----------
+    path
+        The page; nothing is wrong if there is none.
+
+    Yields
+    ------
+    str
+        One kind of problem each: scripts, comments, links, attributes such as ``data-…``,
+        styles that load or hide something.
+    """
+    if not path.exists():
+        return
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        yield f"{path.name} is no page in UTF-8"
+        return
+    reader = _Reader()
+    reader.feed(text)
+    reader.close()
+    if not text.startswith("<!DOCTYPE html>"):
+        reader.found.add("no document type")
+    for problem in sorted(reader.found):
+        yield f"{path.name} has {problem}"
+
+
+class _Reader(HTMLParser):
+    """Collects what is not on the lists; the parser of the standard library calls it."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=False)
+        self.found: set[str] = set()
+        self.in_style = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.in_style = tag == "style"
+        if tag not in _TAGS:
+            self.found.add(f"the element <{tag}>")
+        for name, value in attrs:
+            if name not in _ATTRIBUTES:
+                self.found.add(f"the attribute {name}")
+            if _ELSEWHERE.search(value or ""):
+                self.found.add(f"a reference in the attribute {name}")
+
+    def handle_endtag(self, tag: str) -> None:
+        self.in_style = False
+
+    def handle_data(self, data: str) -> None:
+        if self.in_style and (wrong := _STYLE.search(data)):
+            self.found.add(f"{wrong[0]} in its style")
+        if "<" in data:  # text is escaped; this could be markup to a lenient browser
+            self.found.add("text that looks like markup")
+
+    def handle_comment(self, data: str) -> None:
+        self.found.add("a comment")
+
+    def handle_decl(self, decl: str) -> None:
+        if decl != "DOCTYPE html":
+            self.found.add("a declaration")
+
+    def unknown_decl(self, data: str) -> None:
+        self.found.add("a declaration")
+
+    def handle_pi(self, data: str) -> None:
+        self.found.add("a processing instruction")
