@@ -316,6 +316,7 @@ def test_a_report_of_text_and_drawings_may_leave(public, published, certificate)
         ("<p ", "<SCRIPT>f()</SCRIPT><p ", "the element <script>"),
         ("<p ", "<!-- cell 4711 --><p ", "a comment"),
         ("<p ", "<!cell 4711><p ", "a comment|a declaration"),
+        ("<p ", "<![cell[4711]]><p ", "a declaration|a comment|markup that cannot be read"),
         ("<p ", "<?cell 4711?><p ", "a processing instruction"),
         ("<p ", '<p data-value="4711" ', "the attribute data-value"),
         ("<p ", '<p onclick="f()" ', "the attribute onclick"),

@@ -19,7 +19,7 @@ def original(tmp_path_factory):
     table = dk.tabulate(register.records, by=by, value="turnover", unit="firm_id")
     result = dk.suppress(table, dk.rules.PPercent(10) | dk.rules.MinimumFrequency(3))
     folder = tmp_path_factory.mktemp("verify")
-    result.write(folder / "out", keys=folder / "keys")
+    result.write(folder / "out", ("csv", "xlsx", "html"), keys=folder / "keys")
     return folder
 
 
@@ -59,6 +59,16 @@ def test_a_changed_public_file_is_refused(out):
     path = out / "public" / "turnover.csv"
     path.write_bytes(path.read_bytes() + b"\n")
     with pytest.raises(VerificationError, match=r"turnover\.csv"):
+        verify(out)
+
+
+def test_a_changed_report_is_refused(out):
+    path = out / "public" / "turnover.html"
+    listed = json.loads((out / "public" / "turnover.certificate.json").read_text("utf-8"))["files"]
+    text = path.read_text(encoding="utf-8")
+    assert listed["turnover.csv"] in text and listed["turnover.html"] not in text
+    path.write_text(text.replace("Published", "Made up"), encoding="utf-8")
+    with pytest.raises(VerificationError, match=r"turnover\.html"):
         verify(out)
 
 

@@ -47,8 +47,11 @@ def page_problems(path: Path) -> Iterator[str]:
         yield f"{path.name} is no page in UTF-8"
         return
     reader = _Reader()
-    reader.feed(text)
-    reader.close()
+    try:
+        reader.feed(text)
+        reader.close()
+    except AssertionError:  # how the parser of the standard library gives up
+        reader.found.add("markup that cannot be read")
     if not text.startswith("<!DOCTYPE html>"):
         reader.found.add("no document type")
     for problem in sorted(reader.found):

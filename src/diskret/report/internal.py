@@ -1,5 +1,8 @@
 """The office's report: what the public one shows, and why, at what price, and how safe."""
 
+# pyarrow has no type information for its classes and compute functions.
+# pyright: reportAttributeAccessIssue=false, reportUnknownParameterType=false
+
 from __future__ import annotations
 
 from collections import Counter
@@ -9,6 +12,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from diskret.errors import InputError
 from diskret.report.depths import loss_table
@@ -41,6 +46,7 @@ svg .first{stroke:var(--first)}svg .second{stroke:var(--second)}
 .tiles .first{border-left-color:var(--first)}.tiles .second{border-left-color:var(--second)}
 rect.fill{fill:#8fa6bc}line.true{stroke:var(--first);stroke-width:2.5}
 """
+_LEVELS = ("lower_level", "upper_level")
 _STATUS = ("published", "primary", "secondary", "empty")
 
 
@@ -82,11 +88,10 @@ def write_internal_report(
         cannot be written.
     """
     words = words_in(language)
-    columns = _columns(published, internal_cells)
-    status = np.array([_STATUS.index(s) for s in columns["status"]], dtype=np.int8)
-    status = status.reshape(published.shape)
+    status = _status(published, internal_cells)
     intervals = intervals_of(published, certificate)
-    value = np.array(columns[published.measure], dtype=np.float64).reshape(published.shape)
+    value = internal_cells.column(published.measure).to_numpy().reshape(published.shape)
+    hidden = _hidden(published, internal_cells)
     primary = status == 1
     tiles = [
         tile(int(primary.sum()), words["primary"], language, "first"),
@@ -106,13 +111,13 @@ def write_internal_report(
             element("p", words["lost note"], class_="note"),
             loss_table(published, primary, value, language),
         ),
-        *_reasons(columns["rule"], primary, language),
-        *_positions(intervals, columns[published.measure], language),
+        *_reasons(hidden, language),
+        *_positions(intervals, hidden[published.measure], language),
         section(
             words["intervals"],
             element("p", f"{words['intervals note']} {words['intervals office']}", class_="note"),
             *([width_table(intervals, language)] if len(intervals.cell) else []),
-            _interval_table(published, intervals, columns, language),
+            _interval_table(published, intervals, hidden, language),
         ),
         section(words["settings"], _settings({**settings, **_proof(certificate)}, words)),
         *statements(certificate, language),
@@ -128,75 +133,84 @@ def write_internal_report(
     )
 
 
-def _columns(published: Published, cells: pa.Table) -> dict[str, list[Any]]:
-    needed = (published.measure, "status", "rule", "lower_level", "upper_level")
-    missing = [name for name in needed if name not in cells.column_names]
+def _status(published: Published, cells: pa.Table) -> NDArray[np.int8]:
+    """Positions in `_STATUS`, shape of the table; refuses the cells of another table."""
+    missing = [name for name in _needed(published) if name not in cells.column_names]
     if missing or cells.num_rows != published.value.size:
         raise InputError(
             f"{published.name}: the internal cells have {cells.num_rows:,} rows for "
             f"{published.value.size:,} cells and lack the columns "
             f"{', '.join(missing) or '(none)'}; use the cells of the same result"
         )
-    columns = {name: cells.column(name).to_pylist() for name in needed}
-    hidden = np.array([s in ("primary", "secondary") for s in columns["status"]])
-    differing = int((hidden != published.suppressed.ravel()).sum())
-    unknown = sorted({str(s) for s in columns["status"]} - set(_STATUS))
-    if differing or unknown:
+    found = pc.fill_null(pc.index_in(cells.column("status"), pa.array(_STATUS)), -1)
+    status = found.to_numpy().astype(np.int8)
+    hidden = np.isin(status, (1, 2))
+    wrong = (hidden != published.suppressed.ravel()) | (status < 0)
+    if wrong.any():
+        example = cells.column("status")[int(np.flatnonzero(wrong)[0])].as_py()
         raise InputError(
-            f"{published.name}: the status of {differing:,} internal cells differs from the "
-            f"published table (unknown: {', '.join(unknown) or 'none'}); use the cells of the "
-            "same result"
+            f"{published.name}: the status of {int(wrong.sum()):,} internal cells differs from "
+            f"the published table, e.g. {example!r}; use the cells of the same result"
         )
-    return columns
+    return status.reshape(published.shape)
 
 
-def _reasons(rules: Sequence[str], primary: Any, language: str) -> list[Markup]:
+def _hidden(published: Published, cells: pa.Table) -> dict[str, list[Any]]:
+    """The columns of the suppressed cells, in the order of the intervals."""
+    chosen = cells.select(_needed(published)).take(
+        pa.array(np.flatnonzero(published.suppressed.ravel()))
+    )
+    return chosen.to_pydict()
+
+
+def _needed(published: Published) -> list[str]:
+    return [published.measure, "status", "rule", *_LEVELS]
+
+
+def _reasons(hidden: Mapping[str, list[Any]], language: str) -> list[Markup]:
     words = words_in(language)
-    counted = Counter(rules[i] for i in np.flatnonzero(primary).tolist())
+    cells = zip(hidden["status"], hidden["rule"], strict=True)
+    counted = Counter(rule for status, rule in cells if status == "primary")
     if not counted:
         return []
     rows = sorted(counted.items(), key=lambda one: (-one[1], one[0]))
-    return [section(words["reasons"], count_table(rows, words["reason"], "", language))]
+    return [section(words["reasons"], count_table(rows, words["reason"], None, language))]
 
 
 def _positions(intervals: Intervals, values: Sequence[float], language: str) -> list[Markup]:
     """Where the true values lie between the ends of their intervals."""
     words = words_in(language)
-    found: list[float] = []
-    for cell, low, high in zip(
-        intervals.cell.tolist(), intervals.lower, intervals.upper, strict=True
-    ):
-        if low is not None and high is not None and high > low:
-            found.append((values[cell] - low) / (high - low))
+    found = [
+        (value - low) / (high - low)
+        for value, low, high in zip(values, intervals.lower, intervals.upper, strict=True)
+        if low is not None and high is not None and high > low
+    ]
     rows = share_bins(np.array(found, dtype=np.float64))
     without = len(intervals.cell) - len(found)
     if without:
         rows.append((words["fixed"], without))
-    table = count_table(rows, words["position"], "", language)
+    table = count_table(rows, words["position"], None, language)
     note = element("p", words["positions note"], class_="note")
     return [section(words["positions"], note, table)] if len(intervals.cell) else []
 
 
 def _interval_table(
-    published: Published, intervals: Intervals, columns: Mapping[str, list[Any]], language: str
+    published: Published, intervals: Intervals, hidden: Mapping[str, list[Any]], language: str
 ) -> Markup:
     words = words_in(language)
     decimals = published.decimals
+    values = hidden[published.measure]
 
     def more(i: int) -> tuple[str, ...]:
-        cell = int(intervals.cell[i])
-        status = columns["status"][cell]
-        low, high = columns["lower_level"][cell], columns["upper_level"][cell]
-        levels = (number(v, language, decimals) for v in (low, high))
-        rule = columns["rule"][cell]
+        status, rule = hidden["status"][i], hidden["rule"][i]
+        levels = (number(hidden[key][i], language, decimals) for key in _LEVELS)
         return (
             f"{words[status]} ({rule})" if rule else words[status],
-            number(columns[published.measure][cell], language, decimals),
+            number(values[i], language, decimals),
             " / ".join(levels) if status == "primary" else "",
         )
 
     heads = (words["status"], words["value"], words["levels"])
-    values = [columns[published.measure][c] for c in intervals.cell.tolist()]
     return interval_table(published, intervals, language, more, heads, values)
 
 

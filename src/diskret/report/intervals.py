@@ -92,7 +92,9 @@ def share_bins(share: NDArray[np.float64]) -> list[tuple[str, int]]:
     return list(zip(names, counts.tolist(), strict=True))
 
 
-def count_table(rows: Sequence[tuple[str, int]], name: str, caption: str, language: str) -> Markup:
+def count_table(
+    rows: Sequence[tuple[str, int]], name: str, caption: str | None, language: str
+) -> Markup:
     """Counts with bars."""
     words = words_in(language)
     most = max((count for _, count in rows), default=0) or 1
@@ -100,7 +102,7 @@ def count_table(rows: Sequence[tuple[str, int]], name: str, caption: str, langua
         (text, number(count, language), bar(count / most, f"{text}: {number(count, language)}"))
         for text, count in rows
     ]
-    return data_table((name, words["number"], ""), lines, caption=caption or None)
+    return data_table((name, words["number"], ""), lines, caption=caption)
 
 
 def interval_table(
@@ -122,7 +124,7 @@ def interval_table(
     language
         ``"en"`` or ``"de"``.
     more, heads
-        Further columns of text: content for a cell's position, and names.
+        Further columns of text: content for the position of an interval, and names.
     values
         The true values in the order of the intervals, for the office only.
     """
