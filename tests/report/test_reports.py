@@ -14,6 +14,7 @@ from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.release.allowlist_html import page_problems
 from diskret.report import write_internal_report, write_public_report
+from diskret.report.intervals import _interval_bar
 from diskret.report.markup import element
 from diskret.tables import Dimension, Published
 
@@ -324,6 +325,20 @@ def test_escaped_text_comes_back(text, attribute):
     plain, label = (unprintable.sub("\N{REPLACEMENT CHARACTER}", t) for t in (text, attribute))
     assert seen[0] == ("p", [("aria-label", label)])
     assert "".join(seen[1:]) == plain
+
+
+@given(st.lists(st.integers(-(10**12), 10**12), min_size=3, max_size=3), st.booleans(),
+       st.booleans())  # fmt: skip
+def test_bars_and_marks_stay_in_their_frame(ends, open_below, open_above):
+    low, value, high = sorted(ends)
+    drawing = _interval_bar(None if open_below else low, None if open_above else high, value, "x")
+    # the last width is that of the interval, the first that of the frame
+    numbers = dict(re.findall(r'\b(x|width|x1)="([^"]+)"', drawing))
+    [frame] = re.findall(r'<svg width="(\d+)"', drawing)
+    start = float(numbers["x"])
+    assert 0 <= start and start + float(numbers["width"]) <= float(frame) + 1
+    assert 0 <= float(numbers["x1"]) <= float(frame)
+    assert start - 1 <= float(numbers["x1"]) <= start + float(numbers["width"]) + 1
 
 
 # ── what is refused ─────────────────────────────────────────────────────────────────

@@ -104,7 +104,7 @@ def write_internal_report(
         Mark("none", words["empty"], 2),
     )
     body = [
-        overview(published, title, language, tiles),
+        overview(published, language, tiles),
         section(words["map"], cell_map(published, status, marks, language)),
         section(
             words["lost"],

@@ -99,8 +99,9 @@ def _caption(
 ) -> str:
     dimensions = published.dimensions
     across = dimensions[split:]
-    names = " × ".join(d.name for d in across) or "–"
-    lines = [words["map caption"].format(rows=dimensions[0].name, columns=names)]
+    lines = [words["map rows"].format(rows=dimensions[0].name)]
+    if across:
+        lines.append(words["map columns"].format(columns=" × ".join(d.name for d in across)))
     for dimension, codes in zip(across[1:], shown[2:], strict=True):
         texts = [code_text(dimension, int(i), dict(words)) for i in codes]
         lines.append(words["map order"].format(codes=", ".join(texts)))

@@ -29,7 +29,7 @@ p{margin:4px 0 10px;max-width:76ch}
 .kind{color:var(--quiet);font-size:13px;letter-spacing:.04em;text-transform:uppercase;margin:0}
 .note,figcaption,caption,footer{color:var(--quiet);font-size:13px}
 caption{white-space:nowrap}
-.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(150px,1fr));gap:12px;
+.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(130px,1fr));gap:12px;
 margin:0 0 18px;padding:0;list-style:none}
 .tiles li{border:1px solid var(--line);border-left:4px solid var(--quiet);padding:8px 14px}
 .tiles b{display:block;font-size:24px;font-weight:600;font-variant-numeric:tabular-nums}
@@ -148,7 +148,7 @@ def bar(share: float, alt: str, style: str = "fill") -> Markup:
     return element("svg", *inner, width=140, height=10, role="img", aria_label=alt)
 
 
-def overview(published: Published, title: str | None, language: str, tiles: list[Markup]) -> Markup:
+def overview(published: Published, language: str, tiles: Sequence[Markup] = ()) -> Markup:
     """What was published, in numbers."""
     words = words_in(language)
     cells = int(published.value.size)

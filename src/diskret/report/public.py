@@ -81,7 +81,7 @@ def write_public_report(
     )
     status = np.where(published.suppressed, 1, np.where(published.empty, 2, 0)).astype(np.int8)
     body = [
-        overview(published, title, language, []),
+        overview(published, language),
         section(words["map"], cell_map(published, status, marks, language)),
         section(
             words["losses"],
