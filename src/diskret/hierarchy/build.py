@@ -31,7 +31,8 @@ def from_parents(frame: Any, total: str = "Total") -> Hierarchy:
 
     See [`Hierarchy.from_parents`][diskret.Hierarchy.from_parents].
     """
-    columns = _columns(frame)
+    columns = frame_columns(frame, "pairs of code and parent")
+    _check_names(columns)
     codes = as_codes(columns["code"], "code")
     parents = as_codes(columns["parent"], "parent", optional=True)
     _check_once(codes, parents)
@@ -42,10 +43,18 @@ def from_parents(frame: Any, total: str = "Total") -> Hierarchy:
     for code, parent in parent_of.items():
         if parent:
             children.setdefault(parent, []).append(code)
-    return _depth_first(root, children, _labels(codes, columns.get("label", [])))
+    return depth_first(root, children, _labels(codes, columns.get("label", [])))
 
 
-def _columns(frame: Any) -> dict[str, list[Any]]:
+def frame_columns(frame: Any, what: str) -> dict[str, list[Any]]:
+    """The columns of any frame or mapping as lists of equal length, at least one row.
+
+    Raises
+    ------
+    HierarchyError
+        It is no frame, has columns of different lengths, or no rows; `what` says in the
+        message what was expected.
+    """
     if isinstance(frame, Mapping):
         found = {str(name): as_list(column) for name, column in frame.items()}
     else:
@@ -53,12 +62,37 @@ def _columns(frame: Any) -> dict[str, list[Any]]:
             records = nw.from_native(frame).lazy().collect()
         except TypeError as error:
             raise HierarchyError(
-                f"a {type(frame).__name__} cannot be read as pairs of code and parent; pass a "
+                f"a {type(frame).__name__} cannot be read as {what}; pass a "
                 "pandas, Polars or PyArrow table, a DuckDB relation, or a mapping of columns"
             ) from error
         found = {name: records[name].to_list() for name in records.columns}
-    missing = [repr(name) for name in ("code", "parent") if name not in found]
-    unknown = [repr(name) for name in found if name not in ("code", "parent", "label")]
+    lengths = {name: len(column) for name, column in found.items()}
+    if len(set(lengths.values())) > 1:
+        raise HierarchyError(f"the columns differ in length: {lengths}")
+    if not any(lengths.values()):
+        raise HierarchyError("there are no rows, so there is no tree")
+    return found
+
+
+def depth_first(
+    root: str, children: Mapping[str, list[str]], labels: Mapping[str, str]
+) -> Hierarchy:
+    """The tree below `root`, siblings in the order given."""
+    codes: list[str] = []
+    parent: list[int] = []
+    waiting = [(root, -1)]
+    while waiting:
+        code, above = waiting.pop()
+        waiting += [(child, len(codes)) for child in reversed(children.get(code, []))]
+        codes.append(code)
+        parent.append(above)
+    return Hierarchy(tuple(codes), np.array(parent, dtype=np.int32), labels)
+
+
+def _check_names(names: Iterable[str]) -> None:
+    given = list(names)
+    missing = [repr(name) for name in ("code", "parent") if name not in given]
+    unknown = [repr(name) for name in given if name not in ("code", "parent", "label")]
     if missing or unknown:
         what = [f"missing: {some(missing)}"] * bool(missing)
         what += [f"unknown: {some(unknown)}"] * bool(unknown)
@@ -66,12 +100,6 @@ def _columns(frame: Any) -> dict[str, list[Any]]:
             f"the columns must be 'code', 'parent' and perhaps 'label' ({'; '.join(what)}); "
             "rename or select them"
         )
-    lengths = {name: len(column) for name, column in found.items()}
-    if len(set(lengths.values())) > 1:
-        raise HierarchyError(f"the columns differ in length: {lengths}")
-    if not found["code"]:
-        raise HierarchyError("there are no rows, so there is no tree")
-    return found
 
 
 def _check_once(codes: list[str], parents: list[str]) -> None:
@@ -131,15 +159,3 @@ def _cycle(parent_of: Mapping[str, str]) -> list[str]:
 def _labels(codes: list[str], labels: Iterable[Any]) -> dict[str, str]:
     given = zip(codes, labels, strict=False)
     return {code: str(label).strip() for code, label in given if as_code(label) != ""}
-
-
-def _depth_first(root: str, children: Mapping[str, list[str]], labels: dict[str, str]) -> Hierarchy:
-    codes: list[str] = []
-    parent: list[int] = []
-    waiting = [(root, -1)]
-    while waiting:
-        code, above = waiting.pop()
-        waiting += [(child, len(codes)) for child in reversed(children.get(code, []))]
-        codes.append(code)
-        parent.append(above)
-    return Hierarchy(tuple(codes), np.array(parent, dtype=np.int32), labels)

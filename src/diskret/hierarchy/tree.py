@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
@@ -19,7 +19,9 @@ class Hierarchy:
     """A tree of codes: every code is the sum of its children, the root is the total.
 
     Use one of the constructors [`read`][diskret.Hierarchy.read],
-    [`from_parents`][diskret.Hierarchy.from_parents] or
+    [`from_parents`][diskret.Hierarchy.from_parents],
+    [`from_levels`][diskret.Hierarchy.from_levels],
+    [`from_prefix`][diskret.Hierarchy.from_prefix] or
     [`flat`][diskret.Hierarchy.flat]; the fields are what the rest of the system
     computes with.
 
@@ -108,6 +110,78 @@ class Hierarchy:
         from diskret.hierarchy.build import from_parents
 
         return from_parents(frame, total)
+
+    @classmethod
+    def from_levels(cls, frame: Any, total: str = "Total") -> Hierarchy:
+        """Make a tree from a frame whose columns are its levels, the coarsest first.
+
+        Each row leads from the coarsest code down to one leaf. A leaf may lie higher up:
+        the finer columns then are null or blank, or repeat its code. A row may also end at a
+        code that other rows go on from. If the coarsest column holds a single code with
+        others below it, that code is the total.
+
+        Parameters
+        ----------
+        frame
+            Any kind of frame, or a mapping of columns; every column is a level, whatever
+            its name. Rows may come in any order and more than once; children stand in order
+            of appearance.
+        total
+            Code of the new total above the codes of the coarsest column.
+
+        Raises
+        ------
+        HierarchyError
+            A code lies below two others, or on two levels other than as the only child of
+            itself; a code is missing above another one; a code is a float or equals the
+            total's.
+
+        Examples
+        --------
+        >>> nace = Hierarchy.from_levels(
+        ...     {"section": ["A", "A", "B"], "division": ["01", "02", "B"]}
+        ... )
+        >>> nace.codes, nace.parent.tolist()
+        (('Total', 'A', '01', '02', 'B'), [-1, 0, 1, 1, 0])
+        """
+        from diskret.hierarchy.levels import from_levels
+
+        return from_levels(frame, total)
+
+    @classmethod
+    def from_prefix(
+        cls, codes: Iterable[object], widths: Sequence[int], total: str = "Total"
+    ) -> Hierarchy:
+        """Make a tree from codes that begin with the code above them, e.g. 01 → 011.
+
+        Codes above that are not listed are added. A listed code that no other one begins
+        with is a leaf, on whatever level.
+
+        Parameters
+        ----------
+        codes
+            Text or whole numbers; padding is stripped, duplicates are merged, the order
+            does not matter.
+        widths
+            How many characters each level adds, from the coarsest: ``(2, 1)`` for divisions
+            of two characters and groups of three.
+        total
+            Code of the total, which must not be one of `codes`.
+
+        Raises
+        ------
+        HierarchyError
+            A code is null, blank, a float or of another type, ends inside a level, or equals
+            the total's; `widths` are not whole numbers ≥ 1.
+
+        Examples
+        --------
+        >>> Hierarchy.from_prefix(["011", "012", "02"], (2, 1)).codes
+        ('Total', '01', '011', '012', '02')
+        """
+        from diskret.hierarchy.prefix import from_prefix
+
+        return from_prefix(codes, widths, total)
 
     @classmethod
     def read(
