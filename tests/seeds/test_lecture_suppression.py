@@ -88,3 +88,11 @@ def test_strict_marginal_value_leaves_the_distance_to_the_total(table):
     found = dk.attack.intervals(result.published).to_pylist()
     lower = {(c["school"], c["religion"]): c["lower"] for c in found}
     assert lower["university", "jewish"] <= 4 - 1 - 1
+
+
+def test_merging_religions_gives_the_printed_column(table):
+    merged = table.recode("religion", {"other": ["orthodox", "jewish", "other"]})
+    got = {(c["school"], c["religion"]): c["count"] for c in merged.cells.to_pylist()}
+    assert [got[s, "other"] for s in [*SCHOOL, "Total"]] == [24, 7, 92, 15, 31, 90, 259]
+    assert {r for _, r in got} == {"Total", "catholic", "protestant", "other"}
+    assert not dk.rules.MinimumFrequency(3)(merged).unsafe.any()

@@ -91,9 +91,20 @@ def merge_up(top: NDArray[np.int64], trees: list[Hierarchy]) -> NDArray[np.int64
         for code in range(len(tree) - 1, -1, -1):
             children = tree.children[code]
             if len(children):
-                parts = np.moveaxis(along[children], 0, -2)
-                along[code] = _descending(parts.reshape(*parts.shape[:-2], -1), kept)
+                along[code] = largest_of(along[children])
     return top
+
+
+def largest_of(parts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The largest of several cells' largest, ``(cells, …, k)`` → ``(…, k)``, descending.
+
+    Right where no contributor is in two of the cells.
+    """
+    kept = parts.shape[-1]
+    if kept == 0:
+        return parts[0]
+    together = np.moveaxis(parts, 0, -2)
+    return _descending(together.reshape(*together.shape[:-2], -1), kept)
 
 
 def _descending(values: NDArray[np.int64], kept: int) -> NDArray[np.int64]:

@@ -195,6 +195,59 @@ class Table:
 
         return from_cells(frame, by, value, count, tuple(largest), decimals, vintage)
 
+    def recode(
+        self,
+        dimension: str,
+        groups: Mapping[str, Sequence[str]] | None = None,
+        *,
+        level: int | None = None,
+        total: str | None = None,
+    ) -> Table:
+        """A coarser table: combine categories of one dimension, or cut its tree at a level.
+
+        Counts and sums of combined categories are added up. Numbers of distinct units and
+        holdings, magnitudes, largest contributions and key sums follow where nobody is in
+        two of the categories, which the table tells by its totals; where somebody may be,
+        the recoding is refused. Cutting at a level is always exact.
+
+        Parameters
+        ----------
+        dimension
+            Name of the dimension.
+        groups
+            New code → the codes it combines: two or more below one parent, leaves or not.
+            The new code is a leaf in their place; what stood below them is dropped. All
+            codes below one parent can only be combined under the parent's own code.
+        level
+            Instead of `groups`: drop all codes more than this many steps below the total.
+        total
+            A new code for the total of this dimension; None: as it is.
+
+        Raises
+        ------
+        HierarchyError
+            A group does not fit the tree, a new code is taken, or there is no such level.
+        InputError
+            There is no such dimension, not exactly one of `groups` and `level` is given, or
+            units or holdings contribute to several of the combined categories.
+
+        Notes
+        -----
+        A cell is known by its codes. Where the finer table is published as well, give a new
+        category a code that the finer table does not use.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> cells = pa.table({"region": ["N", "S", "W"], "firms": [7, 2, 1]})
+        >>> table = Table.from_cells(cells, by={"region": None}, count="firms")
+        >>> table.recode("region", {"S+W": ["S", "W"]}).cells.to_pylist()[-1]
+        {'region': 'S+W', 'count': 3, 'units': 3}
+        """
+        from diskret.tables.recode import recode
+
+        return recode(self, dimension, groups, level, total)
+
     @property
     def cells(self) -> Any:
         """One row for each combination of codes, in the user's own kind of frame."""
