@@ -1,7 +1,8 @@
-"""The public verbs: tabulate, suppress, write, verify, audit."""
+"""The public verbs: tabulate, recode, suppress, write, verify, audit."""
 
+from diskret.workflow.recode_assistant import recode_candidates
 from diskret.workflow.result import Result
 from diskret.workflow.suppress import suppress
 from diskret.workflow.tabulate import tabulate
 
-__all__ = ["Result", "suppress", "tabulate"]
+__all__ = ["Result", "recode_candidates", "suppress", "tabulate"]
