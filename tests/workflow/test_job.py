@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from diskret.attack import Attacker
-from diskret.errors import JobError
+from diskret.errors import InputError, JobError
 from diskret.io import Column
 from diskret.rules import (
     PQ,
@@ -97,6 +97,7 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "firms.csv").write_text("region;size;turnover\n01;1;5\n", encoding="utf-8")
     (tmp_path / "region.hrc").write_text("N\nS\n", encoding="utf-8")
     (tmp_path / "nace.hrc").write_text("A\nB\n", encoding="utf-8")
+    (tmp_path / "isco.csv").write_text("code\n1101\n12\n", encoding="utf-8")
     (tmp_path / "size.csv").write_text(
         "code;parent;label\nT;;All\n01;T;small\n02;T;big\n", encoding="utf-8"
     )
@@ -209,6 +210,22 @@ def test_trees_are_read_with_their_options(folder: Path):
     assert tree.labels["02"] == "big"
 
 
+@pytest.mark.parametrize(
+    "way",
+    ['levels = ["broad", "fine"]', 'column = "fine", prefix = [1, 1]'],
+)
+def test_trees_may_lie_in_columns_or_in_codes(folder: Path, way: str):
+    (folder / "fine.csv").write_text("fine,broad\n01,0\n02,0\n1,1\n", encoding="utf-8")
+    job = JOB.replace('file = "size.csv", total', f'file = "fine.csv", {way}, total')
+    tree = read_job(written(folder, job)).tables[1].by["size"].read()
+    assert tree.codes == ("All", "0", "01", "02", "1")
+
+
+def test_a_level_that_is_no_column_is_named(folder: Path):
+    with pytest.raises(InputError, match="no column 'broad'"):
+        HierarchyFile(folder / "size.csv", levels=("broad",)).read()
+
+
 def test_paths_are_seen_from_the_job_file(folder: Path, monkeypatch: pytest.MonkeyPatch):
     path = written(folder, JOB)
     monkeypatch.chdir(folder.parent)
@@ -295,6 +312,16 @@ BROKEN = [
     ('lead = "@@"', 'leed = "@@"', 27, ["'leed'", "[hierarchies.region]", "'lead'"]),
     ('size = { file = "size.csv", total = "All" }', 'size = "size.csv"', 28, ["'size'", "section"]),
     ('"size.csv", total', '"size.csv", lead', 28, ["'lead'", ".hrc files only"]),
+    ('"size.csv", total', '"size.csv", levels = "a", total', 28, ["'levels'", "list of texts"]),
+    ('"size.csv", total', '"size.csv", levels = [], total', 28, ["'levels'", "list of texts"]),
+    ('"size.csv", total', '"size.csv", levels = [1], total', 28, ["'levels'", "list of texts"]),
+    ('"size.csv", total', '"size.csv", levels = ["a", "a"], total', 28, ["'a' twice"]),
+    ('"size.csv", total', '"size.csv", column = "a", prefix = [0], total', 28,
+     ["'prefix'", "whole numbers from 1"]),
+    ('"size.csv", total', '"size.csv", prefix = [2], total', 28, ["'prefix' needs 'column'"]),
+    ('"size.csv", total', '"size.csv", column = "a", total', 28, ["'column' needs 'prefix'"]),
+    ('"size.csv", total', '"size.csv", levels = ["a"], column = "a", total', 28, ["keep one"]),
+    ('"region.hrc", total', '"region.hrc", levels = ["a"], total', 27, [".csv files only"]),
     ("size = { file", "flat = { file", 28, ["'flat'", "another name"]),
     ('name = "firms 2025"', 'name = "a/b"', 31, ["'a/b'", "name of a file"]),
     ('name = "firms 2025"', 'name = "../up"', 31, ["name of a file"]),

@@ -131,7 +131,10 @@ def _hierarchies(section: Section) -> dict[str, HierarchyFile]:
         if name == _FLAT:
             raise section.error(f"'{_FLAT}' means no hierarchy; choose another name", name)
         one = section.section(name)
-        one.check(required=("file",), optional=("total", "lead", "encoding"))
+        one.check(
+            required=("file",),
+            optional=("total", "lead", "encoding", "levels", "prefix", "column"),
+        )
         path = one.existing_file("file")
         suffix = path.suffix.lower()
         if suffix not in (".hrc", ".csv"):
@@ -139,13 +142,32 @@ def _hierarchies(section: Section) -> dict[str, HierarchyFile]:
         for key in ("lead", "encoding"):
             if key in one and suffix == ".csv":
                 raise one.error(f"'{key}' is for .hrc files only", key)
+        _check_way(one, suffix)
         found[name] = HierarchyFile(
             path,
             total=one.text("total", "Total"),
             lead=one.text("lead", "@"),
             encoding=one.text("encoding", "utf-8"),
+            levels=one.texts("levels"),
+            prefix=one.wholes("prefix", 1),
+            column=one.text("column", None),
         )
     return found
+
+
+def _check_way(one: Section, suffix: str) -> None:
+    """At most one way to read the tree out of a .csv file."""
+    for key in ("levels", "prefix", "column"):
+        if key in one and suffix == ".hrc":
+            raise one.error(f"'{key}' is for .csv files only", key)
+        if key != "levels" and key in one and "levels" in one:
+            raise one.error(f"'levels' and '{key}' are two ways to read one tree; keep one", key)
+    if ("prefix" in one) != ("column" in one):
+        there, missing = ("prefix", "column") if "prefix" in one else ("column", "prefix")
+        raise one.error(
+            f"'{there}' needs '{missing}': the column of the codes and the widths of their levels",
+            there,
+        )
 
 
 def _table(

@@ -123,6 +123,24 @@ class Section:
                 raise self.error(f"'{key}' holds {value!r} twice", key, position)
         return tuple(values)
 
+    def texts(self, key: str) -> tuple[str, ...]:
+        """A list of texts that are not blank, at least one, none twice; empty if left out."""
+        values = self._list(key, "a list of texts in quotes")
+        if not all(isinstance(value, str) and value.strip() for value in values):
+            raise self.unfit(key, "a list of texts in quotes")
+        for position, value in enumerate(values):
+            if value in values[:position]:
+                raise self.error(f"'{key}' holds {value!r} twice", key, position)
+        return tuple(values)
+
+    def wholes(self, key: str, low: int) -> tuple[int, ...]:
+        """A list of whole numbers from `low` upwards, at least one; empty if left out."""
+        what = f"a list of whole numbers from {low} upwards"
+        values = self._list(key, what)
+        if not all(_is_number(value, int) and value >= low for value in values):
+            raise self.unfit(key, what)
+        return tuple(values)
+
     def section(self, key: str) -> Section:
         """The section below `key`; an empty one if there is none."""
         values = self.values.get(key, {})
@@ -182,6 +200,12 @@ class Section:
         return self.error(
             f"{what} {shown} in {self.name}{hint} Admissible: {_listed(admissible)}", key, *below
         )
+
+    def _list(self, key: str, what: str) -> list[Any]:
+        values = self.values.get(key, [])
+        if key in self.values and (not isinstance(values, list) or not values):
+            raise self.unfit(key, what)
+        return values
 
     @property
     def _names(self) -> list[str]:

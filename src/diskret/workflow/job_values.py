@@ -10,6 +10,7 @@ from typing import Literal
 from diskret.attack import Attacker
 from diskret.hierarchy import Hierarchy
 from diskret.io import Column, Source, read_fixed, source, to_arrow
+from diskret.io.columns import column
 from diskret.rules import Rule
 
 
@@ -34,13 +35,17 @@ class HierarchyFile:
     """A code tree in a file: ``.hrc``, or ``.csv`` with code, parent and perhaps label.
 
     `total` is the code of the root where the file names none; `lead` and `encoding` are
-    those of a ``.hrc`` file.
+    those of a ``.hrc`` file. In a ``.csv`` file the tree may also lie in the columns
+    `levels`, or in the codes of `column`, whose levels add `prefix` characters.
     """
 
     path: Path
     total: str = "Total"
     lead: str = "@"
     encoding: str = "utf-8"
+    levels: tuple[str, ...] = ()
+    prefix: tuple[int, ...] = ()
+    column: str | None = None
 
     def read(self) -> Hierarchy:
         """Read the tree.
@@ -49,10 +54,18 @@ class HierarchyFile:
         ------
         HierarchyError
             The file holds no tree.
+        InputError
+            A column of `levels`, or `column`, is not in the file.
         """
-        if self.path.suffix.lower() == ".csv":
-            return Hierarchy.from_parents(to_arrow(self.path)[0], self.total)
-        return Hierarchy.read(self.path, self.total, self.lead, self.encoding)
+        if self.path.suffix.lower() != ".csv":
+            return Hierarchy.read(self.path, self.total, self.lead, self.encoding)
+        records = to_arrow(self.path)[0]
+        if self.levels:
+            columns = {name: column(records, name) for name in self.levels}
+            return Hierarchy.from_levels(columns, self.total)
+        if self.column is not None:
+            return Hierarchy.from_prefix(column(records, self.column), self.prefix, self.total)
+        return Hierarchy.from_parents(records, self.total)
 
 
 @dataclass(frozen=True)
