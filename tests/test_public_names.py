@@ -11,6 +11,7 @@ PUBLIC = [
     "Attacker",
     "DiskretError",
     "Hierarchy",
+    "PostgresTable",
     "Published",
     "Result",
     "SecretKeys",

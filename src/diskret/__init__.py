@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from diskret.attack import Attacker as Attacker
     from diskret.errors import DiskretError as DiskretError
     from diskret.hierarchy import Hierarchy as Hierarchy
+    from diskret.io import PostgresTable as PostgresTable
     from diskret.keys import SecretKeys as SecretKeys
     from diskret.rules import Sensitivity as Sensitivity
     from diskret.tables import Published as Published
@@ -28,6 +29,7 @@ __all__ = [
     "Attacker",
     "DiskretError",
     "Hierarchy",
+    "PostgresTable",
     "Published",
     "Result",
     "SecretKeys",
@@ -46,6 +48,7 @@ _HOME = {
     "Attacker": "attack",
     "DiskretError": "errors",
     "Hierarchy": "hierarchy",
+    "PostgresTable": "io",
     "Published": "tables",
     "Result": "workflow",
     "SecretKeys": "keys",

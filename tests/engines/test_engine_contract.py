@@ -10,6 +10,7 @@ import pytest
 from counted_by_hand import by_hand, plain, same
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from postgres_server import in_postgres
 
 from diskret.engines import LeafQuestion
 from diskret.engines.duckdb import DuckDBEngine
@@ -17,7 +18,7 @@ from diskret.errors import HierarchyError, InputError
 from diskret.hierarchy import Hierarchy
 from diskret.io import Source
 
-ENGINES = {"duckdb": DuckDBEngine}
+ENGINES = {"duckdb": DuckDBEngine, "postgres": in_postgres}
 
 NACE = Hierarchy.from_parents(
     {"code": ["T", "A", "B", "A1", "A2", "B1"], "parent": [None, "T", "T", "A", "A", "B"]}

@@ -35,11 +35,14 @@ class Records(Protocol):
         ...
 
     def attach(self, name: str, table: pa.Table) -> None:
-        """Make a small table known under a name, replacing an earlier one."""
+        """Make a small table ``raw``, ``leaf`` known under a name, replacing an earlier one."""
         ...
 
     def keep(self, name: str, query: Select) -> None:
-        """Keep the answer to a query under a name, replacing an earlier one."""
+        """Let later queries name the answer to this one, replacing an earlier one.
+
+        An engine may store the answer, or put the query into those that name it.
+        """
         ...
 
 

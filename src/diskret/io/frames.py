@@ -15,6 +15,7 @@ import pyarrow as pa
 from narwhals import dependencies as known
 
 from diskret.errors import InputError
+from diskret.io.database import PostgresTable
 from diskret.io.files import csv_header, parquet_columns, read_csv, read_parquet
 from diskret.io.names import check_names, some
 
@@ -22,7 +23,7 @@ FrameKind = Literal["pandas", "polars", "pyarrow", "duckdb"]
 
 _ACCEPTED = (
     "accepted are pandas, Polars and PyArrow tables, DuckDB relations, the path of a .parquet, "
-    ".csv or .txt file, and a list of .parquet paths"
+    ".csv or .txt file, a list of .parquet paths, and a PostgresTable"
 )
 _FORMATS: dict[str, Literal["parquet", "csv"]] = {
     ".parquet": "parquet",
@@ -35,12 +36,12 @@ _INCONVERTIBLE = (pa.ArrowException, OverflowError)  # the latter for integers b
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """Records as an engine takes them: an Arrow table in memory, or files on disk.
+    """Records as an engine takes them: in memory, in files on disk, or in a database.
 
     Parameters
     ----------
     columns
-        Column names as the user wrote them.
+        Column names as the user wrote them; empty for a database, which is asked by the engine.
     kind
         The kind of frame to give back.
     arrow
@@ -50,6 +51,8 @@ class Source:
         that leading zeros stay).
     delimiter
         Separator of CSV files.
+    database
+        The table of a database that the records stay in.
     """
 
     columns: tuple[str, ...]
@@ -58,20 +61,22 @@ class Source:
     paths: tuple[Path, ...] = ()
     format: Literal["parquet", "csv"] | None = None
     delimiter: str = ","
+    database: PostgresTable | None = None
 
 
 def source(records: Any) -> Source:
     """Open a frame or a path (Parquet, CSV) as a source of records.
 
     Frames are taken into memory as Arrow; files stay where they are, only their column
-    names are read.
+    names are read; a database is not asked before an engine is.
 
     Parameters
     ----------
     records
         A pandas or Polars data frame, a Polars lazy frame, a PyArrow table, record batch or
         record batch reader, a DuckDB relation (run on its own connection), the path of a
-        ``.parquet``, ``.csv`` or ``.txt`` file, or a list of ``.parquet`` paths. A CSV file
+        ``.parquet``, ``.csv`` or ``.txt`` file, a list of ``.parquet`` paths, or a table in a
+        database, as [`PostgresTable`][diskret.io.PostgresTable]. A CSV file
         is UTF-8 with one header line; its delimiter, one of ``,``, ``;``, tab and ``|``, is
         the one that is most frequent in the header. A pandas index is dropped, category
         types become plain columns.
@@ -89,6 +94,8 @@ def source(records: Any) -> Source:
     >>> opened.columns, opened.kind
     (('region', 'turnover'), 'pyarrow')
     """
+    if isinstance(records, PostgresTable):
+        return Source((), "pyarrow", database=records)
     if isinstance(records, (str, PathLike)):
         return _file_source([records])
     if isinstance(records, (list, tuple)):
@@ -114,9 +121,15 @@ def to_arrow(frame: Any) -> tuple[pa.Table, FrameKind]:
     Raises
     ------
     InputError
-        As for [`source`][diskret.io.source]; or the file cannot be read.
+        As for [`source`][diskret.io.source]; or the file cannot be read, or it is a table
+        in a database.
     """
     opened = source(frame)
+    if opened.database is not None:
+        raise InputError(
+            f"{opened.database!r} stays in its database: it can be tabulated, but not read as a "
+            "frame; fetch what you need first"
+        )
     return (opened.arrow if opened.arrow is not None else _read(opened)), opened.kind
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from diskret.engines import Engine, LeafQuestion
 from diskret.engines.duckdb import DuckDBEngine
+from diskret.engines.postgres import PostgresEngine
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.io import Source, source
@@ -28,7 +29,7 @@ def tabulate(
     largest: int = 3,
     decimals: int | Mapping[str, int] = 0,
     vintage: str = "",
-    engine: Callable[[Source], AbstractContextManager[Engine]] = DuckDBEngine,
+    engine: Callable[[Source], AbstractContextManager[Engine]] | None = None,
     progress: Progress = silent,
 ) -> Table:
     """Tabulate records: counts, sums and largest contributions in every cell, totals included.
@@ -38,8 +39,8 @@ def tabulate(
     Parameters
     ----------
     records
-        A pandas, Polars, PyArrow frame, a DuckDB relation, or the path of Parquet or CSV
-        files. Columns the call does not name are ignored.
+        A pandas, Polars, PyArrow frame, a DuckDB relation, the path of Parquet or CSV
+        files, or a [`PostgresTable`][diskret.io.PostgresTable]. Columns the call does not name are ignored.
     by
         Code column → its tree; None: a flat one of the codes in the data, total ``"Total"``.
     value
@@ -63,7 +64,8 @@ def tabulate(
         Period and revision, part of every cell's definition.
     engine
         What aggregates the records: takes the `Source`, gives an `Engine` to run in a
-        ``with`` block. By default DuckDB inside this process.
+        ``with`` block. By default the database that the records are in, or else DuckDB
+        inside this process.
     progress
         Called with ``("tabulate", done, total)``.
 
@@ -100,7 +102,8 @@ def tabulate(
     )
     opened = records if isinstance(records, Source) else source(records)
     progress("tabulate", 0, 2)
-    with engine(opened) as running:
+    chosen = engine or (DuckDBEngine if opened.database is None else PostgresEngine)
+    with chosen(opened) as running:
         leaves = running.leaves(question)
     progress("tabulate", 1, 2)
     table = roll_up(

@@ -1,0 +1,292 @@
+"""Records in PostgreSQL are read where they are: nothing is written, copied or made there."""
+
+from __future__ import annotations
+
+import difflib
+import weakref
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv
+from sqlglot.expressions import Select
+
+from diskret.engines import postgres_sql
+from diskret.engines.answer import answer
+from diskret.engines.columns import Column, Kind
+from diskret.engines.protocol import LeafQuestion, Leaves
+from diskret.errors import InputError
+from diskret.hierarchy.codes import some
+from diskret.io import PostgresTable, Source
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+    _Connection = Connection[tuple[Any, ...]]
+
+
+class PostgresEngine:
+    """Records in a table or view of a PostgreSQL database.
+
+    Each question is answered in one read-only transaction that sees a single state of the
+    database. The right to read the table suffices. Only aggregates and contributors in
+    several leaf combinations (as numbers) leave the database.
+
+    Parameters
+    ----------
+    source
+        The records; its `database` says where they are.
+    work_mem
+        Memory for each sort or hash table on the server before it spills to its disk, as
+        PostgreSQL writes it. No answer depends on it.
+
+    Raises
+    ------
+    InputError
+        The driver is not installed, the source is no table in a database, there is no such
+        table, or the database cannot be reached. No message holds the password.
+
+    Examples
+    --------
+    >>> from diskret.io import PostgresTable, source
+    >>> PostgresEngine(source(PostgresTable("postgresql://localhost:1/register", "firms")))
+    Traceback (most recent call last):
+    ...
+    diskret.errors.InputError: the database postgresql://localhost:1/register cannot be reached: ...
+    """
+
+    name: Literal["postgres"] = "postgres"
+
+    def __init__(self, source: Source, work_mem: str = "256MB") -> None:
+        if source.database is None:
+            raise InputError(
+                "these records lie in no database; give records=PostgresTable(url, table), or "
+                "leave engine= out"
+            )
+        self._table = source.database
+        self._work_mem = work_mem
+        self._connection = _connect(self._table)
+        self._close = weakref.finalize(self, self._connection.close)
+        try:
+            with self._transaction():
+                self._columns = _columns(self._connection, self._table)
+        except BaseException:
+            self.close()
+            raise
+
+    def leaves(self, question: LeafQuestion) -> Leaves:
+        """Aggregate the records at leaf level, exactly.
+
+        Parameters
+        ----------
+        question
+            What to aggregate.
+
+        Raises
+        ------
+        InputError
+            As stated by [`Engine.leaves`][diskret.engines.Engine]; or the engine is closed,
+            or the database refuses.
+        HierarchyError
+            A code is not a leaf of its tree.
+        """
+        if not self._close.alive:
+            raise InputError("the engine is closed; open a new one for another question")
+        relations = {"source": postgres_sql.source(self._table.path, self._columns)}
+        with self._transaction():
+            return answer(question, _Records(self._connection, self._columns, relations))
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @contextmanager
+    def _transaction(self) -> Generator[None]:
+        settings = {
+            "work_mem": self._work_mem,
+            "jit": "off",  # compiling takes longer than most of these queries
+            "datestyle": "ISO",  # codes must not depend on the server's settings
+            "timezone": "UTC",
+        }
+        with _explained(self._table), self._connection.transaction():
+            for name, setting in settings.items():
+                self._connection.execute("SELECT set_config(%s, %s, true)", (name, setting))
+            yield
+
+
+@dataclass(frozen=True, eq=False)
+class _Records:
+    """Records as `answer` wants them; `relations` are what queries may name."""
+
+    connection: _Connection
+    columns: tuple[Column, ...]
+    relations: dict[str, Select] = field(default_factory=dict[str, Select])
+
+    def fetch(self, query: Select) -> pa.Table:
+        return _fetch(self.connection, postgres_sql.text(query, self.relations))
+
+    def attach(self, name: str, table: pa.Table) -> None:
+        self.relations[name] = postgres_sql.small_table(table)
+
+    def keep(self, name: str, query: Select) -> None:
+        self.relations[name] = query
+
+
+# ── connecting ──────────────────────────────────────────────────────────────────────
+
+
+def _connect(table: PostgresTable) -> _Connection:
+    try:
+        import psycopg
+    except ImportError as error:
+        raise InputError(
+            "records in PostgreSQL need the driver psycopg, which is not installed; "
+            "install it with pip install 'diskret[postgres]'"
+        ) from error
+    problem = ""
+    try:
+        connection = psycopg.connect(table.url, application_name="diskret")
+    except psycopg.Error as error:
+        problem = _told(error, table)
+    else:
+        connection.read_only = True
+        connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        return connection
+    # outside the handler, so that no traceback carries the driver's own message along
+    raise InputError(
+        f"the database {table.address} cannot be reached: {problem}; check host, port, user and "
+        "password (PGPASSWORD or .pgpass)"
+    )
+
+
+@contextmanager
+def _explained(table: PostgresTable) -> Generator[None]:
+    import psycopg
+
+    try:
+        yield
+    except psycopg.Error as error:
+        raise InputError(
+            f"the records in {table!r} cannot be read: {_told(error, table)}"
+        ) from error
+
+
+def _told(error: Exception, table: PostgresTable) -> str:
+    """The first line of the driver's message, without any password."""
+    from psycopg.conninfo import conninfo_to_dict
+
+    told = str(error).strip().partition("\n")[0]
+    try:
+        options = conninfo_to_dict(table.url)
+    except Exception:
+        return "the url has options that the driver does not know"
+    for secret in ("password", "sslpassword"):
+        if value := options.get(secret):
+            told = told.replace(str(value), "***")
+    return told
+
+
+# ── what the table holds ────────────────────────────────────────────────────────────
+
+_KINDS: dict[str, Kind] = {
+    **dict.fromkeys(("text", "varchar", "bpchar", "name", "citext"), "text"),
+    **dict.fromkeys(("int2", "int4", "int8"), "integer"),
+    "numeric": "decimal",
+    **dict.fromkeys(("float4", "float8"), "float"),
+    **dict.fromkeys(("bool", "date", "time", "timestamp", "timestamptz", "uuid"), "other"),
+}
+_TYPES = "SELECT oid, format_type(oid, NULL), typname, typtype FROM pg_type WHERE oid = ANY(%s)"
+_TABLES = """
+    SELECT CASE WHEN pg_table_is_visible(c.oid) THEN '' ELSE nspname || '.' END || relname
+    FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = relnamespace
+    WHERE relkind IN ('r', 'p', 'v', 'm', 'f')
+        AND nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast')
+    ORDER BY 1
+"""
+
+
+def _columns(connection: _Connection, table: PostgresTable) -> tuple[Column, ...]:
+    from psycopg import sql
+
+    exists = "SELECT to_regclass(%s)::oid"
+    quoted = sql.Identifier(*table.path).as_string(connection)
+    if connection.execute(exists, (quoted,)).fetchall() == [(None,)]:
+        raise _no_table(table, [name for (name,) in connection.execute(_TABLES).fetchall()])
+    cursor = connection.execute(
+        sql.SQL("SELECT * FROM {} LIMIT 0").format(sql.Identifier(*table.path))
+    )
+    # a domain is described as the type below it
+    found = [(column.name, column.type_code) for column in cursor.description or ()]
+    rows = connection.execute(_TYPES, ([code for _, code in found],)).fetchall()
+    types = {oid: (name, _kind(internal, sort)) for oid, name, internal, sort in rows}
+    return tuple(
+        Column(name, f"c{i}", types[code][1], types[code][0])
+        for i, (name, code) in enumerate(found)
+    )
+
+
+def _kind(type_name: str, sort: str) -> Kind:
+    return "other" if sort == "e" else _KINDS.get(type_name, "unusable")  # e: an enumeration
+
+
+def _no_table(table: PostgresTable, names: Sequence[str]) -> InputError:
+    near = difflib.get_close_matches(table.table, names, 1, 0.5)
+    hint = f"did you mean {near[0]!r}?" if near else f"there are {some(list(map(repr, names)))}"
+    return InputError(
+        f"there is no table {table.table!r} in {table.address}; "
+        + (hint if names else "there are none that this user can see")
+    )
+
+
+# ── answers as Arrow ────────────────────────────────────────────────────────────────
+
+_INTEGERS = (20, 21, 23)  # the numbers PostgreSQL gives its types
+_INTEGER_ARRAY = 1016
+
+
+def _fetch(connection: _Connection, query: str) -> pa.Table:
+    """Run a query; its answer comes as CSV, which is read column by column."""
+    statement = query.encode()
+    shape = connection.execute(b"SELECT * FROM (" + statement + b") AS asked LIMIT 0").description
+    types = {column.name: column.type_code for column in shape or ()}
+    with connection.cursor().copy(
+        b"COPY (" + statement + b") TO STDOUT (FORMAT csv, HEADER, ENCODING 'UTF8')"
+    ) as copy:
+        data = b"".join(copy)
+    integers = [name for name, code in types.items() if code in _INTEGERS]
+    table = csv.read_csv(
+        pa.py_buffer(data),
+        # a null alone in its row is an empty line
+        parse_options=csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
+        convert_options=csv.ConvertOptions(
+            column_types=dict.fromkeys(types, pa.string()) | dict.fromkeys(integers, pa.int64()),
+            null_values=[""],
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=False,
+        ),
+    )
+    for i, (name, code) in enumerate(types.items()):
+        if code == _INTEGER_ARRAY:
+            table = table.set_column(i, name, _lists(table[name]))
+    return table
+
+
+def _lists(texts: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Lists of numbers from ``{3,2,1}``."""
+    parts = pc.split_pattern(pc.utf8_trim(texts, characters="{}"), ",")
+    return parts.cast(pa.list_(pa.int64()))

@@ -1,0 +1,71 @@
+"""Records that lie in a table of a database, and how it is named without its password."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from diskret.errors import InputError
+
+_HOST = r"(?:\[[0-9A-Fa-f:.%]+\]|[^@/?#:\[\],]*)(?::\d+)?"
+# A password with a bare @, / or ? would be taken for a host, and shown; so none is let in.
+_URL = re.compile(
+    rf"postgres(?:ql)?://(?:[^@/?#]*@)?(?P<host>{_HOST}(?:,{_HOST})*)"
+    r"(?:/(?P<database>[^@/?#]*))?(?:\?[^@#]*)?"
+)
+
+
+@dataclass(frozen=True)
+class PostgresTable:
+    """A table or view in PostgreSQL, as records to tabulate where they are.
+
+    Parameters
+    ----------
+    url
+        ``postgresql://user@host:port/database``, options after ``?`` as libpq has them. A
+        password may stand in it, but is better left to ``PGPASSWORD`` or the file
+        ``.pgpass``; it is never shown.
+    table
+        ``"firms"``, or with its schema ``"register.firms"``; upper and lower case count.
+
+    Raises
+    ------
+    InputError
+        The url or the name of the table cannot be understood. The message does not repeat
+        the url.
+
+    Examples
+    --------
+    >>> PostgresTable("postgresql://clerk:secret@db.example/register", "firms")
+    PostgresTable('postgresql://db.example/register', 'firms')
+    """
+
+    url: str = field(repr=False)
+    table: str
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.url, str) or not _URL.fullmatch(self.url):
+            raise InputError(
+                "the url of the database cannot be understood (it is not shown because it may "
+                "hold a password); write postgresql://user@host:port/database, special "
+                "characters in names and passwords as %XX, e.g. %40 for @"
+            )
+        if not isinstance(self.table, str) or not 1 <= len(self.path) <= 2 or not all(self.path):
+            raise InputError(
+                f"{self.table!r} names no table; write table='firms', or table='schema.firms'"
+            )
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """The table, or schema and table."""
+        return tuple(self.table.split("."))
+
+    @property
+    def address(self) -> str:
+        """The url without user, password and options: for messages."""
+        found = _URL.fullmatch(self.url)
+        host, database = found.group("host", "database") if found else ("", "")
+        return f"postgresql://{host}/{database or ''}"
+
+    def __repr__(self) -> str:
+        return f"PostgresTable({self.address!r}, {self.table!r})"
