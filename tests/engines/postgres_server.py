@@ -26,9 +26,9 @@ def in_postgres(records):
     return PostgresEngine(source(table_of(records.arrow)))
 
 
-def table_of(arrow, name=None, types=None):
+def table_of(arrow, types=None):
     """Put an Arrow table into the database; `types` names PostgreSQL's types of columns."""
-    name = name or f"records {next(NUMBER)}"
+    name = f"records {next(NUMBER)}"
     listed = [
         f"{quoted(field.name)} {(types or {}).get(field.name) or postgres_type(field.type)}"
         for field in arrow.schema
@@ -37,8 +37,7 @@ def table_of(arrow, name=None, types=None):
     sink = pa.BufferOutputStream()
     csv.write_csv(pa.table(texts, names=[f"c{i}" for i in range(len(texts))]), sink)
     with administrator() as connection:
-        connection.execute(f"DROP TABLE IF EXISTS {quoted(name)}")
-        connection.execute(f"CREATE TABLE {quoted(name)} ({', '.join(listed)})")
+        connection.execute(f"CREATE TABLE {quoted(name)} ({', '.join(listed)})".encode())
         with connection.cursor().copy(f"COPY {quoted(name)} FROM STDIN (FORMAT csv, HEADER)") as to:
             to.write(sink.getvalue().to_pybytes())
     return PostgresTable(url(), name)
@@ -83,20 +82,21 @@ def server():
             shutil.copytree(programs.parent, folder / "pginstall", symlinks=True)
             programs = folder / "pginstall" / "bin"
     data = folder / "data"
-    common = {"user": user, "cwd": folder, "stdin": subprocess.DEVNULL}
     initdb = [programs / "initdb", "-D", data, "-U", "postgres", "-A", "trust"]
     subprocess.run(
         [*initdb, "-E", "UTF8", "--locale=C.UTF-8", "--no-sync"],
         check=True,
         capture_output=True,
-        **common,
+        user=user,
+        cwd=folder,
     )
     with open(folder / "log", "wb") as log:
         process = subprocess.Popen(
             [programs / "postgres", "-D", data, "-k", folder, "-F", "-c", "listen_addresses="],
             stdout=log,
             stderr=log,
-            **common,
+            user=user,
+            cwd=folder,
         )
     atexit.register(stop, process, folder)
     wait(process, folder)

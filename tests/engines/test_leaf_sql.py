@@ -1,8 +1,10 @@
-"""The queries, as DuckDB gets them; and as trees that other engines can follow."""
+"""The queries, as DuckDB and PostgreSQL get them; and as trees that other engines can follow."""
 
+import pyarrow as pa
 import pytest
 
-from diskret.engines import sql
+from diskret.engines import postgres_sql, sql
+from diskret.engines.columns import Column, value
 
 SHAPE = sql.Shape(
     codes=("c0", "CAST(c1 AS VARCHAR)"),
@@ -72,3 +74,60 @@ def test_all_but_the_largest_can_be_said_in_other_dialects(dialect):
         assert "low = high" in sql.text(sql.stayers(SHAPE, part), dialect)
     straddlers = sql.text(sql.straddlers(SHAPE, UNITS, "kept"), dialect)
     assert ("EXPLODE(straddlers)" in straddlers) == (dialect == "spark")
+
+
+TEXT = Column('Größe "S"', "c0", "text", "text")
+NUMBER = Column("v", "c1", "decimal", "numeric")
+RELATIONS = {
+    "source": postgres_sql.source(("Register", "firms"), [TEXT, NUMBER]),
+    "m0": postgres_sql.small_table(
+        pa.table({"raw": ["it's \"\\"], "leaf": pa.array([7], pa.int32())})
+    ),
+}
+BEFORE = (
+    'WITH source AS (SELECT CAST("Größe ""S""" AS TEXT) COLLATE "C" AS c0, "v" AS c1 '
+    'FROM "Register"."firms"), m0 AS (SELECT raw, leaf FROM '
+    """UNNEST(CAST('{"it''s \\"\\\\"}' AS TEXT[]), CAST('{7}' AS INT[])) AS listed(raw, leaf))"""
+)
+EXACT = (
+    "CASE WHEN ABS(CAST({x} AS DECIMAL)) < 100000000000000000000 "
+    "THEN CAST({x} AS DECIMAL(38, 18)) END"
+)
+
+POSTGRES = {
+    "codes": (
+        sql.code_counts("c0", 9),
+        " SELECT c0 AS raw, COUNT(*) AS records FROM source GROUP BY c0 LIMIT 9",
+    ),
+    "largest of every record": (
+        sql.stayers(sql.Shape(("c0",), ("c1",)), sql.Part(None, largest=2)),
+        ", records AS (SELECT m0.leaf AS leaf, c1 AS v0 FROM source JOIN m0 ON c0 = m0.raw), "
+        "contributors AS (SELECT leaf AS low, leaf AS high, 1 AS records, v0 AS s0 FROM records) "
+        "SELECT CASE WHEN low = high THEN low END AS leaf, COUNT(*) AS contributors, "
+        "CAST(SUM(records) AS BIGINT) AS records, "
+        f"CASE WHEN COUNT(s0) = COUNT(*) THEN {int64('SUM(s0)')} END AS sum0, "
+        f"{int64('SUM(ABS(s0))')} AS magnitude0, "
+        "(ARRAY_AGG(ABS(s0) ORDER BY ABS(s0) DESC) FILTER(WHERE NOT ABS(s0) IS NULL))[1:2] "
+        "AS largest0 FROM contributors GROUP BY 1",
+    ),
+    "examples": (
+        sql.check_examples(value(NUMBER, 0).checks[0]),
+        ' SELECT DISTINCT CAST(c1 AS VARCHAR) COLLATE "C" AS example FROM source '
+        "WHERE c1 IS NULL ORDER BY example NULLS FIRST LIMIT 6",
+    ),
+    "text as a number": (
+        sql.exp.select("TRY_CAST(TRIM(c0) AS DECIMAL(38, 18)) AS x").from_("source"),
+        " SELECT CASE WHEN TRIM(c0) ~ "
+        "'^[+-]?([0-9]+\\.?[0-9]*|\\.[0-9]+)([eE][+-]?[0-9]{1,3})?$' "
+        f"THEN {EXACT.format(x='TRIM(c0)')} END AS x FROM source",
+    ),
+    "decimal as a number": (
+        sql.exp.select("TRY_CAST(c1 AS DECIMAL(38, 18)) AS x").from_("source"),
+        f" SELECT {EXACT.format(x='c1')} AS x FROM source",
+    ),
+}
+
+
+@pytest.mark.parametrize(("query", "expected"), POSTGRES.values(), ids=POSTGRES)
+def test_postgres_gets_this(query, expected):
+    assert postgres_sql.text(query, RELATIONS) == BEFORE + expected

@@ -12,7 +12,7 @@ import pytest
 
 from diskret.attack import Attacker
 from diskret.errors import InputError, JobError
-from diskret.io import Column
+from diskret.io import Column, PostgresTable
 from diskret.rules import (
     PQ,
     Dominance,
@@ -21,7 +21,7 @@ from diskret.rules import (
     MinimumFrequency,
     PPercent,
 )
-from diskret.workflow.job import HierarchyFile, Output, read_job
+from diskret.workflow.job import DatabaseRecords, HierarchyFile, Output, Records, read_job
 from diskret.workflow.job_template import template
 
 JOB = """\
@@ -114,6 +114,7 @@ def written(folder: Path, text: str) -> Path:
 
 def test_every_key_is_understood(folder: Path):
     job = read_job(written(folder, JOB))
+    assert isinstance(job.records, Records)
     assert job.records.path == folder / "firms.asc"
     assert job.records.format == "fixed"
     assert job.records.encoding == "latin-1"
@@ -190,6 +191,7 @@ def test_the_suffix_tells_the_format(folder: Path, name: str):
             "rules = { minimum_frequency = { n = 3 } }\n",
         )
     )
+    assert isinstance(job.records, Records)
     assert job.records.format == Path(name).suffix[1:]
     assert "region" in job.records.open().columns
 
@@ -230,6 +232,7 @@ def test_paths_are_seen_from_the_job_file(folder: Path, monkeypatch: pytest.Monk
     path = written(folder, JOB)
     monkeypatch.chdir(folder.parent)
     job = read_job(path.relative_to(folder.parent))
+    assert isinstance(job.records, Records)
     assert job.records.path.is_file()
     assert job.output.folder.resolve() == (folder / "public files").resolve()
 
@@ -261,6 +264,7 @@ def test_every_option_of_the_template_is_admissible(folder: Path):
     options = ["# " + line if line.startswith(" ") else line for line in options]
     fixed = options.index('encoding = "utf-8"')
     del options[fixed : fixed + 5]
+    options = [line for line in options if not line.startswith(("url =", "table ="))]
     job = read_job(written(folder, "\n".join(options)))
     assert job.tables[0].frozen == ({"region": "Total", "size": "Total"},)
     assert job.attacker == Attacker(relative=50)
@@ -272,7 +276,23 @@ def test_the_template_shows_fixed_format(folder: Path):
     block = [line[1:] for line in lines[start : start + 5]]
     text = '[records]\npath = "firms.asc"\n' + "\n".join(block) + "\n"
     text += '[[tables]]\nby = { region = "flat" }\nrules = { minimum_frequency = { n = 3 } }\n'
-    assert read_job(written(folder, text)).records.columns == (Column("region", 9, 2),)
+    assert read_job(written(folder, text)).records == Records(
+        folder / "firms.asc", "fixed", (Column("region", 9, 2),)
+    )
+
+
+def test_the_template_shows_a_database(folder: Path):
+    lines = template().splitlines()
+    path = next(line for line in lines if line.startswith("path ="))
+    lines.remove(path)
+    shown = [line[1:] if line.startswith(("#url", "#table")) else line for line in lines]
+    records = read_job(written(folder, "\n".join(shown))).records
+    assert records == DatabaseRecords(
+        PostgresTable("postgresql://clerk@db.example/register", "firms")
+    )
+    assert records.open().database == PostgresTable(
+        "postgresql://clerk@db.example/register", "firms"
+    )
 
 
 def test_the_template_names_every_rule(folder: Path):
@@ -286,6 +306,46 @@ def test_the_template_names_every_key(folder: Path):
         key = field.split("=")[0].strip()
         if "=" in field and " = " in field:
             assert key in template(), key
+
+
+# ── records in a database ───────────────────────────────────────────────────────────
+
+DATABASE = """\
+[records]
+url = "postgresql://clerk:s3cret@db.example/register"
+table = "firms"
+[[tables]]
+by = { region = "flat" }
+rules = { minimum_frequency = { n = 3 } }
+"""
+
+
+def test_a_password_is_not_shown_with_the_job(folder: Path):
+    job = read_job(written(folder, DATABASE))
+    assert "s3cret" not in repr(job)
+    assert "db.example/register" in repr(job)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "words"),
+    [
+        ('table = "firms"\n', "", 1, ["'table' is missing in [records]"]),
+        ('"firms"', '"a.b.c"', 3, ["'a.b.c' names no table", "schema.firms"]),
+        ("postgresql:", "mysql:", 2, ["'url'", "postgresql://user@host"]),
+        ("s3cret", "s3cret@", 2, ["'url'", "%40 for @"]),
+        ('table = "firms"', 'tabel = "firms"', 3, ["'tabel'", "did you mean 'table'"]),
+        ('table = "firms"', 'table = "firms"\npath = "firms.csv"', 4, ["'path' is for records"]),
+        ('table = "firms"', 'table = "firms"\nformat = "csv"', 4, ["'format' is for records"]),
+        ('url = "postgresql', 'usl = "postgresql', 2, ["'usl'", "did you mean 'url'"]),
+    ],
+)
+def test_what_is_wrong_with_a_database(folder: Path, old, new, line, words):
+    assert old in DATABASE
+    with pytest.raises(JobError) as error:
+        read_job(written(folder, DATABASE.replace(old, new)))
+    assert f"job.toml, line {line}: " in str(error.value)
+    assert [word for word in words if word not in str(error.value)] == []
+    assert "s3cret" not in str(error.value)
 
 
 # ── what is wrong is said with its line ─────────────────────────────────────────────

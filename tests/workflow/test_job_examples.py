@@ -5,7 +5,7 @@ from pathlib import Path
 
 from diskret.io import Column
 from diskret.rules import PPercent
-from diskret.workflow.job import read_job
+from diskret.workflow.job import Records, read_job
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -15,6 +15,7 @@ def test_simple2d_beside_the_sample(reference_data: Path, tmp_path: Path):
     for file in (sample / "tau_testW.asc", sample / "region2.hrc", EXAMPLES / "simple2d.toml"):
         shutil.copy(file, tmp_path)
     job = read_job(tmp_path / "simple2d.toml")
+    assert isinstance(job.records, Records)
     assert job.records.columns[0] == Column("Size", 9, 2)
     assert job.tables[0].rule == PPercent(15)
     records = job.records.open().arrow

@@ -62,9 +62,7 @@ class DuckDBEngine:
         self, source: Source, memory_limit: str | None = None, threads: int | None = None
     ) -> None:
         if source.database is not None:
-            raise InputError(
-                f"DuckDB does not read {source.database!r}; leave engine= out, or give PostgresEngine"
-            )
+            raise InputError(f"DuckDB does not read {source.database!r}; leave engine= out")
         folder = tempfile.mkdtemp(prefix="diskret-")  # mkdtemp gives it mode 0700
         try:
             connection = _connect(folder, memory_limit, threads)

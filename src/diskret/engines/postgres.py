@@ -190,7 +190,7 @@ def _told(error: Exception, table: PostgresTable) -> str:
     """The first line of the driver's message, without any password."""
     from psycopg.conninfo import conninfo_to_dict
 
-    told = str(error).strip().partition("\n")[0]
+    told = str(error).strip().partition("\n")[0].replace(table.url, table.address)
     try:
         options = conninfo_to_dict(table.url)
     except Exception:
@@ -233,10 +233,10 @@ def _columns(connection: _Connection, table: PostgresTable) -> tuple[Column, ...
     # a domain is described as the type below it
     found = [(column.name, column.type_code) for column in cursor.description or ()]
     rows = connection.execute(_TYPES, ([code for _, code in found],)).fetchall()
-    types = {oid: (name, _kind(internal, sort)) for oid, name, internal, sort in rows}
+    types = {oid: name for oid, name, _, _ in rows}
+    kinds: dict[int, Kind] = {oid: _kind(internal, sort) for oid, _, internal, sort in rows}
     return tuple(
-        Column(name, f"c{i}", types[code][1], types[code][0])
-        for i, (name, code) in enumerate(found)
+        Column(name, f"c{i}", kinds[code], types[code]) for i, (name, code) in enumerate(found)
     )
 
 

@@ -8,6 +8,7 @@ PostgreSQL drops the columns of a kept answer that a query does not ask for.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import cast
 
 import pyarrow as pa
 from sqlglot import exp
@@ -16,8 +17,8 @@ from sqlglot.expressions import Select
 from diskret.engines import sql
 from diskret.engines.columns import Column
 
-# Text that PostgreSQL, too, reads as a number; longer exponents are refused by no other engine
-# with another result, since no number below 10^20 needs them.
+# No comma, no underscore, no "NaN"; an exponent of four digits belongs to no usable number, and
+# PostgreSQL would write out all its digits.
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?$"
 _TOO_LARGE = "100000000000000000000"  # DECIMAL(38, 18) has 20 digits before the point
 
@@ -45,7 +46,7 @@ c0 LIMIT 9'
     ]
     whole = query.copy()
     whole.set("with_", exp.With(expressions=[*before, *whole.ctes]))
-    return sql.text(whole.transform(_adapted), "postgres")
+    return sql.text(cast(Select, whole.transform(_adapted)), "postgres")
 
 
 def source(path: Sequence[str], columns: Sequence[Column]) -> Select:
@@ -74,7 +75,8 @@ def _array(values: pa.ChunkedArray) -> exp.Expr:
         listed, kind = map(str, values.to_pylist()), f"INT{values.type.bit_width // 8}"
     else:
         listed, kind = map(_quoted, values.to_pylist()), "TEXT"
-    return exp.cast(exp.Literal.string("{" + ",".join(listed) + "}"), f"{kind}[]", "postgres")
+    text = exp.Literal.string("{" + ",".join(listed) + "}")
+    return exp.cast(text, f"{kind}[]", dialect="postgres")
 
 
 def _quoted(value: str) -> str:
@@ -98,11 +100,11 @@ def _largest(value: exp.Expr, k: exp.Expr) -> exp.Expr:
     return exp.maybe_parse(sliced, dialect="postgres")
 
 
-def _try_decimal(cast: exp.TryCast) -> exp.Expr:
+def _try_decimal(tried: exp.TryCast) -> exp.Expr:
     """A decimal, or null where there is none: PostgreSQL's own cast would raise an error."""
-    x, kind = cast.this.sql("postgres"), cast.to.sql("postgres")
+    x, kind = tried.this.sql("postgres"), tried.to.sql("postgres")
     exact = f"CASE WHEN ABS(CAST({x} AS DECIMAL)) < {_TOO_LARGE} THEN CAST({x} AS {kind}) END"
-    if isinstance(cast.this, exp.Trim):  # text; anything else is a number already
+    if isinstance(tried.this, exp.Trim):  # text; anything else is a number already
         exact = f"CASE WHEN {x} ~ '{_NUMBER}' THEN {exact} END"
     return exp.maybe_parse(exact, dialect="postgres")
 

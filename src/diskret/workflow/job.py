@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from diskret.attack import Attacker
+from diskret.errors import InputError
 from diskret.formats import SYMBOL_SETS
-from diskret.io import Column
+from diskret.io import Column, PostgresTable
 from diskret.rules import (
     PQ,
     Dominance,
@@ -23,15 +24,31 @@ from diskret.rules import (
     Rule,
 )
 from diskret.workflow.job_schema import Section, open_job
-from diskret.workflow.job_values import HierarchyFile, Job, Output, Records, TableJob
+from diskret.workflow.job_values import (
+    DatabaseRecords,
+    HierarchyFile,
+    Job,
+    Output,
+    Records,
+    TableJob,
+)
 
-__all__ = ["HierarchyFile", "Job", "Output", "Records", "TableJob", "read_job"]
+__all__ = [
+    "DatabaseRecords",
+    "HierarchyFile",
+    "Job",
+    "Output",
+    "Records",
+    "TableJob",
+    "read_job",
+]
 
 _FORMATS = ("csv", "xlsx", "html")
 _LANGUAGES = ("en", "de")
 _METHODS = ("auto", "sequential")
 _FLAT = "flat"
 _RULES_OF_SUMS = ("p_percent", "pq", "dominance")
+_FILE_KEYS = ("format", "encoding", "columns")
 _SUFFIXES = {".parquet": "parquet", ".csv": "csv", ".txt": "csv"}
 _FILE_STEM = re.compile(r"\w([\w .-]*[\w-])?")
 
@@ -88,8 +105,11 @@ def read_job(path: str | PathLike[str]) -> Job:
 # ── the sections, in the order of the file ──────────────────────────────────────────
 
 
-def _records(section: Section) -> Records:
-    section.check(required=("path",), optional=("format", "encoding", "columns"))
+def _records(section: Section) -> Records | DatabaseRecords:
+    section.check(optional=("path", *_FILE_KEYS, "url", "table"))
+    if "url" in section or "table" in section:
+        return _database(section)
+    section.check(required=("path",), optional=_FILE_KEYS)
     path = section.existing_file("path")
     by_suffix = _SUFFIXES.get(path.suffix.lower())
     likely = "fixed" if "columns" in section else by_suffix
@@ -116,6 +136,21 @@ def _records(section: Section) -> Records:
         if name in names[:position]:
             raise section.error(f"the column '{name}' is there twice", "columns", position, "name")
     return Records(path, "fixed", columns, section.text("encoding", "utf-8"))
+
+
+def _database(section: Section) -> DatabaseRecords:
+    for key in ("path", *_FILE_KEYS):
+        if key in section:
+            raise section.error(
+                f"'{key}' is for records in a file, 'url' and 'table' for a database", key
+            )
+    section.check(required=("url", "table"))
+    url, table = section.text("url", ""), section.text("table", "")
+    try:
+        return DatabaseRecords(PostgresTable(url, table))
+    except InputError as error:
+        wrong = "table" if repr(table) in str(error) else "url"
+        raise section.error(f"'{wrong}': {error}", wrong) from error
 
 
 def _column(section: Section) -> Column:
@@ -171,7 +206,9 @@ def _check_way(one: Section, suffix: str) -> None:
 
 
 def _table(
-    section: Section, hierarchies: Mapping[str, HierarchyFile], records: Records
+    section: Section,
+    hierarchies: Mapping[str, HierarchyFile],
+    records: Records | DatabaseRecords,
 ) -> TableJob:
     section.check(
         required=("by", "rules"),
@@ -326,11 +363,13 @@ def _output(section: Section) -> Output:
 # ── what no section can see alone ───────────────────────────────────────────────────
 
 
-def _check_columns(section: Section, by: Mapping[str, object], records: Records) -> None:
+def _check_columns(
+    section: Section, by: Mapping[str, object], records: Records | DatabaseRecords
+) -> None:
     """Columns of fixed-format records are known here, so a wrong name has a line."""
     if section.text("value", None) in by:
         raise section.error("'value' is a column of 'by' at the same time", "value")
-    if records.format != "fixed":
+    if not isinstance(records, Records) or records.format != "fixed":
         return
     columns = [column.name for column in records.columns]
     for column in by:

@@ -9,14 +9,14 @@ from typing import Literal
 
 from diskret.attack import Attacker
 from diskret.hierarchy import Hierarchy
-from diskret.io import Column, Source, read_fixed, source, to_arrow
+from diskret.io import Column, PostgresTable, Source, read_fixed, source, to_arrow
 from diskret.io.columns import column
 from diskret.rules import Rule
 
 
 @dataclass(frozen=True)
 class Records:
-    """Where the records are; `columns` and `encoding` matter for fixed format only."""
+    """The file the records are in; `columns` and `encoding` matter for fixed format only."""
 
     path: Path
     format: Literal["parquet", "csv", "fixed"]
@@ -28,6 +28,17 @@ class Records:
         if self.format == "fixed":
             return read_fixed(self.path, self.columns, self.encoding)
         return source(self.path)
+
+
+@dataclass(frozen=True)
+class DatabaseRecords:
+    """The table of a database the records are in."""
+
+    table: PostgresTable
+
+    def open(self) -> Source:
+        """The records as a source for an engine."""
+        return source(self.table)
 
 
 @dataclass(frozen=True)
@@ -126,7 +137,7 @@ class Job:
     """A job file as it was understood: pure data; every path is seen from the current folder."""
 
     path: Path
-    records: Records
+    records: Records | DatabaseRecords
     tables: tuple[TableJob, ...]
     attacker: Attacker
     output: Output

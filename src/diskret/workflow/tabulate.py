@@ -40,7 +40,8 @@ def tabulate(
     ----------
     records
         A pandas, Polars, PyArrow frame, a DuckDB relation, the path of Parquet or CSV
-        files, or a [`PostgresTable`][diskret.io.PostgresTable]. Columns the call does not name are ignored.
+        files, or a [`PostgresTable`][diskret.io.PostgresTable]. Columns the call does not
+        name are ignored.
     by
         Code column → its tree; None: a flat one of the codes in the data, total ``"Total"``.
     value

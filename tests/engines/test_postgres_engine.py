@@ -1,0 +1,191 @@
+"""PostgreSQL as an engine: what it reads, what it may not do, what it does not tell."""
+
+import pyarrow as pa
+import pytest
+from postgres_server import administrator, in_postgres, table_of, url
+
+import diskret as dk
+from diskret.engines import LeafQuestion
+from diskret.engines.duckdb import DuckDBEngine
+from diskret.engines.postgres import PostgresEngine
+from diskret.errors import InputError
+from diskret.io import PostgresTable, Source, source
+from diskret.workflow.job import read_job
+from diskret.workflow.run import run_job
+
+psycopg = pytest.importorskip("psycopg", reason="optional: psycopg is not installed")
+
+FIRMS = pa.table(
+    {
+        "Region": ["N", "N", "S", "S", "S", "N"],
+        "firm": [1, 2, 2, 3, 4, 5],
+        "turnover": [10, 20, 5, 7, 1, 3],
+    }
+)
+QUESTION = LeafQuestion(by={"Region": None}, values={"turnover": 0}, unit="firm", largest=2)
+
+
+def execute(*statements):
+    with administrator() as connection:
+        for statement in statements:
+            connection.execute(statement.encode())
+
+
+def objects():
+    """How many tables, views, indexes and types the database holds, temporary ones included."""
+    with administrator() as connection:
+        return connection.execute("SELECT count(*) FROM pg_class").fetchone()
+
+
+def refusal(columns, types=None, **question):
+    table = table_of(pa.table({"a": ["x"] * len(next(iter(columns.values()))), **columns}), types)
+    with PostgresEngine(source(table)) as engine, pytest.raises(InputError) as error:
+        engine.leaves(LeafQuestion(**{"by": {"a": None}, **question}))
+    return str(error.value)
+
+
+def test_a_table_is_tabulated_where_it_is():
+    question = {"by": {"Region": None}, "value": "turnover", "unit": "firm"}
+    there, here = dk.tabulate(table_of(FIRMS), **question), dk.tabulate(FIRMS, **question)
+    assert there.cells.equals(here.cells)
+
+
+def test_a_job_moves_to_the_database_by_its_records(tmp_path):
+    table = table_of(FIRMS)
+    pa.csv.write_csv(FIRMS, tmp_path / "firms.csv")
+    records = {
+        "file": 'path = "firms.csv"',
+        "database": f'url = "{table.url}"\ntable = "{table.table}"',
+    }
+    for name, lines in records.items():
+        (tmp_path / f"{name}.toml").write_text(
+            f"[records]\n{lines}\n[[tables]]\nby = {{ Region = 'flat' }}\nvalue = 'turnover'\n"
+            f"rules = {{ p_percent = {{ p = 1 }} }}\n[output]\nfolder = '{name}'\n",
+            encoding="utf-8",
+        )
+        run_job(read_job(tmp_path / f"{name}.toml"))
+    public = [tmp_path / name / "public" / "turnover.csv" for name in records]
+    assert public[0].read_bytes() == public[1].read_bytes()
+
+
+def test_the_right_to_read_suffices_and_nothing_is_made():
+    table = table_of(FIRMS)
+    execute(
+        "CREATE ROLE reader LOGIN",
+        "REVOKE TEMPORARY ON DATABASE postgres FROM PUBLIC",
+        f'GRANT SELECT ON "{table.table}" TO reader',
+        "ALTER ROLE reader SET datestyle = 'German'",
+    )
+    before = objects()
+    with PostgresEngine(source(PostgresTable(url("reader"), table.table))) as engine:
+        assert engine.leaves(QUESTION).count.tolist() == [3, 3]
+        assert objects() == before
+
+
+@pytest.mark.parametrize("statement", ["CREATE TEMP TABLE t (x INT)", 'DELETE FROM "{table}"'])
+def test_nothing_can_be_written(statement):
+    table = table_of(FIRMS)
+    with PostgresEngine(source(table)) as engine:
+        with pytest.raises(InputError, match="read-only transaction"), engine._transaction():
+            engine._connection.execute(statement.format(table=table.table).encode())
+        assert engine.leaves(QUESTION).count.sum() == 6
+
+
+def test_views_schemas_and_any_names():
+    table = table_of(FIRMS.rename_columns(['a"; DROP TABLE x; --', "c0", "source"]))
+    execute('CREATE SCHEMA "Register"', f'CREATE VIEW "Register".v AS TABLE "{table.table}"')
+    view = PostgresTable(table.url, "Register.v")
+    with PostgresEngine(source(view)) as engine:
+        leaves = engine.leaves(
+            LeafQuestion(by={'a"; DROP TABLE x; --': None}, values={"source": 0}, unit="c0")
+        )
+    assert leaves.sums["source"].tolist() == [33, 13]
+
+
+def test_codes_of_all_types_become_text():
+    execute("CREATE TYPE mood AS ENUM ('sad')", "CREATE DOMAIN nace AS VARCHAR(5)")
+    types = {
+        "DATE": ("2025-03-31", "2025-03-31"),
+        "BOOLEAN": ("t", "true"),
+        "NUMERIC(4, 0)": ("12", "12"),
+        "SMALLINT": ("7", "7"),
+        "CHAR(5)": ("01", "01"),
+        "mood": ("sad", "sad"),
+        "nace": (" 01.1", "01.1"),
+    }
+    table = table_of(
+        pa.table({name: [text] for name, (text, _) in types.items()}),
+        {name: name for name in types},
+    )
+    with PostgresEngine(source(table)) as engine:
+        leaves = engine.leaves(LeafQuestion(by=dict.fromkeys(types)))
+    found = [tree.codes[1] for tree in leaves.by.values()]
+    assert found == [code for _, code in types.values()]
+
+
+def test_codes_hold_any_character():
+    codes = ['Köln; "Süd"', "it's", "a\\b", "{1,2}", "NULL", "100 %", "a\nb", "$1"]
+    leaves = in_postgres(Source(("c",), "pyarrow", pa.table({"c": codes}))).leaves(
+        LeafQuestion(by={"c": None})
+    )
+    assert set(leaves.by["c"].codes[1:]) == set(codes)
+    assert leaves.count.tolist() == [1] * len(codes)
+
+
+VALUES = {
+    "a comma": ("TEXT", ["1,5", "2"], "1 record: texts that are no numbers", "'1,5'"),
+    "underscores": ("TEXT", ["1_000"], "1 record: texts that are no numbers", "'1_000'"),
+    "text NaN": ("TEXT", ["NaN", "inf"], "2 records: texts that are no numbers", "'NaN', 'inf'"),
+    "endless": ("TEXT", ["9" * 30, "1e999999"], "2 records: texts that are no", "'1e999999'"),
+    "decimals": ("NUMERIC", ["0.125", "1"], "1 record: values that are not finite", "'0.125'"),
+    "NaN": ("NUMERIC", ["NaN", "-Infinity"], "2 records: values that are not", "'NaN'"),
+    "floats": ("DOUBLE PRECISION", ["NaN", "1.001"], "2 records: values that are not", "'1.001'"),
+    "truth": ("BOOLEAN", ["t"], "column 'v' holds no numbers", "boolean"),
+    "lists": ("INT[]", ["{1}"], "column 'v' has the type integer[]", "gives no numbers"),
+}
+
+
+@pytest.mark.parametrize(("kind", "values", "problem", "example"), VALUES.values(), ids=VALUES)
+def test_values_that_are_not_exact(kind, values, problem, example):
+    told = refusal({"v": values}, {"v": kind}, values={"v": 2})
+    assert problem in told
+    assert example in told
+
+
+def test_a_missing_table_is_told_with_the_nearest_name():
+    execute("CREATE TABLE enterprises (a INT)")
+    with pytest.raises(InputError) as error:
+        PostgresEngine(source(PostgresTable(url(), "Enterprise")))
+    assert str(error.value) == (
+        "there is no table 'Enterprise' in postgresql:///postgres; did you mean 'enterprises'?"
+    )
+
+
+def test_a_closed_engine_and_other_records_are_refused():
+    engine = in_postgres(Source(tuple(FIRMS.column_names), "pyarrow", FIRMS))
+    assert engine.leaves(QUESTION).count.tolist() == engine.leaves(QUESTION).count.tolist()
+    engine.close()
+    with pytest.raises(InputError, match="the engine is closed"):
+        engine.leaves(QUESTION)
+    with pytest.raises(InputError, match="lie in no database"):
+        PostgresEngine(Source(("a",), "pyarrow", FIRMS))
+    with pytest.raises(InputError, match="DuckDB does not read PostgresTable"):
+        DuckDBEngine(source(PostgresTable("postgresql://h/d", "firms")))
+
+
+def test_no_message_holds_the_password(monkeypatch):
+    table = PostgresTable("postgresql://clerk:s3cr%40t@localhost:1/register", "firms")
+    with pytest.raises(InputError, match="cannot be reached") as error:
+        PostgresEngine(source(table))
+    assert error.value.__context__ is None
+
+    def talkative(conninfo, **options):
+        raise psycopg.OperationalError(f"no luck with s3cr@t in {conninfo}")
+
+    monkeypatch.setattr(psycopg, "connect", talkative)
+    with pytest.raises(
+        InputError, match=r"no luck with \*\*\* in postgresql://localhost:1/"
+    ) as error:
+        PostgresEngine(source(table))
+    assert "s3cr" not in str(error.value)
+    assert error.value.__context__ is None
