@@ -79,8 +79,7 @@ def server():
         user = "nobody"
         shutil.chown(folder, user)
         if not all(parent.stat().st_mode & 0o001 for parent in programs.parents):
-            shutil.copytree(programs.parent, folder / "pginstall", symlinks=True)
-            programs = folder / "pginstall" / "bin"
+            programs = copied(package, folder) / "pginstall" / "bin"
     data = folder / "data"
     initdb = [programs / "initdb", "-D", data, "-U", "postgres", "-A", "trust"]
     subprocess.run(
@@ -101,6 +100,14 @@ def server():
     atexit.register(stop, process, folder)
     wait(process, folder)
     return folder
+
+
+def copied(package, folder):
+    """A copy of the programs, beside the libraries they look for, where others may read it."""
+    shutil.copytree(package / "pginstall", folder / package.name / "pginstall", symlinks=True)
+    for libraries in package.parent.glob(f"{package.name}.libs"):
+        shutil.copytree(libraries, folder / libraries.name)
+    return folder / package.name
 
 
 def wait(process, folder):

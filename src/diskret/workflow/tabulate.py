@@ -40,7 +40,7 @@ def tabulate(
     ----------
     records
         A pandas, Polars, PyArrow frame, a DuckDB relation, the path of Parquet or CSV
-        files, or a [`PostgresTable`][diskret.io.PostgresTable]. Columns the call does not
+        files, or a [`PostgresTable`][diskret.PostgresTable]. Columns the call does not
         name are ignored.
     by
         Code column → its tree; None: a flat one of the codes in the data, total ``"Total"``.
