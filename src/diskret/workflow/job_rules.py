@@ -1,0 +1,109 @@
+"""The rules of a job file: a section for each, joined."""
+
+from __future__ import annotations
+
+from functools import reduce
+from operator import or_
+from typing import Any, Literal, cast
+
+from diskret.rules import (
+    PQ,
+    Dominance,
+    GroupDisclosure,
+    MarginalValue,
+    MinimumFrequency,
+    PPercent,
+    Rule,
+)
+from diskret.workflow.job_schema import Section
+
+_RULES_OF_SUMS = ("p_percent", "pq", "dominance")
+
+
+def read_rule(section: Section, table: Section) -> Rule:
+    """The rules that a table is judged by, joined.
+
+    Parameters
+    ----------
+    section
+        What stands below ``[tables.rules]``.
+    table
+        The table that the rules are for.
+
+    Raises
+    ------
+    JobError
+        A rule or a parameter is unknown, missing, not admissible, or not for this table.
+    """
+    makers = {
+        "p_percent": _p_percent,
+        "pq": _pq,
+        "minimum_frequency": _minimum_frequency,
+        "dominance": _dominance,
+        "marginal_value": _marginal_value,
+        "group_disclosure": _group_disclosure,
+    }
+    section.check(optional=tuple(makers))
+    if not section.values:
+        raise section.error(f"{section.name} must name at least one rule: {', '.join(makers)}")
+    for name in section.values:
+        if name in _RULES_OF_SUMS and "value" not in table:
+            raise section.error(f"the rule '{name}' needs a 'value', not a count", name)
+    return reduce(or_, [makers[name](section.section(name), table) for name in section.values])
+
+
+def _p_percent(section: Section, table: Section) -> Any:
+    section.check(required=("p",), optional=("minimum_level",))
+    return PPercent(
+        p=section.number("p", 0.0, above=0),
+        minimum_level=section.number("minimum_level", 0, low=0),
+    )
+
+
+def _pq(section: Section, table: Section) -> Any:
+    section.check(required=("p", "q"), optional=("minimum_level",))
+    p, q = section.number("p", 0.0, above=0), section.number("q", 0.0, above=0, high=100)
+    if p >= q:
+        raise section.error(f"'p' must be below 'q', but they are {p:g} and {q:g}", "p")
+    return PQ(p=p, q=q, minimum_level=section.number("minimum_level", 0, low=0))
+
+
+def _minimum_frequency(section: Section, table: Section) -> Any:
+    section.check(required=("n",), optional=("of", "range"))
+    of = section.choice("of", None, ("records", "units", "holdings"))
+    for counted, key in (("units", "unit"), ("holdings", "holding")):
+        if of == counted and key not in table:
+            raise section.error(f"of = \"{of}\" needs '{key}' in {table.name}", "of")
+    return MinimumFrequency(
+        n=section.whole("n", 2, 2),
+        of=cast(Literal["records", "units", "holdings"] | None, of),
+        range=section.number("range", 10, above=0),
+    )
+
+
+def _dominance(section: Section, table: Section) -> Any:
+    section.check(required=("n", "k"))
+    return Dominance(n=section.whole("n", 1, 1), k=section.number("k", 0.0, above=0, high=100))
+
+
+def _marginal_value(section: Section, table: Section) -> Any:
+    section.check(optional=("distance", "variables", "strict", "range"))
+    strict = section.flag("strict", False)
+    if strict and "value" in table:
+        raise section.error("'strict' is for counts, and the table has a 'value'", "strict")
+    by = tuple(table.section("by").values)
+    return MarginalValue(
+        distance=section.whole("distance", 1, 0),
+        variables=section.choices("variables", by, by) if "variables" in section else None,
+        strict=strict,
+        range=section.number("range", 10, above=0),
+    )
+
+
+def _group_disclosure(section: Section, table: Section) -> Any:
+    section.check(required=("percent",), optional=("minimum_parent", "range"))
+    return GroupDisclosure(
+        percent=section.number("percent", 0.0, above=0, high=100),
+        minimum_parent=section.whole("minimum_parent", 3, 1),
+        range=section.number("range", 10, above=0),
+    )
