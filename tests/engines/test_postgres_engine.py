@@ -1,5 +1,7 @@
 """PostgreSQL as an engine: what it reads, what it may not do, what it does not tell."""
 
+import socket
+
 import pyarrow as pa
 import pytest
 from postgres_server import administrator, in_postgres, table_of, url
@@ -13,7 +15,7 @@ from diskret.io import PostgresTable, Source, source
 from diskret.workflow.job import read_job
 from diskret.workflow.run import run_job
 
-psycopg = pytest.importorskip("psycopg", reason="optional: psycopg is not installed")
+native = pytest.importorskip("pg8000.native", reason="optional: pg8000 is not installed")
 
 FIRMS = pa.table(
     {
@@ -28,13 +30,13 @@ QUESTION = LeafQuestion(by={"Region": None}, values={"turnover": 0}, unit="firm"
 def execute(*statements):
     with administrator() as connection:
         for statement in statements:
-            connection.execute(statement.encode())
+            connection.run(statement)
 
 
 def objects():
     """How many tables, views, indexes and types the database holds, temporary ones included."""
     with administrator() as connection:
-        return connection.execute("SELECT count(*) FROM pg_class").fetchone()
+        return connection.run("SELECT count(*) FROM pg_class")
 
 
 def refusal(columns, types=None, **question):
@@ -87,7 +89,7 @@ def test_nothing_can_be_written(statement):
     table = table_of(FIRMS)
     with PostgresEngine(source(table)) as engine:
         with pytest.raises(InputError, match="read-only transaction"), engine._transaction():
-            engine._connection.execute(statement.format(table=table.table).encode())
+            engine._connection.ask(statement.format(table=table.table))
         assert engine.leaves(QUESTION).count.sum() == 6
 
 
@@ -179,13 +181,75 @@ def test_no_message_holds_the_password(monkeypatch):
         PostgresEngine(source(table))
     assert error.value.__context__ is None
 
-    def talkative(conninfo, **options):
-        raise psycopg.OperationalError(f"no luck with s3cr@t in {conninfo}")
+    def talkative(user, password, **options):
+        raise native.InterfaceError(f"no luck with {password} or s3cr%40t in {table.url}")
 
-    monkeypatch.setattr(psycopg, "connect", talkative)
+    monkeypatch.setattr(native, "Connection", talkative)
+    monkeypatch.setattr(socket, "create_connection", lambda *_: socket.socket())
     with pytest.raises(
-        InputError, match=r"no luck with \*\*\* in postgresql://localhost:1/"
+        InputError, match=r"no luck with \*\*\* or \*\*\* in postgresql://localhost:1/"
     ) as error:
         PostgresEngine(source(table))
     assert "s3cr" not in str(error.value)
     assert error.value.__context__ is None
+
+
+def test_a_password_in_the_environment_is_not_shown_either(monkeypatch):
+    monkeypatch.setenv("PGPASSWORD", "s3cr@t")
+
+    def talkative(user, password, **options):
+        raise native.DatabaseError({"M": f"no luck with {password}"})
+
+    monkeypatch.setattr(native, "Connection", talkative)
+    monkeypatch.setattr(socket, "create_connection", lambda *_: socket.socket())
+    with pytest.raises(InputError, match=r"no luck with \*\*\*; check host") as error:
+        PostgresEngine(source(PostgresTable("postgresql://clerk@localhost:1/r", "firms")))
+    assert error.value.__context__ is None
+
+
+def test_a_role_that_does_not_exist_is_told():
+    table = table_of(FIRMS)
+    with pytest.raises(InputError, match='cannot be reached: role "missing" does not exist; check'):
+        PostgresEngine(source(PostgresTable(url("missing"), table.table)))
+
+
+def test_the_next_server_is_asked_where_the_first_is_not_there():
+    table = table_of(FIRMS)
+    folder = table.url.partition("?host=")[2]
+    other = f"postgresql://postgres@/postgres?host=/nowhere,{folder}"
+    with PostgresEngine(source(PostgresTable(other, table.table))) as engine:
+        assert engine.leaves(QUESTION).count.tolist() == [3, 3]
+
+
+@pytest.mark.parametrize("unreachable", ["postgresql:///r?host=/nowhere", "postgresql://h/r?x=y"])
+def test_where_no_server_is_the_reason_is_told(unreachable):
+    with pytest.raises(InputError, match="cannot be reached: .*(No such file|not known)") as error:
+        PostgresEngine(source(PostgresTable(unreachable, "firms")))
+    assert error.value.__context__ is None
+
+
+def test_a_server_without_encryption_is_refused_where_it_is_required():
+    near, far = socket.socketpair()
+    far.sendall(b"N")  # PostgreSQL's word for: not here
+    with pytest.MonkeyPatch.context() as patch, far:
+        patch.setattr(socket, "create_connection", lambda *_: near)
+        with pytest.raises(InputError, match="cannot be reached: Server refuses SSL"):
+            PostgresEngine(source(PostgresTable("postgresql://c@h/r?sslmode=require", "firms")))
+
+
+def test_an_interrupted_question_closes_the_engine():
+    engine = in_postgres(Source(tuple(FIRMS.column_names), "pyarrow", FIRMS))
+    with pytest.raises(KeyboardInterrupt), engine._transaction():
+        raise KeyboardInterrupt
+    with pytest.raises(InputError, match="the engine is closed"):
+        engine.leaves(QUESTION)
+
+
+def test_a_lost_server_is_told_and_closes_the_engine():
+    engine = in_postgres(Source(tuple(FIRMS.column_names), "pyarrow", FIRMS))
+    [[number]] = engine._connection.ask("SELECT pg_backend_pid()").rows
+    execute(f"SELECT pg_terminate_backend({number})")
+    with pytest.raises(InputError, match=r"the records in .* cannot be read"):
+        engine.leaves(QUESTION)
+    with pytest.raises(InputError, match="the engine is closed"):
+        engine.leaves(QUESTION)

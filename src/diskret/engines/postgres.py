@@ -5,10 +5,11 @@ from __future__ import annotations
 import difflib
 import weakref
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import Literal, Self
+from urllib.parse import quote
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,15 +19,12 @@ from sqlglot.expressions import Select
 from diskret.engines import postgres_sql
 from diskret.engines.answer import answer
 from diskret.engines.columns import Column, Kind
+from diskret.engines.postgres_connection import Connection, connect, driver_errors, message
+from diskret.engines.postgres_login import Login, login
 from diskret.engines.protocol import LeafQuestion, Leaves
 from diskret.errors import InputError
 from diskret.hierarchy.codes import some
 from diskret.io import PostgresTable, Source
-
-if TYPE_CHECKING:
-    from psycopg import Connection
-
-    _Connection = Connection[tuple[Any, ...]]
 
 
 class PostgresEngine:
@@ -123,17 +121,32 @@ class PostgresEngine:
             "datestyle": "ISO",  # codes must not depend on the server's settings
             "timezone": "UTC",
         }
-        with _explained(self._table), self._connection.transaction():
-            for name, setting in settings.items():
-                self._connection.execute("SELECT set_config(%s, %s, true)", (name, setting))
-            yield
+        ask = self._connection.ask
+        with _explained(self._table):
+            try:
+                ask("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+                for name, setting in settings.items():
+                    ask("SELECT set_config($1, $2, true)", name, setting)
+                yield
+                ask("COMMIT")
+            except BaseException as error:
+                self._roll_back(error)
+                raise
+
+    def _roll_back(self, error: BaseException) -> None:
+        """End the transaction; what was interrupted in the middle of an answer is closed."""
+        if isinstance(error, Exception):
+            with suppress(Exception):
+                self._connection.ask("ROLLBACK")
+                return
+        self.close()
 
 
 @dataclass(frozen=True, eq=False)
 class _Records:
     """Records as `answer` wants them; `relations` are what queries may name."""
 
-    connection: _Connection
+    connection: Connection
     columns: tuple[Column, ...]
     relations: dict[str, Select] = field(default_factory=dict[str, Select])
 
@@ -150,23 +163,17 @@ class _Records:
 # ── connecting ──────────────────────────────────────────────────────────────────────
 
 
-def _connect(table: PostgresTable) -> _Connection:
+def _connect(table: PostgresTable) -> Connection:
+    problem, asked = "", None
     try:
-        import psycopg
-    except ImportError as error:
-        raise InputError(
-            "records in PostgreSQL need the driver psycopg, which is not installed; "
-            "install it with pip install 'diskret[postgres]'"
-        ) from error
-    problem = ""
-    try:
-        connection = psycopg.connect(table.url, application_name="diskret")
-    except psycopg.Error as error:
-        problem = _told(error, table)
-    else:
-        connection.read_only = True
-        connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
-        return connection
+        asked = login(table.url)
+        return connect(asked)
+    except InputError as error:
+        if asked:  # the driver is not installed
+            raise
+        problem = str(error)
+    except (OSError, *driver_errors()) as error:
+        problem = _told(error, table, asked)
     # outside the handler, so that no traceback carries the driver's own message along
     raise InputError(
         f"the database {table.address} cannot be reached: {problem}; check host, port, user and "
@@ -176,28 +183,20 @@ def _connect(table: PostgresTable) -> _Connection:
 
 @contextmanager
 def _explained(table: PostgresTable) -> Generator[None]:
-    import psycopg
-
     try:
         yield
-    except psycopg.Error as error:
+    except (OSError, *driver_errors()) as error:
         raise InputError(
-            f"the records in {table!r} cannot be read: {_told(error, table)}"
+            f"the records in {table!r} cannot be read: {_told(error, table, login(table.url))}"
         ) from error
 
 
-def _told(error: Exception, table: PostgresTable) -> str:
+def _told(error: Exception, table: PostgresTable, asked: Login | None) -> str:
     """The first line of the driver's message, without any password."""
-    from psycopg.conninfo import conninfo_to_dict
-
-    told = str(error).strip().partition("\n")[0].replace(table.url, table.address)
-    try:
-        options = conninfo_to_dict(table.url)
-    except Exception:
-        return "the url has options that the driver does not know"
-    for secret in ("password", "sslpassword"):
-        if value := options.get(secret):
-            told = told.replace(str(value), "***")
+    told = message(error).strip().partition("\n")[0].replace(table.url, table.address)
+    for server in asked.servers if asked else ():
+        if server.password:
+            told = told.replace(server.password, "***").replace(quote(server.password), "***")
     return told
 
 
@@ -210,7 +209,7 @@ _KINDS: dict[str, Kind] = {
     **dict.fromkeys(("float4", "float8"), "float"),
     **dict.fromkeys(("bool", "date", "time", "timestamp", "timestamptz", "uuid"), "other"),
 }
-_TYPES = "SELECT oid, format_type(oid, NULL), typname, typtype FROM pg_type WHERE oid = ANY(%s)"
+_TYPES = "SELECT oid, format_type(oid, NULL), typname, typtype FROM pg_type WHERE oid = ANY($1)"
 _TABLES = """
     SELECT CASE WHEN pg_table_is_visible(c.oid) THEN '' ELSE nspname || '.' END || relname
     FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = relnamespace
@@ -220,19 +219,13 @@ _TABLES = """
 """
 
 
-def _columns(connection: _Connection, table: PostgresTable) -> tuple[Column, ...]:
-    from psycopg import sql
-
-    exists = "SELECT to_regclass(%s)::oid"
-    quoted = sql.Identifier(*table.path).as_string(connection)
-    if connection.execute(exists, (quoted,)).fetchall() == [(None,)]:
-        raise _no_table(table, [name for (name,) in connection.execute(_TABLES).fetchall()])
-    cursor = connection.execute(
-        sql.SQL("SELECT * FROM {} LIMIT 0").format(sql.Identifier(*table.path))
-    )
+def _columns(connection: Connection, table: PostgresTable) -> tuple[Column, ...]:
+    quoted = ".".join('"' + name.replace('"', '""') + '"' for name in table.path)
+    if connection.ask("SELECT to_regclass($1)::oid", quoted).rows == [[None]]:
+        raise _no_table(table, [name for (name,) in connection.ask(_TABLES).rows])
     # a domain is described as the type below it
-    found = [(column.name, column.type_code) for column in cursor.description or ()]
-    rows = connection.execute(_TYPES, ([code for _, code in found],)).fetchall()
+    found = connection.ask(f"SELECT * FROM {quoted} LIMIT 0").columns  # noqa: S608 - quoted above
+    rows = connection.ask(_TYPES, [code for _, code in found]).rows
     types = {oid: name for oid, name, _, _ in rows}
     kinds: dict[int, Kind] = {oid: _kind(internal, sort) for oid, _, internal, sort in rows}
     return tuple(
@@ -259,15 +252,10 @@ _INTEGERS = (20, 21, 23)  # the numbers PostgreSQL gives its types
 _INTEGER_ARRAY = 1016
 
 
-def _fetch(connection: _Connection, query: str) -> pa.Table:
+def _fetch(connection: Connection, query: str) -> pa.Table:
     """Run a query; its answer comes as CSV, which is read column by column."""
-    statement = query.encode()
-    shape = connection.execute(b"SELECT * FROM (" + statement + b") AS asked LIMIT 0").description
-    types = {column.name: column.type_code for column in shape or ()}
-    with connection.cursor().copy(
-        b"COPY (" + statement + b") TO STDOUT (FORMAT csv, HEADER, ENCODING 'UTF8')"
-    ) as copy:
-        data = b"".join(copy)
+    types = dict(connection.ask(f"SELECT * FROM ({query}) AS asked LIMIT 0").columns)  # noqa: S608
+    data = connection.copy(f"COPY ({query}) TO STDOUT (FORMAT csv, HEADER, ENCODING 'UTF8')")
     integers = [name for name, code in types.items() if code in _INTEGERS]
     table = csv.read_csv(
         pa.py_buffer(data),

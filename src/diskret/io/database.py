@@ -22,8 +22,8 @@ class PostgresTable:
     Parameters
     ----------
     url
-        ``postgresql://user@host:port/database``, options after ``?`` as libpq has them. A
-        password may stand in it, but is better left to ``PGPASSWORD`` or the file
+        ``postgresql://user@host:port/database``, options after ``?`` as the page on job files
+        lists them. A password may stand in it, but is better left to ``PGPASSWORD`` or the file
         ``.pgpass``; it is never shown.
     table
         ``"firms"``, or with its schema ``"register.firms"``; upper and lower case count.

@@ -1,0 +1,132 @@
+"""A connection to PostgreSQL: opened, asked, closed, whatever the driver is."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+from io import BytesIO
+from typing import Any
+
+from diskret.engines.postgres_login import Login, Server, socket_file
+from diskret.errors import InputError
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What a statement returns: names and type numbers of its columns, and its rows."""
+
+    columns: tuple[tuple[str, int], ...]
+    rows: list[list[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Connection:
+    """An open connection; `driver` is the driver's own, which holds the password."""
+
+    driver: Any
+
+    def ask(self, statement: str, *values: object) -> Rows:
+        """Run one statement; ``$1`` stands for the first of the values."""
+        answer = self.driver.execute_unnamed(statement, values)
+        columns = tuple((part["name"], part["type_oid"]) for part in answer.columns or ())
+        return Rows(columns, answer.rows or [])
+
+    def copy(self, statement: str) -> memoryview:
+        """Run a ``COPY … TO STDOUT``; its bytes."""
+        stream = BytesIO()
+        self.driver.execute_unnamed(statement, stream=stream)
+        return stream.getbuffer()
+
+    def close(self) -> None:
+        """Close it, also if the server has gone."""
+        with contextlib.suppress(OSError, *driver_errors()):
+            self.driver.close()
+
+    def __repr__(self) -> str:
+        return "Connection()"
+
+
+def connect(login: Login) -> Connection:
+    """Open a connection to the first server that can be reached.
+
+    Raises
+    ------
+    InputError
+        The driver is not installed.
+    OSError
+        No server can be reached, or the last one does not agree on encryption.
+    Exception
+        One of `driver_errors`: the last server refuses.
+    """
+    open_one = _driver()
+    for server in login.servers[:-1]:
+        with contextlib.suppress(OSError, *driver_errors()):
+            return _opened(open_one, login, server)
+    return _opened(open_one, login, login.servers[-1])
+
+
+def driver_errors() -> tuple[type[Exception], ...]:
+    """What the driver raises when a server refuses, or cannot be understood."""
+    from pg8000.exceptions import Error
+    from scramp import ScramException  # the driver's own part for passwords
+
+    return (Error, ScramException)
+
+
+def message(error: BaseException) -> str:
+    """What the server said, or the system below it."""
+    if error.args and isinstance(error.args[0], dict):
+        return str(error.args[0].get("M", "the server gives no reason"))
+    if isinstance(error.__cause__, OSError):
+        return f"{error}: {error.__cause__}"
+    return str(error)
+
+
+def _driver() -> Callable[..., Any]:
+    try:
+        from pg8000.native import Connection as opened
+    except ImportError as error:
+        raise InputError(
+            "records in PostgreSQL need the driver pg8000, which is not installed; "
+            "install it with pip install 'diskret[postgres]'"
+        ) from error
+    return opened
+
+
+def _opened(open_one: Callable[..., Any], login: Login, server: Server) -> Connection:
+    encryption = login.ssl_context(server)
+    line = _line(server, login.timeout)
+    start = {"client_encoding": "UTF8"} | ({"options": login.options} if login.options else {})
+    try:
+        driver = open_one(
+            login.user,
+            host=server.host,
+            port=server.port,
+            database=login.database,
+            password=server.password,
+            application_name=login.application,
+            ssl_context=encryption,
+            startup_params=start,
+            sock=line,
+        )
+    except BaseException:
+        line.close()
+        raise
+    return Connection(driver)
+
+
+def _line(server: Server, timeout: float | None) -> socket.socket:
+    if server.host.startswith("/"):
+        line = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            line.connect(socket_file(server.host, server.port))
+        except BaseException:
+            line.close()
+            raise
+        return line
+    line = socket.create_connection((server.host, server.port), timeout)
+    line.settimeout(None)  # a query may take as long as it needs
+    line.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    return line
