@@ -4,7 +4,7 @@ import socket
 
 import pyarrow as pa
 import pytest
-from postgres_server import administrator, in_postgres, table_of, url
+from postgres_server import administrator, in_postgres, server, table_of, url
 
 import diskret as dk
 from diskret.engines import LeafQuestion
@@ -211,6 +211,26 @@ def test_a_role_that_does_not_exist_is_told():
     table = table_of(FIRMS)
     with pytest.raises(InputError, match='cannot be reached: role "missing" does not exist; check'):
         PostgresEngine(source(PostgresTable(url("missing"), table.table)))
+
+
+def test_only_the_right_password_opens_the_database():
+    table = table_of(FIRMS)
+    execute(
+        "CREATE ROLE careful LOGIN PASSWORD 's3cr@t'", f'GRANT SELECT ON "{table.table}" TO careful'
+    )
+    rules = server() / "data" / "pg_hba.conf"
+    rules.write_text(
+        "local all careful scram-sha-256\n" + rules.read_text(encoding="utf-8"), encoding="utf-8"
+    )
+    execute("SELECT pg_reload_conf()", "SELECT pg_sleep(0.5)")
+    right = PostgresTable(url("careful", "s3cr%40t"), table.table)
+    with PostgresEngine(source(right)) as engine:
+        assert engine.leaves(QUESTION).count.tolist() == [3, 3]
+    for password in ("wr0ng", ""):
+        with pytest.raises(InputError, match="password authentication failed for user") as error:
+            PostgresEngine(source(PostgresTable(url("careful", password), table.table)))
+        assert "wr0ng" not in str(error.value)
+        assert error.value.__context__ is None
 
 
 def test_the_next_server_is_asked_where_the_first_is_not_there():

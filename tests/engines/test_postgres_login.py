@@ -1,6 +1,7 @@
 """Where a database is and who asks, read without the driver."""
 
 import ssl
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -80,7 +81,7 @@ def test_a_password_file_that_others_may_read_does_not_count(pass_file):
 
 
 def test_encryption_is_what_the_mode_says():
-    def context(mode, url="postgresql://db/r?sslmode="):
+    def context(mode, url="postgresql://db/r?sslmode=") -> Any:
         found = login(url + mode, NOBODY)
         return found.ssl_context(found.servers[0])
 

@@ -77,8 +77,11 @@ def driver_errors() -> tuple[type[Exception], ...]:
 
 def message(error: BaseException) -> str:
     """What the server said, or the system below it."""
-    if error.args and isinstance(error.args[0], dict):
-        return str(error.args[0].get("M", "the server gives no reason"))
+    said: BaseException | None = error
+    while said:  # where a server hangs up, what it said before stands behind the lost connection
+        if said.args and isinstance(said.args[0], dict):
+            return str(said.args[0].get("M", "the server gives no reason"))
+        said = said.__context__
     if isinstance(error.__cause__, OSError):
         return f"{error}: {error.__cause__}"
     return str(error)
@@ -105,7 +108,7 @@ def _opened(open_one: Callable[..., Any], login: Login, server: Server) -> Conne
             host=server.host,
             port=server.port,
             database=login.database,
-            password=server.password,
+            password=server.password or "",  # the driver stumbles over none
             application_name=login.application,
             ssl_context=encryption,
             startup_params=start,

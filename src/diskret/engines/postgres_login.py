@@ -158,7 +158,10 @@ def _in_url(url: str) -> dict[str, str]:
         "dbname": database,
         "user": user,
         "password": password,
-    } | dict(option.partition("=")[::2] for option in query.split("&") if option)
+    }
+    for option in filter(None, query.split("&")):
+        name, _, value = option.partition("=")
+        parts[name] = value
     if parts.keys() - _OPTIONS:
         raise InputError(
             "the url has options that are not known (they are not shown because they may hold a "
