@@ -233,14 +233,6 @@ def test_only_the_right_password_opens_the_database():
         assert error.value.__context__ is None
 
 
-def test_the_next_server_is_asked_where_the_first_is_not_there():
-    table = table_of(FIRMS)
-    folder = table.url.partition("?host=")[2]
-    other = f"postgresql://postgres@/postgres?host=/nowhere,{folder}"
-    with PostgresEngine(source(PostgresTable(other, table.table))) as engine:
-        assert engine.leaves(QUESTION).count.tolist() == [3, 3]
-
-
 @pytest.mark.parametrize("unreachable", ["postgresql:///r?host=/nowhere", "postgresql://h/r?x=y"])
 def test_where_no_server_is_the_reason_is_told(unreachable):
     with pytest.raises(InputError, match="cannot be reached: .*(No such file|not known)") as error:

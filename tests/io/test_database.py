@@ -13,8 +13,8 @@ URLS = {
         "postgresql://db.example:5433/register"
     ),
     "postgresql://clerk:s3cr%40t@db.example": "postgresql://db.example/",
-    "postgresql://[::1]:5432,other:5433/r": "postgresql://[::1]:5432,other:5433/r",
-    "postgresql:///register?host=/run/postgresql&password=s3cr": "postgresql:///register",
+    "postgresql://[::1]:5432/r": "postgresql://[::1]:5432/r",
+    "postgresql:///register?host=/run/postgresql&sslmode=disable": "postgresql:///register",
 }
 
 

@@ -177,7 +177,7 @@ def _connect(table: PostgresTable) -> Connection:
     # outside the handler, so that no traceback carries the driver's own message along
     raise InputError(
         f"the database {table.address} cannot be reached: {problem}; check host, port, user and "
-        "password (PGPASSWORD or .pgpass)"
+        "password (PGPASSWORD)"
     )
 
 
@@ -194,9 +194,8 @@ def _explained(table: PostgresTable) -> Generator[None]:
 def _told(error: Exception, table: PostgresTable, asked: Login | None) -> str:
     """The first line of the driver's message, without any password."""
     told = message(error).strip().partition("\n")[0].replace(table.url, table.address)
-    for server in asked.servers if asked else ():
-        if server.password:
-            told = told.replace(server.password, "***").replace(quote(server.password), "***")
+    if asked and asked.password:
+        told = told.replace(asked.password, "***").replace(quote(asked.password), "***")
     return told
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from io import BytesIO
 from typing import Any
 
-from diskret.engines.postgres_login import Login, Server, socket_file
+from diskret.engines.postgres_login import Login
 from diskret.errors import InputError
 
 
@@ -49,22 +49,36 @@ class Connection:
 
 
 def connect(login: Login) -> Connection:
-    """Open a connection to the first server that can be reached.
+    """Open a connection.
 
     Raises
     ------
     InputError
         The driver is not installed.
     OSError
-        No server can be reached, or the last one does not agree on encryption.
+        The server cannot be reached, or does not agree on encryption.
     Exception
-        One of `driver_errors`: the last server refuses.
+        One of `driver_errors`: the server refuses.
     """
     open_one = _driver()
-    for server in login.servers[:-1]:
-        with contextlib.suppress(OSError, *driver_errors()):
-            return _opened(open_one, login, server)
-    return _opened(open_one, login, login.servers[-1])
+    encryption = login.ssl_context()
+    line = _line(login)
+    try:
+        driver = open_one(
+            login.user,
+            host=login.host,
+            port=login.port,
+            database=login.database,
+            password=login.password or "",  # the driver stumbles over none
+            application_name="diskret",
+            ssl_context=encryption,
+            startup_params={"client_encoding": "UTF8"},
+            sock=line,
+        )
+    except BaseException:
+        line.close()
+        raise
+    return Connection(driver)
 
 
 def driver_errors() -> tuple[type[Exception], ...]:
@@ -98,38 +112,15 @@ def _driver() -> Callable[..., Any]:
     return opened
 
 
-def _opened(open_one: Callable[..., Any], login: Login, server: Server) -> Connection:
-    encryption = login.ssl_context(server)
-    line = _line(server, login.timeout)
-    start = {"client_encoding": "UTF8"} | ({"options": login.options} if login.options else {})
+def _line(login: Login) -> socket.socket:
+    if login.socket is None:
+        line = socket.create_connection((login.host, login.port))
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        return line
+    line = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        driver = open_one(
-            login.user,
-            host=server.host,
-            port=server.port,
-            database=login.database,
-            password=server.password or "",  # the driver stumbles over none
-            application_name=login.application,
-            ssl_context=encryption,
-            startup_params=start,
-            sock=line,
-        )
+        line.connect(login.socket)
     except BaseException:
         line.close()
         raise
-    return Connection(driver)
-
-
-def _line(server: Server, timeout: float | None) -> socket.socket:
-    if server.host.startswith("/"):
-        line = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        try:
-            line.connect(socket_file(server.host, server.port))
-        except BaseException:
-            line.close()
-            raise
-        return line
-    line = socket.create_connection((server.host, server.port), timeout)
-    line.settimeout(None)  # a query may take as long as it needs
-    line.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     return line

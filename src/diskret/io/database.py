@@ -10,7 +10,7 @@ from diskret.errors import InputError
 _HOST = r"(?:\[[0-9A-Fa-f:.%]+\]|[^@/?#:\[\],]*)(?::\d+)?"
 # A password with a bare @, / or ? would be taken for a host, and shown; so none is let in.
 _URL = re.compile(
-    rf"postgres(?:ql)?://(?:[^@/?#]*@)?(?P<host>{_HOST}(?:,{_HOST})*)"
+    rf"postgres(?:ql)?://(?:[^@/?#]*@)?(?P<host>{_HOST})"
     r"(?:/(?P<database>[^@/?#]*))?(?:\?[^@#]*)?"
 )
 
@@ -23,8 +23,8 @@ class PostgresTable:
     ----------
     url
         ``postgresql://user@host:port/database``, options after ``?`` as the page on job files
-        lists them. A password may stand in it, but is better left to ``PGPASSWORD`` or the file
-        ``.pgpass``; it is never shown.
+        lists them. A password may stand in it, but is better left to ``PGPASSWORD``; it is
+        never shown.
     table
         ``"firms"``, or with its schema ``"register.firms"``; upper and lower case count.
 

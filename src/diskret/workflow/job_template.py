@@ -7,7 +7,7 @@ _TEMPLATE = """\
 [records]
 path = "firms.csv"            # .parquet, .csv, or text in fixed format
 #url = "postgresql://clerk@db.example/register"  # instead of path: records in PostgreSQL,
-#table = "firms"              # read where they are; the password: PGPASSWORD or .pgpass
+#table = "firms"              # read where they are; the password: PGPASSWORD
 #format = "csv"               # parquet | csv | fixed; left out: from the suffix
 
 # For format = "fixed" only: the encoding, and where each field stands (start counts from 1).
