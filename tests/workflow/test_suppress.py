@@ -204,6 +204,27 @@ def test_a_broken_repair_ends_in_refusal(monkeypatch):
         dk.suppress(counts(), MinimumFrequency(3), method=careless)
 
 
+def test_a_protector_with_half_of_the_equations_is_refused(monkeypatch):
+    """Broken equations mislead the protector and every repair, but not the attack."""
+    module = sys.modules["diskret.system.equations"]
+    whole = module.rectangular_equations
+
+    def without_the_second_dimension(dimensions):
+        equations = whole(dimensions)
+        flat = np.arange(equations.shape[1]).reshape([len(d) for d in dimensions])
+        columns = flat[0]  # an equation along the first dimension keeps its column
+        rows = [
+            row
+            for row in range(equations.shape[0])
+            if np.isin(equations[[row]].indices, columns).sum() == 1
+        ]
+        return equations[rows]
+
+    monkeypatch.setattr(module, "rectangular_equations", without_the_second_dimension)
+    with pytest.raises(ProofError, match="narrowed down"):
+        dk.suppress(counts(), MinimumFrequency(3))
+
+
 @pytest.mark.parametrize(
     ("options", "what"),
     [

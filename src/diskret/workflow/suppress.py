@@ -18,7 +18,7 @@ from diskret.attack import (
     targets_of,
     unmet,
 )
-from diskret.errors import InputError, ProofError
+from diskret.errors import InputError, ProofError, ProtectionError
 from diskret.progress import Progress, silent
 from diskret.rules import Rule, Sensitivity
 from diskret.suppression import Method, Pattern, Problem, sequential
@@ -126,6 +126,7 @@ def _prove(
 ) -> tuple[Published, Examination, Targets, int]:
     """Attack the pattern and extend it until every requirement holds."""
     missed: NDArray[np.bool_] = np.empty(0, dtype=bool)
+    unrepaired: ProtectionError | None = None
     published = publish(table, pattern.suppressed, name)
     for repaired, factor in enumerate((*_REPAIRS, 0)):
         published = publish(table, pattern.suppressed, name)
@@ -144,13 +145,19 @@ def _prove(
             failing = examination.cell[missed]
             stronger = _stronger(problem.requirements, failing, factor)
             extended = replace(problem, requirements=stronger, start=pattern.suppressed)
-            pattern = _sound(problem, sequential(extended))
+            try:
+                pattern = _sound(problem, sequential(extended))
+            except ProtectionError as error:
+                if factor == 1:  # even what the rule asks for is impossible
+                    raise
+                unrepaired = error
+                break
     cells = np.flatnonzero(published.suppressed)[missed]
     shown = "; ".join(describe(table.dimensions, int(c)) for c in cells[:_EXAMPLES])
     raise ProofError(
-        f"{len(cells):,} cells can still be narrowed down too far after {len(_REPAIRS)} repairs: "
+        f"{len(cells):,} cells can still be narrowed down too far after all repairs: "
         f"{shown}. Nothing was published; combine categories or choose another method"
-    )
+    ) from unrepaired
 
 
 def _stronger(requirements: Requirements, failing: NDArray[np.int64], factor: int) -> Requirements:
