@@ -4,6 +4,7 @@ import io
 import zipfile
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 import diskret as dk
@@ -17,6 +18,10 @@ def every_byte(folder):
         if path.is_file():
             content = path.read_bytes()
             yield path.name, path.name.encode() + b"\n" + content
+            if path.suffix == ".parquet":  # compressed, so its cells are read
+                file = pq.ParquetFile(path)
+                cells = file.read().to_pylist()
+                yield f"{path.name} unpacked", f"{cells} {file.metadata} {file.schema}".encode()
             if content[:2] == b"PK":
                 with zipfile.ZipFile(io.BytesIO(content)) as archive:
                     for name in archive.namelist():
@@ -32,7 +37,7 @@ def released(tmp_path_factory):
     rule = dk.rules.PPercent(P) | dk.rules.MinimumFrequency(3, range=RANGE)
     result = dk.suppress(table, rule)
     folder = tmp_path_factory.mktemp("release") / "out"
-    result.write(folder, ("csv", "xlsx", "html"), language="de", title="Umsatz")
+    result.write(folder, ("csv", "parquet", "xlsx", "html"), language="de", title="Umsatz")
     return result, folder
 
 
@@ -94,6 +99,7 @@ def test_only_the_listed_files_are_public(released):
     assert {p.name for p in (folder / "public").iterdir()} == {
         "turnover.csv",
         "turnover.html",
+        "turnover.parquet",
         "turnover.xlsx",
         "turnover.structure.json",
         "turnover.certificate.json",

@@ -1,6 +1,7 @@
-"""Writers: CSV and workbooks, public ones from `Published` alone."""
+"""Writers: CSV, Parquet and workbooks, public ones from `Published` alone."""
 
 from diskret.formats.csv import write_csv, write_internal_csv
+from diskret.formats.parquet import write_internal_parquet, write_parquet
 from diskret.formats.symbols import SYMBOL_SETS, SymbolSet, symbol_set
 from diskret.formats.xlsx import write_internal_xlsx, write_xlsx
 
@@ -10,6 +11,8 @@ __all__ = [
     "symbol_set",
     "write_csv",
     "write_internal_csv",
+    "write_internal_parquet",
     "write_internal_xlsx",
+    "write_parquet",
     "write_xlsx",
 ]

@@ -11,15 +11,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from diskret.errors import InputError, ProofError, VerificationError
 from diskret.release.allowlist_html import page_problems
 from diskret.release.digests import CERTIFICATE, check_digests
 from diskret.tables import Published
-from diskret.tables.public_files import read_published, structure
+from diskret.tables.public_files import exact_cells, read_published, structure
 
 #: What the names of public files may end with, after the name of a table.
-PUBLIC_ENDINGS = (".csv", ".structure.json", ".xlsx", ".html", CERTIFICATE)
+PUBLIC_ENDINGS = (".csv", ".parquet", ".structure.json", ".xlsx", ".html", CERTIFICATE)
 
 #: The admissible keys of a public certificate. A mapping may hold the keys listed, ``"*"``
 #: stands for any key, and ``"<dimension>"`` for the names of the table's dimensions. None
@@ -59,9 +61,9 @@ _BLOCK, _OVERLAP = 1 << 20, 4096
 def check_public(folder: str | PathLike[str], tables: Sequence[Published]) -> None:
     """Refuse a public folder that holds anything beyond what may leave.
 
-    Checked are file names, the keys of the certificates, the digests in them, that CSV and
-    structure read back to exactly what was proven, the parts and markup of workbooks, and
-    the markup of reports.
+    Checked are file names, the keys of the certificates, the digests in them, that CSV,
+    structure and Parquet read back to exactly what was proven, the parts and markup of
+    workbooks, and the markup of reports.
 
     Parameters
     ----------
@@ -81,6 +83,7 @@ def check_public(folder: str | PathLike[str], tables: Sequence[Published]) -> No
         for published in tables:
             problems += _certificate(folder, published)
             problems += _cells(folder, published)
+            problems += _parquet(folder / f"{published.name}.parquet", published)
             problems += _workbook(folder / f"{published.name}.xlsx")
             problems += page_problems(folder / f"{published.name}.html")
         problems += _digests(folder, tables)
@@ -168,6 +171,19 @@ def _cells(folder: Path, published: Published) -> Iterator[str]:
             yield f"{cells.name} does not hold the cells of the table"
     except (InputError, ValueError) as error:
         yield str(error)
+
+
+def _parquet(path: Path, published: Published) -> Iterator[str]:
+    if not path.exists():
+        return
+    try:
+        file = pq.ParquetFile(path)
+        if file.metadata.metadata:
+            yield f"{path.name} holds metadata"
+        if not file.read().equals(exact_cells(published)):
+            yield f"{path.name} does not hold the cells of the table"
+    except (OSError, pa.ArrowException) as error:
+        yield f"{path.name} cannot be read ({error})"
 
 
 def _same(read: Published, proven: Published) -> bool:

@@ -77,6 +77,21 @@ def public_cells(published: Published) -> pa.Table:
     return cells.set_column(cells.column_names.index(published.measure), published.measure, text)
 
 
+def exact_cells(published: Published) -> pa.Table:
+    """The same columns with values as integers, or decimals, null if suppressed.
+
+    Raises
+    ------
+    InputError
+        As [`structure`][diskret.tables.public_files.structure].
+    """
+    cells = public_cells(published)
+    text = cells[published.measure]
+    kind = pa.int64() if published.decimals == 0 else pa.decimal128(38, published.decimals)
+    value = pc.if_else(pc.equal(text, ""), None, text).cast(kind)
+    return cells.set_column(cells.column_names.index(published.measure), published.measure, value)
+
+
 def read_published(folder: str | PathLike[str], name: str | None = None) -> Published:
     """The attacker's view, from the public files alone.
 

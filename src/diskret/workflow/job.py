@@ -33,7 +33,7 @@ __all__ = [
     "read_job",
 ]
 
-_FORMATS = ("csv", "xlsx", "html")
+_FORMATS = ("csv", "parquet", "xlsx", "html")
 _LANGUAGES = ("en", "de")
 _METHODS = ("auto", "sequential")
 _FLAT = "flat"

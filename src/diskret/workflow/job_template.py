@@ -59,7 +59,7 @@ p_percent = { p = 10 }
 
 [output]
 folder = "out"                # gets public/ and internal/
-#formats = ["csv", "xlsx"]    # csv (always) | xlsx | html: a report
+#formats = ["csv", "xlsx"]    # csv (always) | parquet | xlsx | html: a report
 #language = "en"              # en | de
 #symbols = "de-classic"       # de-classic | de-letters | sdmx | px | eurostat
 """

@@ -123,7 +123,8 @@ class Result:
         folder
             A new folder, or one that diskret wrote before, which is then replaced.
         formats
-            ``"csv"`` (always written, for it is what `verify` reads), ``"xlsx"``, and
+            ``"csv"`` (always written, for it is what `verify` reads), ``"parquet"``,
+            ``"xlsx"``, and
             ``"html"`` for a report that shows what is suppressed and what can be computed.
         language
             Of workbooks and reports: ``"en"`` or ``"de"``.

@@ -10,6 +10,7 @@ import numpy as np
 
 from diskret.errors import InputError
 from diskret.formats.csv import write_csv, write_internal_csv
+from diskret.formats.parquet import write_internal_parquet, write_parquet
 from diskret.formats.symbols import symbol_set
 from diskret.formats.xlsx import write_internal_xlsx, write_xlsx
 from diskret.keys import SecretKeys
@@ -20,7 +21,7 @@ from diskret.workflow.fingerprint import fingerprint
 from diskret.workflow.result import Result
 from diskret.workflow.software import software
 
-FORMATS = ("csv", "xlsx", "html")
+FORMATS = ("csv", "parquet", "xlsx", "html")
 DEFAULT_FORMATS = ("csv", "xlsx")
 LANGUAGES = ("en", "de")
 
@@ -69,6 +70,9 @@ def _write_public(
     write_json(structure(published), folder / f"{name}.structure.json")
     write_csv(published, folder / f"{name}.csv")
     files = [f"{name}.structure.json", f"{name}.csv"]
+    if "parquet" in formats:
+        write_parquet(published, folder / f"{name}.parquet")
+        files.append(f"{name}.parquet")
     if "xlsx" in formats:
         write_xlsx(
             published, folder / f"{name}.xlsx", title=title, language=language, symbols=symbols
@@ -95,6 +99,8 @@ def _write_internal(
 ) -> None:
     name, proof = result.name, result.certificate
     write_internal_csv(result.internal_cells, folder / f"{name}.cells.csv")
+    if "parquet" in formats:
+        write_internal_parquet(result.internal_cells, folder / f"{name}.cells.parquet")
     if "xlsx" in formats:
         write_internal_xlsx(result.internal_cells, folder / f"{name}.cells.xlsx", language)
     if "html" in formats:
