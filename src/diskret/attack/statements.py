@@ -15,23 +15,32 @@ Text = dict[str, list[str]]
 
 def claimed(published: Published) -> Text:
     """What is proven, for any reader."""
-    return {
-        "en": [
-            "No suppressed cell can be computed exactly from everything published in this table.",
-            "Every cell that had to be kept secret stays as uncertain as the office requires.",
-            "The intervals below are the best that an outsider can compute. The claims rest on "
-            "alternative tables that satisfy every published equation, checked in exact "
-            "arithmetic.",
-        ],
-        "de": [
-            "Kein gesperrter Wert lässt sich aus den veröffentlichten Angaben dieser Tabelle "
-            "exakt zurückrechnen.",
-            "Jeder geheim zu haltende Wert bleibt so ungewiss, wie es das Amt verlangt.",
-            "Die unten genannten Intervalle sind das Beste, was Außenstehende errechnen können. "
-            "Die Aussagen stützen sich auf Alternativtabellen, die alle veröffentlichten "
-            "Gleichungen erfüllen und exakt nachgerechnet wurden.",
-        ],
-    }
+    english = [
+        "No suppressed cell can be computed exactly from everything published in this table.",
+        "Every cell that had to be kept secret stays as uncertain as the office requires.",
+        "These claims rest on alternative tables that satisfy every published equation, checked "
+        "in exact arithmetic.",
+        "The stated intervals are what all equations together tell an outsider.",
+    ]
+    german = [
+        "Kein gesperrter Wert lässt sich aus den veröffentlichten Angaben dieser Tabelle exakt "
+        "zurückrechnen.",
+        "Jeder geheim zu haltende Wert bleibt so ungewiss, wie es das Amt verlangt.",
+        "Diese Aussagen stützen sich auf Alternativtabellen, die alle veröffentlichten "
+        "Gleichungen erfüllen und exakt nachgerechnet wurden.",
+        "Die angegebenen Intervalle sind das, was alle Gleichungen zusammen einem Außenstehenden "
+        "verraten.",
+    ]
+    if published.frequency:
+        english.append(
+            "Whole-number reasoning may narrow some intervals of counts further, but not beyond "
+            "what is claimed: the alternative tables consist of whole numbers."
+        )
+        german.append(
+            "Ganzzahlige Überlegungen können manche Intervalle von Fallzahlen weiter verengen, "
+            "aber nicht über das Zugesicherte hinaus: Die Alternativtabellen sind ganzzahlig."
+        )
+    return {"en": english, "de": german}
 
 
 def not_claimed(published: Published, attacker: Attacker) -> Text:
