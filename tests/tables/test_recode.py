@@ -196,7 +196,15 @@ def test_no_array_of_a_table_is_forgotten():
     """Whoever adds a field must say what recoding does to it."""
     assert {f.name for f in fields(Table)} == {
         *("dimensions", "count", "units", "holdings", "measures", "key_sum"),
-        *("contributors", "key_modulus", "vintage", "frame_kind", "chosen"),  # as they were
+        *(
+            "contributors",
+            "key_modulus",
+            "vintage",
+            "where",
+            "rounding",
+            "frame_kind",
+            "chosen",
+        ),  # as they were
     }
     assert {f.name for f in fields(Measure)} == {
         *("name", "decimals", "sum", "magnitude", "largest")

@@ -6,6 +6,7 @@ code with the protection it judges.
 
 from diskret.attack.attacker import Attacker
 from diskret.attack.certificate import SuppressionCertificate, certify, targets_of
+from diskret.attack.equations import cell_name
 from diskret.attack.examine import Examination, Targets, examine
 from diskret.attack.intervals import interval_columns, intervals
 from diskret.attack.knowledge import attacker_bounds
@@ -19,6 +20,7 @@ __all__ = [
     "SuppressionCertificate",
     "Targets",
     "attacker_bounds",
+    "cell_name",
     "certify",
     "examine",
     "interval_columns",

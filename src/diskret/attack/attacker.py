@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from diskret.errors import InputError
@@ -20,7 +21,8 @@ class Attacker:
     lower, upper
         Bounds known a priori for suppressed cells. A frame with the code columns and
         one column ``lower`` / ``upper``, or a callable that takes the `Published` table
-        and returns an array of its shape in published units (NaN = not known).
+        and returns an array of its shape in published units (NaN = not known); for several
+        tables a mapping from their names to either.
     relative
         Percent of each original value by which the attacker can bound it on both sides.
         Only the office can compute these bounds, so only the office can run this attack.
@@ -41,6 +43,15 @@ class Attacker:
     def __post_init__(self) -> None:
         if self.relative is not None and not 0 < self.relative < float("inf"):
             raise InputError(f"relative must be a percentage above 0, not {self.relative!r}")
+
+    def about(self, name: str) -> Attacker:
+        """The same attacker with the bounds for one table, where they differ by table."""
+
+        def pick(bounds: Any, side: str) -> Any:
+            by_table = isinstance(bounds, Mapping) and side not in bounds
+            return bounds.get(name) if by_table else bounds
+
+        return replace(self, lower=pick(self.lower, "lower"), upper=pick(self.upper, "upper"))
 
     @property
     def outsider(self) -> bool:

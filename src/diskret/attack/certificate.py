@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from diskret.attack.attacker import Attacker
+from diskret.attack.equations import equations
 from diskret.attack.examine import Examination, Targets, examine
 from diskret.attack.intervals import interval_columns
 from diskret.attack.proof import unmet
@@ -15,7 +19,7 @@ from diskret.attack.requirements import Requirements
 from diskret.attack.statements import claimed, not_claimed, summary
 from diskret.errors import ProofError
 from diskret.progress import Progress, silent
-from diskret.tables import Published
+from diskret.tables import Publication, Published, together
 
 SCHEMA = "diskret/certificate/1"
 
@@ -27,15 +31,19 @@ class SuppressionCertificate:
     Parameters
     ----------
     published
-        What was attacked.
+        The table.
     attacker
         Against whom the claim is made.
     requirements
         The protection levels that were claimed and proven. Confidential.
     examination
-        The attack of that attacker, witnesses included.
+        The attack of that attacker, as far as it is about this table; witnesses included.
     outsider
-        The attack of the plain outsider, who knows nothing but what is public.
+        The same of the plain outsider, who knows nothing but what is public.
+    publication
+        What was attacked: this table, or all tables that were attacked together.
+    joint
+        The whole attack on them, witnesses included.
     sliding_only
         Number of primary cells for which only "no exact value" is claimed, because the
         attacker knows that hidden counts are at least 1.
@@ -48,6 +56,8 @@ class SuppressionCertificate:
     requirements: Requirements
     examination: Examination
     outsider: Examination
+    publication: Publication
+    joint: Examination
     sliding_only: int = 0
     repaired: int = 0
 
@@ -72,9 +82,21 @@ class SuppressionCertificate:
             "family": "suppression",
             "name": self.published.name,
             "attacker": self.attacker.kind,
-            "claimed": claimed(self.published),
-            "not_claimed": not_claimed(self.published, self.attacker),
+            **self._together(),
+            "claimed": claimed(self.publication),
+            "not_claimed": not_claimed(self.publication, self.attacker),
             "intervals": interval_columns(self.published, self.outsider),
+        }
+
+    def _together(self) -> dict[str, Any]:
+        """Which tables were attacked together, and by what they are tied."""
+        if len(self.publication.tables) == 1:
+            return {}
+        atoms = bool(equations(self.publication).latent.any())
+        return {
+            "tables": [table.name for table in self.publication.tables],
+            "sums": [str(equation) for equation in self.publication.sums],
+            "refined_to": "atoms" if atoms else "equations",
         }
 
     def internal(self) -> dict[str, Any]:
@@ -84,6 +106,7 @@ class SuppressionCertificate:
             "family": "suppression",
             "name": self.published.name,
             "attacker": self.attacker.describe(),
+            **self._together(),
             "primaries": self.primaries,
             "secondaries": self.secondaries,
             "sliding_only": self.sliding_only,
@@ -96,8 +119,9 @@ class SuppressionCertificate:
         """The certificate in plain sentences, for the office."""
         return summary(
             language,
-            self.published,
+            self.publication,
             self.attacker,
+            cells=self.published.value.size,
             primaries=self.primaries,
             secondaries=self.secondaries,
             witnesses=len(self.examination.denominator),
@@ -106,41 +130,56 @@ class SuppressionCertificate:
         )
 
 
-def targets_of(published: Published, value: Any, requirements: Requirements) -> Targets:
-    """How far every suppressed cell has to be able to move for the claim to hold."""
-    cell = np.flatnonzero(published.suppressed)
+def targets_of(
+    published: Published | Publication, value: NDArray[np.int64], requirements: Requirements
+) -> Targets:
+    """How far every suppressed cell has to be able to move for the claim to hold.
+
+    Parameters
+    ----------
+    published
+        What is published; positions count through all tables.
+    value
+        Original values of all cells, scaled integers.
+    requirements
+        The levels of the primary cells.
+    """
+    publication = together(published)
+    cell = np.flatnonzero(publication.suppressed)
     at = np.searchsorted(cell, requirements.cell)
     unreachable = np.iinfo(np.int64).max
     low = np.full(len(cell), unreachable, dtype=np.int64)
     high = np.full(len(cell), -unreachable, dtype=np.int64)
-    width = np.ones(len(cell), dtype=np.int64)
+    # a value must not be known as exactly as it would have been published
+    exact = [1 if table.rounding == 1 else table.rounding + 1 for table in publication.tables]
+    width = np.repeat(exact, np.diff(publication.starts))[cell].astype(np.int64)
     original = np.asarray(value).ravel()[requirements.cell]
     low[at] = original - requirements.lower
     high[at] = original + requirements.upper
-    width[at] = np.maximum(requirements.sliding, 1)
+    width[at] = np.maximum(requirements.sliding, width[at])
     return Targets(low, high, width)
 
 
 def certify(
-    published: Published,
+    published: Published | Publication,
     attacker: Attacker,
     requirements: Requirements,
     examination: Examination,
     targets: Targets,
     *,
-    sliding_only: int = 0,
+    sliding_only: Sequence[int] = (0,),
     repaired: int = 0,
     progress: Progress = silent,
-) -> SuppressionCertificate:
-    """The certificate, if the examination proves every claim.
+) -> list[SuppressionCertificate]:
+    """The certificate of each table, if the examination proves every claim.
 
     Raises
     ------
     ProofError
         Some cell is not protected; says how many.
     """
-    suppressed = published.suppressed.ravel()
-    if not suppressed[requirements.cell].all():
+    publication = together(published)
+    if not publication.suppressed[requirements.cell].all():
         raise ProofError("unsafe cells are published; nothing was certified")
     missed = unmet(examination, targets)
     if missed.any():
@@ -150,13 +189,25 @@ def certify(
         )
     outsider = examination
     if not attacker.outsider:
-        outsider = examine(published, Attacker(), progress=progress)
-    return SuppressionCertificate(
-        published=published,
-        attacker=attacker,
-        requirements=requirements,
-        examination=examination,
-        outsider=outsider,
-        sliding_only=sliding_only,
-        repaired=repaired,
-    )
+        outsider = examine(publication, Attacker(), progress=progress)
+    return [
+        SuppressionCertificate(
+            published=table,
+            attacker=attacker,
+            requirements=requirements.between(start, stop),
+            examination=own,
+            outsider=seen,
+            publication=publication,
+            joint=examination,
+            sliding_only=sliding,
+            repaired=repaired,
+        )
+        for table, own, seen, sliding, (start, stop) in zip(
+            publication.tables,
+            examination.of_tables(publication),
+            outsider.of_tables(publication),
+            sliding_only,
+            pairwise(publication.starts.tolist()),
+            strict=True,
+        )
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,71 +10,100 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from diskret.attack.exact import LIMIT
+from diskret.attack.shared import Tie, ties
+from diskret.attack.world import Grid, world
 from diskret.errors import ContradictionError, InputError
-from diskret.tables import Dimension, Published
+from diskret.tables import Publication, Published, together
 
 
 @dataclass(frozen=True, eq=False)
 class Equations:
-    """What the published cells say about the ``k`` suppressed ones: ``matrix @ x = right``.
+    """What the published cells say about the ``k`` unknown ones: ``matrix @ x = right``.
 
     Parameters
     ----------
     cell
-        Flat (C order) positions of the suppressed cells, ascending, ``(k,)``, int64.
+        Positions of the unknown cells, ascending, ``(k,)``, int64: flat (C order) positions
+        in the table, or in all tables one after the other; behind these come cells that
+        nobody published but that tie tables together.
     matrix
-        A row for each equation total − parts = 0 with a suppressed cell in it, a column for
-        each suppressed cell, ``(m, k)``, int64 CSR with entries 1 and −1.
+        A row for each equation total − parts = 0 with an unknown cell in it, a column for
+        each unknown cell, ``(m, k)``, int64 CSR with entries 1 and −1.
     right
         The published share of each equation, with the sign changed, ``(m,)``, int64.
+    hidden
+        Which of the unknown cells are suppressed cells of a table, ``(k,)``, bool; the
+        others are rounded values and unpublished cells.
+    latent
+        Which of the unknown cells nobody published, ``(k,)``, bool.
     """
 
     cell: NDArray[np.int64]
     matrix: sparse.csr_array
     right: NDArray[np.int64]
+    hidden: NDArray[np.bool_]
+    latent: NDArray[np.bool_]
 
 
-def equations(published: Published) -> Equations:
-    """Derive every equation between suppressed cells from a published table.
+def equations(published: Published | Publication) -> Equations:
+    """Derive every equation between unknown cells from what is published.
 
     Raises
     ------
     ContradictionError
-        Published totals that are not the sum of their published parts.
+        Published totals that are not the sum of their published parts, or one cell with two
+        values.
     InputError
         Values so large that sums leave the range of 64-bit integers.
     """
-    cell = np.flatnonzero(published.suppressed).astype(np.int64)
-    value = np.where(published.suppressed, 0, published.value)
-    if float(np.abs(value).max(initial=0)) * max(published.shape, default=0) >= LIMIT:
+    publication = together(published)
+    seen = world(publication)
+    value = seen.value
+    terms = max(max(grid.number.shape, default=0) for grid in seen.grids)
+    if float(np.abs(value).max(initial=0)) * (terms + len(publication.tables)) >= LIMIT:
         raise InputError(
-            f"table {published.name!r}: published values are too large to be added up in 64-bit "
-            "integers; publish fewer decimals"
+            f"table {publication.name!r}: published values are too large to be added up in "
+            "64-bit integers; publish fewer decimals"
         )
-    blocks = [_equations_along(published, value, cell, axis) for axis in range(value.ndim)]
+    unknown = seen.unknown
+    tied = list(ties(seen))
+    rests = sum(len(tie.cells) for tie in tied if tie.rest)
+    unknown = np.concatenate((unknown, np.ones(rests, dtype=bool)))
+    value = np.concatenate((value, np.zeros(rests, dtype=np.int64)))
+    builder = _Builder(publication, value, unknown)
+    blocks = [builder.along(grid, axis) for grid in seen.grids for axis in range(grid.number.ndim)]
+    blocks += list(_tied(builder, tied, seen.public + seen.latent))
     wrong = [line for block in blocks for line in block.wrong]
     if wrong:
         raise ContradictionError(
-            f"table {published.name!r}: {len(wrong)} published totals are not the sum of their "
+            f"table {publication.name!r}: {len(wrong)} published totals are not the sum of their "
             f"published parts, e.g. {'; '.join(wrong[:5])}. No table can have these values: "
             "correct the published values, then attack again"
         )
+    cell = builder.cell
+    inside = cell < seen.public
+    hidden = np.zeros(len(cell), dtype=bool)
+    hidden[inside] = publication.suppressed[cell[inside]]
     return Equations(
         cell,
         sparse.csr_array(sparse.vstack([block.matrix for block in blocks], format="csr")),
         np.concatenate([block.right for block in blocks]),
+        hidden,
+        ~inside,
     )
 
 
-def cell_name(published: Published, position: int) -> str:
+def cell_name(published: Published | Publication, position: int) -> str:
     """The codes of a cell as readers know them, e.g. ``region=N, size=Total``."""
-    at = np.unravel_index(position, published.shape)
-    return ", ".join(
-        f"{d.name}={d.hierarchy.codes[i]}" for d, i in zip(published.dimensions, at, strict=True)
+    publication = together(published)
+    if position >= publication.starts[-1]:
+        return "a cell that is not published"
+    table, at = publication.at(position)
+    codes = ", ".join(
+        f"{d.name}={d.hierarchy.codes[i]}"
+        for d, i in zip(table.dimensions, np.unravel_index(at, table.shape), strict=True)
     )
-
-
-# ── the equations of one dimension ───────────────────────────────────────────────────
+    return codes if len(publication.tables) == 1 else f"{table.name}: {codes}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,50 +113,117 @@ class _Block:
     wrong: list[str]
 
 
-def _equations_along(
-    published: Published, value: NDArray[np.int64], cell: NDArray[np.int64], axis: int
-) -> _Block:
-    """Equations total − parts = 0 along `axis`, for each combination of the other codes.
+class _Builder:
+    """Makes equations between the unknown cells of a world."""
 
-    They are numbered ``(number of the inner code, combination of the others)``.
-    """
-    dimension = published.dimensions[axis]
-    inner, sums = _total_minus_parts(dimension)
-    known = sums @ np.moveaxis(value, axis, 0).reshape(len(dimension), -1)
-    others = known.shape[1]
+    def __init__(
+        self, publication: Publication, value: NDArray[np.int64], unknown: NDArray[np.bool_]
+    ):
+        self.publication, self.value, self.unknown = publication, value, unknown
+        self.cell = np.flatnonzero(unknown).astype(np.int64)
+        self.column = np.cumsum(unknown) - 1
 
-    # a suppressed cell stands in the equation of its own code and in that of its parent
-    number = np.full(len(dimension) + 1, -1)  # the last entry answers for parent -1
-    number[inner] = np.arange(len(inner))
-    at = np.unravel_index(cell, published.shape)
-    code = at[axis]
-    line = np.concatenate((number[code], number[dimension.hierarchy.parent[code]]))
-    stands = line >= 0
-    place = line * others + np.tile(_combination(at, published.shape, axis), 2)
-    used, row = np.unique(place[stands], return_inverse=True)
-    column = np.tile(np.arange(len(cell)), 2)[stands]
-    sign = np.repeat(np.array([1, -1]), len(cell))[stands]
+    # ── the equations of one dimension ──────────────────────────────────────────────
 
-    right = -known.ravel()[used]
-    known.ravel()[used] = 0
-    return _Block(
-        sparse.csr_array((sign, (row, column)), shape=(len(used), len(cell)), dtype=np.int64),
-        right,
-        [
-            _wrong(published, axis, int(inner[i]), int(j), int(known[i, j]))
-            for i, j in np.argwhere(known)
-        ],
-    )
+    def along(self, grid: Grid, axis: int) -> _Block:
+        """Equations total − parts = 0 along an axis, for each combination of other codes.
+
+        They are numbered ``(number of the inner code, combination of the others)``.
+        """
+        shape, parent = grid.number.shape, grid.axes[axis].parent
+        inner, sums = _total_minus_parts(parent)
+        known = sums @ np.moveaxis(self.value[grid.number], axis, 0).reshape(len(parent), -1)
+        others = known.shape[1]
+
+        # an unknown cell stands in the equation of its own code and in that of its parent
+        number = np.full(len(parent) + 1, -1)  # the last entry answers for parent -1
+        number[inner] = np.arange(len(inner))
+        cell = np.flatnonzero(self.unknown[grid.number.ravel()])
+        at = np.unravel_index(cell, shape)
+        code = at[axis]
+        line = np.concatenate((number[code], number[parent[code]]))
+        stands = line >= 0
+        place = line * others + np.tile(_combination(at, shape, axis), 2)
+        used, row = np.unique(place[stands], return_inverse=True)
+        column = np.tile(self.column[grid.number.ravel()[cell]], 2)[stands]
+        sign = np.repeat(np.array([1, -1]), len(cell))[stands]
+
+        right = -known.ravel()[used]
+        known.ravel()[used] = 0
+        return _Block(
+            sparse.csr_array(
+                (sign, (row, column)), shape=(len(used), len(self.cell)), dtype=np.int64
+            ),
+            right,
+            [
+                self._wrong(grid, axis, int(inner[i]), int(j), int(known[i, j]))
+                for i, j in np.argwhere(known)
+            ],
+        )
+
+    def _wrong(self, grid: Grid, axis: int, code: int, other: int, excess: int) -> str:
+        shape = grid.number.shape
+        rest = tuple(n for i, n in enumerate(shape) if i != axis)
+        at = [int(i) for i in np.unravel_index(other, rest)] if rest else []
+        at.insert(axis, code)
+        position = int(grid.number[tuple(at)])
+        total = int(self.value[position])
+        return (
+            f"{cell_name(self.publication, position)} is {self._shown(total)}, but its parts by "
+            f"{grid.axes[axis].name} add up to {self._shown(total - excess)}"
+        )
+
+    def _shown(self, value: int) -> str:
+        decimals = self.publication.tables[0].decimals
+        return f"{value / 10**decimals:.{decimals}f}"
+
+    # ── the equations between tables ────────────────────────────────────────────────
+
+    def tied(self, tie: Tie, cells: NDArray[np.int64], signs: NDArray[np.int64]) -> _Block:
+        """Equations ``Σ sign · cell = 0``, one for each row of `cells`."""
+        open_ = self.unknown[cells]
+        known = np.where(open_, 0, self.value[cells]) @ signs
+        used = np.flatnonzero(open_.any(axis=1))
+        line, term = np.nonzero(open_[used])
+        column = self.column[cells[used][line, term]]
+        wrong = np.flatnonzero(~open_.any(axis=1) & (known != 0))
+        return _Block(
+            sparse.csr_array(
+                (signs[term], (line, column)), shape=(len(used), len(self.cell)), dtype=np.int64
+            ),
+            -known[used],
+            [self._untied(cells[row], tie.why) for row in wrong.tolist()],
+        )
+
+    def _untied(self, cells: NDArray[np.int64], why: str) -> str:
+        first, *others = (
+            f"{cell_name(self.publication, int(cell))} ({self._shown(int(self.value[cell]))})"
+            for cell in cells
+        )
+        return f"{first} {why} {', '.join(others)}"
 
 
-def _total_minus_parts(dimension: Dimension) -> tuple[NDArray[np.int64], sparse.csr_array]:
+def _tied(builder: _Builder, tied: Sequence[Tie], rest: int) -> Iterator[_Block]:
+    """The equations between tables; the rests are unpublished cells from `rest` onwards."""
+    for tie in tied:
+        cells, signs = tie.cells, tie.signs
+        if tie.rest:
+            own = np.arange(rest, rest + len(cells))
+            rest += len(cells)
+            cells, signs = np.column_stack((cells, own)), np.append(signs, -1)
+        yield builder.tied(tie, cells, signs)
+
+
+def _total_minus_parts(
+    parent: NDArray[np.int32],
+) -> tuple[NDArray[np.int64], sparse.csr_array]:
     """Codes that are totals, and a row for each of them: 1 at the code, −1 at its children."""
-    parent = dimension.hierarchy.parent[1:]
-    inner = np.unique(parent).astype(np.int64)
-    row = np.concatenate((np.arange(len(inner)), np.searchsorted(inner, parent)))
-    column = np.concatenate((inner, np.arange(1, len(dimension))))
-    sign = np.concatenate((np.ones(len(inner), np.int64), -np.ones(len(parent), np.int64)))
-    return inner, sparse.csr_array((sign, (row, column)), shape=(len(inner), len(dimension)))
+    above = parent[1:]
+    inner = np.unique(above).astype(np.int64)
+    row = np.concatenate((np.arange(len(inner)), np.searchsorted(inner, above)))
+    column = np.concatenate((inner, np.arange(1, len(parent))))
+    sign = np.concatenate((np.ones(len(inner), np.int64), -np.ones(len(above), np.int64)))
+    return inner, sparse.csr_array((sign, (row, column)), shape=(len(inner), len(parent)))
 
 
 def _combination(at: tuple[NDArray[np.intp], ...], shape: tuple[int, ...], axis: int):
@@ -135,17 +232,3 @@ def _combination(at: tuple[NDArray[np.intp], ...], shape: tuple[int, ...], axis:
     if not rest:
         return np.zeros_like(at[0])
     return np.ravel_multi_index(tuple(at[i] for i in rest), tuple(shape[i] for i in rest))
-
-
-def _wrong(published: Published, axis: int, code: int, other: int, excess: int) -> str:
-    rest = tuple(n for i, n in enumerate(published.shape) if i != axis)
-    at = [int(i) for i in np.unravel_index(other, rest)] if rest else []
-    at.insert(axis, code)
-    position = int(np.ravel_multi_index(at, published.shape))
-    total = int(published.value.ravel()[position])
-    unit = 10**published.decimals
-    return (
-        f"{cell_name(published, position)} is {total / unit:.{published.decimals}f}, but its "
-        f"parts by {published.dimensions[axis].name} add up to "
-        f"{(total - excess) / unit:.{published.decimals}f}"
-    )

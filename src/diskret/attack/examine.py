@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,16 +11,16 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from diskret.attack.attacker import Attacker
-from diskret.attack.equations import cell_name, equations
+from diskret.attack.equations import Equations, cell_name, equations
 from diskret.attack.exact import LIMIT, UNKNOWN, Point
-from diskret.attack.knowledge import whole_bounds
+from diskret.attack.knowledge import unknown_bounds
 from diskret.attack.programme import Programme
 from diskret.attack.reduction import Reduction, reduce
 from diskret.attack.search import Wanted, search
 from diskret.attack.witnesses import Part, complete_tables, extremes
 from diskret.errors import ContradictionError
 from diskret.progress import Progress, silent
-from diskret.tables import Published
+from diskret.tables import Publication, Published, together
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +48,8 @@ class Examination:
     Parameters
     ----------
     cell
-        Flat (C order) positions of the suppressed cells, ascending, ``(k,)``, int64.
+        Positions of the suppressed cells, ascending, ``(k,)``, int64: flat (C order) in the
+        table, or in all tables one after the other.
     lower, upper
         The attacker's interval, ``(k,)``, float64; ``inf`` where nothing bounds it. For
         frequency tables rounded inwards to whole numbers.
@@ -60,6 +62,10 @@ class Examination:
         row divided by its `denominator` satisfies every equation and bound exactly.
     denominator
         ``(w,)``, int64; all 1 for frequency tables.
+    beside
+        The witnesses' numerators for all else that is unknown: rounded values, and cells
+        that nobody published but that tie tables together; ``(w, others)``, int64 CSR, or
+        None if there is nothing else.
     """
 
     cell: NDArray[np.int64]
@@ -69,6 +75,7 @@ class Examination:
     witness_upper: NDArray[np.float64]
     witnesses: sparse.csr_array
     denominator: NDArray[np.int64]
+    beside: sparse.csr_array | None = None
 
     @classmethod
     def of_witnesses(
@@ -76,14 +83,35 @@ class Examination:
         cell: NDArray[np.int64],
         witnesses: sparse.csr_array,
         denominator: NDArray[np.int64],
+        beside: sparse.csr_array | None = None,
     ) -> Examination:
         """What witnesses alone show; the intervals are no wider than that."""
         low, high = extremes(witnesses, denominator)
-        return cls(cell, low, high, low, high, witnesses, denominator)
+        return cls(cell, low, high, low, high, witnesses, denominator, beside)
+
+    def of_tables(self, publication: Publication) -> list[Examination]:
+        """What was found about each table alone, at the flat positions of its cells."""
+        if len(publication.tables) == 1:
+            return [self]
+        return [
+            self._only((self.cell >= start) & (self.cell < stop), start)
+            for start, stop in pairwise(publication.starts.tolist())
+        ]
+
+    def _only(self, which: NDArray[np.bool_], shift: int) -> Examination:
+        return Examination(
+            self.cell[which] - shift,
+            self.lower[which],
+            self.upper[which],
+            self.witness_lower[which],
+            self.witness_upper[which],
+            sparse.csr_array(self.witnesses[:, np.flatnonzero(which)]),
+            self.denominator,
+        )
 
 
 def examine(
-    published: Published,
+    published: Published | Publication,
     attacker: Attacker = Attacker(),
     targets: Targets | None = None,
     progress: Progress = silent,
@@ -98,7 +126,8 @@ def examine(
     Parameters
     ----------
     published
-        What the world sees; nothing else is used.
+        What the world sees, one table or several that are read together; nothing else is
+        used.
     attacker
         What is known beside it.
     targets
@@ -108,8 +137,8 @@ def examine(
     progress
         Told about the task ``"attack"``.
     original
-        Original values in scaled integers, shape of the table; only for
-        ``Attacker(relative=...)``, whose bounds are computed from them.
+        Original values in scaled integers, shape of the table (of several: flat, one after
+        the other); only for ``Attacker(relative=...)``, whose bounds are computed from them.
 
     Raises
     ------
@@ -138,15 +167,18 @@ def examine(
     >>> found.lower.tolist(), found.upper.tolist()
     ([8.0, 0.0, 10.0, 0.0], [30.0, 22.0, 32.0, 22.0])
     """
-    known = equations(published)
-    lower, upper = whole_bounds(published, attacker, original)
-    lower, upper = lower[known.cell], upper[known.cell]
+    publication = together(published)
+    known = equations(publication)
+    lower, upper = unknown_bounds(publication, known, attacker, original)
     reduced = reduce(known.matrix, known.right, lower, upper)
     if len(reduced.impossible):
-        raise _contradiction(published, known.cell[reduced.impossible])
+        raise _contradiction(publication, known.cell[reduced.impossible])
 
-    far = _far(published, reduced, targets)
-    wanted = None if targets is None else _wanted(reduced, targets)
+    whole = publication.tables[0].frequency
+    asked = np.zeros(reduced.link.shape[1], dtype=bool)
+    asked[reduced.link[np.flatnonzero(known.hidden)].indices] = True
+    far = _far(publication, reduced, targets)
+    wanted = None if targets is None else _wanted(reduced, known, targets)
     low = np.where(reduced.lower > -UNKNOWN, reduced.lower, -np.inf)
     high = np.where(reduced.upper < UNKNOWN, reduced.upper, np.inf)
     done = 0
@@ -168,28 +200,30 @@ def examine(
                 reduced.upper[unknown],
             )
             wanted_here = None if wanted is None else wanted.at(unknown)
-            finding = search(programme, published.frequency, far, wanted_here, tick)
+            finding = search(programme, whole, far, asked[unknown], wanted_here, tick)
         except ContradictionError as error:
             cells = np.unique(reduced.link[:, unknown].nonzero()[0])
-            raise _contradiction(published, known.cell[cells]) from error
+            raise _contradiction(publication, known.cell[cells]) from error
         low[unknown], high[unknown] = finding.lower, finding.upper
         parts.append(Part(unknown, finding.needed))
 
     tables = complete_tables(parts, reduced.link, reduced.offset)
     tables = [table for table in tables if table.solves(known.matrix, known.right, lower, upper)]
-    return _examination(known.cell, reduced, low, high, tables)
+    return _examination(known, reduced, low, high, tables)
 
 
 def _examination(
-    cell: NDArray[np.int64],
+    known: Equations,
     reduced: Reduction,
     low: NDArray[np.float64],
     high: NDArray[np.float64],
     tables: list[Point],
 ) -> Examination:
     """Intervals of the unknowns as intervals of the cells, joined with the witnesses."""
-    numerators = np.array([t.numerator for t in tables], np.int64).reshape(len(tables), len(cell))
-    witnesses = sparse.csr_array(numerators)
+    shape = len(tables), len(known.cell)
+    numerators = np.array([t.numerator for t in tables], np.int64).reshape(shape)
+    witnesses = sparse.csr_array(numerators[:, known.hidden])
+    beside = sparse.csr_array(numerators[:, ~known.hidden])
     denominator = np.array([t.denominator for t in tables], dtype=np.int64)
     shown_low, shown_high = extremes(witnesses, denominator)
 
@@ -200,20 +234,22 @@ def _examination(
     lower[linked] += np.where(sign > 0, low[unknown], -high[unknown])
     upper[linked] += np.where(sign > 0, high[unknown], -low[unknown])
     return Examination(
-        cell=cell,
-        lower=np.minimum(lower, shown_low),
-        upper=np.maximum(upper, shown_high),
+        cell=known.cell[known.hidden],
+        lower=np.minimum(lower[known.hidden], shown_low),
+        upper=np.maximum(upper[known.hidden], shown_high),
         witness_lower=shown_low,
         witness_upper=shown_high,
         witnesses=witnesses,
         denominator=denominator,
+        beside=None if known.hidden.all() else beside,
     )
 
 
-def _contradiction(published: Published, cells: NDArray[np.int64]) -> ContradictionError:
-    names = "; ".join(cell_name(published, int(cell)) for cell in cells[:5])
+def _contradiction(publication: Publication, cells: NDArray[np.int64]) -> ContradictionError:
+    shown = cells[cells < publication.starts[-1]]
+    names = "; ".join(cell_name(publication, int(cell)) for cell in shown[:5])
     return ContradictionError(
-        f"table {published.name!r}: no values of the suppressed cells satisfy all equations and "
+        f"table {publication.name!r}: no values of the unknown cells satisfy all equations and "
         f"bounds; {len(cells)} cells are involved, e.g. {names}. An attack on values that "
         "contradict each other proves nothing: correct the published values or the bounds"
     )
@@ -222,15 +258,16 @@ def _contradiction(published: Published, cells: NDArray[np.int64]) -> Contradict
 # ── from cells to unknowns ───────────────────────────────────────────────────────────
 
 
-def _wanted(reduced: Reduction, targets: Targets) -> Wanted:
-    """Targets of cells as targets of the unknowns that they follow."""
+def _wanted(reduced: Reduction, known: Equations, targets: Targets) -> Wanted:
+    """Targets of suppressed cells as targets of the unknowns that they follow."""
     limit = LIMIT // 4
     low, high, width = (
         np.clip(array, -limit, limit) for array in (targets.low, targets.high, targets.width)
     )
-    cell, unknown = reduced.link.nonzero()
-    falling, offset = reduced.link.data < 0, reduced.offset[cell]
-    n = reduced.link.shape[1]
+    link = reduced.link[np.flatnonzero(known.hidden)]
+    cell, unknown = link.nonzero()
+    falling, offset = link.data < 0, reduced.offset[known.hidden][cell]
+    n = link.shape[1]
     wanted = Wanted(np.full(n, limit), np.full(n, -limit), np.zeros(n, np.int64))
     np.minimum.at(wanted.low, unknown, np.where(falling, offset - high[cell], low[cell] - offset))
     np.maximum.at(wanted.high, unknown, np.where(falling, offset - low[cell], high[cell] - offset))
@@ -238,9 +275,9 @@ def _wanted(reduced: Reduction, targets: Targets) -> Wanted:
     return wanted
 
 
-def _far(published: Published, reduced: Reduction, targets: Targets | None) -> int:
+def _far(publication: Publication, reduced: Reduction, targets: Targets | None) -> int:
     """A distance that takes every unknown beyond all published values, bounds and targets."""
-    shown = published.value[~published.suppressed]
+    shown = publication.value[~publication.suppressed]
     sizes = [np.abs(shown).max(initial=1), np.abs(reduced.offset).max(initial=0)]
     for bound in (reduced.lower, reduced.upper):
         sizes.append(np.abs(bound[np.abs(bound) < UNKNOWN]).max(initial=0))

@@ -10,10 +10,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from diskret.attack.attacker import Attacker
+from diskret.attack.equations import Equations
 from diskret.attack.exact import UNKNOWN
 from diskret.errors import InputError
 from diskret.io import to_arrow
-from diskret.tables import Published
+from diskret.tables import Publication, Published
 
 _Side = Literal["lower", "upper"]
 
@@ -70,16 +71,52 @@ def attacker_bounds(
     return lower, upper
 
 
-def whole_bounds(
-    published: Published, attacker: Attacker, original: NDArray[np.int64] | None
+def unknown_bounds(
+    publication: Publication,
+    known: Equations,
+    attacker: Attacker,
+    original: NDArray[np.int64] | None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The same bounds as flat int64 arrays with ``-UNKNOWN`` and ``UNKNOWN``."""
-    lower, upper = (a.ravel() for a in attacker_bounds(published, attacker, original))
+    """Bounds of the unknown cells, int64 with ``-UNKNOWN`` and ``UNKNOWN``.
+
+    They come from outside knowledge, from published rounding and from published intervals.
+    `original` holds the values of all tables one after the other, or is None.
+    """
+    lows: list[NDArray[np.float64]] = []
+    highs: list[NDArray[np.float64]] = []
+    for table, start in zip(publication.tables, publication.starts.tolist(), strict=False):
+        own = None
+        if original is not None:
+            own = original.ravel()[start : start + table.value.size].reshape(table.shape)
+        lower, upper = attacker_bounds(table, attacker.about(table.name), own)
+        low, high = _public_bounds(table)
+        lows.append(np.maximum(lower, low).ravel())
+        highs.append(np.minimum(upper, high).ravel())
+    latent = int(known.latent.sum())
+    nonnegative = all(t.nonnegative or t.frequency for t in publication.tables)
+    seen = known.cell[~known.latent]
+    lower = np.append(np.concatenate(lows)[seen], np.full(latent, 0 if nonnegative else -np.inf))
+    upper = np.append(np.concatenate(highs)[seen], np.full(latent, np.inf))
     no_lower, no_upper = lower <= -UNKNOWN, upper >= UNKNOWN
     return (
         np.where(no_lower, -UNKNOWN, np.where(no_lower, 0, lower).astype(np.int64)),
         np.where(no_upper, UNKNOWN, np.where(no_upper, 0, upper).astype(np.int64)),
     )
+
+
+def _public_bounds(table: Published) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """What rounding and published intervals say: half a unit around each rounded value."""
+    low = np.full(table.shape, -np.inf)
+    high = np.full(table.shape, np.inf)
+    if table.rounding > 1:
+        shown = ~table.suppressed
+        low[shown] = table.value[shown] - table.rounding // 2
+        high[shown] = table.value[shown] + table.rounding // 2
+    if table.lower is not None:
+        low[table.suppressed] = table.lower[table.suppressed]
+    if table.upper is not None:
+        high[table.suppressed] = table.upper[table.suppressed]
+    return low, high
 
 
 def _relative(

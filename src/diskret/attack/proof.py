@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from diskret.attack.attacker import Attacker
 from diskret.attack.equations import cell_name, equations
 from diskret.attack.exact import Point, broken_bounds, broken_equations
 from diskret.attack.examine import Examination, Targets
-from diskret.attack.knowledge import whole_bounds
+from diskret.attack.knowledge import unknown_bounds
 from diskret.attack.witnesses import extremes
 from diskret.errors import VerificationError
-from diskret.tables import Published
+from diskret.tables import Publication, Published, together
 
 
 def unmet(examination: Examination, targets: Targets) -> NDArray[np.bool_]:
@@ -35,7 +36,7 @@ def unmet(examination: Examination, targets: Targets) -> NDArray[np.bool_]:
 
 
 def recheck(
-    published: Published,
+    published: Published | Publication,
     examination: Examination,
     attacker: Attacker = Attacker(),
     *,
@@ -58,24 +59,34 @@ def recheck(
     ContradictionError
         Published totals that are not the sum of their published parts.
     """
+    published = together(published)
     known = equations(published)
-    lower, upper = whole_bounds(published, attacker, original)
-    lower, upper = lower[known.cell], upper[known.cell]
+    lower, upper = unknown_bounds(published, known, attacker, original)
     witnesses, denominator = examination.witnesses, examination.denominator
-    if not np.array_equal(known.cell, examination.cell):
+    cell = known.cell[known.hidden]
+    if not np.array_equal(cell, examination.cell):
         raise VerificationError(
             f"the witnesses are about {len(examination.cell)} suppressed cells, but table "
-            f"{published.name!r} has others ({len(known.cell)})"
+            f"{published.name!r} has others ({len(cell)})"
         )
-    if witnesses.shape != (len(denominator), len(known.cell)) or np.any(denominator < 1):
+    others = len(known.cell) - len(cell)
+    beside = examination.beside
+    if beside is None:
+        beside = sparse.csr_array((len(denominator), 0), dtype=np.int64)
+    fits = witnesses.shape == (len(denominator), len(cell))
+    if not fits or beside.shape != (len(denominator), others) or np.any(denominator < 1):
         raise VerificationError(
-            f"witnesses of shape {witnesses.shape} do not belong to {len(known.cell)} suppressed "
+            f"witnesses of shape {witnesses.shape} (and {beside.shape[1]} unpublished values, "
+            f"not {others}) do not belong to {len(cell)} suppressed "
             f"cells and {len(denominator)} positive denominators"
         )
-    if published.frequency and np.any(denominator != 1):
+    if published.tables[0].frequency and np.any(denominator != 1):
         raise VerificationError("a witness of a frequency table must consist of whole numbers")
     for row, unit in enumerate(denominator.tolist()):
-        point = Point(witnesses[[row]].toarray()[0].astype(np.int64), unit)
+        numerator = np.empty(len(known.cell), dtype=np.int64)
+        numerator[known.hidden] = witnesses[[row]].toarray()[0]
+        numerator[~known.hidden] = beside[[row]].toarray()[0]
+        point = Point(numerator, unit)
         equation = broken_equations(known.matrix, known.right, point)
         if len(equation):
             cells = known.matrix[equation[:1]].indices[:5]
@@ -86,7 +97,7 @@ def recheck(
     low, high = extremes(witnesses, denominator)
     claimed_too_much = (examination.witness_lower < low) | (examination.witness_upper > high)
     if claimed_too_much.any():
-        names = _names(published, known.cell[claimed_too_much][:5])
+        names = _names(published, cell[claimed_too_much][:5])
         raise VerificationError(
             f"for {claimed_too_much.sum()} cells no witness shows the values that are claimed, "
             f"e.g. {names}"
@@ -94,12 +105,12 @@ def recheck(
 
 
 def _refused(
-    published: Published, row: int, what: str, cells: NDArray[np.int64]
+    published: Publication, row: int, what: str, cells: NDArray[np.int64]
 ) -> VerificationError:
     return VerificationError(
         f"witness {row} of table {published.name!r} is none: it {what} {_names(published, cells)}"
     )
 
 
-def _names(published: Published, cells: NDArray[np.int64]) -> str:
+def _names(published: Publication, cells: NDArray[np.int64]) -> str:
     return "; ".join(cell_name(published, int(cell)) for cell in cells)

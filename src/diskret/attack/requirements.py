@@ -28,3 +28,10 @@ class Requirements:
     lower: NDArray[np.int64]
     upper: NDArray[np.int64]
     sliding: NDArray[np.int64]
+
+    def between(self, start: int, stop: int) -> Requirements:
+        """Those of the cells from one position up to another, counted from the first."""
+        own = (self.cell >= start) & (self.cell < stop)
+        return Requirements(
+            self.cell[own] - start, self.lower[own], self.upper[own], self.sliding[own]
+        )

@@ -95,6 +95,7 @@ def search(
     programme: Programme,
     whole: bool,
     far: int,
+    asked: NDArray[np.bool_],
     wanted: Wanted | None = None,
     tick: Callable[[int], None] = lambda done: None,
 ) -> Finding:
@@ -108,6 +109,9 @@ def search(
         Only points of whole numbers count, and bounds are rounded inwards.
     far
         How far an unknown without end is moved to show that it has none.
+    asked
+        Whose intervals are of interest, bool, ``(n,)``; those of others stay as wide as
+        their bounds.
     wanted
         Where to try harder, by branch and bound, if points fall short. The bounds do not
         depend on it.
@@ -121,14 +125,14 @@ def search(
     ProofError
         The solver ended without an answer.
     """
-    return _Search(programme, whole, far).run(wanted, tick)
+    return _Search(programme, whole, far, asked).run(wanted, tick)
 
 
 class _Search:
     """The steps of a search; they share a programme, a first vertex and what was found."""
 
-    def __init__(self, programme: Programme, whole: bool, far: int):
-        self.programme, self.whole, self.far = programme, whole, far
+    def __init__(self, programme: Programme, whole: bool, far: int, asked: NDArray[np.bool_]):
+        self.programme, self.whole, self.far, self.asked = programme, whole, far, asked
         self.finding = Finding(
             np.where(programme.lower > -UNKNOWN, programme.lower, -np.inf),
             np.where(programme.upper < UNKNOWN, programme.upper, np.inf),
@@ -145,7 +149,8 @@ class _Search:
         self._sweep()
         for unknown in range(self.size):
             for sign in (1, -1):
-                if not endless[sign][unknown] and not self.finding.shown(unknown, sign):
+                settled = endless[sign][unknown] or self.finding.shown(unknown, sign)
+                if self.asked[unknown] and not settled:
                     self._ask(unknown, sign)
             tick(2)
         if wanted is not None:
@@ -202,7 +207,7 @@ class _Search:
     def _endless(self, sign: int) -> NDArray[np.bool_]:
         """Unknowns that a ray shows to have no end on one side; one ray shows it for many."""
         endless = np.zeros(self.size, dtype=bool)
-        open_ = np.isinf(self.finding.upper if sign > 0 else self.finding.lower)
+        open_ = self.asked & np.isinf(self.finding.upper if sign > 0 else self.finding.lower)
         while (open_ & ~endless).any():
             answer = self.programme.farthest(sign * (open_ & ~endless).astype(float))
             if answer.ray is None:
@@ -225,8 +230,8 @@ class _Search:
         found = self.finding
         gained = _WORTHWHILE
         while gained >= _WORTHWHILE:
-            up = (found.high < found.upper) & np.isfinite(found.upper)
-            down = (found.low > found.lower) & np.isfinite(found.lower)
+            up = self.asked & (found.high < found.upper) & np.isfinite(found.upper)
+            down = self.asked & (found.low > found.lower) & np.isfinite(found.lower)
             either = self.random.choice([-1.0, 1.0], self.size)
             direction = np.where(up & down, either, up.astype(float) - down)
             self._keep(self.programme.farthest(direction, self.home).point)
@@ -285,7 +290,7 @@ class _Search:
         """Whether a better point may exist on one side, and would be of use."""
         found = self.finding
         bound = found.upper[unknown] if sign > 0 else found.lower[unknown]
-        if np.isinf(bound) or found.shown(unknown, sign):
+        if not self.asked[unknown] or np.isinf(bound) or found.shown(unknown, sign):
             return False
         if found.high[unknown] - found.low[unknown] < wanted.width[unknown]:
             return True

@@ -8,30 +8,44 @@ from diskret.errors import InputError
 
 if TYPE_CHECKING:
     from diskret.attack.attacker import Attacker
-    from diskret.tables import Published
+    from diskret.tables import Publication
 
 Text = dict[str, list[str]]
 
 
-def claimed(published: Published) -> Text:
+def claimed(publication: Publication) -> Text:
     """What is proven, for any reader."""
+    tables = publication.tables
+    several = len(tables) > 1
     english = [
-        "No suppressed cell can be computed exactly from everything published in this table.",
+        "No suppressed cell can be computed exactly from everything published in these tables "
+        f"together: {', '.join(t.name for t in tables)}."
+        if several
+        else "No suppressed cell can be computed exactly from everything published in this table.",
         "Every cell that had to be kept secret stays as uncertain as the office requires.",
         "These claims rest on alternative tables that satisfy every published equation, checked "
         "in exact arithmetic.",
         "The stated intervals are what all equations together tell an outsider.",
     ]
     german = [
-        "Kein gesperrter Wert lässt sich aus den veröffentlichten Angaben dieser Tabelle exakt "
-        "zurückrechnen.",
+        "Kein gesperrter Wert lässt sich aus den veröffentlichten Angaben dieser Tabellen "
+        f"zusammen exakt zurückrechnen: {', '.join(t.name for t in tables)}."
+        if several
+        else "Kein gesperrter Wert lässt sich aus den veröffentlichten Angaben dieser Tabelle "
+        "exakt zurückrechnen.",
         "Jeder geheim zu haltende Wert bleibt so ungewiss, wie es das Amt verlangt.",
         "Diese Aussagen stützen sich auf Alternativtabellen, die alle veröffentlichten "
         "Gleichungen erfüllen und exakt nachgerechnet wurden.",
         "Die angegebenen Intervalle sind das, was alle Gleichungen zusammen einem Außenstehenden "
         "verraten.",
     ]
-    if published.frequency:
+    if any(table.rounding > 1 for table in tables):
+        english.append("Published values are known to be rounded, to half a unit up or down.")
+        german.append(
+            "Dass veröffentlichte Werte gerundet sind, auf eine halbe Einheit nach oben oder "
+            "unten, ist als bekannt vorausgesetzt."
+        )
+    if tables[0].frequency:
         english.append(
             "Whole-number reasoning may narrow some intervals of counts further, but not beyond "
             "what is claimed: the alternative tables consist of whole numbers."
@@ -43,12 +57,15 @@ def claimed(published: Published) -> Text:
     return {"en": english, "de": german}
 
 
-def not_claimed(published: Published, attacker: Attacker) -> Text:
+def not_claimed(publication: Publication, attacker: Attacker) -> Text:
     """What is not proven; stated as clearly as the claims."""
+    several = len(publication.tables) > 1
     english = [
         "Nothing is claimed against a contributor who subtracts its own contribution, or "
         "against contributors who join forces.",
-        "Nothing is claimed about this table together with other tables.",
+        "Nothing is claimed about these tables together with others."
+        if several
+        else "Nothing is claimed about this table together with other tables.",
         "Nothing is claimed against somebody who knows how the suppressed cells were chosen "
         "and reasons backwards from the choice.",
         "Nothing is claimed against knowledge from other sources beyond the kind of attacker "
@@ -57,13 +74,15 @@ def not_claimed(published: Published, attacker: Attacker) -> Text:
     german = [
         "Keine Aussage zu einem Berichtspflichtigen, der seinen eigenen Beitrag abzieht, oder zu "
         "Berichtspflichtigen, die ihr Wissen zusammenlegen.",
-        "Keine Aussage zu dieser Tabelle im Zusammenhang mit anderen Tabellen.",
+        "Keine Aussage zu diesen Tabellen im Zusammenhang mit weiteren."
+        if several
+        else "Keine Aussage zu dieser Tabelle im Zusammenhang mit anderen Tabellen.",
         "Keine Aussage gegenüber jemandem, der das Auswahlverfahren der gesperrten Felder kennt "
         "und von der Auswahl zurückschließt.",
         "Keine Aussage gegenüber Wissen aus anderen Quellen, das über die genannte Art von "
         "Angreifer hinausgeht.",
     ]
-    if published.frequency and not attacker.zeros_known:
+    if publication.tables[0].frequency and not attacker.zeros_known:
         english.append(
             "Nothing is claimed against somebody who takes for granted that cells without any "
             "unit are never suppressed, so that every hidden count is at least 1."
@@ -77,9 +96,10 @@ def not_claimed(published: Published, attacker: Attacker) -> Text:
 
 def summary(
     language: str,
-    published: Published,
+    publication: Publication,
     attacker: Attacker,
     *,
+    cells: int,
     primaries: int,
     secondaries: int,
     witnesses: int,
@@ -89,7 +109,6 @@ def summary(
     """The certificate for the office's own eyes."""
     if language not in ("en", "de"):
         raise InputError(f"language must be 'en' or 'de', not {language!r}")
-    cells = published.suppressed.size
 
     def n(number: int) -> str:
         return f"{number:,}".replace(",", "\N{NO-BREAK SPACE}" if language == "de" else ",")
@@ -117,4 +136,4 @@ def summary(
             lines.append(f"For {n(sliding_only)} counts only 'no exact value' is claimed.")
         if repaired:
             lines.append(f"After a first attack the pattern was extended {repaired} times.")
-    return [*lines, *claimed(published)[language], *not_claimed(published, attacker)[language]]
+    return [*lines, *claimed(publication)[language], *not_claimed(publication, attacker)[language]]

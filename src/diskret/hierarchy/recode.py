@@ -182,7 +182,29 @@ def _kept(
     unchanged = {tree.codes[i] for i in source.tolist() if i not in new_name}
     labels = {code: label for code, label in tree.labels.items() if code in unchanged}
     return Recoding(
-        Hierarchy(tuple(codes), parent.astype(np.int32), labels),
+        Hierarchy(
+            tuple(codes),
+            parent.astype(np.int32),
+            labels,
+            _members(tree, codes, source, parent, parts),
+        ),
         source,
         {int(new[first]): positions for first, positions in parts.items()},
     )
+
+
+def _members(
+    tree: Hierarchy,
+    codes: list[str],
+    source: NDArray[np.int32],
+    parent: NDArray[np.int32],
+    parts: Mapping[int, NDArray[np.int32]],
+) -> dict[str, tuple[str, ...]]:
+    """What each leaf of the new tree consists of, unless it was a leaf before as well."""
+    members: dict[str, tuple[str, ...]] = {}
+    for new in np.setdiff1d(np.arange(1, len(codes)), parent).tolist():
+        old = int(source[new])
+        below = [leaf for part in parts.get(old, [old]) for leaf in tree.leaves_below(int(part))]
+        if below != [codes[new]]:
+            members[codes[new]] = tuple(below)
+    return members

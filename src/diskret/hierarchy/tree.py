@@ -34,6 +34,10 @@ class Hierarchy:
         total. A parent always stands before its children.
     labels
         Text shown to readers for some or all codes.
+    members
+        What a leaf was combined from: code → the finer codes, which are leaves of other
+        trees of the same variable. Public, like the codes: it tells which cells of two
+        tables overlap.
 
     Examples
     --------
@@ -47,6 +51,7 @@ class Hierarchy:
     codes: tuple[str, ...]
     parent: NDArray[np.int32]
     labels: Mapping[str, str] = field(default_factory=dict[str, str])
+    members: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
 
     # ── constructors ────────────────────────────────────────────────────────────
 
@@ -263,6 +268,24 @@ class Hierarchy:
     def leaves(self) -> NDArray[np.int32]:
         """Positions of the leaves, ascending."""
         return np.flatnonzero(self.is_leaf).astype(np.int32)
+
+    def leaves_below(self, code: int) -> tuple[str, ...]:
+        """The finest codes known of a code: its leaves, and what these were combined from.
+
+        Examples
+        --------
+        >>> Hierarchy.from_prefix(["011", "012", "02"], (2, 1)).leaves_below(1)
+        ('011', '012')
+        """
+        below: list[str] = []
+        queue = [code]
+        while queue:
+            at = queue.pop()
+            inner = self.children[at].tolist()
+            queue += reversed(inner)
+            if not inner:
+                below += self.members.get(self.codes[at], (self.codes[at],))
+        return tuple(below)
 
     @cached_property
     def level(self) -> NDArray[np.int32]:

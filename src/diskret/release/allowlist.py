@@ -33,6 +33,9 @@ PUBLIC_CERTIFICATE: Mapping[str, Any] = {
     "family": None,
     "name": None,
     "attacker": None,
+    "tables": None,
+    "sums": None,
+    "refined_to": None,
     "claimed": _TEXT,
     "not_claimed": _TEXT,
     "intervals": {"<dimension>": None, "lower": None, "upper": None},
@@ -192,7 +195,12 @@ def _same(read: Published, proven: Published) -> bool:
         (read.suppressed, proven.suppressed),
         (read.empty, proven.empty),
     )
-    return all(np.array_equal(a, b) for a, b in arrays)
+    bounds = read.intervals.keys() == proven.intervals.keys() and all(
+        np.array_equal(read.intervals[side][hidden], bound[hidden])
+        for hidden in [proven.suppressed.ravel()]
+        for side, bound in proven.intervals.items()
+    )
+    return bounds and all(np.array_equal(a, b) for a, b in arrays)
 
 
 # ── workbooks ───────────────────────────────────────────────────────────────────────

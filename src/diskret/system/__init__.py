@@ -2,5 +2,6 @@
 
 from diskret.system.cells import Cell
 from diskret.system.equations import System
+from diskret.system.joint import joint_system
 
-__all__ = ["Cell", "System"]
+__all__ = ["Cell", "System", "joint_system"]

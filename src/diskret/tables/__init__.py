@@ -1,7 +1,16 @@
 """Tables of cells, and what of them is published."""
 
 from diskret.tables.dimension import Dimension
+from diskret.tables.publication import MeasureSum, Publication, together
 from diskret.tables.published import Published
 from diskret.tables.table import Measure, Table
 
-__all__ = ["Dimension", "Measure", "Published", "Table"]
+__all__ = [
+    "Dimension",
+    "Measure",
+    "MeasureSum",
+    "Publication",
+    "Published",
+    "Table",
+    "together",
+]

@@ -72,27 +72,40 @@ def table_columns(table: Table) -> dict[str, pa.Array]:
 def public_columns(published: Published) -> pa.Table:
     """What may leave of a table: codes, values (null if suppressed), status.
 
-    `status` is published | suppressed | empty; one row for each combination of codes.
+    `status` is published | suppressed | empty; one row for each combination of codes. Where
+    intervals are published, `lower` and `upper` hold them for the suppressed cells.
 
     Raises
     ------
     InputError
         Two columns would have the same name.
     """
-    check_names([*(d.name for d in published.dimensions), published.measure, "status"])
+    check_names(public_names(published))
     suppressed, empty = published.suppressed.ravel(), published.empty.ravel()
     value = np.where(suppressed | empty, 0, published.value.ravel())
+
+    def shown(scaled: NDArray[np.int64], mask: NDArray[np.bool_]) -> pa.Array:
+        return pa.array(in_published_units(scaled, published.decimals), mask=mask)
+
     return pa.table(
         {
             **codes_columns(published.dimensions),
-            published.measure: pa.array(
-                in_published_units(value, published.decimals), mask=suppressed
-            ),
+            published.measure: shown(value, suppressed),
             "status": pa.array(STATUS).take(
                 pa.array(np.where(suppressed, 1, np.where(empty, 2, 0)))
             ),
+            **{
+                side: shown(np.where(suppressed, bound, 0), ~suppressed)
+                for side, bound in published.intervals.items()
+            },
         }
     )
+
+
+def public_names(published: Published) -> list[str]:
+    """The columns of the public files."""
+    codes = [d.name for d in published.dimensions]
+    return [*codes, published.measure, "status", *published.intervals]
 
 
 def codes_columns(dimensions: tuple[Dimension, ...]) -> dict[str, pa.StringArray]:

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from diskret.errors import HierarchyError, InputError
 from diskret.hierarchy import Hierarchy
-from diskret.tables.cells import STATUS, check_names, public_columns
+from diskret.tables.cells import STATUS, check_names, public_columns, public_names
 from diskret.tables.dimension import Dimension
 from diskret.tables.published import Published
 
@@ -57,8 +57,23 @@ def structure(published: Published) -> dict[str, Any]:
         "frequency": published.frequency,
         "decimals": published.decimals,
         "nonnegative": published.nonnegative,
+        **_circumstances(published),
         "dimensions": [_outline(dimension) for dimension in published.dimensions],
     }
+
+
+def _circumstances(published: Published) -> dict[str, Any]:
+    """What is said only where it is not as usual."""
+    said: dict[str, Any] = {}
+    if published.vintage:
+        said["vintage"] = published.vintage
+    if published.where:
+        said["where"] = {name: list(codes) for name, codes in published.where}
+    if published.rounding > 1:
+        said["rounding"] = published.rounding
+    if published.intervals:
+        said["intervals"] = True
+    return said
 
 
 def public_cells(published: Published) -> pa.Table:
@@ -71,10 +86,15 @@ def public_cells(published: Published) -> pa.Table:
     """
     _check(published)
     cells = public_columns(published)
-    value = np.where(published.suppressed | published.empty, 0, published.value).ravel()
-    exact = decimal_text(value, published.decimals)
-    text = pc.if_else(pa.array(published.suppressed.ravel()), "", exact)
-    return cells.set_column(cells.column_names.index(published.measure), published.measure, text)
+    hidden = published.suppressed.ravel()
+    value = np.where(hidden | published.empty.ravel(), 0, published.value.ravel())
+    columns = {published.measure: (value, hidden)}
+    columns |= {side: (bound, ~hidden) for side, bound in published.intervals.items()}
+    for name, (scaled, blank) in columns.items():
+        exact = decimal_text(np.where(blank, 0, scaled), published.decimals)
+        text = pc.if_else(pa.array(blank), "", exact)
+        cells = cells.set_column(cells.column_names.index(name), name, text)
+    return cells
 
 
 def exact_cells(published: Published) -> pa.Table:
@@ -86,10 +106,12 @@ def exact_cells(published: Published) -> pa.Table:
         As [`structure`][diskret.tables.public_files.structure].
     """
     cells = public_cells(published)
-    text = cells[published.measure]
     kind = pa.int64() if published.decimals == 0 else pa.decimal128(38, published.decimals)
-    value = pc.if_else(pc.equal(text, ""), None, text).cast(kind)
-    return cells.set_column(cells.column_names.index(published.measure), published.measure, value)
+    for name in (published.measure, *published.intervals):
+        text = cells[name]
+        value = pc.if_else(pc.equal(text, ""), None, text).cast(kind)
+        cells = cells.set_column(cells.column_names.index(name), name, value)
+    return cells
 
 
 def read_published(folder: str | PathLike[str], name: str | None = None) -> Published:
@@ -111,7 +133,8 @@ def read_published(folder: str | PathLike[str], name: str | None = None) -> Publ
     public, name = _locate(Path(folder), name)
     outline = _read_structure(public / f"{name}{_STRUCTURE}", name)
     path = public / f"{name}.csv"
-    columns = [d.name for d in outline.dimensions] + [outline.measure, "status"]
+    sides = ["lower", "upper"] if outline.intervals else []
+    columns = [d.name for d in outline.dimensions] + [outline.measure, "status", *sides]
     cells = _read_text(path, columns)
     at = _positions(path, cells, outline.dimensions)
     value, status = _values(path, cells, outline)
@@ -122,6 +145,7 @@ def read_published(folder: str | PathLike[str], name: str | None = None) -> Publ
         array[at] = column
         return array.reshape(shape)
 
+    bounds = {side: placed(_numbers(path, cells, outline, side, status != 1)) for side in sides}
     return Published(
         name=name,
         dimensions=outline.dimensions,
@@ -132,6 +156,10 @@ def read_published(folder: str | PathLike[str], name: str | None = None) -> Publ
         suppressed=placed(status == 1),
         empty=placed(status == 2),
         nonnegative=outline.nonnegative,
+        vintage=outline.vintage,
+        where=outline.where,
+        rounding=outline.rounding,
+        **bounds,
     )
 
 
@@ -175,11 +203,13 @@ def check_file_name(name: str) -> None:
 
 def _check(published: Published) -> None:
     check_file_name(published.name)
-    check_names([*(d.name for d in published.dimensions), published.measure, "status"])
+    check_names(public_names(published))
     texts = [d.name for d in published.dimensions] + [published.measure]
     for dimension in published.dimensions:
         tree = dimension.hierarchy
         texts += [*tree.codes, *(tree.labels[c] for c in tree.codes if c in tree.labels)]
+        texts += [code for c in tree.codes for code in tree.members.get(c, ())]
+    texts += [published.vintage, *(t for name, codes in published.where for t in (name, *codes))]
     bad = [text for text in texts if _UNPRINTABLE.search(text)]
     if bad:
         raise InputError(
@@ -192,11 +222,13 @@ def _outline(dimension: Dimension) -> dict[str, Any]:
     tree = dimension.hierarchy
     parents = [tree.codes[i] if i >= 0 else None for i in tree.parent.tolist()]
     labels = {code: tree.labels[code] for code in tree.codes if code in tree.labels}
+    members = {code: list(tree.members[code]) for code in tree.codes if code in tree.members}
     return {
         "name": dimension.name,
         "codes": list(tree.codes),
         "parents": parents,
         "labels": labels,
+        **({"members": members} if members else {}),
     }
 
 
@@ -210,6 +242,10 @@ class _Outline:
     frequency: bool
     decimals: int
     nonnegative: bool
+    vintage: str
+    where: tuple[tuple[str, tuple[str, ...]], ...]
+    rounding: int
+    intervals: bool
 
 
 def _locate(folder: Path, name: str | None) -> tuple[Path, str]:
@@ -253,6 +289,13 @@ def _read_structure(path: Path, name: str) -> _Outline:
         frequency=_member(path, content, "frequency", bool),
         decimals=_member(path, content, "decimals", int),
         nonnegative=_member(path, content, "nonnegative", bool),
+        vintage=_member(path, content, "vintage", str, ""),
+        where=tuple(
+            (name, _codes(path, codes, "where"))
+            for name, codes in _member(path, content, "where", dict, {}).items()
+        ),
+        rounding=_member(path, content, "rounding", int, 1),
+        intervals=_member(path, content, "intervals", bool, False),
     )
     if not dimensions:
         raise InputError(f"{path}: 'dimensions' is empty; a table has at least one")
@@ -260,8 +303,11 @@ def _read_structure(path: Path, name: str) -> _Outline:
         raise InputError(
             f"{path}: 'decimals' is {outline.decimals}; it must be 0 to 18, and 0 for counts"
         )
+    if outline.rounding < 1:
+        raise InputError(f"{path}: 'rounding' is {outline.rounding}; it must be at least 1")
     try:
-        check_names([*(d.name for d in dimensions), outline.measure, "status"])
+        sides = ["lower", "upper"] if outline.intervals else []
+        check_names([*(d.name for d in dimensions), outline.measure, "status", *sides])
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
     return outline
@@ -272,6 +318,10 @@ def _dimension(path: Path, content: Any) -> Dimension:
     codes = _member(path, content, "codes", list)
     parents = _member(path, content, "parents", list)
     labels = _member(path, content, "labels", dict)
+    members = {
+        code: _codes(path, codes, "members")
+        for code, codes in _member(path, content, "members", dict, {}).items()
+    }
     texts = (*codes, *parents[1:], *labels.values())
     if parents[:1] != [None] or not all(isinstance(text, str) for text in texts):
         raise InputError(
@@ -281,15 +331,21 @@ def _dimension(path: Path, content: Any) -> Dimension:
     position = {code: i for i, code in enumerate(codes)}
     try:
         parent = [-1, *(position[p] for p in parents[1:])]
-        return Dimension(name, Hierarchy(tuple(codes), np.array(parent, np.int32), labels))
+        return Dimension(name, Hierarchy(tuple(codes), np.array(parent, np.int32), labels, members))
     except KeyError as error:
         raise InputError(f"{path}: {name!r} has a parent {error} that is not a code") from None
     except HierarchyError as error:
         raise InputError(f"{path}: the codes of {name!r} are no tree: {error}") from None
 
 
-def _member(path: Path, content: Any, key: str, kind: type[T]) -> T:
-    found = content.get(key) if isinstance(content, dict) else None
+def _codes(path: Path, content: Any, key: str) -> tuple[str, ...]:
+    if not isinstance(content, list) or not all(isinstance(code, str) for code in content):
+        raise InputError(f"{path}: {key!r} must hold lists of codes")
+    return tuple(content)
+
+
+def _member(path: Path, content: Any, key: str, kind: type[T], usual: T | None = None) -> T:
+    found = content.get(key, usual) if isinstance(content, dict) else None
     if type(found) is not kind:  # a JSON true must not pass as the number 1
         raise InputError(f"{path}: {key!r} is missing or is not of type {kind.__name__}")
     return found
@@ -367,22 +423,29 @@ def _values(
     blank = pc.equal(text, "")
     hidden = pa.chunked_array([pa.array(status == 1)])
     _refuse(path, cells, measure, pc.and_not(hidden, blank), "must be empty: it is suppressed")
-    decimals = outline.decimals
-    form = r"\A-?[0-9]+" + (rf"\.[0-9]{{{decimals}}}" if decimals else "") + r"\z"
-    wrong = pc.and_not(pc.invert(pc.match_substring_regex(text, form)), hidden)
-    _refuse(path, cells, measure, wrong, f"is not a number with exactly {decimals} decimals")
-
-    digits = pc.if_else(blank, "0", pc.replace_substring(text, ".", ""))
-    try:
-        value = digits.cast(pa.int64()).to_numpy()
-    except pa.ArrowInvalid as error:
-        raise InputError(f"{path}, column {measure!r}: out of range: {error}") from None
+    value = _numbers(path, cells, outline, measure, status == 1)
     at_zero = pa.chunked_array([pa.array((status == 2) & (value != 0))])
     _refuse(path, cells, measure, at_zero, "must be 0: the cell is empty")
     if outline.nonnegative:
         negative = pa.chunked_array([pa.array(value < 0)])
         _refuse(path, cells, measure, negative, "is negative, but the structure excludes that")
     return value, status
+
+
+def _numbers(
+    path: Path, cells: pa.Table, outline: _Outline, column: str, without: NDArray[np.bool_]
+) -> NDArray[np.int64]:
+    """Scaled values of a column; 0 where it has none, bool ``(rows,)``."""
+    decimals, text = outline.decimals, cells[column]
+    blank = pa.chunked_array([pa.array(without)])
+    form = r"\A-?[0-9]+" + (rf"\.[0-9]{{{decimals}}}" if decimals else "") + r"\z"
+    wrong = pc.and_not(pc.invert(pc.match_substring_regex(text, form)), blank)
+    _refuse(path, cells, column, wrong, f"is not a number with exactly {decimals} decimals")
+    digits = pc.if_else(blank, "0", pc.replace_substring(text, ".", ""))
+    try:
+        return digits.cast(pa.int64()).to_numpy()
+    except pa.ArrowInvalid as error:
+        raise InputError(f"{path}, column {column!r}: out of range: {error}") from None
 
 
 def _refuse(path: Path, cells: pa.Table, column: str, wrong: pa.ChunkedArray, why: str) -> None:

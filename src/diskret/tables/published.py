@@ -36,6 +36,16 @@ class Published:
         The same shape, bool: cells that are shown as "nothing" (no units at all).
     nonnegative
         Whether the world knows that no value can be negative.
+    vintage
+        Period and revision, part of every cell's definition.
+    where
+        The population: columns with the codes that its records have; empty for all records.
+    rounding
+        Scaled units that published values are multiples of: a value shown in thousands is
+        known to ± 500 only. 1 for exact values.
+    lower, upper
+        Published intervals of the suppressed cells in scaled units, the same shape, int64;
+        None if no intervals are published.
     """
 
     name: str
@@ -47,10 +57,22 @@ class Published:
     suppressed: NDArray[np.bool_]
     empty: NDArray[np.bool_]
     nonnegative: bool = True
+    vintage: str = ""
+    where: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    rounding: int = 1
+    lower: NDArray[np.int64] | None = None
+    upper: NDArray[np.int64] | None = None
 
     def __repr__(self) -> str:
         hidden = int(self.suppressed.sum())
         return f"Published({self.name!r}: {self.value.size:,} cells, {hidden:,} suppressed)"
+
+    @property
+    def intervals(self) -> dict[str, NDArray[np.int64]]:
+        """The published bounds of the suppressed cells, flat; empty if there are none."""
+        if self.lower is None or self.upper is None:
+            return {}
+        return {"lower": self.lower.ravel(), "upper": self.upper.ravel()}
 
     @property
     def shape(self) -> tuple[int, ...]:

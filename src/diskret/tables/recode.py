@@ -173,4 +173,4 @@ def _with_total(tree: Hierarchy, total: str | None) -> Hierarchy:
         return tree
     codes = (total_code(total, tree.codes[1:]), *tree.codes[1:])
     labels = {code: label for code, label in tree.labels.items() if code != tree.total}
-    return Hierarchy(codes, tree.parent, labels)
+    return Hierarchy(codes, tree.parent, labels, tree.members)

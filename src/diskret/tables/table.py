@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -71,6 +72,11 @@ class Table:
         Sum of the record keys of the distinct units modulo `key_modulus`, uint64, or None.
     vintage
         Period and revision, part of every cell's definition.
+    where
+        The population: columns with the codes that its records have; empty for all records.
+    rounding
+        Scaled units of the measure to protect that its published values are multiples of;
+        see `rounded`.
     frame_kind
         The kind of frame the user brought and gets back.
     chosen
@@ -86,12 +92,16 @@ class Table:
     key_sum: NDArray[np.uint64] | None = None
     key_modulus: int = 2**32
     vintage: str = ""
+    where: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    rounding: int = 1
     frame_kind: FrameKind = "pyarrow"
     chosen: str | None = None
 
     def __repr__(self) -> str:
         names = ", ".join(f"{d.name}: {len(d)}" for d in self.dimensions)
         measures = ", ".join(measure.name for measure in self.measures) or "count"
+        if self.rounding > 1:
+            measures += f" in {self.rounding / 10**self.measure.decimals:,g}"
         return f"Table({names}; {measures}; {int(np.prod(self.shape)):,} cells)"
 
     @property
@@ -134,11 +144,49 @@ class Table:
     def __getitem__(self, name: str) -> Table:
         """The same table with the measure to protect chosen; ``"count"``: the frequencies."""
         if name == "count" or any(measure.name == name for measure in self.measures):
-            return replace(self, chosen=name)
+            return replace(self, chosen=name, rounding=1 if name != self.chosen else self.rounding)
         names = ", ".join(repr(measure.name) for measure in self.measures)
         raise InputError(
             f"the table has no measure {name!r}; it has 'count' and {names or 'no other'}"
         )
+
+    def rounded(self, unit: float) -> Table:
+        """The same table, to be published in multiples of a unit, e.g. in thousands.
+
+        Every cell is rounded on its own to the nearest multiple, half a unit upwards; so
+        published totals are not exactly the sum of their parts, and an attacker knows each
+        value only to ± half a unit.
+
+        Parameters
+        ----------
+        unit
+            Published values are multiples of it, in the measure's own unit: 1000, or 0.5.
+
+        Raises
+        ------
+        InputError
+            The unit is not a positive multiple of the last decimal, or counts are to be
+            rounded: that is a method of protection, not a way to show a table.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> cells = pa.table({"region": ["N", "S"], "sales": [12600, 400]})
+        >>> Table.from_cells(cells, by={"region": None}, value="sales").rounded(1000)
+        Table(region: 3; sales in 1,000; 3 cells)
+        """
+        if self.frequency:
+            raise InputError(
+                "counts are not shown rounded; rounding counts is a method of protection of its own"
+            )
+        decimals = self.measure.decimals
+        scaled = Fraction(str(unit)) * 10**decimals
+        if scaled < 1 or scaled.denominator > 1:
+            raise InputError(
+                f"rounding to {unit} is not possible: the unit must be a multiple of "
+                f"{1 / 10**decimals:g}, the last decimal of {self.measure.name!r}"
+            )
+        return replace(self, rounding=int(scaled))
 
     @classmethod
     def from_cells(

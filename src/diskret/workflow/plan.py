@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,8 @@ from diskret.io import to_arrow
 from diskret.progress import Progress
 from diskret.rules import Sensitivity
 from diskret.suppression import Problem
-from diskret.system import System
-from diskret.tables import Published, Table
+from diskret.system import System, joint_system
+from diskret.tables import MeasureSum, Published, Table
 from diskret.tables.from_cells import describe, locate
 
 Cost = str | Callable[[Table], NDArray[np.float64]]
@@ -26,58 +27,116 @@ _EXAMPLES = 5
 
 
 def plan(
-    table: Table,
-    sensitivity: Sensitivity,
-    cost: Cost,
-    frozen: Any,
+    tables: Sequence[Table],
+    sensitivities: Sequence[Sensitivity],
+    *,
+    names: Sequence[str],
+    sums: Sequence[MeasureSum] = (),
+    costs: Sequence[Cost],
+    frozen: Sequence[Any],
     attacker: Attacker,
     time_limit: float | None,
     progress: Progress,
 ) -> Problem:
     """What has to be hidden, what must not be, and what hiding costs.
 
+    Several tables are one problem; their cells follow each other, and behind them come
+    cells that nobody publishes, which may change freely.
+
     Raises
     ------
     InputError
-        An option cannot be used with this table.
+        An option cannot be used with a table, or tables contradict each other.
     ProtectionError
         A cell that must stay published is unsafe itself.
     """
-    system = System.of_table(table)
-    _check_zeros(sensitivity, attacker)
-    stays = frozen_cells(table, frozen)
-    if not sensitivity.zeros_may_hide:
-        stays = stays | table.empty
-    _check_frozen(table, sensitivity, stays)
-    world = publish(table, sensitivity.unsafe, "plan")
-    lower, upper = attacker_bounds(world, attacker, table.measure.sum)
+    parts = [
+        _part(*own, attacker)
+        for own in zip(tables, sensitivities, names, costs, frozen, strict=True)
+    ]
+    system = System.of_table(tables[0]) if len(tables) == 1 else joint_system(tables, sums)
+    starts = np.cumsum([0, *(part.cost.size for part in parts)]).tolist()
+    unpublished = len(system.value) - starts[-1]
+    nonnegative = all(table.nonnegative for table in tables)
+    start = np.zeros(len(system.value), dtype=bool)
+    start[starts[-1] :] = True
+
+    def joined(arrays: Sequence[NDArray[Any]], rest: Any) -> NDArray[Any]:
+        return np.concatenate([*arrays, np.full(unpublished, rest, dtype=arrays[0].dtype)])
+
+    needs = [part.requirements for part in parts]
     return Problem(
         system=system,
-        requirements=requirements(table, sensitivity, attacker),
-        cost=cost_of(table, cost),
-        frozen=stays.ravel(),
-        lower=lower.ravel(),
-        upper=upper.ravel(),
-        integer=table.frequency,
+        requirements=Requirements(
+            cell=np.concatenate([n.cell + s for n, s in zip(needs, starts[:-1], strict=True)]),
+            lower=np.concatenate([n.lower for n in needs]),
+            upper=np.concatenate([n.upper for n in needs]),
+            sliding=np.concatenate([n.sliding for n in needs]),
+        ),
+        cost=joined([part.cost for part in parts], 0.0),
+        frozen=joined([part.frozen for part in parts], False),
+        lower=joined([part.lower for part in parts], 0.0 if nonnegative else -np.inf),
+        upper=joined([part.upper for part in parts], np.inf),
+        integer=tables[0].frequency,
+        start=start if unpublished else None,
         deadline=None if time_limit is None else time.monotonic() + time_limit,
         progress=progress,
     )
 
 
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """What a problem says of one table; arrays as in `Problem`."""
+
+    requirements: Requirements
+    cost: NDArray[np.float64]
+    frozen: NDArray[np.bool_]
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+
+
+def _part(
+    table: Table,
+    sensitivity: Sensitivity,
+    name: str,
+    cost: Cost,
+    frozen: Any,
+    attacker: Attacker,
+) -> _Part:
+    _check_zeros(sensitivity, attacker)
+    stays = frozen_cells(table, frozen)
+    if not sensitivity.zeros_may_hide:
+        stays = stays | table.empty
+    _check_frozen(table, sensitivity, stays)
+    world = publish(table, sensitivity.unsafe, name)
+    lower, upper = attacker_bounds(world, attacker.about(name), table.measure.sum)
+    return _Part(
+        requirements(table, sensitivity, attacker),
+        cost_of(table, cost),
+        stays.ravel(),
+        lower.ravel(),
+        upper.ravel(),
+    )
+
+
 def publish(table: Table, suppressed: NDArray[np.bool_], name: str) -> Published:
-    """What the world sees when these cells are suppressed."""
-    measure = table.measure
+    """What the world sees when these cells are suppressed; half a unit is rounded up."""
+    measure, unit = table.measure, table.rounding
     suppressed = suppressed.reshape(table.shape)
+    shown = measure.sum if unit == 1 else (measure.sum + unit // 2) // unit * unit
     return Published(
         name=name,
         dimensions=table.dimensions,
         measure=measure.name,
         frequency=table.frequency,
         decimals=measure.decimals,
-        value=np.where(suppressed, 0, measure.sum),
+        value=np.where(suppressed, 0, shown),
         suppressed=suppressed,
         empty=table.empty & ~suppressed,
         nonnegative=table.nonnegative,
+        vintage=table.vintage,
+        where=table.where,
+        rounding=unit,
     )
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from diskret.attack import (
     Examination,
     Requirements,
     Targets,
+    cell_name,
     certify,
     examine,
     targets_of,
@@ -22,9 +24,9 @@ from diskret.errors import InputError, ProofError, ProtectionError
 from diskret.progress import Progress, silent
 from diskret.rules import Rule, Sensitivity
 from diskret.suppression import Method, Pattern, Problem, sequential
-from diskret.tables import Published, Table
-from diskret.tables.from_cells import describe
-from diskret.workflow.plan import Cost, plan, publish
+from diskret.tables import MeasureSum, Publication, Table
+from diskret.workflow.linked import default_names, linked, sums_between
+from diskret.workflow.plan import Cost, plan, publish, requirements
 from diskret.workflow.result import Result
 
 METHODS: dict[str, Method] = {"auto": sequential, "sequential": sequential}
@@ -34,54 +36,97 @@ _REPAIRS = (1, 2, 4)
 _EXAMPLES = 5
 
 
+@overload
 def suppress(
     table: Table,
     rule: Rule | Sensitivity,
     *,
+    method: str | Method = ...,
+    cost: Cost = ...,
+    attacker: Attacker | None = ...,
+    frozen: Any = ...,
+    time_limit: float | None = ...,
+    name: str | None = ...,
+    progress: Progress = ...,
+) -> Result: ...
+
+
+@overload
+def suppress(
+    table: Sequence[Table],
+    rule: Rule | Sequence[Rule | Sensitivity],
+    *,
+    sums: Sequence[str] = ...,
+    method: str | Method = ...,
+    cost: Cost | Sequence[Cost] = ...,
+    attacker: Attacker | None = ...,
+    frozen: Sequence[Any] | None = ...,
+    time_limit: float | None = ...,
+    name: Sequence[str] | None = ...,
+    progress: Progress = ...,
+) -> list[Result]: ...
+
+
+def suppress(
+    table: Table | Sequence[Table],
+    rule: Any,
+    *,
+    sums: Sequence[str] = (),
     method: str | Method = "auto",
-    cost: Cost = "value",
+    cost: Any = "value",
     attacker: Attacker | None = None,
     frozen: Any = None,
     time_limit: float | None = None,
-    name: str | None = None,
+    name: Any = None,
     progress: Progress = silent,
-) -> Result:
+) -> Result | list[Result]:
     """Protect a table by cell suppression, and prove the protection by attacking it.
+
+    Several tables of the same records are protected and attacked together: cells with the
+    same definition (measure, vintage, population, codes) get the same status, and nothing
+    that the tables say of each other undoes the protection.
 
     Parameters
     ----------
     table
-        A complete table with one measure to protect (see `Table.__getitem__`).
+        A complete table with one measure to protect (see `Table.__getitem__`), or a list of
+        such tables.
     rule
-        What is unsafe: a rule, several joined with ``|``, or a `Sensitivity`.
+        What is unsafe: a rule, several joined with ``|``, or a `Sensitivity`. For a list of
+        tables one rule for all, or a list with one for each.
+    sums
+        Equations between the measures of several tables, e.g.
+        ``["revenue = domestic + export"]``.
     method
         ``"auto"``, ``"sequential"``, or any callable ``Problem → Pattern``. A pattern that
         fails the attack is extended until it holds.
     cost
         What hiding a cell costs: ``"value"``, ``"count"``, ``"cells"`` (each the same), the
-        name of a measure, or a callable that takes the table and returns an array.
+        name of a measure, or a callable that takes the table and returns an array; or a
+        list of these, one for each table.
     attacker
         Against whom to protect; None: the plain outsider, ``Attacker()``.
     frozen
         Cells that must stay published: a frame with the code columns, one row a cell, or a
-        bool array of the table's shape.
+        bool array of the table's shape; for several tables a list, one for each (or None).
     time_limit
         Seconds after which the search for a cheaper pattern stops. The result is always
         proven; an impossible limit is an error.
     name
-        Name of the published table and its files; by default the measure's name.
+        Name of the published table and its files; by default the measure's name. For
+        several tables a list; by default measure and variables.
     progress
         Called with ``("suppress" | "attack", done, total)``.
 
     Returns
     -------
-    Result
-        With the public and the internal table and the certificate.
+    Result or list of Result
+        With the public and the internal table and the certificate; one for each table.
 
     Raises
     ------
     InputError
-        An option cannot be used with this table.
+        An option cannot be used with this table, or tables contradict each other.
     ProtectionError
         No pattern satisfies the requirements, or none within the time limit.
     ProofError
@@ -96,47 +141,128 @@ def suppress(
     >>> suppress(table, MinimumFrequency(3)).public.to_pydict()["count"]
     [14, 7, None, None]
     """
-    attacker = attacker or Attacker()
-    chosen = _method(method)
-    name = table.measure.name if name is None else name
-    sensitivity = rule if isinstance(rule, Sensitivity) else rule(table)
-    problem = plan(table, sensitivity, cost, frozen, attacker, time_limit, progress)
-    pattern = _sound(problem, chosen(problem))
-    proven, examination, targets, repaired = _prove(table, problem, pattern, attacker, name)
-    certificate = certify(
+    alone = isinstance(table, Table)
+    tables = [table] if alone else list(table)
+    named = [name] if alone else name
+    orders = _orders(
+        tables,
+        rules=_for_each(rule, tables, "rule"),
+        costs=_for_each(cost, tables, "cost"),
+        frozen=_for_each([frozen] if alone else frozen, tables, "frozen"),
+        names=default_names(tables, named),
+    )
+    equations = tuple(MeasureSum.read(text) for text in sums)
+    options = _Options(_method(method), attacker or Attacker(), time_limit, progress)
+    results: list[Result | None] = [None] * len(orders)
+    for group in linked(tables, equations):
+        of_group = _protect([orders[i] for i in group], equations, options)
+        for i, result in zip(group, of_group, strict=True):
+            results[i] = result
+    done = [result for result in results if result is not None]
+    return done[0] if alone else done
+
+
+@dataclass(frozen=True, eq=False)
+class _Order:
+    """One table with all that was asked for it."""
+
+    table: Table
+    rule: Any
+    sensitivity: Sensitivity
+    cost: Cost
+    frozen: Any
+    name: str
+
+
+@dataclass(frozen=True, eq=False)
+class _Options:
+    method: Method
+    attacker: Attacker
+    time_limit: float | None
+    progress: Progress
+
+
+def _orders(
+    tables: Sequence[Table],
+    rules: Sequence[Any],
+    costs: Sequence[Cost],
+    frozen: Sequence[Any],
+    names: Sequence[str],
+) -> list[_Order]:
+    if not tables:
+        raise InputError("there is no table to protect")
+    return [
+        _Order(t, rule, rule if isinstance(rule, Sensitivity) else rule(t), cost, stays, name)
+        for t, rule, cost, stays, name in zip(tables, rules, costs, frozen, names, strict=True)
+    ]
+
+
+def _protect(
+    orders: Sequence[_Order], sums: Sequence[MeasureSum], options: _Options
+) -> list[Result]:
+    """Protect and prove tables that are tied to each other."""
+    tables = [order.table for order in orders]
+    problem = plan(
+        tables,
+        [order.sensitivity for order in orders],
+        names=[order.name for order in orders],
+        sums=sums,
+        costs=[order.cost for order in orders],
+        frozen=[order.frozen for order in orders],
+        attacker=options.attacker,
+        time_limit=options.time_limit,
+        progress=options.progress,
+    )
+    pattern = _sound(problem, options.method(problem))
+
+    def public(suppressed: NDArray[np.bool_]) -> Publication:
+        ends = np.cumsum([table.measure.sum.size for table in tables])
+        parts = np.split(suppressed[: ends[-1]], ends[:-1])
+        shown = (publish(o.table, p, o.name) for o, p in zip(orders, parts, strict=True))
+        return Publication(tuple(shown), sums_between(tables, sums))
+
+    proven, examination, targets, repaired = _prove(problem, pattern, options.attacker, public)
+    certificates = certify(
         proven,
-        attacker,
+        options.attacker,
         problem.requirements,
         examination,
         targets,
-        sliding_only=_sliding_only(table, sensitivity, problem.requirements),
+        sliding_only=[_sliding_only(o.table, o.sensitivity, options.attacker) for o in orders],
         repaired=repaired,
-        progress=progress,
+        progress=options.progress,
     )
-    settings = {
-        "rule": "given" if rule is sensitivity else repr(rule),
-        "method": pattern.method,
-        "cost": _text(cost),
-    }
-    return Result(table, sensitivity, certificate, settings)
+    return [
+        Result(
+            order.table,
+            order.sensitivity,
+            certificate,
+            {
+                "rule": "given" if order.rule is order.sensitivity else repr(order.rule),
+                "method": pattern.method,
+                "cost": _text(order.cost),
+            },
+        )
+        for order, certificate in zip(orders, certificates, strict=True)
+    ]
 
 
 def _prove(
-    table: Table, problem: Problem, pattern: Pattern, attacker: Attacker, name: str
-) -> tuple[Published, Examination, Targets, int]:
+    problem: Problem,
+    pattern: Pattern,
+    attacker: Attacker,
+    public: Callable[[NDArray[np.bool_]], Publication],
+) -> tuple[Publication, Examination, Targets, int]:
     """Attack the pattern and extend it until every requirement holds."""
     missed: NDArray[np.bool_] = np.empty(0, dtype=bool)
     unrepaired: ProtectionError | None = None
-    published = publish(table, pattern.suppressed, name)
+    published = public(pattern.suppressed)
+    original = problem.system.value[: published.starts[-1]]
     for repaired, factor in enumerate((*_REPAIRS, 0)):
-        published = publish(table, pattern.suppressed, name)
-        targets = targets_of(published, problem.system.value, problem.requirements)
+        published = public(pattern.suppressed)
+        targets = targets_of(published, original, problem.requirements)
         examination = examine(
-            published,
-            attacker,
-            targets,
-            original=table.measure.sum,
-            progress=problem.progress,
+            published, attacker, targets, original=original, progress=problem.progress
         )
         missed = unmet(examination, targets)
         if not missed.any():
@@ -144,7 +270,10 @@ def _prove(
         if factor:
             failing = examination.cell[missed]
             stronger = _stronger(problem.requirements, failing, factor)
-            extended = replace(problem, requirements=stronger, start=pattern.suppressed)
+            start = (
+                pattern.suppressed if problem.start is None else problem.start | pattern.suppressed
+            )
+            extended = replace(problem, requirements=stronger, start=start)
             try:
                 pattern = _sound(problem, sequential(extended))
             except ProtectionError as error:
@@ -153,7 +282,7 @@ def _prove(
                 unrepaired = error
                 break
     cells = np.flatnonzero(published.suppressed)[missed]
-    shown = "; ".join(describe(table.dimensions, int(c)) for c in cells[:_EXAMPLES])
+    shown = "; ".join(cell_name(published, int(c)) for c in cells[:_EXAMPLES])
     raise ProofError(
         f"{len(cells):,} cells can still be narrowed down too far after all repairs: "
         f"{shown}. Nothing was published; combine categories or choose another method"
@@ -200,5 +329,18 @@ def _text(option: Any) -> str:
     return getattr(option, "__name__", "callable") if callable(option) else str(option)
 
 
-def _sliding_only(table: Table, sensitivity: Sensitivity, claimed: Requirements) -> int:
+def _for_each(option: Any, tables: Sequence[Table], what: str) -> list[Any]:
+    """An option for all tables, or a list with one for each."""
+    if not isinstance(option, list | tuple):
+        return [option] * len(tables)
+    if len(option) != len(tables):
+        raise InputError(
+            f"{what}= has {len(option)} entries for {len(tables)} tables; give one for each"
+        )
+    return list(option)
+
+
+def _sliding_only(table: Table, sensitivity: Sensitivity, attacker: Attacker) -> int:
+    """Number of counts for which only "no exact value" can be claimed."""
+    claimed = requirements(table, sensitivity, attacker)
     return int((claimed.lower < sensitivity.lower.ravel()[claimed.cell]).sum())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -13,7 +14,7 @@ from diskret.errors import InputError, VerificationError
 from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
 from diskret.release import check_digests
-from diskret.tables import Published
+from diskret.tables import Publication
 from diskret.workflow.verify_internal import verify_internal
 
 _SUFFIX = ".certificate.json"
@@ -85,14 +86,41 @@ def verify(
     secret = SecretKeys.load(keys) if inside is not None else None
     lines: list[str] = []
     suppressed = 0
-    for name, certificate in contents.items():
-        published = _verify_public(public, name, certificate, progress)
-        hidden = int(published.suppressed.sum())
-        suppressed += hidden
-        lines.append(f"{name}: files unchanged; intervals of {hidden:,} suppressed cells confirmed")
+    for names in _groups(contents):
+        group = [contents[name] for name in names]
+        publication = _verify_public(public, names, group, progress)
+        for table in publication.tables:
+            hidden = int(table.suppressed.sum())
+            suppressed += hidden
+            others = ", ".join(other for other in names if other != table.name)
+            with_ = f", attacked together with {others}" if others else ""
+            lines.append(
+                f"{table.name}: files unchanged; intervals of {hidden:,} suppressed cells "
+                f"confirmed{with_}"
+            )
         if inside is not None and secret is not None:
-            lines.append(verify_internal(inside, published, certificate, secret))
+            lines += verify_internal(inside, publication, group, secret)
     return VerifyReport(tuple(contents), suppressed, inside is not None, tuple(lines))
+
+
+def _groups(contents: Mapping[str, dict[str, Any]]) -> list[tuple[str, ...]]:
+    """Tables that were attacked together, each group once."""
+    groups: dict[tuple[str, ...], None] = {}
+    for name, content in contents.items():
+        together = content.get("tables", [name])
+        if not isinstance(together, list) or name not in together:
+            raise VerificationError(f"{name}: the certificate does not list the table itself")
+        missing = [str(other) for other in together if other not in contents]
+        if missing:
+            raise VerificationError(
+                f"{name}: was attacked together with {', '.join(missing)}, not in this folder"
+            )
+        if any(contents[other].get("tables", [other]) != together for other in together):
+            raise VerificationError(
+                f"{name}: the certificates of {', '.join(together)} do not name the same tables"
+            )
+        groups[tuple(together)] = None
+    return list(groups)
 
 
 def _folders(folder: Path, internal: Path | None) -> tuple[Path, Path | None]:
@@ -108,16 +136,22 @@ def _folders(folder: Path, internal: Path | None) -> tuple[Path, Path | None]:
 
 
 def _verify_public(
-    public: Path, name: str, certificate: dict[str, Any], progress: Progress
-) -> Published:
-    published = Published.read(public, name)
-    found = interval_columns(published, examine(published, Attacker(), progress=progress))
-    if found != certificate.get("intervals"):
-        raise VerificationError(
-            f"{name}: an attack on the published table gives other intervals than the "
-            "certificate states; the table or the certificate was changed"
-        )
-    return published
+    public: Path,
+    names: Sequence[str],
+    certificates: Sequence[dict[str, Any]],
+    progress: Progress,
+) -> Publication:
+    publication = Publication.read(public, names, certificates[0].get("sums", []))
+    found = examine(publication, Attacker(), progress=progress)
+    for table, own, certificate in zip(
+        publication.tables, found.of_tables(publication), certificates, strict=True
+    ):
+        if interval_columns(table, own) != certificate.get("intervals"):
+            raise VerificationError(
+                f"{table.name}: an attack on the published table gives other intervals than the "
+                "certificate states; the table or the certificate was changed"
+            )
+    return publication
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,26 +18,67 @@ from diskret.attack.examine import Examination
 from diskret.errors import VerificationError
 from diskret.io.columns import column, scaled_integers
 from diskret.keys import SecretKeys
-from diskret.tables import Published
+from diskret.tables import Publication, Published
 from diskret.tables.from_cells import locate
 from diskret.workflow.fingerprint import fingerprint_values
 
 
 def verify_internal(
-    folder: Path, published: Published, certificate: dict[str, Any], keys: SecretKeys
-) -> str:
-    """Check the office's files of one table against its public files.
+    folder: Path,
+    publication: Publication,
+    certificates: Sequence[dict[str, Any]],
+    keys: SecretKeys,
+) -> list[str]:
+    """Check the office's files of tables that were attacked together against the public ones.
 
     Returns
     -------
-    str
-        What was confirmed, in one sentence.
+    list of str
+        What was confirmed, a sentence for each table.
 
     Raises
     ------
     VerificationError
         Something does not agree; says what.
     """
+    tables = publication.tables
+    inside = [_read_table(folder, table) for table in tables]
+    examination = _read_witnesses(folder / f"{tables[0].name}.witnesses.npz")
+    if not np.array_equal(examination.cell, np.flatnonzero(publication.suppressed)):
+        raise VerificationError(f"{publication.name}: the witnesses belong to another table")
+    recheck(publication, examination)
+    for table, own, found in zip(tables, inside, examination.of_tables(publication), strict=True):
+        missed = unmet(found, targets_of(table, own.value, own.requirements))
+        if missed.any():
+            raise VerificationError(
+                f"{table.name}: the witnesses do not prove the requirements of "
+                f"{int(missed.sum()):,} cells"
+            )
+    lines: list[str] = []
+    for table, own, certificate in zip(tables, inside, certificates, strict=True):
+        mark = fingerprint_values(keys, table, own.count, own.value)
+        if mark != certificate.get("inputs", {}).get("table"):
+            raise VerificationError(
+                f"{table.name}: the internal table is not the one that was released, or this is "
+                "not the key it was released with"
+            )
+        lines.append(
+            f"{table.name}: requirements of {len(own.requirements.cell):,} primary cells proven "
+            f"again by {len(examination.denominator):,} witnesses; input fingerprint confirmed"
+        )
+    return lines
+
+
+@dataclass(frozen=True, eq=False)
+class _Inside:
+    """What the office's table says: original values, levels of the primary cells, counts."""
+
+    value: NDArray[np.int64]
+    requirements: Requirements
+    count: NDArray[np.int64] | None
+
+
+def _read_table(folder: Path, published: Published) -> _Inside:
     name = published.name
     cells = _read_cells(folder / f"{name}.cells.csv")
     at = locate(cells, {d.name: d.hierarchy for d in published.dimensions})[1]
@@ -54,31 +97,15 @@ def verify_internal(
     status = dense(np.asarray(column(cells, "status").to_pylist(), dtype=object))
     _check_status(published, value, status)
     primary = np.flatnonzero(status == "primary")
-    requirements = Requirements(
-        cell=primary,
-        lower=numbers("lower_level")[primary],
-        upper=numbers("upper_level")[primary],
-        sliding=numbers("sliding_level")[primary],
-    )
-    examination = _read_witnesses(folder / f"{name}.witnesses.npz")
-    if not np.array_equal(examination.cell, np.flatnonzero(published.suppressed)):
-        raise VerificationError(f"{name}: the witnesses belong to another table")
-    recheck(published, examination)
-    missed = unmet(examination, targets_of(published, value, requirements))
-    if missed.any():
-        raise VerificationError(
-            f"{name}: the witnesses do not prove the requirements of {int(missed.sum()):,} cells"
-        )
-    count = numbers("count", 0) if "count" in cells.column_names else None
-    mark = fingerprint_values(keys, published, count, value)
-    if mark != certificate.get("inputs", {}).get("table"):
-        raise VerificationError(
-            f"{name}: the internal table is not the one that was released, or this is not the "
-            "key it was released with"
-        )
-    return (
-        f"{name}: requirements of {len(primary):,} primary cells proven again by "
-        f"{len(examination.denominator):,} witnesses; input fingerprint confirmed"
+    return _Inside(
+        value,
+        Requirements(
+            cell=primary,
+            lower=numbers("lower_level")[primary],
+            upper=numbers("upper_level")[primary],
+            sliding=numbers("sliding_level")[primary],
+        ),
+        numbers("count", 0) if "count" in cells.column_names else None,
     )
 
 
@@ -89,7 +116,7 @@ def _check_status(
     if not np.array_equal(hidden, published.suppressed.ravel()):
         raise VerificationError(f"{published.name}: public and internal status differ")
     shown = ~hidden
-    if not np.array_equal(value[shown], published.value.ravel()[shown]):
+    if np.any(np.abs(value - published.value.ravel())[shown] > published.rounding // 2):
         raise VerificationError(f"{published.name}: public and internal values differ")
 
 
@@ -112,6 +139,9 @@ def _read_witnesses(path: Path) -> Examination:
             cell, denominator = file["cell"], file["denominator"]
             shape = (len(denominator), len(cell))
             witnesses = sparse.csr_array((file["data"], file["indices"], file["indptr"]), shape)
+            around = file["beside_data"], file["beside_indices"], file["beside_indptr"]
+            others = int(file["beside_columns"])
+            beside = sparse.csr_array(around, (len(denominator), others)) if others else None
     except (OSError, ValueError, KeyError) as error:
         raise VerificationError(f"{path} cannot be read: {error}") from None
-    return Examination.of_witnesses(cell, witnesses, denominator)
+    return Examination.of_witnesses(cell, witnesses, denominator, beside)

@@ -7,7 +7,9 @@ from os import PathLike
 from pathlib import Path
 
 import numpy as np
+from scipy import sparse
 
+from diskret.attack import Examination
 from diskret.errors import InputError
 from diskret.formats.csv import write_csv, write_internal_csv
 from diskret.formats.parquet import write_internal_parquet, write_parquet
@@ -18,6 +20,7 @@ from diskret.release import check_public, digest, public_digests, staged, write_
 from diskret.report import write_internal_report, write_public_report
 from diskret.tables.public_files import structure
 from diskret.workflow.fingerprint import fingerprint
+from diskret.workflow.linked import linked
 from diskret.workflow.result import Result
 from diskret.workflow.software import software
 
@@ -117,14 +120,26 @@ def _write_internal(
         {**proof.internal(), **result.settings, "software": software()},
         folder / f"{name}.certificate.json",
     )
-    witnesses = proof.examination.witnesses
+    if proof.published is proof.publication.tables[0]:
+        _write_witnesses(proof.joint, folder / f"{name}.witnesses.npz")
+
+
+def _write_witnesses(found: Examination, path: Path) -> None:
+    """The witnesses of all tables that were attacked together."""
+    beside = found.beside
+    if beside is None:
+        beside = sparse.csr_array((len(found.denominator), 0), dtype=np.int64)
     np.savez_compressed(
-        folder / f"{name}.witnesses.npz",
-        cell=proof.examination.cell,
-        data=witnesses.data,
-        indices=witnesses.indices,
-        indptr=witnesses.indptr,
-        denominator=proof.examination.denominator,
+        path,
+        cell=found.cell,
+        data=found.witnesses.data,
+        indices=found.witnesses.indices,
+        indptr=found.witnesses.indptr,
+        denominator=found.denominator,
+        beside_data=beside.data,
+        beside_indices=beside.indices,
+        beside_indptr=beside.indptr,
+        beside_columns=np.array(beside.shape[1]),
     )
 
 
@@ -141,4 +156,26 @@ def _checked(results: Sequence[Result], formats: Iterable[str], language: str) -
     for name in names:
         if names.count(name) > 1:
             raise InputError(f"two results are called {name!r}; give one another name=")
+    _check_together(results)
     return formats
+
+
+def _check_together(results: Sequence[Result]) -> None:
+    """Refuse tables that say something of each other but were protected apart."""
+    for group in linked([result.table for result in results]):
+        together = {result.name for result in (results[i] for i in group)}
+        for i in group:
+            proven = {table.name for table in results[i].certificate.publication.tables}
+            if not together <= proven:
+                raise InputError(
+                    f"the tables {', '.join(map(repr, sorted(together)))} have common cells, but "
+                    "were not protected together: each could undo the others' protection; "
+                    "protect them in one call, suppress([...], rule), or give different data "
+                    "another vintage="
+                )
+            if not proven <= {result.name for result in results}:
+                missing = sorted(proven - {result.name for result in results})
+                raise InputError(
+                    f"{results[i].name!r} was protected together with "
+                    f"{', '.join(map(repr, missing))}; write all of them into one folder"
+                )

@@ -1,0 +1,219 @@
+"""All cells that an attacker thinks of: the published ones, and those between the tables."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diskret.errors import InputError
+from diskret.hierarchy.meaning import base_codes
+from diskret.tables import Publication, Published
+
+#: What a code stands for: a set of base codes, or None for everything.
+Meaning = frozenset[str] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Axis:
+    """One classifying variable of a table as the attacker sees it.
+
+    Parameters
+    ----------
+    name
+        The variable.
+    parent
+        Position of each code's parent, -1 for the total, int32. The published codes come
+        first; behind them the parts of leaves that other tables cut through.
+    meaning
+        What each code stands for; empty where a table is read alone.
+    public
+        Number of published codes.
+    """
+
+    name: str
+    parent: NDArray[np.int32]
+    meaning: tuple[Meaning, ...]
+    public: int
+
+    @property
+    def leaves(self) -> NDArray[np.int64]:
+        """Positions of the codes without parts."""
+        return np.setdiff1d(np.arange(len(self.parent)), self.parent)
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """One table: its axes, and the position of each of its cells in the world."""
+
+    table: Published
+    axes: tuple[Axis, ...]
+    number: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class World:
+    """The cells that equations are about. Positions below `public` are those of the publication.
+
+    Parameters
+    ----------
+    publication
+        What is attacked.
+    grids
+        Its tables.
+    public
+        Number of published cells; positions from here on are cells that nobody published.
+    latent
+        Number of cells that nobody published.
+    """
+
+    publication: Publication
+    grids: tuple[Grid, ...]
+    public: int
+    latent: int
+
+    @property
+    def whole(self) -> bool:
+        """Whether all values are counts."""
+        return self.publication.tables[0].frequency
+
+    @property
+    def nonnegative(self) -> bool:
+        """Whether no value can be negative."""
+        return all(t.nonnegative or t.frequency for t in self.publication.tables)
+
+    @property
+    def unknown(self) -> NDArray[np.bool_]:
+        """Cells whose exact value is not published: suppressed, rounded, or no table's."""
+        open_ = [_unknown(table).ravel() for table in self.publication.tables]
+        return np.concatenate([*open_, np.ones(self.latent, dtype=bool)])
+
+    @property
+    def value(self) -> NDArray[np.int64]:
+        """Published values, 0 where the exact value is unknown."""
+        shown = [np.where(_unknown(t), 0, t.value).ravel() for t in self.publication.tables]
+        return np.concatenate([*shown, np.zeros(self.latent, dtype=np.int64)])
+
+
+def world(publication: Publication) -> World:
+    """Number the cells of all tables, and refine groupings that cut through each other.
+
+    Raises
+    ------
+    InputError
+        The tables have nothing to do with each other: counts and sums, or values with
+        different decimals.
+    """
+    tables = publication.tables
+    _check_alike(tables)
+    axes = [_axes(table) for table in tables]
+    if len(tables) > 1:
+        axes = _with_meanings(tables, axes)
+        axes = _refined(axes)
+    public, latent = int(publication.starts[-1]), 0
+    grids: list[Grid] = []
+    for table, own, start in zip(tables, axes, publication.starts, strict=False):
+        shape = tuple(len(axis.parent) for axis in own)
+        shown = tuple(axis.public for axis in own)
+        number = np.full(shape, -1, dtype=np.int64)
+        number[np.ix_(*map(np.arange, shown))] = start + np.arange(np.prod(shown)).reshape(shown)
+        new = number < 0
+        number[new] = public + latent + np.arange(new.sum())
+        latent += int(new.sum())
+        grids.append(Grid(table, own, number))
+    return World(publication, tuple(grids), public, latent)
+
+
+def _unknown(table: Published) -> NDArray[np.bool_]:
+    return table.suppressed if table.rounding == 1 else ~table.empty
+
+
+def _check_alike(tables: Sequence[Published]) -> None:
+    kinds = {(table.frequency, table.decimals) for table in tables}
+    if len(kinds) > 1:
+        raise InputError(
+            "tables of counts and of sums, or of values with different decimals, have no common "
+            f"equations; attack them apart: {', '.join(repr(t.name) for t in tables)}"
+        )
+
+
+# ── what codes mean ─────────────────────────────────────────────────────────────────
+
+
+def _axes(table: Published) -> tuple[Axis, ...]:
+    return tuple(Axis(d.name, d.hierarchy.parent, (), len(d.hierarchy)) for d in table.dimensions)
+
+
+def _with_meanings(
+    tables: Sequence[Published], axes: Sequence[tuple[Axis, ...]]
+) -> list[tuple[Axis, ...]]:
+    """Axes that know what their codes stand for; a filter becomes an axis of one code."""
+    trees: defaultdict[str, list[object]] = defaultdict(list)
+    for table in tables:
+        for dimension in table.dimensions:
+            trees[dimension.name].append(dimension.hierarchy)
+    meant = {name: base_codes(of) for name, of in trees.items()}  # type: ignore[arg-type]
+    result: list[tuple[Axis, ...]] = []
+    for table, own in zip(tables, axes, strict=True):
+        filters = {
+            name: frozenset[str]().union(
+                *(meant.get(name, {}).get(code, frozenset([code])) for code in codes)
+            )
+            for name, codes in table.where
+        }
+        known: list[Axis] = []
+        for axis, dimension in zip(own, table.dimensions, strict=True):
+            below = (meant[axis.name][code] for code in dimension.hierarchy.codes[1:])
+            known.append(replace(axis, meaning=(filters.pop(axis.name, None), *below)))
+        root = np.array([-1], dtype=np.int32)
+        known += [Axis(name, root, (codes,), 1) for name, codes in filters.items()]
+        result.append(tuple(known))
+    return result
+
+
+# ── groupings that cut through each other ────────────────────────────────────────────
+
+
+def _refined(axes: Sequence[tuple[Axis, ...]]) -> list[tuple[Axis, ...]]:
+    """Split leaves that other tables cut through into atoms, as far as equations need it."""
+    by_name: defaultdict[str, list[Axis]] = defaultdict(list)
+    for own in axes:
+        for axis in own:
+            by_name[axis.name].append(axis)
+    finer: dict[int, Axis] = {}
+    for same in by_name.values():
+        finer |= {id(axis): _split(axis, same) for axis in same} if len(same) > 1 else {}
+    return [tuple(finer.get(id(axis), axis) for axis in own) for own in axes]
+
+
+def _split(axis: Axis, same: Sequence[Axis]) -> Axis:
+    """The axis with atoms below each leaf that cannot be put together from others' codes."""
+    others = [other for other in same if other is not axis]
+    leaf_of = [_leaf_of(other) for other in others]
+    known = [set(other.meaning) for other in others]
+    parent, meaning = axis.parent.tolist(), list(axis.meaning)
+    for leaf in axis.leaves.tolist():
+        bases: frozenset[str] = axis.meaning[leaf] or frozenset()
+        cut = any(
+            bases not in codes and len({where.get(base) for base in bases}) > 1
+            for where, codes in zip(leaf_of, known, strict=True)
+        )
+        if not cut:
+            continue
+        atoms: defaultdict[tuple[int | None, ...], set[str]] = defaultdict(set)
+        for base in bases:
+            atoms[tuple(where.get(base) for where in leaf_of)].add(base)
+        for atom in sorted(map(sorted, atoms.values())):
+            parent.append(leaf)
+            meaning.append(frozenset(atom))
+    return replace(axis, parent=np.array(parent, dtype=np.int32), meaning=tuple(meaning))
+
+
+def _leaf_of(axis: Axis) -> dict[str, int]:
+    """Base code → the leaf that holds it."""
+    return {
+        base: leaf for leaf in axis.leaves.tolist() for base in axis.meaning[leaf] or frozenset()
+    }

@@ -1,0 +1,109 @@
+"""Tables that are read together, and the sums that hold between their measures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from os import PathLike
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diskret.errors import InputError
+from diskret.tables.published import Published
+
+
+@dataclass(frozen=True)
+class MeasureSum:
+    """A measure that is the sum of others in every cell, e.g. revenue = domestic + export.
+
+    Examples
+    --------
+    >>> MeasureSum.read("revenue = domestic + export")
+    MeasureSum(total='revenue', parts=('domestic', 'export'))
+    """
+
+    total: str
+    parts: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.total} = {' + '.join(self.parts)}"
+
+    @classmethod
+    def read(cls, text: str) -> MeasureSum:
+        """From text such as ``"revenue = domestic + export"``.
+
+        Raises
+        ------
+        InputError
+            The text is not of this form, or names a measure twice.
+        """
+        total, equals, right = (part.strip() for part in text.partition("="))
+        parts = tuple(part.strip() for part in re.split(r"\s\+\s", right))
+        if not equals or not total or not all(parts) or len({total, *parts}) < 1 + len(parts):
+            raise InputError(
+                f"{text!r} is no sum of measures; write it like 'revenue = domestic + export', "
+                "each measure once and blanks around +"
+            )
+        return cls(total, parts)
+
+
+@dataclass(frozen=True, eq=False)
+class Publication:
+    """Published tables that an attacker reads side by side.
+
+    Cells with the same definition (measure, vintage, population and codes) are one cell.
+
+    Parameters
+    ----------
+    tables
+        The tables; positions of cells below count through all of them, one after the other.
+    sums
+        Equations between measures that the world knows.
+    """
+
+    tables: tuple[Published, ...]
+    sums: tuple[MeasureSum, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"Publication({', '.join(t.name for t in self.tables)})"
+
+    @property
+    def name(self) -> str:
+        """The names of all tables."""
+        return " + ".join(table.name for table in self.tables)
+
+    @property
+    def starts(self) -> NDArray[np.int64]:
+        """Position of the first cell of each table, and the number of all cells."""
+        return np.cumsum([0, *(table.value.size for table in self.tables)])
+
+    @property
+    def value(self) -> NDArray[np.int64]:
+        """Published values of all cells, see `Published.value`."""
+        return np.concatenate([table.value.ravel() for table in self.tables])
+
+    @property
+    def suppressed(self) -> NDArray[np.bool_]:
+        """Which of all cells are suppressed."""
+        return np.concatenate([table.suppressed.ravel() for table in self.tables])
+
+    def at(self, position: int) -> tuple[Published, int]:
+        """The table of a cell, and the cell's flat position in it."""
+        starts = self.starts
+        table = int(np.searchsorted(starts, position, side="right")) - 1
+        return self.tables[table], position - int(starts[table])
+
+    @classmethod
+    def read(
+        cls, folder: str | PathLike[str], names: Sequence[str], sums: Iterable[str] = ()
+    ) -> Publication:
+        """The attacker's view of several tables, from their public files."""
+        tables = tuple(Published.read(folder, name) for name in names)
+        return cls(tables, tuple(MeasureSum.read(text) for text in sums))
+
+
+def together(published: Published | Publication) -> Publication:
+    """A publication, also of a single table."""
+    return published if isinstance(published, Publication) else Publication((published,))

@@ -1,0 +1,83 @@
+"""Which tables have to be protected together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse import csgraph
+
+from diskret.errors import InputError
+from diskret.tables import MeasureSum, Table
+
+
+def linked(tables: Sequence[Table], sums: Sequence[MeasureSum] = ()) -> list[list[int]]:
+    """Groups of tables that equations tie together, each in the order given.
+
+    Tables are tied by a common measure and vintage, or by a sum of their measures.
+
+    Raises
+    ------
+    InputError
+        A sum names a measure that no table has.
+    """
+    kinds = [(table.measure.name, table.vintage) for table in tables]
+    for equation in sums:
+        missing = {equation.total, *equation.parts} - {name for name, _ in kinds}
+        if missing:
+            raise InputError(
+                f"sums=: '{equation}' names {', '.join(map(repr, sorted(missing)))}, but no table "
+                "has this measure; a sum ties tables that are protected together"
+            )
+    tied = [
+        (i, j)
+        for i, j in combinations(range(len(tables)), 2)
+        if kinds[i] == kinds[j]
+        or kinds[i][1] == kinds[j][1]
+        and any({kinds[i][0], kinds[j][0]} <= {s.total, *s.parts} for s in sums)
+    ]
+    pairs = np.array(tied, dtype=np.int64).reshape(len(tied), 2)
+    graph = sparse.coo_array(
+        (np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(len(tables), len(tables))
+    )
+    groups, label = csgraph.connected_components(graph, directed=False)
+    return [np.flatnonzero(label == group).tolist() for group in range(groups)]
+
+
+def sums_between(tables: Sequence[Table], sums: Sequence[MeasureSum]) -> tuple[MeasureSum, ...]:
+    """The sums that are about these tables."""
+    names = {table.measure.name for table in tables}
+    return tuple(equation for equation in sums if equation.total in names)
+
+
+def default_names(tables: Sequence[Table], names: Sequence[str | None] | None) -> list[str]:
+    """A name for each table; by default its measure, with the variables if there are several.
+
+    Raises
+    ------
+    InputError
+        There are not as many names as tables, or two tables have the same name.
+    """
+    if names is None:
+        measures = [table.measure.name for table in tables]
+        given: list[str | None] = [None] * len(tables)
+        for i, table in enumerate(tables):
+            if measures.count(measures[i]) > 1:
+                parts = [measures[i], *(d.name for d in table.dimensions), table.vintage]
+                given[i] = "_".join(part for part in parts if part)
+    else:
+        given = list(names) if not isinstance(names, str) else [names]
+    if len(given) != len(tables):
+        raise InputError(
+            f"name= has {len(given)} entries for {len(tables)} tables; give one for each"
+        )
+    found = [name or table.measure.name for name, table in zip(given, tables, strict=True)]
+    twice = sorted({name for name in found if found.count(name) > 1})
+    if twice:
+        raise InputError(
+            f"several tables are called {', '.join(map(repr, twice))}; give each a name of its own "
+            "with name=[...]"
+        )
+    return found
