@@ -8,17 +8,21 @@ from diskret.rules.dominance import Dominance
 from diskret.rules.group_disclosure import GroupDisclosure
 from diskret.rules.marginal_value import MarginalValue
 from diskret.rules.minimum_frequency import MinimumFrequency
+from diskret.rules.missing_safe import MissingSafe
 from diskret.rules.p_percent import PPercent
 from diskret.rules.pq import PQ
 from diskret.rules.sensitivity import Rule, Sensitivity
+from diskret.rules.zero_cells import ZeroCells
 
 __all__ = [
     "Dominance",
     "GroupDisclosure",
     "MarginalValue",
     "MinimumFrequency",
+    "MissingSafe",
     "PPercent",
     "PQ",
     "Rule",
     "Sensitivity",
+    "ZeroCells",
 ]

@@ -1,4 +1,4 @@
-"""How closely the second largest contributor can estimate the largest."""
+"""How closely other contributors can estimate the largest."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from diskret.tables import Table
 
 
 def estimable(
-    table: Table, share: Fraction, minimum_level: float, name: str, rule: str
+    table: Table, share: Fraction, minimum_level: float, coalition: int, name: str, rule: str
 ) -> Sensitivity:
-    """Judge every cell: unsafe iff X − x1 − x2 < share·x1.
+    """Judge every cell: unsafe iff X − x1 − … − x(n+1) < share·x1, n the coalition's size.
 
     Parameters
     ----------
@@ -24,27 +24,29 @@ def estimable(
         How close an estimate of x1 must not come, as a share of x1.
     minimum_level
         Smallest protection level, in published units.
+    coalition
+        How many contributors pool what they know to estimate x1: the next largest.
     name, rule
         What the rule is called in results and in messages.
 
     Raises
     ------
     InputError
-        The table holds no measure, or fewer than two largest contributions.
+        The table holds no measure, or too few of the largest contributions.
     """
     measure = table.measure
-    top = largest(table, 2, rule)
+    top = largest(table, coalition + 1, rule)
     over, of = share.numerator, share.denominator
-    x1, x2 = top[..., 0], top[..., 1]
+    x1, others = top[..., 0], top[..., 1:].sum(axis=-1)
     # of · level, which is positive exactly where the rule hits
-    need = linear([(over + of, x1), (of, x2), (-of, measure.magnitude)])
+    need = linear([(over + of, x1), (of, others), (-of, measure.magnitude)])
     unsafe = np.asarray(need > 0, dtype=bool)
     smallest = round(minimum_level * 10**measure.decimals)
     return judged(table, name, unsafe, np.maximum(ceil_divide(need, of), smallest))
 
 
-def check_minimum_level(minimum_level: float) -> None:
-    """Refuse a level below 0.
+def check_estimation(minimum_level: float, coalition: int) -> None:
+    """Refuse a level below 0 and a coalition of nobody.
 
     Raises
     ------
@@ -53,3 +55,5 @@ def check_minimum_level(minimum_level: float) -> None:
     """
     if not minimum_level >= 0:
         raise InputError(f"minimum_level must be ≥ 0, not {minimum_level!r}")
+    if isinstance(coalition, bool) or not isinstance(coalition, int) or coalition < 1:
+        raise InputError(f"coalition must be a whole number ≥ 1, not {coalition!r}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from diskret.rules.estimation import check_minimum_level, estimable
+from diskret.rules.estimation import check_estimation, estimable
 from diskret.rules.exact import percentage
 from diskret.rules.sensitivity import Joinable, Sensitivity
 from diskret.tables import Table
@@ -25,37 +25,43 @@ class PPercent(Joinable):
         Percentage above 0, e.g. 5 or 10. Confidential: never published.
     minimum_level
         Smallest protection level, in published units, ≥ 0.
+    coalition
+        How many contributors pool what they know to estimate the largest, ≥ 1. With n of
+        them x2 becomes x2 + … + x(n+1) in both formulas.
 
     Raises
     ------
     InputError
-        On call: the table holds no measure, or fewer than two largest contributions.
+        On call: the table holds no measure, or fewer than `coalition` + 1 largest
+        contributions.
 
     References
     ----------
-    Hundepool et al. (2012), Statistical Disclosure Control, section 4.2.2.
+    Hundepool et al. (2012), Statistical Disclosure Control, section 4.2.2. Coalitions: de
+    Wolf et al., τ-ARGUS user's manual 4.1, safety rule P(p, n).
 
     Examples
     --------
-    >>> PPercent(5).largest
-    2
+    >>> PPercent(5).largest, PPercent(5, coalition=2).largest
+    (2, 3)
     """
 
     p: float
     minimum_level: float = 0
+    coalition: int = 1
 
     rank: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         percentage(self.p, "p")
-        check_minimum_level(self.minimum_level)
+        check_estimation(self.minimum_level, self.coalition)
 
     @property
     def largest(self) -> int:
-        """The rule looks at the two largest contributions."""
-        return 2
+        """The largest contribution and those of the coalition."""
+        return self.coalition + 1
 
     def __call__(self, table: Table) -> Sensitivity:
         """Judge every cell."""
         share = percentage(self.p, "p")
-        return estimable(table, share, self.minimum_level, "p_percent", "the p% rule")
+        return estimable(table, share, self.minimum_level, self.coalition, "p_percent", "the p% rule")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from diskret.errors import InputError
-from diskret.rules.estimation import check_minimum_level, estimable
+from diskret.rules.estimation import check_estimation, estimable
 from diskret.rules.exact import percentage
 from diskret.rules.sensitivity import Joinable, Sensitivity
 from diskret.tables import Table
@@ -31,15 +31,20 @@ class PQ(Joinable):
         at most 100. Confidential.
     minimum_level
         Smallest protection level, in published units, ≥ 0.
+    coalition
+        How many contributors pool what they know to estimate the largest, ≥ 1. With n of
+        them x2 becomes x2 + … + x(n+1) in both formulas.
 
     Raises
     ------
     InputError
-        On call: the table holds no measure, or fewer than two largest contributions.
+        On call: the table holds no measure, or fewer than `coalition` + 1 largest
+        contributions.
 
     References
     ----------
-    Hundepool et al. (2012), Statistical Disclosure Control, section 4.2.2.
+    Hundepool et al. (2012), Statistical Disclosure Control, section 4.2.2. Coalitions: de
+    Wolf et al., τ-ARGUS user's manual 4.1, safety rule P(p, n).
 
     Examples
     --------
@@ -50,6 +55,7 @@ class PQ(Joinable):
     p: float
     q: float
     minimum_level: float = 0
+    coalition: int = 1
 
     rank: ClassVar[int] = 1
 
@@ -62,14 +68,14 @@ class PQ(Joinable):
                 f"p must be below q, but p={self.p!r} and q={self.q!r}: a publication cannot "
                 "be asked to leave more open than was open before"
             )
-        check_minimum_level(self.minimum_level)
+        check_estimation(self.minimum_level, self.coalition)
 
     @property
     def largest(self) -> int:
-        """The rule looks at the two largest contributions."""
-        return 2
+        """The largest contribution and those of the coalition."""
+        return self.coalition + 1
 
     def __call__(self, table: Table) -> Sensitivity:
         """Judge every cell."""
         share = percentage(self.p, "p") / percentage(self.q, "q")
-        return estimable(table, share, self.minimum_level, "pq", "the pq rule")
+        return estimable(table, share, self.minimum_level, self.coalition, "pq", "the pq rule")

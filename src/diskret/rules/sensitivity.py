@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
+from diskret.errors import InputError
 from diskret.tables import Table
+from diskret.tables.from_cells import describe
+
+_EXAMPLES = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,7 +23,8 @@ class Sensitivity:
     """Which cells are unsafe and how uncertain they have to become. Confidential.
 
     All arrays have the shape of the table. Levels are scaled integers (units of
-    10**-decimals) and 0 where a cell is safe.
+    10**-decimals) and count where a cell is unsafe. Elsewhere they are 0, or what was set by
+    hand in case that a rule finds the cell unsafe.
 
     Parameters
     ----------
@@ -35,6 +42,15 @@ class Sensitivity:
         Whether empty cells may be suppressed to protect others. By default they are always
         published; a rule that hides a cell because its neighbours are empty cannot do
         without them.
+    safe
+        Cells that no rule makes unsafe, bool; None: no cell.
+    frozen
+        Cells that must stay published, bool; None: no cell.
+    cost
+        What hiding a cell costs if that was set by hand, in the units of `cost=` of
+        `suppress`; NaN where it was not. None: nowhere.
+    entries
+        What was set by hand and why, one row a cell, for the office's files.
     """
 
     unsafe: NDArray[np.bool_]
@@ -44,6 +60,10 @@ class Sensitivity:
     reason: NDArray[np.int8]
     reasons: tuple[str, ...]
     zeros_may_hide: bool = False
+    safe: NDArray[np.bool_] | None = None
+    frozen: NDArray[np.bool_] | None = None
+    cost: NDArray[np.float64] | None = None
+    entries: pa.Table | None = None
 
     def __repr__(self) -> str:
         return f"Sensitivity({int(self.unsafe.sum()):,} of {self.unsafe.size:,} cells unsafe)"
@@ -51,14 +71,21 @@ class Sensitivity:
     def __or__(self, other: Sensitivity) -> Sensitivity:
         reasons = self.reasons + tuple(r for r in other.reasons if r not in self.reasons)
         theirs = np.array([reasons.index(r) for r in other.reasons] + [-1], dtype=np.int8)
+        safe = _joined(self.safe, other.safe, np.logical_or)
+        judged = np.True_ if safe is None else ~safe
+        reason = np.where(self.reason >= 0, self.reason, theirs[other.reason])
         return Sensitivity(
-            unsafe=self.unsafe | other.unsafe,
-            lower=np.maximum(self.lower, other.lower),
-            upper=np.maximum(self.upper, other.upper),
-            sliding=np.maximum(self.sliding, other.sliding),
-            reason=np.where(self.reason >= 0, self.reason, theirs[other.reason]).astype(np.int8),
+            unsafe=(self.unsafe | other.unsafe) & judged,
+            lower=np.maximum(self.lower, other.lower) * judged,
+            upper=np.maximum(self.upper, other.upper) * judged,
+            sliding=np.maximum(self.sliding, other.sliding) * judged,
+            reason=np.where(judged, reason, -1).astype(np.int8),
             reasons=reasons,
             zeros_may_hide=self.zeros_may_hide or other.zeros_may_hide,
+            safe=safe,
+            frozen=_joined(self.frozen, other.frozen, np.logical_or),
+            cost=_joined(self.cost, other.cost, np.fmax),
+            entries=_joined(self.entries, other.entries, _one_below_the_other),
         )
 
 
@@ -86,9 +113,17 @@ class Joinable:
 class AnyOf(Joinable):
     """Several rules: a cell is unsafe if one of them says so.
 
+    What `MissingSafe` and `Apriori` declare safe, no rule makes unsafe.
+
     The reason shown is that of the first rule in the order dominance, p%, minimum
-    frequency (the order of τ-ARGUS), marginal value, group disclosure, whatever the order
-    they were joined in. The pq rule ranks with p%.
+    frequency (the order of τ-ARGUS), marginal value, group disclosure, zero cells, a priori,
+    whatever the order they were joined in. The pq rule ranks with p%.
+
+    Raises
+    ------
+    InputError
+        On call: one of the rules cannot judge the table, or a cell is set to unsafe by hand
+        and another rule declares it safe.
     """
 
     rules: tuple[Rule, ...]
@@ -101,7 +136,35 @@ class AnyOf(Joinable):
     def __call__(self, table: Table) -> Sensitivity:
         """Judge every cell by all rules."""
         ranked = sorted(self.rules, key=lambda rule: getattr(rule, "rank", 99))
-        return reduce(lambda a, b: a | b, (rule(table) for rule in ranked))
+        found = [rule(table) for rule in ranked]
+        joined = reduce(lambda a, b: a | b, found)
+        _refuse_contradictions(table, found, joined)
+        return joined
+
+
+def _refuse_contradictions(table: Table, found: list[Sensitivity], joined: Sensitivity) -> None:
+    """What the office set to unsafe must not become safe in passing."""
+    for one in found:
+        if one.entries is None or joined.safe is None:
+            continue
+        clash = np.flatnonzero(one.unsafe & joined.safe)
+        if len(clash):
+            shown = "; ".join(describe(table.dimensions, int(c)) for c in clash[:_EXAMPLES])
+            raise InputError(
+                f"{len(clash):,} cells are set to unsafe by hand and declared safe by another "
+                f"rule: {shown}. Take them out of one of the two"
+            )
+
+
+def _joined(one: Any, other: Any, by: Callable[[Any, Any], Any]) -> Any:
+    """Both joined, or the one that is there."""
+    if one is None or other is None:
+        return other if one is None else one
+    return by(one, other)
+
+
+def _one_below_the_other(one: pa.Table, other: pa.Table) -> pa.Table:
+    return pa.concat_tables([one, other], promote_options="default")
 
 
 def _parts(rule: Rule) -> tuple[Rule, ...]:
@@ -133,4 +196,18 @@ def judged(
         reason=np.where(unsafe, 0, -1).astype(np.int8),
         reasons=(name,),
         zeros_may_hide=zeros_may_hide,
+    )
+
+
+def declared(table: Table, *, safe: NDArray[np.bool_]) -> Sensitivity:
+    """A sensitivity that finds nothing unsafe and lets nobody find these cells unsafe."""
+    zero = np.zeros(table.shape, dtype=np.int64)
+    return Sensitivity(
+        unsafe=np.zeros(table.shape, dtype=bool),
+        lower=zero,
+        upper=zero,
+        sliding=zero,
+        reason=np.full(table.shape, -1, dtype=np.int8),
+        reasons=(),
+        safe=safe,
     )
