@@ -4,6 +4,7 @@ Rules are joined with ``|``: a cell is unsafe if any of them says so, and the la
 protection level of each kind counts.
 """
 
+from diskret.rules.apriori import Apriori
 from diskret.rules.dominance import Dominance
 from diskret.rules.group_disclosure import GroupDisclosure
 from diskret.rules.marginal_value import MarginalValue
@@ -15,6 +16,7 @@ from diskret.rules.sensitivity import Rule, Sensitivity
 from diskret.rules.zero_cells import ZeroCells
 
 __all__ = [
+    "Apriori",
     "Dominance",
     "GroupDisclosure",
     "MarginalValue",

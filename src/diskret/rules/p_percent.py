@@ -64,4 +64,6 @@ class PPercent(Joinable):
     def __call__(self, table: Table) -> Sensitivity:
         """Judge every cell."""
         share = percentage(self.p, "p")
-        return estimable(table, share, self.minimum_level, self.coalition, "p_percent", "the p% rule")
+        return estimable(
+            table, share, self.minimum_level, self.coalition, "p_percent", "the p% rule"
+        )

@@ -84,6 +84,22 @@ def nearest_parent(hierarchy: Hierarchy) -> NDArray[np.int32]:
     return nearest
 
 
+def same_cell(hierarchy: Hierarchy) -> NDArray[np.int64]:
+    """For each code the lowest code that is the same: below it as long as there is one child.
+
+    Examples
+    --------
+    >>> tree = Hierarchy.from_parents({"code": ["T", "A", "b", "a1"], "parent": [None, *"TTA"]})
+    >>> same_cell(tree).tolist()
+    [0, 2, 2, 3]
+    """
+    same = np.arange(len(hierarchy), dtype=np.int64)
+    for i in range(len(hierarchy) - 1, -1, -1):
+        if len(hierarchy.children[i]) == 1:
+            same[i] = same[hierarchy.children[i][0]]
+    return same
+
+
 def check_variables(variables: Any) -> None:
     """Refuse what is no list of names.
 

@@ -105,6 +105,8 @@ def _part(
 ) -> _Part:
     _check_zeros(sensitivity, attacker)
     stays = frozen_cells(table, frozen)
+    if sensitivity.frozen is not None:
+        stays = stays | sensitivity.frozen
     if not sensitivity.zeros_may_hide:
         stays = stays | table.empty
     _check_frozen(table, sensitivity, stays)
@@ -112,7 +114,7 @@ def _part(
     lower, upper = attacker_bounds(world, attacker.about(name), table.measure.sum)
     return _Part(
         requirements(table, sensitivity, attacker),
-        cost_of(table, cost),
+        cost_of(table, cost, sensitivity.cost),
         stays.ravel(),
         lower.ravel(),
         upper.ravel(),
@@ -158,8 +160,13 @@ def requirements(table: Table, sensitivity: Sensitivity, attacker: Attacker) -> 
     )
 
 
-def cost_of(table: Table, cost: Cost) -> NDArray[np.float64]:
-    """The price of suppressing each cell, ``(cells,)``, at least 10⁻⁶ of the mean price."""
+def cost_of(
+    table: Table, cost: Cost, by_hand: NDArray[np.float64] | None = None
+) -> NDArray[np.float64]:
+    """The price of suppressing each cell, ``(cells,)``, at least 10⁻⁶ of the mean price.
+
+    Prices set by hand (NaN: none) take the place of the others.
+    """
     if callable(cost):
         price = np.asarray(cost(table), dtype=np.float64)
         if price.size != int(np.prod(table.shape)):
@@ -167,6 +174,8 @@ def cost_of(table: Table, cost: Cost) -> NDArray[np.float64]:
     else:
         price = _named_cost(table, cost)
     price = price.ravel()
+    if by_hand is not None:
+        price = np.where(np.isnan(by_hand), price.reshape(table.shape), by_hand).ravel()
     if not np.all(np.isfinite(price)) or np.any(price < 0):
         raise InputError("costs must be finite numbers ≥ 0")
     mean = float(price.mean()) if price.size else 0.0
@@ -217,5 +226,6 @@ def _check_frozen(table: Table, sensitivity: Sensitivity, stays: NDArray[np.bool
         shown = "; ".join(describe(table.dimensions, int(c)) for c in clash[:_EXAMPLES])
         raise ProtectionError(
             f"{len(clash):,} unsafe cells are to stay published: {shown}. Take them out of "
-            "frozen=, or have the units' consent entered in the rule"
+            "frozen= or the a priori list, or set them to safe there, with the units' consent "
+            "or another reason"
         )

@@ -233,18 +233,21 @@ def _protect(
         progress=options.progress,
     )
     return [
-        Result(
-            order.table,
-            order.sensitivity,
-            certificate,
-            {
-                "rule": "given" if order.rule is order.sensitivity else repr(order.rule),
-                "method": pattern.method,
-                "cost": _text(order.cost),
-            },
-        )
+        Result(order.table, order.sensitivity, certificate, _settings(order, pattern))
         for order, certificate in zip(orders, certificates, strict=True)
     ]
+
+
+def _settings(order: _Order, pattern: Pattern) -> dict[str, Any]:
+    """How a table was protected, for the office's files."""
+    settings: dict[str, Any] = {
+        "rule": "given" if order.rule is order.sensitivity else repr(order.rule),
+        "method": pattern.method,
+        "cost": _text(order.cost),
+    }
+    if order.sensitivity.entries is not None:
+        settings["apriori"] = order.sensitivity.entries.to_pydict()
+    return settings
 
 
 def _prove(
