@@ -30,13 +30,16 @@ PROMISED = {
     "datasets": {"business_register"},
     "rules": {
         "PQ",
+        "Apriori",
         "Dominance",
         "GroupDisclosure",
         "MarginalValue",
         "MinimumFrequency",
+        "MissingSafe",
         "PPercent",
         "Rule",
         "Sensitivity",
+        "ZeroCells",
     },
 }
 

@@ -73,7 +73,7 @@ def write_internal_report(
         The internal certificate; ``claimed`` and ``not_claimed`` of the public one, where
         they are added, are shown too.
     settings
-        Rule, method and cost.
+        Rule, method and cost; of entries by column only their number is shown.
     path
         The file to write; overwritten if it exists.
     title
@@ -229,4 +229,7 @@ def _settings(settings: Mapping[str, Any], words: Mapping[str, str]) -> Markup:
 
 
 def _shown(content: Any) -> str:
+    if isinstance(content, Mapping):  # entries by column; the certificate has them in full
+        columns: Mapping[str, Sequence[Any]] = content
+        return str(max(map(len, columns.values()), default=0))
     return "–" if content is None else str(content)

@@ -70,16 +70,12 @@ def checked_entries(frame: pa.Table, where: str) -> pa.Table:
     )
 
 
-def refuse(
-    wrong: NDArray[np.bool_], where: str, column: str, what: str, remedy: str, first: str = ""
-) -> None:
+def refuse(wrong: NDArray[np.bool_], where: str, column: str, what: str, remedy: str) -> None:
     """Raise for the first row that is wrong, if any is."""
     rows = np.flatnonzero(wrong)
     if len(rows):
         more = f" ({len(rows):,} rows in all)" if len(rows) > 1 else ""
-        raise InputError(
-            f"{where}, row {rows[0] + 1}, column {column!r}: {first}{what}{more}; {remedy}"
-        )
+        raise InputError(f"{where}, row {rows[0] + 1}, column {column!r}: {what}{more}; {remedy}")
 
 
 def check_date(day: str, where: str) -> None:
@@ -100,48 +96,21 @@ def _check_status(
     kind = pc.index_in(status, pa.array(STATUS)).to_numpy(zero_copy_only=False)
     given = status.is_valid().to_numpy()
     unknown = given & np.isnan(kind.astype(np.float64))
-    listed = ", ".join(STATUS)
-    refuse(
-        unknown,
-        where,
-        "status",
-        "no status",
-        f"use {listed}, or leave it empty",
-        _shown(status, unknown),
-    )
-    says = given.copy()
-    for column in numbers.values():
-        says |= ~np.isnan(column)
-    refuse(
-        ~says,
-        where,
-        "status",
-        "the row sets nothing",
-        "give a status, a cost or levels, or take the row out",
-    )
+    says = given | ~np.all([np.isnan(column) for column in numbers.values()], axis=0)
     unsafe, stays = (np.asarray(pc.fill_null(pc.equal(status, word), False)) for word in STATUS[1:])
-    refuse(
-        unsafe & ~np.isnan(numbers["cost"]),
-        where,
-        "cost",
-        "an unsafe cell is hidden at any price",
-        "leave its cost empty",
-    )
-    refuse(
-        stays & ~np.isnan(numbers["cost"]),
-        where,
-        "cost",
-        "a frozen cell is never hidden",
-        "leave its cost empty",
-    )
+    priced = ~np.isnan(numbers["cost"])
+    known = f"use {', '.join(STATUS)}, or leave it empty"
+    refuse(unknown, where, "status", f"{_shown(status, unknown)}no status", known)
+    nothing = "give a status, a cost or levels, or take the row out"
+    refuse(~says, where, "status", "the row sets nothing", nothing)
+    for wrong, what in (
+        (unsafe & priced, "an unsafe cell is hidden at any price"),
+        (stays & priced, "a frozen cell is never hidden"),
+    ):
+        refuse(wrong, where, "cost", what, "leave its cost empty")
     for name in ("lower", "upper"):
-        refuse(
-            given & ~unsafe & ~np.isnan(numbers[name]),
-            where,
-            name,
-            "levels are for cells that are unsafe",
-            "leave it empty",
-        )
+        wrong = given & ~unsafe & ~np.isnan(numbers[name])
+        refuse(wrong, where, name, "levels are for cells that are unsafe", "leave it empty")
 
 
 def _check_answers(texts: dict[str, pa.ChunkedArray], where: str) -> None:
@@ -154,7 +123,7 @@ def _check_answers(texts: dict[str, pa.ChunkedArray], where: str) -> None:
     days = texts["date"]
     bad = [day for day in pc.unique(days).to_pylist() if day is not None and not _is_day(day)]
     wrong = np.asarray(pc.is_in(days, pa.array(bad, pa.string())))
-    refuse(wrong, where, "date", "no date", _REMEDIES["date"], _shown(days, wrong))
+    refuse(wrong, where, "date", f"{_shown(days, wrong)}no date", _REMEDIES["date"])
 
 
 def _is_day(text: str) -> bool:
@@ -196,7 +165,8 @@ def _number(frame: pa.Table, name: str, where: str) -> NDArray[np.float64]:
         numbers = np.array([_float(value) for value in text.to_pylist()])
     given &= text.to_numpy(zero_copy_only=False) != "nan"  # how pandas says that nothing is there
     wrong = given & ~((numbers >= 0) & (numbers < np.inf))
-    refuse(wrong, where, name, "no number ≥ 0", "write 1234.5, not 1.234,5", _shown(text, wrong))
+    found = f"{_shown(text, wrong)}no number ≥ 0"
+    refuse(wrong, where, name, found, "write 1234.5, not 1.234,5")
     return np.where(given, numbers, np.nan)
 
 

@@ -6,18 +6,22 @@ from functools import reduce
 from operator import or_
 from typing import Any, Literal, cast
 
+from diskret.errors import InputError
 from diskret.rules import (
     PQ,
+    Apriori,
     Dominance,
     GroupDisclosure,
     MarginalValue,
     MinimumFrequency,
+    MissingSafe,
     PPercent,
     Rule,
+    ZeroCells,
 )
 from diskret.workflow.job_schema import Section
 
-_RULES_OF_SUMS = ("p_percent", "pq", "dominance")
+_RULES_OF_SUMS = ("p_percent", "pq", "dominance", "zero_cells")
 
 
 def read_rule(section: Section, table: Section) -> Rule:
@@ -42,6 +46,9 @@ def read_rule(section: Section, table: Section) -> Rule:
         "dominance": _dominance,
         "marginal_value": _marginal_value,
         "group_disclosure": _group_disclosure,
+        "zero_cells": _zero_cells,
+        "missing_safe": _missing_safe,
+        "apriori": _apriori,
     }
     section.check(optional=tuple(makers))
     if not section.values:
@@ -53,19 +60,25 @@ def read_rule(section: Section, table: Section) -> Rule:
 
 
 def _p_percent(section: Section, table: Section) -> Any:
-    section.check(required=("p",), optional=("minimum_level",))
+    section.check(required=("p",), optional=("minimum_level", "coalition"))
     return PPercent(
         p=section.number("p", 0.0, above=0),
         minimum_level=section.number("minimum_level", 0, low=0),
+        coalition=section.whole("coalition", 1, 1),
     )
 
 
 def _pq(section: Section, table: Section) -> Any:
-    section.check(required=("p", "q"), optional=("minimum_level",))
+    section.check(required=("p", "q"), optional=("minimum_level", "coalition"))
     p, q = section.number("p", 0.0, above=0), section.number("q", 0.0, above=0, high=100)
     if p >= q:
         raise section.error(f"'p' must be below 'q', but they are {p:g} and {q:g}", "p")
-    return PQ(p=p, q=q, minimum_level=section.number("minimum_level", 0, low=0))
+    return PQ(
+        p=p,
+        q=q,
+        minimum_level=section.number("minimum_level", 0, low=0),
+        coalition=section.whole("coalition", 1, 1),
+    )
 
 
 def _minimum_frequency(section: Section, table: Section) -> Any:
@@ -107,3 +120,32 @@ def _group_disclosure(section: Section, table: Section) -> Any:
         minimum_parent=section.whole("minimum_parent", 3, 1),
         range=section.number("range", 10, above=0),
     )
+
+
+def _zero_cells(section: Section, table: Section) -> Any:
+    section.check(required=("level",))
+    return ZeroCells(level=section.number("level", 0.0, above=0))
+
+
+def _missing_safe(section: Section, table: Section) -> Any:
+    section.check(optional=tuple(table.section("by").values))
+    if not section.values:
+        raise section.error(
+            f"{section.name} must name columns of 'by' and their codes, e.g. region = [\"99\"]"
+        )
+    return MissingSafe({column: section.texts(column) for column in section.values})
+
+
+def _apriori(section: Section, table: Section) -> Any:
+    given = ("reason", "who", "date", "separator")
+    section.check(required=("file",), optional=("range", *given, "encoding"))
+    path = section.existing_file("file")
+    try:
+        return Apriori(
+            path,
+            range=section.number("range", 10, above=0),
+            **{key: section.text(key, None) for key in given},
+            encoding=section.text("encoding", "utf-8"),
+        )
+    except InputError as error:
+        raise section.error(str(error), "file") from error

@@ -41,12 +41,23 @@ value = "turnover"            # column to sum; left out: a frequency table
 #time_limit = 60              # seconds
 
 [tables.rules]                # confidential: these numbers never leave the office
-p_percent = { p = 10 }
+p_percent = { p = 10 }        # and perhaps minimum_level = 0, coalition = 1
 #minimum_frequency = { n = 3, of = "records", range = 10 }  # of: records | units | holdings
 #dominance = { n = 3, k = 75 }
-#pq = { p = 10, q = 50, minimum_level = 0 }
+#pq = { p = 10, q = 50, minimum_level = 0, coalition = 1 }
 #marginal_value = { distance = 1, variables = ["size"], strict = false, range = 10 }
 #group_disclosure = { percent = 90, minimum_parent = 3, range = 10 }
+#zero_cells = { level = 10 }  # sums of 0 that have contributors
+#missing_safe = { region = ["99"] }  # codes that mean "unknown": such cells are safe
+# Cells set by hand, a list with one row a cell; the last five are for .hst files of τ-ARGUS.
+#[tables.rules.apriori]
+#file = "apriori.hst"
+#range = 10
+#reason = "consent"
+#who = "A. Meyer"
+#date = "2025-12-31"
+#separator = ","
+#encoding = "utf-8"
 
 # Cells that must stay published, one [[tables.frozen]] for each, with a code for every column.
 #[[tables.frozen]]

@@ -34,7 +34,7 @@ class Result:
     certificate
         What was proven; its ``public()`` part is written beside the table.
     settings
-        Rule, method and cost, for the office's files. Confidential.
+        Rule, method, cost and what was set by hand, for the office's files. Confidential.
     """
 
     table: Table
