@@ -15,11 +15,14 @@ from diskret.errors import InputError, JobError
 from diskret.io import Column, PostgresTable
 from diskret.rules import (
     PQ,
+    Apriori,
     Dominance,
     GroupDisclosure,
     MarginalValue,
     MinimumFrequency,
+    MissingSafe,
     PPercent,
+    ZeroCells,
 )
 from diskret.workflow.job import DatabaseRecords, HierarchyFile, Output, Records, read_job
 from diskret.workflow.job_template import template
@@ -102,6 +105,7 @@ def folder(tmp_path: Path) -> Path:
         "code;parent;label\nT;;All\n01;T;small\n02;T;big\n", encoding="utf-8"
     )
     pq.write_table(pa.table({"region": ["N"]}), tmp_path / "firms.parquet")
+    (tmp_path / "apriori.hst").write_text("N,1,p\n", encoding="utf-8")
     (tmp_path / "firms.dat").write_text("", encoding="utf-8")
     return tmp_path
 
@@ -167,6 +171,7 @@ RULES = [
         "group_disclosure = { percent = 80, minimum_parent = 5, range = 20 }",
         GroupDisclosure(80, 5, 20),
     ),
+    ('missing_safe = { size = ["99", "x"] }', MissingSafe({"size": ["99", "x"]})),
 ]
 
 
@@ -180,6 +185,35 @@ def test_the_pq_rule_is_understood(folder: Path):
     text = JOB.replace("dominance = { n = 3, k = 70 }", "pq = { p = 5, q = 50, minimum_level = 1 }")
     rules = [PPercent(15, 2.5), MinimumFrequency(3, "holdings", 20), PQ(5, 50, 1)]
     assert read_job(written(folder, text)).tables[0].rule == reduce(or_, rules)
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("pq = { p = 5, q = 50, coalition = 2 }", PQ(5, 50, coalition=2)),
+        ("zero_cells = { level = 0.5 }", ZeroCells(0.5)),
+    ],
+)
+def test_rules_of_sums_are_understood(folder: Path, text: str, rule: object):
+    job = JOB.replace("dominance = { n = 3, k = 70 }", text)
+    assert read_job(written(folder, job)).tables[0].rule.rules[-1] == rule
+
+
+def test_a_coalition_is_understood(folder: Path):
+    job = JOB.replace("minimum_level = 2.5", "minimum_level = 2.5, coalition = 3")
+    assert read_job(written(folder, job)).tables[0].rule.rules[0] == PPercent(15, 2.5, 3)
+
+
+def test_cells_set_by_hand_are_seen_from_the_job_file(folder: Path):
+    (folder / "set.csv").write_text("size,cost\n1,3\n", encoding="utf-8")
+    job = JOB.replace("minimum_frequency = { n = 4 }", 'apriori = { file = "set.csv" }')
+    assert read_job(written(folder, job)).tables[1].rule == Apriori(folder / "set.csv")
+    options = 'reason = "consent", who = "A", date = "2025-12-31"'
+    text = f'apriori = {{ file = "apriori.hst", range = 20, {options}, separator = "," }}'
+    job = JOB.replace("minimum_frequency = { n = 4 }", text)
+    assert read_job(written(folder, job)).tables[1].rule == Apriori(
+        folder / "apriori.hst", 20, "consent", "A", "2025-12-31", ","
+    )
 
 
 @pytest.mark.parametrize("name", ["firms.csv", "firms.parquet"])
@@ -296,8 +330,13 @@ def test_the_template_shows_a_database(folder: Path):
 
 
 def test_the_template_names_every_rule(folder: Path):
-    for text in ["pq = { p = ", *(text for text, _ in RULES)]:
-        for key in re.findall(r"(\w+) =", text):
+    for text in [
+        "pq = { p = ",
+        "zero_cells = { level = ",
+        "coalition = ",
+        *(text for text, _ in RULES),
+    ]:
+        for key in {*re.findall(r"(\w+) =", text)} - {"size"}:
             assert f"{key} = " in template(), key
 
 
@@ -416,6 +455,21 @@ BROKEN = [
     ('at = { region = "All", size', 'at = { siz = "1", size', 47, ["'siz'", "'size'"]),
     ('region = "N", size = "1"', 'size = "1"', 49, ["'region' is missing"]),
     ('region = "N", size = "1"', 'region = "N", size = 1', 49, ["'size'", "in quotes", "not 1"]),
+    ("{ minimum_frequency = { n = 4 } }", "{ zero_cells = { level = 1 } }", 53,
+     ["needs a 'value'"]),
+    ("{ minimum_frequency = { n = 4 } }", "{ missing_safe = {} }", 53, ["columns of 'by'"]),
+    ("{ minimum_frequency = { n = 4 } }", '{ missing_safe = { siz = ["9"] } }', 53,
+     ["'siz'", "did you mean 'size'"]),
+    ("{ minimum_frequency = { n = 4 } }", '{ missing_safe = { size = "9" } }', 53,
+     ["'size'", "list of texts"]),
+    ("{ minimum_frequency = { n = 4 } }", '{ apriori = { file = "none.csv" } }', 53,
+     ["none.csv", "does not exist"]),
+    ("{ minimum_frequency = { n = 4 } }", '{ apriori = { file = "firms.csv" } }', 53,
+     ["firms.csv", "at least one of 'status'"]),
+    ("{ minimum_frequency = { n = 4 } }", '{ apriori = { file = "apriori.hst" } }', 53,
+     ["apriori.hst", "does not say its reason"]),
+    ("minimum_level = 2.5", "coalition = 0", 43, ["'coalition'", "whole number from 1", "not 0"]),
+    ("dominance = { n = 3, k = 70 }", "zero_cells = {}", 45, ["'level' is missing"]),
     ("{ minimum_frequency = { n = 4 } }", "{}", 53, ["at least one rule", "p_percent"]),
     ("{ minimum_frequency = { n = 4 } }", "{ dominance = {} }", 53, ["'dominance'", "count"]),
     ("{ n = 3, k = 70 }", "{ n = 3, k = 70 }\npq = { p = 5 }", 46, ["'q' is missing"]),

@@ -17,7 +17,14 @@ from numpy.typing import NDArray
 
 from diskret.errors import InputError
 from diskret.io import to_arrow
-from diskret.rules.apriori_entries import ANSWERS, check_date, checked_entries, code_columns
+from diskret.rules.apriori_entries import (
+    ANSWERS,
+    STATUS,
+    Origin,
+    check_code_columns,
+    check_date,
+    checked_entries,
+)
 from diskret.rules.exact import percent_of, percentage
 from diskret.rules.hst import Line, hst_entries, read_hst
 from diskret.rules.parents import same_cell
@@ -118,7 +125,7 @@ class Apriori(Joinable):
         frame = to_arrow(self.entries)[0]
         if not isinstance(self.entries, str | PathLike):
             object.__setattr__(self, "entries", frame)
-        object.__setattr__(self, "_entries", checked_entries(frame, self.where))
+        object.__setattr__(self, "_entries", checked_entries(frame, Origin(self.where)))
 
     def __repr__(self) -> str:
         return f"Apriori({self.where}, range={self.range!r})"
@@ -140,10 +147,11 @@ class Apriori(Joinable):
         entries = self._entries
         if entries is None:
             answers = {name: str(getattr(self, name)) for name in ANSWERS}
-            said = hst_entries(self._lines, table.dimensions, answers, self.where)
-            entries = checked_entries(said, self.where)
+            entries = checked_entries(
+                *hst_entries(self._lines, table.dimensions, answers, self.where)
+            )
         names = [dimension.name for dimension in table.dimensions]
-        code_columns(entries, names, self.where)
+        check_code_columns(entries, names, self.where)
         return _set_by_hand(table, entries, self.range, self.where)
 
     @property
@@ -185,7 +193,7 @@ def _set_by_hand(table: Table, entries: pa.Table, percent: float, where: str) ->
             )
         return flat.reshape(table.shape)[np.ix_(*twin)]
 
-    kind = pc.index_in(entries.column("status"), pa.array(["safe", "unsafe", "frozen"]))
+    kind = pc.index_in(entries.column("status"), pa.array(STATUS))
     status = spread(kind.cast(pa.float64()).to_numpy(zero_copy_only=False), "status")
     unsafe = status == 1
     _refuse_empty(table, unsafe, where)

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from diskret.errors import InputError
-from diskret.rules.apriori_entries import COLUMNS
+from diskret.rules.apriori_entries import COLUMNS, Origin
 from diskret.tables.dimension import Dimension
 
 #: The number of a line and its fields.
@@ -68,8 +68,8 @@ def hst_entries(
     dimensions: Sequence[Dimension],
     answers: dict[str, str],
     where: str,
-) -> pa.Table:
-    """The lines as entries, one row a cell.
+) -> tuple[pa.Table, Origin]:
+    """The lines as entries, one row a cell, and the line that names it first.
 
     The codes of a line come in the order of the dimensions; an empty one is the total.
 
@@ -91,6 +91,7 @@ def hst_entries(
     """
     totals = [dimension.hierarchy.total for dimension in dimensions]
     cells: dict[tuple[str, ...], dict[str, Any]] = {}
+    first: dict[tuple[str, ...], int] = {}
     for number, fields in lines:
         codes, said = fields[: len(totals)], fields[len(totals) :]
         if not said:
@@ -100,6 +101,7 @@ def hst_entries(
             )
         cell = tuple(code or total for code, total in zip(codes, totals, strict=True))
         entry = cells.setdefault(cell, {})
+        first.setdefault(cell, number)
         for column, value in _said(said, f"{where}, line {number}").items():
             if column in entry:
                 raise InputError(
@@ -115,9 +117,9 @@ def hst_entries(
         ]
         for column in COLUMNS
     }
-    return pa.table(
-        {name: pa.array(column, pa.string()) for name, column in {**codes, **content}.items()}
-    )
+    columns = {**codes, **content}
+    table = pa.table({name: pa.array(column, pa.string()) for name, column in columns.items()})
+    return table, Origin(where, tuple(first.values()))
 
 
 def _said(fields: tuple[str, ...], where: str) -> dict[str, str]:
