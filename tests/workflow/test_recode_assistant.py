@@ -85,3 +85,14 @@ def test_progress_is_reported():
     told = []
     rows = recode_candidates(a_table(), RULE, lambda *step: told.append(step)).num_rows
     assert told == [("recode", done, rows) for done in range(rows + 1)]
+
+
+def test_a_recoding_that_takes_a_code_set_by_hand_away_has_no_number():
+    priced = dk.rules.Apriori(pa.table({"region": ["S1"], "sex": ["f"], "cost": [3]}))
+    rows = recode_candidates(a_table(), RULE | priced).to_pylist()
+    gone = [
+        row for row in rows if row["level"] is not None or "S1" in (row["first"], row["second"])
+    ]
+    assert gone
+    assert all(row["unsafe_after"] is None for row in gone)
+    assert any(row["unsafe_after"] is not None for row in rows)

@@ -59,7 +59,8 @@ def recode_candidates(table: Table, rule: Rule, progress: Progress = silent) -> 
         ``level`` for ``table.recode(dimension, level=level)``; ``unsafe_before``,
         ``unsafe_after`` and ``cells_lost``. The fewest unsafe cells stand first, then the
         fewest lost. ``unsafe_after`` is null, and the row last, where the table cannot be
-        recoded because contributors may be in both categories.
+        recoded because contributors may be in both categories, or where `Apriori` names a
+        code that would be gone.
 
     Raises
     ------
@@ -146,4 +147,7 @@ def _outcome(table: Table, rule: Rule, candidate: _Candidate) -> tuple[int | Non
         raise  # no table would allow this candidate, so it should not have been tried
     except InputError:
         return None, lost
-    return int(rule(coarser).unsafe.sum()), lost
+    try:
+        return int(rule(coarser).unsafe.sum()), lost
+    except HierarchyError:
+        return None, lost
