@@ -196,12 +196,14 @@ def test_the_pq_rule_is_understood(folder: Path):
 )
 def test_rules_of_sums_are_understood(folder: Path, text: str, rule: object):
     job = JOB.replace("dominance = { n = 3, k = 70 }", text)
-    assert read_job(written(folder, job)).tables[0].rule.rules[-1] == rule
+    rules = [PPercent(15, 2.5), MinimumFrequency(3, "holdings", 20), rule]
+    assert read_job(written(folder, job)).tables[0].rule == reduce(or_, rules)
 
 
 def test_a_coalition_is_understood(folder: Path):
     job = JOB.replace("minimum_level = 2.5", "minimum_level = 2.5, coalition = 3")
-    assert read_job(written(folder, job)).tables[0].rule.rules[0] == PPercent(15, 2.5, 3)
+    rules = [PPercent(15, 2.5, 3), MinimumFrequency(3, "holdings", 20), Dominance(3, 70)]
+    assert read_job(written(folder, job)).tables[0].rule == reduce(or_, rules)
 
 
 def test_cells_set_by_hand_are_seen_from_the_job_file(folder: Path):

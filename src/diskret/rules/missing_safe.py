@@ -17,9 +17,10 @@ from diskret.tables import Table
 class MissingSafe(Joinable):
     """A cell is safe, whatever other rules say, if one of its codes means "unknown".
 
-    Who contributes to such a cell cannot be told from what is published, since nobody
-    outside knows of whom the code is missing. Totals that include the code are judged as
-    usual, and the cells themselves may be suppressed to protect others.
+    The reason is that nobody outside knows of whom the code is missing, so nobody can tell
+    who contributes to such a cell. Where that does not hold, leave the rule out. Totals that
+    include the code are judged as usual, and the cells themselves may be suppressed to
+    protect others.
 
     Parameters
     ----------
