@@ -8,7 +8,8 @@ from diskret.attack.attacker import Attacker
 from diskret.attack.certificate import SuppressionCertificate, certify, targets_of
 from diskret.attack.equations import cell_name
 from diskret.attack.examine import Examination, Targets, examine
-from diskret.attack.intervals import interval_columns, intervals
+from diskret.attack.explain import Explanations, explain
+from diskret.attack.intervals import ends_in_units, interval_columns, intervals
 from diskret.attack.knowledge import attacker_bounds
 from diskret.attack.proof import recheck, unmet
 from diskret.attack.requirements import Requirements
@@ -16,13 +17,16 @@ from diskret.attack.requirements import Requirements
 __all__ = [
     "Attacker",
     "Examination",
+    "Explanations",
     "Requirements",
     "SuppressionCertificate",
     "Targets",
     "attacker_bounds",
     "cell_name",
     "certify",
+    "ends_in_units",
     "examine",
+    "explain",
     "interval_columns",
     "intervals",
     "recheck",

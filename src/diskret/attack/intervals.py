@@ -62,10 +62,25 @@ def interval_frame(published: Published, examination: Examination) -> pa.Table:
         dimension.name: pa.array(np.array(dimension.hierarchy.codes, dtype=object)[i], pa.string())
         for dimension, i in zip(published.dimensions, at, strict=True)
     }
-    lower, upper = _near_whole(examination.lower), _near_whole(examination.upper)
-    columns["lower"] = _in_units(np.ceil(lower), published.decimals)
-    columns["upper"] = _in_units(np.floor(upper), published.decimals)
-    return pa.table(columns)
+    lower, upper = ends_in_units(examination.lower, examination.upper, published.decimals)
+    return pa.table({**columns, "lower": lower, "upper": upper})
+
+
+def ends_in_units(
+    lower: NDArray[np.float64], upper: NDArray[np.float64], decimals: int
+) -> tuple[pa.Array, pa.Array]:
+    """Ends of intervals in scaled units as published ones, null where they are infinite.
+
+    Examples
+    --------
+    >>> lower, upper = ends_in_units(np.array([1.5, -np.inf]), np.array([7.0, np.inf]), 0)
+    >>> lower.to_pylist(), upper.to_pylist()
+    ([2, None], [7, None])
+    """
+    return (
+        _in_units(np.ceil(_near_whole(lower)), decimals),
+        _in_units(np.floor(_near_whole(upper)), decimals),
+    )
 
 
 def interval_columns(published: Published, examination: Examination) -> dict[str, list[Any]]:

@@ -67,6 +67,8 @@ class Programme:
     ----------
     matrix, right, lower, upper
         As in [`propagate`][diskret.attack.bounds.propagate].
+    centre
+        A solution near which to begin, where one is known, ``(n,)``, int64.
     """
 
     def __init__(
@@ -75,10 +77,13 @@ class Programme:
         right: NDArray[np.int64],
         lower: NDArray[np.int64],
         upper: NDArray[np.int64],
+        centre: NDArray[np.int64] | None = None,
     ):
         self.matrix, self.right = matrix, right
         self.lower, self.upper = lower.copy(), upper.copy()
-        self._centre = np.where(lower > -UNKNOWN, lower, np.where(upper < UNKNOWN, upper, 0))
+        if centre is None:
+            centre = np.where(lower > -UNKNOWN, lower, np.where(upper < UNKNOWN, upper, 0))
+        self._centre = centre
         size = max(
             float(np.abs(right - product(matrix, self._centre)).max(initial=1)),
             float(np.abs(upper - self._centre)[upper < UNKNOWN].max(initial=1)),

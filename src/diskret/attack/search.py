@@ -110,8 +110,8 @@ def search(
     far
         How far an unknown without end is moved to show that it has none.
     asked
-        Whose intervals are of interest, bool, ``(n,)``; those of others stay as wide as
-        their bounds.
+        Whose intervals are of interest, bool, ``(n,)``. What is found about the others is
+        true, but need not be all.
     wanted
         Where to try harder, by branch and bound, if points fall short. The bounds do not
         depend on it.
@@ -282,7 +282,7 @@ class _Search:
 
     def _try_harder(self, wanted: Wanted) -> None:
         """Branch and bound where points fall short of what is wanted and the bound does not."""
-        for unknown, sign in product(range(self.size), (1, -1)):
+        for unknown, sign in product(np.flatnonzero(self.asked).tolist(), (1, -1)):
             if self._worth_trying(unknown, sign, wanted):
                 self._keep(self.programme.farthest_whole(unknown, sign, _NODES))
 
@@ -290,7 +290,7 @@ class _Search:
         """Whether a better point may exist on one side, and would be of use."""
         found = self.finding
         bound = found.upper[unknown] if sign > 0 else found.lower[unknown]
-        if not self.asked[unknown] or np.isinf(bound) or found.shown(unknown, sign):
+        if np.isinf(bound) or found.shown(unknown, sign):
             return False
         if found.high[unknown] - found.low[unknown] < wanted.width[unknown]:
             return True

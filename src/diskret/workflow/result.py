@@ -13,12 +13,14 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from diskret.attack import SuppressionCertificate
+from diskret.attack import Explanations, SuppressionCertificate, explain
 from diskret.io import from_arrow
 from diskret.keys import SecretKeys
+from diskret.progress import Progress, silent
 from diskret.rules import Sensitivity
 from diskret.tables import Published, Table
 from diskret.tables.cells import public_columns, table_columns
+from diskret.workflow.explanations import explanation_columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +106,67 @@ class Result:
                 "upper_level": level(proven.upper),
                 "sliding_level": level(proven.sliding),
             }
+        )
+
+    def explain(self, limit: int | None = None, progress: Progress = silent) -> Any:
+        """Why each secondary is hidden: which cells need it, and what would be known of them.
+
+        Each secondary in turn is imagined to be published with its value, all else as it is.
+        Confidential.
+
+        Parameters
+        ----------
+        limit
+            Largest number of linear programmes; None: no limit. What is left then is said to
+            be ``not examined``.
+        progress
+            Called with ``("explain", secondaries done, all secondaries)``.
+
+        Returns
+        -------
+        frame
+            The user's own kind, with one or more rows for each secondary:
+
+            - its codes;
+            - `kind`: ``protects`` a primary; ``hides`` another secondary, whose exact value
+              could be computed otherwise; ``together``: published alone it would do no harm,
+              so it is needed only together with others, or not at all; ``not examined``;
+            - ``needed_by_<dimension>``: the codes of the cell that needs it (null if none);
+            - `lower`, `upper`: what the certificate's attacker could compute for that cell;
+              equal where the value would be known exactly, null where nothing bounds it;
+            - `required_lower`, `required_upper`, `required_width`: the interval must reach
+              that far on both sides and be that wide (null, null, the last published unit if
+              a secondary needs it).
+
+        Examples
+        --------
+        >>> import diskret as dk
+        >>> cells = pa.table({"region": ["N", "S", "W"], "firms": [7, 2, 5]})
+        >>> table = dk.Table.from_cells(cells, by={"region": None}, count="firms")
+        >>> dk.suppress(table, dk.rules.MinimumFrequency(3)).explain().to_pylist()
+        [{'region': 'W', 'kind': 'protects', 'needed_by_region': 'S', 'lower': 2, 'upper': 2, \
+'required_lower': 1, 'required_upper': 3, 'required_width': 1}]
+        """
+        found = self.explanations(limit, progress)
+        return from_arrow(self.explanation_cells(found), self.table.frame_kind)
+
+    def explanations(self, limit: int | None = None, progress: Progress = silent) -> Explanations:
+        """The same by positions of cells in C order and in scaled units. Confidential."""
+        proof = self.certificate
+        return explain(
+            self.published,
+            proof.examination,
+            proof.requirements,
+            self.table.measure.sum,
+            proof.attacker,
+            limit=limit,
+            progress=progress,
+        )
+
+    def explanation_cells(self, found: Explanations) -> pa.Table:
+        """Explanations as `explain` returns them, as an Arrow table."""
+        return explanation_columns(
+            self.published, found, self.certificate.requirements, self.table.measure.sum
         )
 
     def write(
