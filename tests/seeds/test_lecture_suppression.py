@@ -55,6 +55,39 @@ def test_an_outsider_cannot_tell_the_hidden_counts(table):
     }
 
 
+def test_each_secondary_is_needed_by_both_primaries(table):
+    """Rows without, college; columns protestant, orthodox: four cells, each the others' key."""
+    result = dk.suppress(table, dk.rules.MinimumFrequency(3), cost="value")
+    got = [
+        (
+            (r["school"], r["religion"]),
+            r["kind"],
+            (r["needed_by_school"], r["needed_by_religion"]),
+            (r["lower"], r["upper"]),
+            (r["required_lower"], r["required_upper"]),
+        )
+        for r in result.explain().to_pylist()
+    ]
+    # 47 - 13 - 10 - 0 - 22 = 2 without school; then 13 - 2 - 0 - 3 - 3 - 4 = 1 at college
+    two = (("without", "orthodox"), (2, 2), (1, 3))
+    one = (("college", "orthodox"), (1, 1), (0, 2))
+    assert sorted(got) == sorted(
+        (secondary, "protects", *primary)
+        for secondary in [("without", "protestant"), ("college", "protestant")]
+        for primary in (two, one)
+    )
+
+
+def test_zeros_are_hidden_for_the_marginal_value(table):
+    result = dk.suppress(table, dk.rules.MarginalValue(), cost="value")
+    rows = result.explain().to_pylist()
+    # with any of the three published, 4 of 4 at university follow by subtraction
+    assert {(r["school"], r["religion"]) for r in rows} == set(hidden_as(result, "secondary"))
+    needed_by = {(r["needed_by_school"], r["needed_by_religion"]) for r in rows}
+    assert needed_by == {("university", "jewish")}
+    assert {(r["kind"], r["lower"], r["upper"]) for r in rows} == {("protects", 4, 4)}
+
+
 def hidden_as(result, status):
     cells = result.cells.to_pylist()
     return {(c["school"], c["religion"]): c["count"] for c in cells if c["status"] == status}

@@ -43,6 +43,24 @@ def test_printed_intervals():
     }
 
 
+def test_the_three_other_corners_all_keep_the_eight_secret():
+    """With one of them published, 8 follows: 49 - 19 - 22, 45 - 20 - 17, or from 10 both."""
+    corners = [("1", "1"), ("1", "3"), ("2", "1"), ("2", "3")]
+    table = small_table()
+
+    def printed(problem):
+        return Pattern(hidden(table, *corners).ravel(), "printed")
+
+    result = dk.suppress(table, dk.rules.MinimumFrequency(9), method=printed)
+    rows = result.explain().to_pylist()
+    assert [
+        (r["x"] + r["y"], r["kind"], r["needed_by_x"] + r["needed_by_y"], r["lower"], r["upper"])
+        for r in rows
+    ] == [("11", "protects", "21", 8, 8), ("13", "protects", "21", 8, 8),
+          ("23", "protects", "21", 8, 8)]  # fmt: skip
+    assert {(r["required_lower"], r["required_upper"]) for r in rows} == {(7, 9)}
+
+
 NACE = {
     "code": ["62", "621", "622", "6211", "6212", "6214", "6222", "6223", "6224"],
     "parent": ["", "62", "62", "621", "621", "621", "622", "622", "622"],
@@ -86,6 +104,26 @@ def test_the_attack_catches_it_and_the_pattern_is_repaired(nace_table):
     assert suppressed[hidden(nace_table, *S_PATTERN)].all()
     found = dk.attack.intervals(result.published).to_pylist()
     assert all(c["lower"] < c["upper"] for c in found)
+
+
+def test_every_secondary_of_the_repaired_pattern_keeps_the_two_secret(nace_table):
+    """Three linked rectangles: 6223, 622 and 621 with one of its parts, columns A and C."""
+
+    def slide(problem):
+        return Pattern(hidden(nace_table, *S_PATTERN).ravel(), "slide")
+
+    result = dk.suppress(nace_table, dk.rules.MinimumFrequency(3), method=slide)
+    cells = {(c["nace"], c["column"]) for c in result.cells.to_pylist()
+             if c["status"] == "secondary"}  # fmt: skip
+    rows = result.explain().to_pylist()
+    assert {(r["nace"], r["column"]) for r in rows} == cells
+    # one link is enough: row or column gives its neighbour, and so on down to 6223 in A
+    ladder = {(n, c) for n, c in cells if c in "AC"}
+    protecting = {(r["nace"], r["column"]) for r in rows if r["kind"] == "protects"}
+    assert protecting == ladder == cells
+    assert {(r["needed_by_nace"], r["needed_by_column"], r["lower"], r["upper"]) for r in rows} == {
+        ("6223", "A", 2, 2)
+    }
 
 
 def test_a_method_that_publishes_unsafe_cells_is_refused(nace_table):

@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 
 from diskret.attack.exact import LIMIT, Point, times
 
-#: Deviations kept for looking up again; a table found beyond is used once.
-_KEPT = 2 * 10**7
-#: How many tables on each side all others are mixed with.
-_PARTNERS = 6
+#: Tables, and deviations in them, kept for looking up again; one found beyond is used once.
+_TABLES, _KEPT = 1024, 2 * 10**7
+#: How many tables on each side are mixed, and with how many on the other.
+_MIXED, _PARTNERS = 200, 6
 
 #: The lowest and the highest value of each cell.
 Reach = tuple[NDArray[np.float64], NDArray[np.float64]]
@@ -41,7 +41,7 @@ class Alternatives:
 
     Four parts of the first table and one of the second leave the first cell at 5:
 
-    >>> low, high = known.mixed(0)
+    >>> low, high = known.mixed(0, np.array([1, 2]))
     >>> low.round(6).tolist(), high.round(6).tolist()
     ([5.0, 7.2, 2.0], [5.0, 8.0, 2.8])
     """
@@ -59,7 +59,7 @@ class Alternatives:
         moved = difference.astype(np.float64) / table.denominator
         fraction = difference % table.denominator != 0
         moved -= np.where(fraction, 2 * np.sign(moved) * np.spacing(np.abs(moved)), 0)
-        if not self._size or (self._size + 1) * len(moved) <= _KEPT:
+        if not self._size or self._size < min(_TABLES, _KEPT // len(moved)):
             if self._size == len(self._moved):
                 self._moved = np.concatenate((self._moved, np.zeros_like(self._moved)))
             self._moved[self._size] = moved
@@ -72,27 +72,30 @@ class Alternatives:
         moved = moved[moved[:, still] == 0]
         return self.values(moved.min(axis=0), moved.max(axis=0))
 
-    def mixed(self, still: int) -> Reach:
-        """The same for means of two tables of which one raises that cell, the other lowers it.
+    def mixed(self, still: int, cells: NDArray[np.int64]) -> Reach:
+        """The same, of some cells, for means of a table that raises one and one that lowers it.
 
-        Only some pairs are tried: for each table the few on the other side that move all cells
-        least for each unit of the cell in question. Not to be asked for whole numbers.
+        Only some pairs are tried: of tables that move these cells little for each unit of the
+        cell that is to stand still. Not to be asked of whole numbers.
         """
         low, high = np.zeros(len(self.truth)), np.zeros(len(self.truth))
-        moved = self._moved[: self._size]
-        at = moved[:, still]
-        up, down = moved[at > 0], moved[at < 0]
-        if self.whole or not len(up) or not len(down):
+        at = self._moved[: self._size, still]
+        if self.whole or not len(cells) or not ((at > 0).any() and (at < 0).any()):
             return self.values(low, high)
-        for these, others in ((up, down), (down, up)):
-            effort = np.sqrt(np.abs(others) / np.abs(others[:, [still]])).mean(axis=1)
-            for partner in others[np.argsort(effort, kind="stable")[:_PARTNERS]]:
-                weight = these[:, [still]] / (these[:, [still]] - partner[still])
+        sides: list[tuple[NDArray[np.float64], NDArray[np.float64]]] = []
+        for side in (at > 0, at < 0):
+            moved, by = self._moved[: self._size][side][:, cells], at[side]
+            effort = np.sqrt(np.abs(moved)).mean(axis=1) / np.sqrt(np.abs(by))
+            chosen = np.argsort(effort, kind="stable")[:_MIXED]
+            sides.append((moved[chosen], by[chosen, None]))
+        for (these, up), (others, down) in (sides, sides[::-1]):
+            for partner, fall in zip(others[:_PARTNERS], down[:_PARTNERS], strict=True):
+                weight = up / (up - fall)
                 first, second = (1 - weight) * these, weight * partner
+                both = first + second
                 doubt = 1e-14 * (np.abs(first) + np.abs(second))
-                low = np.minimum(low, (first + second + doubt).min(axis=0))
-                high = np.maximum(high, (first + second - doubt).max(axis=0))
-        low[still] = high[still] = 0
+                low[cells] = np.minimum(low[cells], (both + doubt).min(axis=0, initial=0))
+                high[cells] = np.maximum(high[cells], (both - doubt).max(axis=0, initial=0))
         return self.values(low, high)
 
     def values(self, low: NDArray[np.float64], high: NDArray[np.float64]) -> Reach:

@@ -52,8 +52,8 @@ class Explanations:
         What the attacker could compute for that cell, ``(r,)``, float64; −inf and inf where
         nothing bounds it, or no cell needs it.
     programmes
-        Work done: one for each secondary that witnesses alone do not settle, and one for each
-        end of an interval that was asked for.
+        Work done: one for each secondary, and one for each end of an interval that witnesses
+        do not settle.
     """
 
     secondary: NDArray[np.int64]
@@ -100,7 +100,7 @@ def explain(
     attacker
         Who attacks.
     limit
-        Largest number of linear programmes (see `Explanations.programmes`); None: no limit.
+        Largest amount of work (see `Explanations.programmes`); None: no limit.
         Small connected parts of the table come first.
     progress
         Told about the task ``"explain"``: secondaries done, and all.
@@ -297,18 +297,13 @@ def _without(
     limit: int | None,
 ) -> _Answer:
     """Who needs one secondary, asking primaries first."""
+    if limit is not None and limit < 1:
+        return _nobody("not examined", 0)
     still = int(np.searchsorted(part.cell, secondary))
     reach = alternatives.reach(still)
     others = part.cell != secondary
     primary = question.primary[part.cell]
-    if (question.met(part.cell, reach) | ~others).all():
-        return _nobody("together", 0)
-    reach = farther(reach, alternatives.mixed(still))
-    if (question.met(part.cell, reach) | ~others).all():
-        return _nobody("together", 0)
-    if limit is not None and limit < 1:
-        return _nobody("not examined", 0)
-    attack = _Attack(question, part, alternatives, secondary)
+    attack: _Attack | None = None
     spent = 1
     kinds: tuple[tuple[Kind, NDArray[np.bool_]], ...] = (
         ("protects", primary),
@@ -316,6 +311,11 @@ def _without(
     )
     for kind, who in kinds:
         asked = who & ~question.met(part.cell, reach)
+        reach = farther(reach, alternatives.mixed(still, np.flatnonzero(asked)))
+        asked = who & ~question.met(part.cell, reach)
+        if not asked.any():
+            continue
+        attack = attack or _Attack(question, part, alternatives, secondary)
         cost = 2 * attack.unknowns(asked)
         if limit is not None and spent + cost > limit:
             return _nobody("not examined", spent)

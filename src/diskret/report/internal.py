@@ -15,8 +15,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from diskret.attack import Explanations
 from diskret.errors import InputError
 from diskret.report.depths import loss_table
+from diskret.report.explanations import STYLE as _FOLDS
+from diskret.report.explanations import explanation_section, explanation_titles
 from diskret.report.intervals import (
     Intervals,
     count_table,
@@ -59,6 +62,7 @@ def write_internal_report(
     *,
     title: str | None = None,
     language: str = "en",
+    explanations: Explanations | None = None,
 ) -> None:
     """Write the office's report as one HTML page that needs nothing but itself. Confidential.
 
@@ -80,6 +84,8 @@ def write_internal_report(
         Heading; None for "<measure> by <dimensions>".
     language
         ``"en"`` or ``"de"``.
+    explanations
+        Why each secondary is hidden; None: the report does not say.
 
     Raises
     ------
@@ -103,15 +109,17 @@ def write_internal_report(
         Mark("second", words["secondary"], 7),
         Mark("none", words["empty"], 2),
     )
+    notes = explanation_titles(published, explanations, language) if explanations else None
     body = [
         overview(published, language, tiles),
-        section(words["map"], cell_map(published, status, marks, language)),
+        section(words["map"], cell_map(published, status, marks, language, notes)),
         section(
             words["lost"],
             element("p", words["lost note"], class_="note"),
             loss_table(published, primary, value, language),
         ),
         *_reasons(hidden, language),
+        *(explanation_section(published, explanations, value, language) if explanations else []),
         *_positions(intervals, hidden[published.measure], language),
         section(
             words["intervals"],
@@ -129,7 +137,7 @@ def write_internal_report(
         kind=f"{words['office']} · {words['confidential']}",
         body=body,
         footer=words["made"].format(software=certificate.get("software", "diskret")),
-        style=_STYLE,
+        style=_STYLE + _FOLDS,
     )
 
 

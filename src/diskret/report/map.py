@@ -29,7 +29,11 @@ class Mark:
 
 
 def cell_map(
-    published: Published, status: NDArray[np.int8], marks: Sequence[Mark], language: str
+    published: Published,
+    status: NDArray[np.int8],
+    marks: Sequence[Mark],
+    language: str,
+    notes: Mapping[int, str] | None = None,
 ) -> Markup:
     """The map with its key and caption.
 
@@ -44,6 +48,8 @@ def cell_map(
         What statuses there are.
     language
         ``"en"`` or ``"de"``.
+    notes
+        What to say of single cells, by their position, where a pointer rests on them.
     """
     words = words_in(language)
     dimensions = published.dimensions
@@ -52,6 +58,7 @@ def cell_map(
     across = [_shown(d, _MOST_COLUMNS) for d in dimensions[split:]]
     index = [rows, *(np.zeros(1, np.int64) for _ in dimensions[1:split]), *across]
     boxes = status[np.ix_(*index)].reshape(len(rows), -1)
+    cells = np.arange(status.size).reshape(status.shape)[np.ix_(*index)].reshape(boxes.shape)
     group = int(np.prod([len(a) for a in across[1:]], dtype=np.int64))
     tops = [code_text(dimensions[split], int(i), words) for i in across[0]] if across else []
 
@@ -60,7 +67,8 @@ def cell_map(
         part = slice(first, first + _ROWS_A_PICTURE)
         depth = dimensions[0].hierarchy.level
         sides = [(code_text(dimensions[0], int(i), words), int(depth[i])) for i in rows[part]]
-        pictures.append(_picture(boxes[part], sides, tops, group, marks, language))
+        said = _said(cells[part], notes or {})
+        pictures.append(_picture(boxes[part], sides, tops, group, marks, language, said))
     caption = _caption(published, split, [rows, *across], words, language)
     keys = element("ul", *(_key(mark) for mark in marks), class_="key")
     return element("figure", keys, *pictures, element("figcaption", caption))
@@ -118,6 +126,14 @@ def _caption(
     return " ".join(lines)
 
 
+def _said(cells: NDArray[np.int64], notes: Mapping[int, str]) -> dict[tuple[int, int], str]:
+    """Notes by row and column of the picture."""
+    if not notes:
+        return {}
+    at = np.argwhere(np.isin(cells, np.fromiter(notes, dtype=np.int64)))
+    return {(int(i), int(j)): notes[int(cells[i, j])] for i, j in at}
+
+
 # ── how it is drawn ─────────────────────────────────────────────────────────────────
 
 
@@ -128,6 +144,7 @@ def _picture(
     group: int,
     marks: Sequence[Mark],
     language: str,
+    said: Mapping[tuple[int, int], str],
 ) -> Markup:
     columns = boxes.shape[1]
     groups = columns // group
@@ -170,6 +187,18 @@ def _picture(
                 )
             )
         drawn.append(Markup("\n"))
+    for (row, column), text in said.items():
+        drawn.append(
+            element(
+                "rect",
+                element("title", text),
+                x=x(column),
+                y=top + row * _HEIGHT + 0.5,
+                width=width - 1,
+                height=12,
+                class_="why",
+            )
+        )
     counts = ", ".join(
         f"{mark.name}: {number(int((boxes == i).sum()), language)}" for i, mark in enumerate(marks)
     )

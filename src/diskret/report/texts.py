@@ -108,6 +108,30 @@ WORDS: dict[str, dict[str, str]] = {
         "levels": "Level below, above",
         "settings": "Settings and proof",
         "setting": "Setting",
+        "why": "Why each secondary is hidden",
+        "why note": (
+            "Each secondary in turn is imagined to be published, all else as it is. Listed are "
+            "the cells that would then miss what is required of them, and what the attacker of "
+            "the certificate could compute about them. The same is said on the map where the "
+            "pointer rests on a cell."
+        ),
+        "why protects": "protects",
+        "why hides": "hides another secondary",
+        "why together": "needed only together with others",
+        "why not examined": "not examined",
+        "why left": (
+            "{count} secondaries were not examined, because the limit of the work was reached. "
+            "result.explain() has no limit unless one is given."
+        ),
+        "why others": "and {count} more",
+        "why alone": (
+            "If this cell alone were published, every requirement would still be met. It is "
+            "needed only as long as others are published, or the pattern could do without it."
+        ),
+        "why needed by": "Needed by",
+        "why known": "Without it, known would be",
+        "why more": "{count} more are in the file of explanations (CSV).",
+        "exact value": "the exact value",
     },
     "de": {
         "by": "nach",
@@ -210,6 +234,31 @@ WORDS: dict[str, dict[str, str]] = {
         "levels": "Abstand nach unten, oben",
         "settings": "Einstellungen und Beweis",
         "setting": "Einstellung",
+        "why": "Warum jedes Sekundärfeld gesperrt ist",
+        "why note": (
+            "Für jedes Sekundärfeld ist angenommen, es allein würde veröffentlicht und alles "
+            "andere bliebe. Aufgeführt sind die Felder, denen dann die verlangte Ungewissheit "
+            "fehlt, und was der Angreifer des Zertifikats über sie errechnen könnte. In der "
+            "Karte steht dasselbe, wo der Mauszeiger auf einem Feld ruht."
+        ),
+        "why protects": "schützt",
+        "why hides": "verdeckt ein anderes Sekundärfeld",
+        "why together": "nur zusammen mit anderen nötig",
+        "why not examined": "nicht untersucht",
+        "why left": (
+            "{count} Sekundärfelder wurden nicht untersucht, weil die Grenze des Aufwands "
+            "erreicht war. result.explain() hat keine Grenze, wenn keine angegeben wird."
+        ),
+        "why others": "und {count} weitere",
+        "why alone": (
+            "Würde dieses Feld allein veröffentlicht, wären alle Anforderungen weiter erfüllt. "
+            "Es ist nur nötig, solange andere veröffentlicht sind, oder das Sperrmuster käme "
+            "ohne es aus."
+        ),
+        "why needed by": "Nötig für",
+        "why known": "Ohne die Sperrung bekannt",
+        "why more": "{count} weitere stehen in der Datei der Begründungen (CSV).",
+        "exact value": "der genaue Wert",
     },
 }
 

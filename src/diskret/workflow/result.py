@@ -117,8 +117,9 @@ class Result:
         Parameters
         ----------
         limit
-            Largest number of linear programmes; None: no limit. What is left then is said to
-            be ``not examined``.
+            Largest amount of work: one for each secondary, and one for each linear programme
+            that witnesses do not spare; None: no limit. What is left then is said to be
+            ``not examined``.
         progress
             Called with ``("explain", secondaries done, all secondaries)``.
 
@@ -178,6 +179,8 @@ class Result:
         symbols: str = "de-classic",
         title: str | None = None,
         keys: SecretKeys | str | PathLike[str] | None = None,
+        explain: int = 500,
+        progress: Progress = silent,
     ) -> Path:
         """Write ``public/`` and ``internal/`` into a folder; all or nothing.
 
@@ -198,6 +201,11 @@ class Result:
             Heading of workbooks and reports.
         keys
             The office's secret keys, for the fingerprints of the inputs; see `SecretKeys`.
+        explain
+            How much work the reasons of secondaries may take, the `limit` of
+            [`explain`][diskret.Result.explain]; they stand in ``internal/`` only. 0: none.
+        progress
+            Called with ``("explain", secondaries done, all secondaries)``.
 
         Returns
         -------
@@ -221,4 +229,6 @@ class Result:
             symbols=symbols,
             titles={} if title is None else {self.name: title},
             keys=keys,
+            explain=explain,
+            progress=progress,
         )

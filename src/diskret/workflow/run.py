@@ -58,6 +58,7 @@ def run_job(
         symbols=job.output.symbols,
         titles=titles,
         keys=keys,
+        progress=progress,
     )
     return written, results
 
@@ -107,7 +108,10 @@ def run_demo(
         suppress(table["count"], MinimumFrequency(3), name="firms", progress=progress),
     ]
     titles = _DEMO_TITLES.get(language, {})
-    return write(results, folder, FORMATS, language=language, titles=titles), results
+    written = write(
+        results, folder, FORMATS, language=language, titles=titles, progress=progress
+    )
+    return written, results
 
 
 _DEMO_TITLES = {

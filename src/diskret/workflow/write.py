@@ -9,13 +9,14 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from diskret.attack import Examination
+from diskret.attack import Examination, Explanations
 from diskret.errors import InputError
 from diskret.formats.csv import write_csv, write_internal_csv
 from diskret.formats.parquet import write_internal_parquet, write_parquet
 from diskret.formats.symbols import symbol_set
 from diskret.formats.xlsx import write_internal_xlsx, write_xlsx
 from diskret.keys import SecretKeys
+from diskret.progress import Progress, silent
 from diskret.release import check_public, digest, public_digests, staged, write_json
 from diskret.report import write_internal_report, write_public_report
 from diskret.tables.public_files import structure
@@ -27,6 +28,8 @@ from diskret.workflow.software import software
 FORMATS = ("csv", "parquet", "xlsx", "html")
 DEFAULT_FORMATS = ("csv", "xlsx")
 LANGUAGES = ("en", "de")
+#: How much work the reasons of secondaries may take; see `Result.explain`.
+EXPLAIN = 500
 
 
 def write(
@@ -38,6 +41,8 @@ def write(
     symbols: str = "de-classic",
     titles: Mapping[str, str] | None = None,
     keys: SecretKeys | str | PathLike[str] | None = None,
+    explain: int = EXPLAIN,
+    progress: Progress = silent,
 ) -> Path:
     """Write results into one folder; see [`Result.write`][diskret.Result.write].
 
@@ -55,7 +60,8 @@ def write(
         for result in results:
             title = (titles or {}).get(result.name)
             _write_public(result, stage.public, formats, language, symbols, title, secret)
-            _write_internal(result, stage.internal, formats, language, title)
+            found = result.explanations(explain, progress) if explain else None
+            _write_internal(result, stage.internal, formats, language, title, found)
         check_public(stage.public, [result.published for result in results])
     return Path(folder)
 
@@ -98,10 +104,18 @@ def _write_public(
 
 
 def _write_internal(
-    result: Result, folder: Path, formats: Sequence[str], language: str, title: str | None
+    result: Result,
+    folder: Path,
+    formats: Sequence[str],
+    language: str,
+    title: str | None,
+    explanations: Explanations | None,
 ) -> None:
     name, proof = result.name, result.certificate
     write_internal_csv(result.internal_cells, folder / f"{name}.cells.csv")
+    if explanations is not None:
+        reasons = result.explanation_cells(explanations)
+        write_internal_csv(reasons, folder / f"{name}.explanations.csv")
     if "parquet" in formats:
         write_internal_parquet(result.internal_cells, folder / f"{name}.cells.parquet")
     if "xlsx" in formats:
@@ -115,6 +129,7 @@ def _write_internal(
             folder / f"{name}.report.html",
             title=title,
             language=language,
+            explanations=explanations,
         )
     write_json(
         {**proof.internal(), **result.settings, "software": software()},
