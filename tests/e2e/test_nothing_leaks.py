@@ -76,6 +76,7 @@ def test_no_rule_parameter_level_or_status(released):
     words = [str(P).encode(), str(RANGE).encode(), b"13,37", b"p_percent", b"PPercent"]
     words += [b"minimum_frequency", b"MinimumFrequency", b"primary", b"secondary"]
     words += ["primär".encode(), "sekundär".encode(), b"level", b"sequential", b"witness"]
+    words += [b"protects", b"needed_by", b"explanation", "schützt".encode(), b"<details"]
     words += [b"seed", b"holding", b"firm_id", b"group_id", b"internal"]
     for name, content in every_byte(folder / "public"):
         found = [w for w in words if w.lower() in content.lower()]
@@ -104,6 +105,7 @@ def test_only_the_listed_files_are_public(released):
         "turnover.structure.json",
         "turnover.certificate.json",
     }
+    assert (folder / "internal" / "turnover.explanations.csv").exists()
     assert (folder / "internal").stat().st_mode & 0o077 == 0
     assert all(p.stat().st_mode & 0o077 == 0 for p in (folder / "internal").iterdir())
 

@@ -76,7 +76,14 @@ def test_what_a_release_writes_may_leave(public, published):
 
 @pytest.mark.parametrize(
     "name",
-    ["cells.csv", "firms.cells.csv", ".firms.csv", "firms.csv~", "firms.tau.json"],
+    [
+        "cells.csv",
+        "firms.cells.csv",
+        "firms.explanations.csv",
+        ".firms.csv",
+        "firms.csv~",
+        "firms.tau.json",
+    ],
 )
 def test_other_files_do_not_leave(public, published, name):
     (public / name).touch()

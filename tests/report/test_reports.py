@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from diskret.attack import Explanations
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.release.allowlist_html import page_problems
@@ -277,6 +278,88 @@ def test_cells_of_another_table_are_refused(published, cells, certificate, tmp_p
         internal_page(published, cells.drop_columns(["rule"]), certificate, tmp_path)
 
 
+# ── why secondaries are hidden ──────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def explanations():
+    """Cell 7 is primary; 8 protects it, 10 hides 8, 11 is needed by none."""
+    return Explanations(
+        secondary=np.array([8, 10, 11]),
+        kind=("protects", "hides", "together"),
+        needed_by=np.array([7, 8, -1]),
+        lower=np.array([600.0, 287.0, -np.inf]),
+        upper=np.array([np.inf, 287.0, np.inf]),
+    )
+
+
+def test_the_office_sees_which_cells_need_a_secondary(
+    published, cells, certificate, explanations, tmp_path
+):
+    page = internal_page(published, cells, certificate, tmp_path, explanations=explanations)
+    assert page.tables[2:5] == [
+        [["Secondary", "Cells"], ["protects", "1"], ["hides another secondary", "1"],
+         ["needed only together with others", "1"]],
+        [["Needed by", "True value", "Without it, known would be", "Must stay possible"],
+         ["A1 · small", "6.13", "[6.00; ∞]", "[5.82; 6.44]"]],
+        [["Needed by", "True value", "Without it, known would be", "Must stay possible"],
+         ["A1 · large", "2.87", "the exact value", "no exact value"]],
+    ]  # fmt: skip
+    assert " (2.87): protects: A1 · small" in page.texts
+    # what the map says where the pointer rests
+    assert "A1 · large – protects: A1 · small" in page.texts
+    assert "A2 · large – needed only together with others" in page.texts
+
+
+def test_reasons_in_german(published, cells, certificate, explanations, tmp_path):
+    options = {"language": "de", "explanations": explanations}
+    page = internal_page(published, cells, certificate, tmp_path, **options)
+    assert ["A1 · small", "6,13", "[6,00; ∞]", "[5,82; 6,44]"] in page.tables[3]
+    assert "A2 · large – nur zusammen mit anderen nötig" in page.texts
+
+
+def test_a_report_says_what_was_not_examined(published, cells, certificate, tmp_path):
+    none = np.full(3, -1)
+    left = Explanations(
+        np.array([8, 10, 11]), ("not examined",) * 3, none, none - np.inf, none + np.inf
+    )
+    page = internal_page(published, cells, certificate, tmp_path, explanations=left)
+    assert any(text.startswith("3 secondaries were not examined") for text in page.texts)
+
+
+def test_a_long_list_of_reasons_is_cut_and_says_so(certificate, tmp_path):
+    one = Dimension("code", Hierarchy.flat(range(300)))
+    hidden = np.arange(301) > 0
+    nothing = np.zeros(301, dtype=bool)
+    table = Published("long", (one,), "count", True, 0, np.zeros(301, np.int64), hidden, nothing)
+    office = pa.table(
+        {
+            "count": np.full(301, 5),
+            "status": np.where(hidden, np.where(np.arange(301) == 1, "primary", "secondary"),
+                               "published").astype(object),
+            "rule": [""] * 301,
+            "lower_level": [0] * 301,
+            "upper_level": [0] * 301,
+        }
+    )  # fmt: skip
+    second = np.arange(2, 301)
+    zero = np.zeros(299)
+    found = Explanations(second, ("protects",) * 299, np.ones(299, np.int64), zero, zero + 9)
+    ends = {**certificate, "intervals": {"lower": [0] * 300, "upper": [9] * 300}}
+    page = internal_page(table, office, ends, tmp_path, explanations=found)
+    assert "99 more are in the file of explanations (CSV)." in page.texts
+    assert sum(table[0][:1] == ["Needed by"] for table in page.tables) == 200
+
+
+def test_reasons_do_not_pass_the_guard_of_public_pages(
+    published, cells, certificate, explanations, tmp_path
+):
+    internal_page(published, cells, certificate, tmp_path, explanations=explanations)
+    assert "t.report.html has the element <details>" in list(
+        page_problems(tmp_path / "t.report.html")
+    )
+
+
 # ── texts of users ──────────────────────────────────────────────────────────────────
 
 HOSTILE = [
@@ -288,6 +371,20 @@ HOSTILE = [
     "&lt;b&gt; &amp; http://example.org",
     "\x00\x1b\ud800 odd",
 ]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_labels_stay_text_in_reasons(
+    published, certificate, cells, explanations, text, tmp_path
+):
+    tree = Hierarchy(("Total", f"{text}1", f"{text}2"), np.array([-1, 0, 0]), {f"{text}2": text})
+    table = replace(published, dimensions=(REGION, Dimension(text, tree)))
+    page = internal_page(table, cells, certificate, tmp_path, explanations=explanations)
+    assert page.open == []
+    assert set(page_problems(tmp_path / "t.report.html")) == {
+        "t.report.html has the element <details>",
+        "t.report.html has the element <summary>",
+    }
 
 
 @pytest.mark.parametrize("text", HOSTILE)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,8 +22,17 @@ svg .why{fill:transparent}svg .why:hover{stroke:var(--ink);stroke-width:1.5}
 _SHOWN, _NAMED, _IN_TITLE = 200, 30, 8
 
 
+@dataclass(frozen=True, eq=False)
+class Original:
+    """True values of all cells, and the ends that must stay possible, in published units."""
+
+    value: NDArray[np.float64]
+    required_lower: NDArray[np.float64]
+    required_upper: NDArray[np.float64]
+
+
 def explanation_section(
-    published: Published, found: Explanations, value: NDArray[np.float64], language: str
+    published: Published, found: Explanations, original: Original, language: str
 ) -> list[Markup]:
     """A part of the office's report: each secondary, and the cells that need it. Confidential.
 
@@ -33,8 +44,8 @@ def explanation_section(
         The table.
     found
         Its explanations.
-    value
-        True values in published units, shape of the table.
+    original
+        What the office knows of the cells, one number each in C order.
     language
         ``"en"`` or ``"de"``.
     """
@@ -45,7 +56,7 @@ def explanation_section(
     examined = [rows for rows in groups if found.kind[rows[0]] != "not examined"]
     ranked = sorted(examined, key=lambda rows: (_RANK[found.kind[rows[0]]], -len(rows)))
     body = [element("p", words["why note"], class_="note"), _counts(found, language)]
-    body += [_fold(published, found, rows, value, language) for rows in ranked[:_SHOWN]]
+    body += [_fold(published, found, rows, original, language) for rows in ranked[:_SHOWN]]
     if len(ranked) > _SHOWN:
         more = number(len(ranked) - _SHOWN, language)
         body.append(element("p", words["why more"].format(count=more), class_="note"))
@@ -97,7 +108,7 @@ def _fold(
     published: Published,
     found: Explanations,
     rows: NDArray[np.intp],
-    value: NDArray[np.float64],
+    original: Original,
     language: str,
 ) -> Markup:
     """One secondary: a line, and below it a table of the cells that need it."""
@@ -105,7 +116,7 @@ def _fold(
     decimals = published.decimals
     kind, cell = found.kind[rows[0]], int(found.secondary[rows[0]])
     [own] = cell_texts(published, [cell], language)
-    shown = number(value.flat[cell], language, decimals)
+    shown = number(original.value[cell], language, decimals)
     if found.needed_by[rows[0]] < 0:
         summary = element("summary", element("b", own), f" ({shown}): {words[f'why {kind}']}")
         return element("details", summary, element("p", words["why alone"], class_="note"))
@@ -116,26 +127,34 @@ def _fold(
         text += f" {words['why others'].format(count=number(len(rows) - 1, language))}"
     lower, upper = ends_in_units(found.lower[some], found.upper[some], decimals)
     lines: list[tuple[str, ...]] = []
-    for name, needed_by, low, high in zip(
+    for name, cell, low, high in zip(
         names, found.needed_by[some].tolist(), lower.to_pylist(), upper.to_pylist(), strict=True
     ):
-        true = number(value.flat[needed_by], language, decimals)
         exact = low is not None and low == high
-        ends = (number(low, language, decimals), number(high, language, decimals))
-        known = (
-            words["exact value"]
-            if exact
-            else "[{}; {}]".format(
-                ends[0] if low is not None else "−∞", ends[1] if high is not None else "∞"
+        required = words["no exact value"]
+        if kind == "protects":
+            ends = original.required_lower[cell], original.required_upper[cell]
+            required = _interval(*ends, language, decimals)
+        lines.append(
+            (
+                name,
+                number(original.value[cell], language, decimals),
+                words["exact value"] if exact else _interval(low, high, language, decimals),
+                required,
             )
         )
-        lines.append((name, true, known))
     if len(rows) > _NAMED:
         more = words["more"].format(count=number(len(rows) - _NAMED, language))
-        lines.append((more, "", ""))
-    heads = (words["why needed by"], words["value"], words["why known"])
+        lines.append((more, "", "", ""))
+    heads = (words["why needed by"], words["value"], words["why known"], words["why required"])
     return element(
         "details",
         element("summary", element("b", own), text),
         data_table(heads, lines),
     )
+
+
+def _interval(low: float | None, high: float | None, language: str, decimals: int) -> str:
+    lower = "−∞" if low is None else number(low, language, decimals)
+    upper = "∞" if high is None else number(high, language, decimals)
+    return f"[{lower}; {upper}]"

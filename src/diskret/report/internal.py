@@ -19,7 +19,7 @@ from diskret.attack import Explanations
 from diskret.errors import InputError
 from diskret.report.depths import loss_table
 from diskret.report.explanations import STYLE as _FOLDS
-from diskret.report.explanations import explanation_section, explanation_titles
+from diskret.report.explanations import Original, explanation_section, explanation_titles
 from diskret.report.intervals import (
     Intervals,
     count_table,
@@ -119,7 +119,7 @@ def write_internal_report(
             loss_table(published, primary, value, language),
         ),
         *_reasons(hidden, language),
-        *(explanation_section(published, explanations, value, language) if explanations else []),
+        *_explained(published, internal_cells, explanations, language),
         *_positions(intervals, hidden[published.measure], language),
         section(
             words["intervals"],
@@ -183,6 +183,16 @@ def _reasons(hidden: Mapping[str, list[Any]], language: str) -> list[Markup]:
         return []
     rows = sorted(counted.items(), key=lambda one: (-one[1], one[0]))
     return [section(words["reasons"], count_table(rows, words["reason"], None, language))]
+
+
+def _explained(
+    published: Published, cells: pa.Table, explanations: Explanations | None, language: str
+) -> list[Markup]:
+    if explanations is None:
+        return []
+    value, lower, upper = (cells.column(name).to_numpy() for name in (published.measure, *_LEVELS))
+    original = Original(value, value - lower, value + upper)
+    return explanation_section(published, explanations, original, language)
 
 
 def _positions(intervals: Intervals, values: Sequence[float], language: str) -> list[Markup]:

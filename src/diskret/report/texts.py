@@ -131,7 +131,9 @@ WORDS: dict[str, dict[str, str]] = {
         "why needed by": "Needed by",
         "why known": "Without it, known would be",
         "why more": "{count} more are in the file of explanations (CSV).",
+        "why required": "Must stay possible",
         "exact value": "the exact value",
+        "no exact value": "no exact value",
     },
     "de": {
         "by": "nach",
@@ -258,7 +260,9 @@ WORDS: dict[str, dict[str, str]] = {
         "why needed by": "Nötig für",
         "why known": "Ohne die Sperrung bekannt",
         "why more": "{count} weitere stehen in der Datei der Begründungen (CSV).",
+        "why required": "Muss möglich bleiben",
         "exact value": "der genaue Wert",
+        "no exact value": "kein genauer Wert",
     },
 }
 

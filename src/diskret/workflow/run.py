@@ -108,9 +108,7 @@ def run_demo(
         suppress(table["count"], MinimumFrequency(3), name="firms", progress=progress),
     ]
     titles = _DEMO_TITLES.get(language, {})
-    written = write(
-        results, folder, FORMATS, language=language, titles=titles, progress=progress
-    )
+    written = write(results, folder, FORMATS, language=language, titles=titles, progress=progress)
     return written, results
 
 
