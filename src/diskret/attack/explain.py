@@ -22,7 +22,7 @@ from diskret.attack.programme import Programme
 from diskret.attack.proof import unmet
 from diskret.attack.reduction import Reduction, reduce
 from diskret.attack.requirements import Requirements
-from diskret.attack.search import Wanted, search
+from diskret.attack.search import Finding, Wanted, search
 from diskret.errors import ContradictionError, InputError, ProofError
 from diskret.progress import Progress, silent
 from diskret.tables import Published
@@ -383,20 +383,7 @@ class _Attack:
         for label in np.unique(column[wanted_y]).tolist():
             members, rows = np.flatnonzero(column == label), np.flatnonzero(row == label)
             if len(rows):
-                programme = Programme(
-                    sparse.csr_array(reduced.matrix[rows][:, members]),
-                    reduced.right[rows],
-                    reduced.lower[members],
-                    reduced.upper[members],
-                    self.truth[members],
-                )
-                finding = search(
-                    programme,
-                    self.question.whole,
-                    self.question.far,
-                    wanted.at(members),
-                    asked=wanted_y[members],
-                )
+                finding = self._search(members, rows, wanted.at(members), wanted_y[members])
                 lower[members], upper[members] = finding.lower, finding.upper
                 points = finding.needed
             else:
@@ -404,6 +391,31 @@ class _Attack:
             for point in points:
                 reach = self._keep(members, point, reach)
         return *self._of_cells(lower, upper, reach), reach
+
+    def _search(
+        self,
+        members: NDArray[np.int64],
+        rows: NDArray[np.int64],
+        wanted: Wanted,
+        asked: NDArray[np.bool_],
+    ) -> Finding:
+        """Search one component; where the solver loses its way, again from the original values."""
+
+        def found(centre: NDArray[np.int64] | None) -> Finding:
+            programme = Programme(
+                sparse.csr_array(self.reduced.matrix[rows][:, members]),
+                self.reduced.right[rows],
+                self.reduced.lower[members],
+                self.reduced.upper[members],
+                centre,
+            )
+            question = self.question
+            return search(programme, question.whole, question.far, wanted, asked=asked)
+
+        try:
+            return found(None)
+        except (ContradictionError, ProofError):
+            return found(self.truth[members])
 
     def _ends(self, member: NDArray[np.int64]) -> list[Point]:
         """Both ends of an unknown that no equation restrains."""
