@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,9 +27,9 @@ _SHOWN, _NAMED, _IN_TITLE = 200, 30, 8
 class Original:
     """True values of all cells, and the ends that must stay possible, in published units."""
 
-    value: NDArray[np.float64]
-    required_lower: NDArray[np.float64]
-    required_upper: NDArray[np.float64]
+    value: Sequence[float]
+    required_lower: Sequence[float]
+    required_upper: Sequence[float]
 
 
 def explanation_section(

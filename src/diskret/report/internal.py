@@ -191,7 +191,7 @@ def _explained(
     if explanations is None:
         return []
     value, lower, upper = (cells.column(name).to_numpy() for name in (published.measure, *_LEVELS))
-    original = Original(value, value - lower, value + upper)
+    original = Original(value.tolist(), (value - lower).tolist(), (value + upper).tolist())
     return explanation_section(published, explanations, original, language)
 
 
