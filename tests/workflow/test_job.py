@@ -100,6 +100,9 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "firms.csv").write_text("region;size;turnover\n01;1;5\n", encoding="utf-8")
     (tmp_path / "region.hrc").write_text("N\nS\n", encoding="utf-8")
     (tmp_path / "nace.hrc").write_text("A\nB\n", encoding="utf-8")
+    (tmp_path / "kind.hrc").write_text("a\nb\n", encoding="utf-8")
+    (tmp_path / "kind_en.csv").write_text("code,label\na,first\n", encoding="utf-8")
+    (tmp_path / "kind_de.cdl").write_text("a,erste\nb,zweite\n", encoding="utf-8")
     (tmp_path / "isco.csv").write_text("code\n1101\n12\n", encoding="utf-8")
     (tmp_path / "size.csv").write_text(
         "code;parent;label\nT;;All\n01;T;small\n02;T;big\n", encoding="utf-8"
@@ -246,6 +249,32 @@ def test_trees_are_read_with_their_options(folder: Path):
     tree = HierarchyFile(folder / "size.csv").read()
     assert tree.codes == ("T", "01", "02")
     assert tree.labels["02"] == "big"
+
+
+@pytest.mark.parametrize(
+    ("labels", "german"),
+    [
+        ('{ en = "kind_en.csv", de = "kind_de.cdl" }', "erste"),
+        ('"kind_en.csv"', "first"),
+    ],
+)
+def test_trees_have_labels_in_several_languages(folder: Path, labels: str, german: str):
+    text = JOB.replace(
+        "[[tables]]", f'kind = {{ file = "kind.hrc", labels = {labels} }}\n[[tables]]', 1
+    )
+    text = text.replace('by = { size = "size" }', 'by = { size = "kind" }')
+    tree = read_job(written(folder, text)).tables[1].by["size"].read()
+    assert tree.label("a", "en") == "first"
+    assert tree.label("a", "de") == german
+
+
+@pytest.mark.parametrize("labels", ['"no.csv"', '{ de = "no.csv" }', '{ fr = "kind_en.csv" }'])
+def test_files_of_labels_that_are_not_there_have_a_line(folder: Path, labels: str):
+    text = JOB.replace(
+        "[[tables]]", f'kind = {{ file = "kind.hrc", labels = {labels} }}\n[[tables]]', 1
+    )
+    with pytest.raises(JobError, match=r"line 30: .*(no\.csv does not exist|unknown key 'fr')"):
+        read_job(written(folder, text))
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def show_table(
     """Show the upper levels of a published table as rows and columns."""
     part = crosstab(published)
     trees = [d.hierarchy for d in published.dimensions]
-    labels = [_label(trees[0], int(i), console.width // 3) for i in part.rows]
+    labels = [_label(trees[0], int(i), language, console.width // 3) for i in part.rows]
     header = [published.measure]
     if len(trees) > 1:
         header = [trees[-1].codes[i] for i in part.columns]
@@ -99,9 +99,9 @@ def _cell(
     return Text(number(value, max(published.decimals - dropped, 0), language))
 
 
-def _label(tree: Hierarchy, i: int, width: int = _LABEL_WIDTH) -> Text:
+def _label(tree: Hierarchy, i: int, language: Language, width: int = _LABEL_WIDTH) -> Text:
     code = tree.codes[i]
-    name = f"{code} {tree.labels[code]}" if code in tree.labels else code
+    name = f"{code} {tree.label(code, language.value)}".rstrip()
     label = Text("  " * int(tree.level[i]) + name, style="bold" if i == 0 else "")
     label.truncate(min(width, _LABEL_WIDTH), overflow="ellipsis")
     return label
@@ -138,7 +138,7 @@ def _notes(
         notes.append(texts.unit.format(unit=unit))
     if part.at:
         fixed = [
-            f"{d.name} = {_label(d.hierarchy, i).plain.strip()}"
+            f"{d.name} = {_label(d.hierarchy, i, language).plain.strip()}"
             for d, i in zip(published.dimensions[1:-1], part.at, strict=True)
         ]
         notes.append(texts.part.format(part=", ".join(fixed)))

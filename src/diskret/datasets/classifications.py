@@ -52,7 +52,47 @@ DIVISIONS = (
     ("72", "M", "Research and development", 10, 130, 5.0),
 )
 
+#: What the German classification (WZ 2008) calls them, shortened.
+NACE_IN_GERMAN = {
+    "B": "Bergbau und Gewinnung von Steinen und Erden",
+    "C": "Verarbeitendes Gewerbe",
+    "D": "Energieversorgung",
+    "E": "Wasserversorgung, Entsorgung",
+    "F": "Baugewerbe",
+    "G": "Handel, Instandhaltung von Kfz",
+    "H": "Verkehr und Lagerei",
+    "I": "Gastgewerbe",
+    "J": "Information und Kommunikation",
+    "M": "Freiberufliche und technische Dienstleistungen",
+    "08": "Gewinnung von Steinen und Erden",
+    "10": "Nahrungs- und Futtermittel",
+    "20": "Chemische Erzeugnisse",
+    "25": "Metallerzeugnisse",
+    "28": "Maschinenbau",
+    "29": "Kraftwagen und Kraftwagenteile",
+    "35": "Energieversorgung",
+    "38": "Abfallentsorgung, Rückgewinnung",
+    "41": "Hochbau",
+    "42": "Tiefbau",
+    "43": "Vorbereitende Baustellenarbeiten, Ausbau",
+    "45": "Kfz-Handel und -Instandhaltung",
+    "46": "Großhandel",
+    "47": "Einzelhandel",
+    "49": "Landverkehr",
+    "52": "Lagerei, Dienstleistungen für den Verkehr",
+    "53": "Post-, Kurier- und Expressdienste",
+    "55": "Beherbergung",
+    "56": "Gastronomie",
+    "58": "Verlagswesen",
+    "62": "Informationstechnologie",
+    "69": "Rechts- und Steuerberatung",
+    "70": "Verwaltung und Führung von Unternehmen",
+    "71": "Architektur- und Ingenieurbüros",
+    "72": "Forschung und Entwicklung",
+}
+
 PARTS = {"N": "North", "W": "West", "S": "South", "E": "East"}
+PARTS_IN_GERMAN = {"N": "Norden", "W": "Westen", "S": "Süden", "E": "Osten"}
 
 #: Official code of the state, part of the country, name, share of firms in per mille.
 STATES = (
@@ -81,12 +121,13 @@ SIZE_BOUNDS = (10, 50)
 
 def nace_tree() -> Hierarchy:
     """Total → 10 sections → 25 divisions."""
-    return _two_levels(SECTIONS, [row[:3] for row in DIVISIONS])
+    tree = _two_levels(SECTIONS, [row[:3] for row in DIVISIONS])
+    return tree.with_labels(NACE_IN_GERMAN, "de")
 
 
 def region_tree() -> Hierarchy:
     """Total → 4 parts of the country → 16 states."""
-    return _two_levels(PARTS, [row[:3] for row in STATES])
+    return _two_levels(PARTS, [row[:3] for row in STATES]).with_labels(PARTS_IN_GERMAN, "de")
 
 
 def size_tree() -> Hierarchy:

@@ -26,7 +26,7 @@ def read_hrc(
     line_of: dict[str, int] = {}
     chain = [0]  # positions from the total down to the code above
     problems: list[str] = []
-    for number, line in enumerate(_text(Path(path), encoding).split("\n"), start=1):
+    for number, line in enumerate(file_text(Path(path), encoding).split("\n"), start=1):
         if not line.strip():
             continue
         depth, code = _split(line, lead)
@@ -73,7 +73,8 @@ def _split(line: str, lead: str) -> tuple[int, str]:
     return depth, line[depth * len(lead) :].strip()
 
 
-def _text(path: Path, encoding: str) -> str:
+def file_text(path: Path, encoding: str) -> str:
+    """The text of a file as written on any system; what is wrong is said as `HierarchyError`."""
     try:
         raw = path.read_bytes()
     except OSError as error:

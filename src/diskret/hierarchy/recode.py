@@ -179,14 +179,13 @@ def _kept(
             "choose others"
         )
     parent = np.where(tree.parent[source] < 0, -1, new[tree.parent[source]])
-    unchanged = {tree.codes[i] for i in source.tolist() if i not in new_name}
-    labels = {code: label for code, label in tree.labels.items() if code in unchanged}
+    unchanged = {tree.codes[i]: tree.codes[i] for i in source.tolist() if i not in new_name}
     return Recoding(
         Hierarchy(
             tuple(codes),
             parent.astype(np.int32),
-            labels,
-            _members(tree, codes, source, parent, parts),
+            members=_members(tree, codes, source, parent, parts),
+            **tree.relabelled(unchanged),
         ),
         source,
         {int(new[first]): positions for first, positions in parts.items()},

@@ -33,7 +33,10 @@ class Hierarchy:
         Position of each code's parent, shape ``(len(codes),)``, int32; -1 for the
         total. A parent always stands before its children.
     labels
-        Text shown to readers for some or all codes.
+        Text shown to readers for some or all codes, in no particular language.
+    translations
+        Language (``"en"``, ``"de"``, …) → code → text; see
+        [`with_labels`][diskret.Hierarchy.with_labels].
     members
         What a leaf was combined from: code → the finer codes, which are leaves of other
         trees of the same variable. Public, like the codes: it tells which cells of two
@@ -51,6 +54,9 @@ class Hierarchy:
     codes: tuple[str, ...]
     parent: NDArray[np.int32]
     labels: Mapping[str, str] = field(default_factory=dict[str, str])
+    translations: Mapping[str, Mapping[str, str]] = field(
+        default_factory=dict[str, Mapping[str, str]]
+    )
     members: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
 
     # ── constructors ────────────────────────────────────────────────────────────
@@ -220,6 +226,41 @@ class Hierarchy:
 
         return read_hrc(path, total, lead, encoding)
 
+    def with_labels(
+        self, labels: Any, language: str | None = None, encoding: str = "utf-8"
+    ) -> Hierarchy:
+        """The same tree with labels for readers, in one language or several.
+
+        Parameters
+        ----------
+        labels
+            Code → text, or code → language → text; a frame with the columns ``code``,
+            ``label`` and perhaps ``language``; or the path of a ``.csv`` file with these
+            columns or of a ``.cdl`` file of τ-ARGUS (code, comma, label). Labels of codes that
+            are not in the tree are never published.
+        language
+            Language of all labels, e.g. ``"de"``; None: `labels` say it, or they serve for any.
+        encoding
+            Encoding of a file.
+
+        Raises
+        ------
+        HierarchyError
+            A column is missing, a code has two labels in one language, a language is none, no
+            label belongs to a code of the tree, or the file cannot be read.
+
+        Examples
+        --------
+        >>> region = Hierarchy.flat(["N", "S"]).with_labels(
+        ...     {"N": {"en": "North", "de": "Norden"}, "S": {"en": "South"}}
+        ... )
+        >>> region.label("N", "de"), region.label("S", "de")
+        ('Norden', 'South')
+        """
+        from diskret.hierarchy.labels import with_labels
+
+        return with_labels(self, labels, language, encoding)
+
     # ── what the tree says ──────────────────────────────────────────────────────
 
     def __repr__(self) -> str:
@@ -242,6 +283,21 @@ class Hierarchy:
     def total(self) -> str:
         """The code of the root."""
         return self.codes[0]
+
+    def label(self, code: str, language: str = "") -> str:
+        """The label in a language; else in none in particular, else in any; "" if none."""
+        own = self.translations.get(language, {}).get(code) or self.labels.get(code)
+        others = (self.translations[name].get(code) for name in sorted(self.translations))
+        return own or next(filter(None, others), "")
+
+    def relabelled(self, codes: Mapping[str, str]) -> dict[str, Any]:
+        """`labels` and `translations` for a tree in which these codes, old → new, remain."""
+
+        def kept(labels: Mapping[str, str]) -> dict[str, str]:
+            return {codes[code]: text for code, text in labels.items() if code in codes}
+
+        translations = {name: kept(labels) for name, labels in self.translations.items()}
+        return {"labels": kept(self.labels), "translations": translations}
 
     @cached_property
     def position(self) -> Mapping[str, int]:

@@ -10,6 +10,7 @@ from diskret.tables import Dimension, Published
 #: Language → key → text. Braces are filled in with `str.format`.
 WORDS: dict[str, dict[str, str]] = {
     "en": {
+        "language": "en",
         "by": "by",
         "and": "and",
         "total": "Total",
@@ -136,6 +137,7 @@ WORDS: dict[str, dict[str, str]] = {
         "no exact value": "no exact value",
     },
     "de": {
+        "language": "de",
         "by": "nach",
         "and": "und",
         "total": "Insgesamt",
@@ -311,7 +313,7 @@ def code_text(dimension: Dimension, position: int, words: dict[str, str]) -> str
     """What stands for a code: "code label", but the label alone for the total."""
     tree = dimension.hierarchy
     code = tree.codes[position]
-    label = tree.labels.get(code, "")
+    label = tree.label(code, words["language"])
     if position == 0:
         return label or (words["total"] if code == "Total" else code)
     if f"{label} ".startswith(f"{code} "):

@@ -207,8 +207,10 @@ def _check(published: Published) -> None:
     texts = [d.name for d in published.dimensions] + [published.measure]
     for dimension in published.dimensions:
         tree = dimension.hierarchy
-        texts += [*tree.codes, *(tree.labels[c] for c in tree.codes if c in tree.labels)]
+        texts += [*tree.codes, *_labels(tree).values()]
         texts += [code for c in tree.codes for code in tree.members.get(c, ())]
+        for language, labels in _translations(tree).items():
+            texts += [language, *labels.values()]
     texts += [published.vintage, *(t for name, codes in published.where for t in (name, *codes))]
     bad = [text for text in texts if _UNPRINTABLE.search(text)]
     if bad:
@@ -221,15 +223,30 @@ def _check(published: Published) -> None:
 def _outline(dimension: Dimension) -> dict[str, Any]:
     tree = dimension.hierarchy
     parents = [tree.codes[i] if i >= 0 else None for i in tree.parent.tolist()]
-    labels = {code: tree.labels[code] for code in tree.codes if code in tree.labels}
+    translations = _translations(tree)
     members = {code: list(tree.members[code]) for code in tree.codes if code in tree.members}
     return {
         "name": dimension.name,
         "codes": list(tree.codes),
         "parents": parents,
-        "labels": labels,
+        "labels": _labels(tree),
+        # files without these are as readable as those of before there were any
+        **({"translations": translations} if translations else {}),
         **({"members": members} if members else {}),
     }
+
+
+def _labels(tree: Hierarchy) -> dict[str, str]:
+    return {code: tree.labels[code] for code in tree.codes if code in tree.labels}
+
+
+def _translations(tree: Hierarchy) -> dict[str, dict[str, str]]:
+    """Labels of codes of the tree only, in the order of its codes; no empty languages."""
+    found = {
+        language: {code: labels[code] for code in tree.codes if code in labels}
+        for language, labels in sorted(tree.translations.items())
+    }
+    return {language: labels for language, labels in found.items() if labels}
 
 
 # ── reading the structure ───────────────────────────────────────────────────────────
@@ -322,7 +339,11 @@ def _dimension(path: Path, content: Any) -> Dimension:
         code: _codes(path, codes, "members")
         for code, codes in _member(path, content, "members", dict, {}).items()
     }
-    texts = (*codes, *parents[1:], *labels.values())
+    translations = _member(path, content, "translations", dict, {})
+    if not all(isinstance(translated, dict) for translated in translations.values()):
+        raise InputError(f"{path}: 'translations' of {name!r} must be language → code → text")
+    translated = [text for labels in translations.values() for text in labels.values()]
+    texts = (*codes, *parents[1:], *labels.values(), *translated)
     if parents[:1] != [None] or not all(isinstance(text, str) for text in texts):
         raise InputError(
             f"{path}: codes, parents and labels of {name!r} must be text, and null the parent of "
@@ -331,7 +352,8 @@ def _dimension(path: Path, content: Any) -> Dimension:
     position = {code: i for i, code in enumerate(codes)}
     try:
         parent = [-1, *(position[p] for p in parents[1:])]
-        return Dimension(name, Hierarchy(tuple(codes), np.array(parent, np.int32), labels, members))
+        tree = Hierarchy(tuple(codes), np.array(parent, np.int32), labels, translations, members)
+        return Dimension(name, tree)
     except KeyError as error:
         raise InputError(f"{path}: {name!r} has a parent {error} that is not a code") from None
     except HierarchyError as error:

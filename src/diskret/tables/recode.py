@@ -172,5 +172,5 @@ def _with_total(tree: Hierarchy, total: str | None) -> Hierarchy:
     if total is None:
         return tree
     codes = (total_code(total, tree.codes[1:]), *tree.codes[1:])
-    labels = {code: label for code, label in tree.labels.items() if code != tree.total}
-    return Hierarchy(codes, tree.parent, labels, tree.members)
+    below = {code: code for code in tree.codes[1:]}
+    return Hierarchy(codes, tree.parent, members=tree.members, **tree.relabelled(below))

@@ -157,7 +157,7 @@ def _hierarchies(section: Section) -> dict[str, HierarchyFile]:
         one = section.section(name)
         one.check(
             required=("file",),
-            optional=("total", "lead", "encoding", "levels", "prefix", "column"),
+            optional=("total", "lead", "encoding", "levels", "prefix", "column", "labels"),
         )
         path = one.existing_file("file")
         suffix = path.suffix.lower()
@@ -175,8 +175,20 @@ def _hierarchies(section: Section) -> dict[str, HierarchyFile]:
             levels=one.texts("levels"),
             prefix=one.wholes("prefix", 1),
             column=one.text("column", None),
+            labels=_labels(one),
         )
     return found
+
+
+def _labels(one: Section) -> dict[str, Path]:
+    """Language → file of labels; "" for a file that says the languages, or has none."""
+    if "labels" not in one:
+        return {}
+    if isinstance(one.values["labels"], str):
+        return {"": one.existing_file("labels")}
+    files = one.section("labels")
+    files.check(optional=_LANGUAGES)
+    return {language: files.existing_file(language) for language in files.values}
 
 
 def _check_way(one: Section, suffix: str) -> None:

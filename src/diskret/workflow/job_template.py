@@ -23,6 +23,7 @@ path = "firms.csv"            # .parquet, .csv, or text in fixed format
 region = { file = "region.hrc" }
 #nace = { file = "nace.hrc", total = "Total", lead = "@", encoding = "utf-8" }
 #size = { file = "size.csv", levels = ["broad", "fine"] }          # columns, coarsest first
+#kind = { file = "kind.hrc", labels = { en = "kind_en.csv", de = "kind_de.cdl" } }
 #isco = { file = "isco.csv", column = "code", prefix = [1, 1, 2] } # 1 → 11 → 1101
 
 # One [[tables]] for each table. Each is protected on its own, so no two tables of a job may

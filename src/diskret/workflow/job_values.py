@@ -47,7 +47,8 @@ class HierarchyFile:
 
     `total` is the code of the root where the file names none; `lead` and `encoding` are
     those of a ``.hrc`` file. In a ``.csv`` file the tree may also lie in the columns
-    `levels`, or in the codes of `column`, whose levels add `prefix` characters.
+    `levels`, or in the codes of `column`, whose levels add `prefix` characters. `labels` are
+    files of labels by language, "" for one that names the languages itself.
     """
 
     path: Path
@@ -57,17 +58,24 @@ class HierarchyFile:
     levels: tuple[str, ...] = ()
     prefix: tuple[int, ...] = ()
     column: str | None = None
+    labels: Mapping[str, Path] = field(default_factory=dict[str, Path])
 
     def read(self) -> Hierarchy:
-        """Read the tree.
+        """Read the tree and its labels.
 
         Raises
         ------
         HierarchyError
-            The file holds no tree.
+            The file holds no tree, or a file of labels does not fit it.
         InputError
             A column of `levels`, or `column`, is not in the file.
         """
+        tree = self._tree()
+        for language, path in self.labels.items():
+            tree = tree.with_labels(path, language or None, self.encoding)
+        return tree
+
+    def _tree(self) -> Hierarchy:
         if self.path.suffix.lower() != ".csv":
             return Hierarchy.read(self.path, self.total, self.lead, self.encoding)
         records = to_arrow(self.path)[0]

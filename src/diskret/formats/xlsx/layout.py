@@ -128,7 +128,7 @@ class Layout:
         tree = dimension.hierarchy
         shown: list[str] = []
         for i, code in enumerate(tree.codes):
-            label = tree.labels.get(code, "")
+            label = tree.label(code, self.language)
             if i == 0:
                 shown.append(label or (self.words["total"] if code == "Total" else code))
             elif f"{label} ".startswith(f"{code} "):
