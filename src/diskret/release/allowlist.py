@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import pyarrow.parquet as pq
 
 from diskret.errors import InputError, ProofError, VerificationError
 from diskret.release.allowlist_html import page_problems
+from diskret.release.allowlist_template import template_problems
 from diskret.release.digests import CERTIFICATE, check_digests
 from diskret.tables import Published
 from diskret.tables.public_files import exact_cells, read_published, structure
@@ -61,12 +63,35 @@ _WORKBOOK_SECRETS: Mapping[str, re.Pattern[bytes]] = {
 _BLOCK, _OVERLAP = 1 << 20, 4096
 
 
-def check_public(folder: str | PathLike[str], tables: Sequence[Published]) -> None:
+@dataclass(frozen=True)
+class FilledTemplate:
+    """A workbook in the layout of the office among the public files.
+
+    Parameters
+    ----------
+    name
+        Of the public file.
+    template
+        The workbook it was made from.
+    texts
+        What may stand in it beside the texts of the template: symbols, legends, titles, labels.
+    """
+
+    name: str
+    template: Path
+    texts: Collection[str]
+
+
+def check_public(
+    folder: str | PathLike[str],
+    tables: Sequence[Published],
+    filled: FilledTemplate | None = None,
+) -> None:
     """Refuse a public folder that holds anything beyond what may leave.
 
     Checked are file names, the keys of the certificates, the digests in them, that CSV,
     structure and Parquet read back to exactly what was proven, the parts and markup of
-    workbooks, and the markup of reports.
+    workbooks, and the markup of reports. A filled template is read back cell by cell.
 
     Parameters
     ----------
@@ -74,6 +99,8 @@ def check_public(folder: str | PathLike[str], tables: Sequence[Published]) -> No
         The folder with the public files, complete.
     tables
         What was proven, and the files were made from.
+    filled
+        The workbook in the layout of the office, if there is one.
 
     Raises
     ------
@@ -81,7 +108,7 @@ def check_public(folder: str | PathLike[str], tables: Sequence[Published]) -> No
         Says which file holds what.
     """
     folder = Path(folder)
-    problems = list(_names(folder, tables))
+    problems = list(_names(folder, tables, filled))
     if not problems:
         for published in tables:
             problems += _certificate(folder, published)
@@ -89,6 +116,9 @@ def check_public(folder: str | PathLike[str], tables: Sequence[Published]) -> No
             problems += _parquet(folder / f"{published.name}.parquet", published)
             problems += _workbook(folder / f"{published.name}.xlsx")
             problems += page_problems(folder / f"{published.name}.html")
+        if filled is not None:
+            path = folder / filled.name
+            problems += template_problems(path, filled.template, tables, filled.texts)
         problems += _digests(folder, tables)
     if problems:
         raise ProofError(
@@ -97,8 +127,15 @@ def check_public(folder: str | PathLike[str], tables: Sequence[Published]) -> No
         )
 
 
-def _names(folder: Path, tables: Sequence[Published]) -> Iterator[str]:
+def _names(
+    folder: Path, tables: Sequence[Published], filled: FilledTemplate | None
+) -> Iterator[str]:
     expected = {t.name + ending for t in tables for ending in PUBLIC_ENDINGS}
+    if filled is not None:
+        # it must not take the place of a table's own workbook, which is checked otherwise
+        if filled.name in expected:
+            yield f"{filled.name} is the name of two files"
+        expected.add(filled.name)
     for path in sorted(folder.iterdir()):
         if path.name not in expected:
             yield f"{path.name} is no file of these tables"

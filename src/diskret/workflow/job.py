@@ -277,12 +277,13 @@ def _attacker(section: Section) -> Attacker:
 
 
 def _output(section: Section) -> Output:
-    section.check(optional=("folder", "formats", "language", "symbols"))
+    section.check(optional=("folder", "formats", "language", "symbols", "template"))
     return Output(
         folder=section.file.parent / section.text("folder", "out"),
         formats=section.choices("formats", ("csv", "xlsx"), _FORMATS),
         language=section.choice("language", "en", _LANGUAGES),
         symbols=section.choice("symbols", "de-classic", tuple(SYMBOL_SETS)),
+        template=section.existing_file("template") if "template" in section else None,
     )
 
 

@@ -73,6 +73,7 @@ p_percent = { p = 10 }        # and perhaps minimum_level = 0, coalition = 1
 folder = "out"                # gets public/ and internal/
 #formats = ["csv", "xlsx"]    # csv (always) | parquet | xlsx | html: a report
 #language = "en"              # en | de
+#template = "layout.xlsx"      # a workbook in your own layout, to be filled
 #symbols = "de-classic"       # de-classic | de-letters | sdmx | px | eurostat
 """
 

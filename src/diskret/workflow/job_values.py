@@ -138,6 +138,7 @@ class Output:
     formats: tuple[str, ...] = ("csv", "xlsx")
     language: str = "en"
     symbols: str = "de-classic"
+    template: Path | None = None
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -21,6 +21,9 @@ from diskret.rules import Sensitivity
 from diskret.tables import Published, Table
 from diskret.tables.cells import public_columns, table_columns
 from diskret.workflow.explanations import explanation_columns
+
+if TYPE_CHECKING:
+    from diskret.formats.symbols import SymbolSet
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,8 +179,9 @@ class Result:
         formats: Sequence[str] = ("csv", "xlsx"),
         *,
         language: str = "en",
-        symbols: str = "de-classic",
+        symbols: str | SymbolSet = "de-classic",
         title: str | None = None,
+        template: str | PathLike[str] | None = None,
         keys: SecretKeys | str | PathLike[str] | None = None,
         explain: int = 500,
         progress: Progress = silent,
@@ -196,9 +200,13 @@ class Result:
             Of workbooks and reports: ``"en"`` or ``"de"``.
         symbols
             Symbol set of workbooks: ``de-classic``, ``de-letters``, ``sdmx``, ``px``,
-            ``eurostat``.
+            ``eurostat``; or a set of your own.
         title
             Heading of workbooks and reports.
+        template
+            A workbook (``.xlsx``) in the layout of the office with placeholders such as
+            ``{{table: rows=nace; columns=size}}``; a filled copy of it, under the same name, is
+            one of the public files. See the page on workbook templates.
         keys
             The office's secret keys, for the fingerprints of the inputs; see `SecretKeys`.
         explain
@@ -227,6 +235,7 @@ class Result:
             formats,
             language=language,
             symbols=symbols,
+            template=template,
             titles={} if title is None else {self.name: title},
             keys=keys,
             explain=explain,

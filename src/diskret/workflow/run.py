@@ -57,6 +57,7 @@ def run_job(
         language=language,
         symbols=job.output.symbols,
         titles=titles,
+        template=job.output.template,
         keys=keys,
         progress=progress,
     )

@@ -13,7 +13,7 @@ from diskret.attack import Examination, Explanations
 from diskret.errors import InputError
 from diskret.formats.csv import write_csv, write_internal_csv
 from diskret.formats.parquet import write_internal_parquet, write_parquet
-from diskret.formats.symbols import symbol_set
+from diskret.formats.symbols import SymbolSet, symbol_set
 from diskret.formats.xlsx import write_internal_xlsx, write_xlsx
 from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
@@ -24,6 +24,7 @@ from diskret.workflow.fingerprint import fingerprint
 from diskret.workflow.linked import linked
 from diskret.workflow.result import Result
 from diskret.workflow.software import software
+from diskret.workflow.write_template import fill_into
 
 FORMATS = ("csv", "parquet", "xlsx", "html")
 DEFAULT_FORMATS = ("csv", "xlsx")
@@ -38,8 +39,9 @@ def write(
     formats: Iterable[str] = DEFAULT_FORMATS,
     *,
     language: str = "en",
-    symbols: str = "de-classic",
+    symbols: str | SymbolSet = "de-classic",
     titles: Mapping[str, str] | None = None,
+    template: str | PathLike[str] | None = None,
     keys: SecretKeys | str | PathLike[str] | None = None,
     explain: int = EXPLAIN,
     progress: Progress = silent,
@@ -54,15 +56,23 @@ def write(
         Something that must not leave would have been written; nothing was.
     """
     formats = _checked(results, formats, language)
-    symbol_set(symbols)
+    symbols = symbol_set(symbols)
+    titles = titles or {}
     secret = SecretKeys.load(keys)
+    tables = [result.published for result in results]
     with staged(folder) as stage:
+        filled = None
+        if template is not None:
+            filled = fill_into(
+                stage.public, tables, Path(template), language, symbols, titles
+            )
+        shared = [] if filled is None else [filled.name]
         for result in results:
-            title = (titles or {}).get(result.name)
-            _write_public(result, stage.public, formats, language, symbols, title, secret)
+            title = titles.get(result.name)
+            _write_public(result, stage.public, formats, language, symbols, title, shared, secret)
             found = result.explanations(explain, progress) if explain else None
             _write_internal(result, stage.internal, formats, language, title, found)
-        check_public(stage.public, [result.published for result in results])
+        check_public(stage.public, tables, filled)
     return Path(folder)
 
 
@@ -71,14 +81,15 @@ def _write_public(
     folder: Path,
     formats: Sequence[str],
     language: str,
-    symbols: str,
+    symbols: SymbolSet,
     title: str | None,
+    shared: Sequence[str],
     keys: SecretKeys,
 ) -> None:
     published, name = result.published, result.name
     write_json(structure(published), folder / f"{name}.structure.json")
     write_csv(published, folder / f"{name}.csv")
-    files = [f"{name}.structure.json", f"{name}.csv"]
+    files = [*shared, f"{name}.structure.json", f"{name}.csv"]
     if "parquet" in formats:
         write_parquet(published, folder / f"{name}.parquet")
         files.append(f"{name}.parquet")

@@ -125,14 +125,16 @@ class Layout:
 
     def texts(self, dimension: Dimension) -> list[str]:
         """What stands for each code: "code label", but the label alone for the total."""
-        tree = dimension.hierarchy
         shown: list[str] = []
-        for i, code in enumerate(tree.codes):
-            label = tree.label(code, self.language)
-            if i == 0:
-                shown.append(label or (self.words["total"] if code == "Total" else code))
-            elif f"{label} ".startswith(f"{code} "):
-                shown.append(label)
-            else:
-                shown.append(f"{code} {label}".rstrip())
+        for i, code in enumerate(dimension.hierarchy.codes):
+            label = self.label(dimension, i)
+            alone = i == 0 or f"{label} ".startswith(f"{code} ")
+            shown.append(label if alone else f"{code} {label}")
         return shown
+
+    def label(self, dimension: Dimension, position: int) -> str:
+        """The label of a code in the language; the code itself if it has none."""
+        tree = dimension.hierarchy
+        code = tree.codes[position]
+        unnamed = self.words["total"] if position == 0 and code == "Total" else code
+        return tree.label(code, self.language) or unnamed

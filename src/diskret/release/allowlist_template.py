@@ -1,0 +1,382 @@
+"""What a filled template may hold: what the template showed, and what is published.
+
+The written file is read back with code of its own, which knows nothing of how it was filled:
+every part, element, attribute and text of it must be on a list, every number must stand in the
+template at the same place or be a published value.
+"""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+
+from diskret.tables import Published
+
+_EXAMPLES = 3
+_PARTS = re.compile(
+    r"\[Content_Types\]\.xml|_rels/\.rels|docProps/(?:app|core)\.xml|xl/_rels/workbook\.xml\.rels"
+    r"|xl/(?:workbook|styles|sharedStrings)\.xml|xl/worksheets/sheet\d+\.xml"
+)
+_RANGE = re.compile(r"(?:'(?:[^']|'')+'|\w+)!\$?[A-Z]*\$?\d*(?::\$?[A-Z]*\$?\d*)?")
+_PLACEHOLDER = re.compile(r"\{\{.*?\}\}", re.DOTALL)
+
+# element → its attributes; text stands only in those of _WITH_TEXT
+_SHEET: Mapping[str, str] = {
+    "worksheet": "",
+    "sheetPr": "",
+    "outlinePr": "summaryBelow summaryRight",
+    "pageSetUpPr": "fitToPage autoPageBreaks",
+    "dimension": "ref",
+    "sheetViews": "",
+    "sheetView": "workbookViewId showGridLines zoomScale tabSelected",
+    "pane": "xSplit ySplit topLeftCell activePane state",
+    "selection": "pane activeCell sqref",
+    "sheetFormatPr": "baseColWidth defaultRowHeight defaultColWidth",
+    "cols": "",
+    "col": "min max width customWidth",
+    "sheetData": "",
+    "row": "r ht customHeight spans",
+    "c": "r s t",
+    "v": "",
+    "is": "",
+    "t": "space",
+    "r": "",
+    "rPr": "",
+    **dict.fromkeys("b i strike outline shadow condense extend u vertAlign sz color".split(), "*"),
+    **dict.fromkeys("rFont family charset scheme".split(), "*"),
+    "mergeCells": "count",
+    "mergeCell": "ref",
+    "printOptions": "horizontalCentered verticalCentered headings gridLines gridLinesSet",
+    "pageMargins": "left right top bottom header footer",
+    "pageSetup": (
+        "orientation paperSize scale fitToHeight fitToWidth firstPageNumber useFirstPageNumber "
+        "pageOrder blackAndWhite draft errors"
+    ),
+    "headerFooter": "differentFirst differentOddEven",
+    **dict.fromkeys(
+        "oddHeader oddFooter evenHeader evenFooter firstHeader firstFooter".split(), ""
+    ),
+    "rowBreaks": "count manualBreakCount",
+    "colBreaks": "count manualBreakCount",
+    "brk": "id min max man pt",
+}
+_BOOK: Mapping[str, str] = {
+    "workbook": "",
+    "workbookPr": "",
+    "workbookProtection": "",
+    "bookViews": "",
+    "workbookView": (
+        "visibility minimized showHorizontalScroll showVerticalScroll showSheetTabs tabRatio "
+        "firstSheet activeTab autoFilterDateGrouping"
+    ),
+    "sheets": "",
+    "sheet": "name sheetId state id",
+    "definedNames": "",
+    "definedName": "name localSheetId",
+    "calcPr": "calcId fullCalcOnLoad",
+}
+_STYLES: Mapping[str, str] = {
+    "cellStyle": "name xfId builtinId hidden",
+    **dict.fromkeys(
+        "styleSheet numFmts numFmt fonts font name family charset color sz scheme b i strike u "
+        "outline shadow condense extend vertAlign fills fill patternFill fgColor bgColor "
+        "gradientFill stop borders border left right top bottom diagonal start end vertical "
+        "horizontal cellStyleXfs cellXfs xf alignment protection cellStyles tableStyles colors "
+        "indexedColors rgbColor dxfs".split(),
+        "*",
+    ),
+}
+_STRINGS: Mapping[str, str] = {
+    **{name: _SHEET[name] for name in ("t", "r", "rPr")},
+    **dict.fromkeys("b i strike outline shadow condense extend u vertAlign sz color".split(), "*"),
+    **dict.fromkeys("rFont family charset scheme".split(), "*"),
+    "sst": "count uniqueCount",
+    "si": "",
+}
+_LINKS: Mapping[str, str] = {
+    "Relationships": "",
+    "Relationship": "Id Type Target",
+    "Types": "",
+    "Default": "Extension ContentType",
+    "Override": "PartName ContentType",
+}
+_PROPERTIES: Mapping[str, str] = {
+    "coreProperties": "",
+    "created": "type",
+    "Properties": "",
+    "Application": "",
+}
+_WITH_TEXT = frozenset(
+    "v t definedName oddHeader oddFooter evenHeader evenFooter firstHeader firstFooter".split()
+)
+_PROPERTY_TEXTS = {"created": "2000-01-01T00:00:00Z", "Application": "Microsoft Excel"}
+_HEADERS = frozenset(name for name in _WITH_TEXT if name.endswith(("Header", "Footer")))
+# anything between quotes, escaped, or in brackets; what is left may be a pattern only
+_SPELT = re.compile(r'"[^"]*"|\\.|\[[^\]]*\]|[*_].', re.DOTALL)
+_HARMLESS = re.compile(r"\[(?:\w+|\$[^\]\d-]*(?:-[0-9A-Fa-f]+)?)\]")
+
+
+@dataclass(frozen=True)
+class _Content:
+    """What a reader of one sheet sees: cell → number or text, and headers and footers."""
+
+    cells: Mapping[str, float | str]
+    exact: Mapping[str, str]
+    headers: frozenset[str]
+
+
+def template_problems(
+    path: Path, template: Path, tables: Sequence[Published], texts: Collection[str]
+) -> Iterator[str]:
+    """What a filled template holds beyond what it may.
+
+    Parameters
+    ----------
+    path
+        The written workbook.
+    template
+        The workbook that was filled.
+    tables
+        What is published.
+    texts
+        What may stand in place of a placeholder, or instead of a number: symbols, legends,
+        titles, labels.
+
+    Yields
+    ------
+    str
+        One problem each, with sheet and cell where it has one.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            problems = list(_package(path, archive))
+            if not problems:
+                for part in archive.namelist():
+                    problems += _part(archive, part)
+            if not problems:
+                written, unused = _contents(archive)
+                problems += [f"text that no cell shows ({text!r})" for text in unused]
+                with zipfile.ZipFile(template) as original:
+                    given, _ = _contents(original)
+                problems += _cells(written, given, tables, frozenset(texts))
+    except (OSError, zipfile.BadZipFile, ElementTree.ParseError, UnicodeDecodeError) as error:
+        problems = [f"content that cannot be read ({error})"]
+    except (KeyError, ValueError, IndexError) as error:
+        problems = [f"content that does not fit together ({error!r})"]
+    for problem in dict.fromkeys(problems):
+        yield f"{path.name} has {problem}"
+
+
+# ── the package ─────────────────────────────────────────────────────────────────────
+
+
+def _package(path: Path, archive: zipfile.ZipFile) -> Iterator[str]:
+    """Bytes of a file that no reader of workbooks shows."""
+    entries = sorted(archive.infolist(), key=lambda entry: entry.header_offset)
+    names = [entry.filename for entry in entries]
+    if archive.comment or any(entry.comment or entry.extra for entry in entries):
+        yield "a comment on the archive"
+    if len(set(names)) < len(names):
+        yield "a part that is there twice"
+    for name in names:
+        if not _PARTS.fullmatch(name):
+            yield f"the part {name}"
+    end = 0
+    for entry in entries:
+        if entry.header_offset != end:
+            yield "bytes between its parts"
+        end = entry.header_offset + 30 + len(entry.filename.encode()) + entry.compress_size
+    if end != archive.start_dir:
+        yield "bytes between its parts"
+    directory = sum(46 + len(name.encode()) for name in names)
+    if path.stat().st_size != archive.start_dir + directory + 22:
+        yield "bytes behind its parts"
+
+
+def _part(archive: zipfile.ZipFile, part: str) -> Iterator[str]:
+    content = archive.read(part).decode("utf-8")
+    head = re.match(r"<\?xml [^?]*\?>", content)
+    if re.search(r"<[!?]", content[head.end() if head else 0 :]):
+        yield f"a comment or declaration ({part})"
+        return
+    listed = _LINKS
+    if part.startswith("xl/worksheets/"):
+        listed = _SHEET
+    elif part.startswith("docProps/"):
+        listed = _PROPERTIES
+    elif part in _LISTS:
+        listed = _LISTS[part]
+    for element in ElementTree.fromstring(content).iter():  # noqa: S314 - no declarations
+        yield from _element(element, listed, part)
+
+
+_LISTS = {"xl/workbook.xml": _BOOK, "xl/styles.xml": _STYLES, "xl/sharedStrings.xml": _STRINGS}
+
+
+def _element(element: ElementTree.Element, listed: Mapping[str, str], part: str) -> Iterator[str]:
+    tag = _tag(element)
+    if tag not in listed:
+        yield f"the element <{tag}> ({part})"
+        return
+    attributes = {name.rpartition("}")[2]: text for name, text in element.attrib.items()}
+    if listed[tag] != "*":
+        for name in sorted(set(attributes) - set(listed[tag].split())):
+            yield f"the attribute {name} of <{tag}> ({part})"
+    if (element.tail or "").strip():
+        yield f"text outside of cells ({part})"
+    text = element.text or ""
+    if tag in _PROPERTY_TEXTS and listed is _PROPERTIES:
+        if text != _PROPERTY_TEXTS[tag]:
+            yield f"properties of its own ({part})"
+    elif text.strip() and tag not in _WITH_TEXT:
+        yield f"text outside of cells ({part})"
+    if tag == "numFmt" and _shows_figures(attributes.get("formatCode", "")):
+        yield f"the number format {attributes['formatCode']!r}, which shows figures of its own"
+    if tag == "cellStyle" and attributes.get("name") != "Normal":
+        yield f"the style {attributes.get('name')!r}"
+    if tag in ("sheet", "workbookView"):
+        state = attributes.get("state", attributes.get("visibility", "visible"))
+        if state != "visible":
+            yield f"the hidden sheet {attributes.get('name', '')!r}"
+    if tag in ("row", "col") and "0" in (attributes.get("ht"), attributes.get("width")):
+        yield f"hidden rows or columns ({part})"
+    if tag == "definedName":
+        printing = attributes.get("name") in ("_xlnm.Print_Area", "_xlnm.Print_Titles")
+        if not printing or not all(_RANGE.fullmatch(area.strip()) for area in text.split(",")):
+            yield f"the name {attributes.get('name')!r}"
+    if tag == "Relationship" and "TargetMode" in attributes:
+        yield f"a link elsewhere ({part})"
+
+
+def _shows_figures(code: str) -> bool:
+    spelt = [text for text in _SPELT.findall(code) if not _HARMLESS.fullmatch(text)]
+    return bool(re.search(r"\d", "".join(spelt)) or re.search("[1-9]", _SPELT.sub("", code)))
+
+
+# ── the cells ───────────────────────────────────────────────────────────────────────
+
+
+def _cells(
+    written: Mapping[str, _Content],
+    given: Mapping[str, _Content],
+    tables: Sequence[Published],
+    texts: frozenset[str],
+) -> Iterator[str]:
+    if list(written) != list(given):
+        yield "other sheets than the template"
+        return
+    published = [(table.decimals, _published(table)) for table in tables]
+    for title, sheet in written.items():
+        original = given[title]
+        if sheet.headers - original.headers:
+            yield f"headers or footers other than the template in {title!r}"
+        wrong: dict[str, list[str]] = {}
+        for cell, content in sheet.cells.items():
+            there = original.cells.get(cell)
+            if isinstance(content, str):
+                if "{{" in content:
+                    wrong.setdefault("a placeholder that was not filled", []).append(cell)
+                elif content != there and not _replaced(content, there, texts):
+                    wrong.setdefault("a text that is not on the list", []).append(cell)
+            elif content != there and not _is_published(sheet.exact[cell], published):
+                wrong.setdefault("a number that is not published", []).append(cell)
+        for what, cells in wrong.items():
+            more = f" and {len(cells) - _EXAMPLES} more" if len(cells) > _EXAMPLES else ""
+            yield f"{what} in {title!r}, {', '.join(cells[:_EXAMPLES])}{more}"
+
+
+def _replaced(text: str, there: float | str | None, texts: frozenset[str]) -> bool:
+    """Whether a text is on the list, or the template's with placeholders replaced by such."""
+    if text in texts:
+        return True
+    if not isinstance(there, str) or "{{" not in there:
+        return False
+    pattern = "(.*)".join(map(re.escape, _PLACEHOLDER.split(there)))
+    found = re.fullmatch(pattern, text, re.DOTALL)
+    return found is not None and all(part in texts for part in found.groups())
+
+
+def _published(table: Published) -> np.ndarray:
+    """The scaled values that may be seen, sorted; 0 for cells in which there is nothing."""
+    shown = np.where(table.empty, 0, table.value)[~table.suppressed]
+    return np.unique(shown)
+
+
+def _is_published(text: str, tables: Sequence[tuple[int, np.ndarray]]) -> bool:
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        return False
+    for decimals, values in tables:
+        scaled = number.scaleb(decimals)
+        if scaled == scaled.to_integral_value() and abs(scaled) < 2**63:
+            at = int(np.searchsorted(values, int(scaled)))
+            if at < len(values) and int(values[at]) == int(scaled):
+                return True
+    return False
+
+
+# ── reading ─────────────────────────────────────────────────────────────────────────
+
+
+def _contents(archive: zipfile.ZipFile) -> tuple[dict[str, _Content], list[str]]:
+    """Title → content of each sheet, and shared texts that no cell uses."""
+    shared: list[str] = []
+    if "xl/sharedStrings.xml" in archive.namelist():
+        shared = [_shown(item) for item in _root(archive, "xl/sharedStrings.xml")]
+    links = {link.get("Id"): link for link in _root(archive, "xl/_rels/workbook.xml.rels")}
+    used: set[int] = set()
+    found: dict[str, _Content] = {}
+    for sheet in _root(archive, "xl/workbook.xml").iter():
+        if _tag(sheet) != "sheet":
+            continue
+        target = str(
+            links[next(v for k, v in sheet.attrib.items() if k.endswith("}id"))].get("Target")
+        )
+        part = target.removeprefix("/") if target.startswith("/") else f"xl/{target}"
+        found[str(sheet.get("name"))] = _sheet(_root(archive, part), shared, used)
+    return found, [text for i, text in enumerate(shared) if i not in used]
+
+
+def _sheet(root: ElementTree.Element, shared: Sequence[str], used: set[int]) -> _Content:
+    cells: dict[str, float | str] = {}
+    exact: dict[str, str] = {}
+    for cell in (element for element in root.iter() if _tag(element) == "c"):
+        where, kind = str(cell.get("r")), cell.get("t", "n")
+        value = next((part.text or "" for part in cell if _tag(part) == "v"), "")
+        if kind == "s":
+            used.add(int(value))
+            cells[where] = shared[int(value)]
+        elif kind == "inlineStr":
+            cells[where] = "".join(_shown(part) for part in cell if _tag(part) == "is")
+        elif kind == "n":
+            if value:
+                cells[where], exact[where] = float(value), value
+        else:  # truth values and errors: as given, or not at all
+            cells[where] = f"{kind}:{value}"
+    headers = {e.text for e in root.iter() if _tag(e) in _HEADERS and e.text}
+    return _Content(cells, exact, frozenset(headers))
+
+
+def _shown(item: ElementTree.Element) -> str:
+    """The text of a string, plain or in parts of different looks."""
+    own = [part.text or "" for part in item if _tag(part) == "t"]
+    runs = [
+        part.text or "" for run in item if _tag(run) == "r" for part in run if _tag(part) == "t"
+    ]
+    return "".join(own + runs).replace("\r\n", "\n")
+
+
+def _root(archive: zipfile.ZipFile, part: str) -> ElementTree.Element:
+    return ElementTree.fromstring(archive.read(part))  # noqa: S314 - both files were checked
+
+
+def _tag(element: ElementTree.Element) -> str:
+    return element.tag.rpartition("}")[2]

@@ -1,0 +1,50 @@
+"""The workbook in the layout of the office, among the files of a release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from diskret.errors import InputError
+from diskret.formats.symbols import SymbolSet
+from diskret.formats.template import fill_template, template_texts
+from diskret.release import FilledTemplate
+from diskret.tables import Published
+from diskret.tables.public_files import check_file_name
+
+
+def fill_into(
+    folder: Path,
+    tables: Sequence[Published],
+    template: Path,
+    language: str,
+    symbols: SymbolSet,
+    titles: Mapping[str, str],
+) -> FilledTemplate:
+    """Fill a template into the public folder, under its own name.
+
+    Returns
+    -------
+    FilledTemplate
+        What `check_public` needs to look into it.
+
+    Raises
+    ------
+    InputError
+        There is no such file, a table's own workbook has the same name, or it cannot be filled.
+    """
+    if not template.is_file():
+        raise InputError(f"there is no template {template}; template= names a workbook (.xlsx)")
+    check_file_name(template.stem)
+    name = f"{template.stem}.xlsx"
+    own = {f"{table.name}.xlsx".casefold() for table in tables}
+    if name.casefold() in own:
+        raise InputError(
+            f"the template {template.name} is called like the workbook of a table "
+            f"({', '.join(sorted(own))}); rename it, e.g. layout-{name}"
+        )
+    fill_template(
+        tables, template, folder / name, language=language, symbols=symbols, titles=titles
+    )
+    texts = template_texts(tables, language, symbols, titles)
+    return FilledTemplate(name, template, texts)
