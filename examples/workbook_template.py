@@ -46,48 +46,42 @@ def make_template(path: Path, language: str = "en") -> None:
     book = Workbook()
     sheet = book.active
     sheet.title = words["sheet"]
-    sheet.merge_cells("A1:G1")
+    sheet.merge_cells("A1:F1")
     sheet["A1"] = "1  {{turnover: title}}"
     sheet["A1"].font = Font(name="Arial", size=14, bold=True, color="1F4E79")
-    sheet.merge_cells("A3:B4")
-    sheet.merge_cells("C3:G3")
-    sheet["A3"], sheet["C3"] = words["industry"], words["region"]
-    for column, code in enumerate(("Total", *PARTS), start=3):
+    sheet.merge_cells("A3:A4")
+    sheet.merge_cells("B3:F3")
+    # the marker stands in the corner, beside the heading that stays
+    sheet["A3"] = words["industry"] + " {{turnover: rows=nace; columns=region}}"
+    sheet["B3"] = words["region"]
+    for column, code in enumerate(("Total", *PARTS), start=2):
         sheet.cell(4, column, f"{{{{label: region={code}}}}}")
-        # the codes the block is found by, in small letters below the headings
-        sheet.cell(5, column, code)
-    sheet["B5"] = "{{turnover: rows=nace; columns=region}}"
-    for row in sheet["A3:G4"]:
+    for row in sheet["A3:F4"]:
         for cell in row:
             cell.fill = BLUE
             cell.font = Font(name="Arial", bold=True, color="FFFFFF")
             cell.alignment = Alignment(horizontal="center", vertical="center", wrap_text=True)
-    for cell in sheet[5]:
-        cell.font = Font(name="Arial", size=7, color="7F7F7F")
-        cell.alignment = Alignment(horizontal="right")
-    for row, code in enumerate(("Total", *SECTIONS), start=6):
+    for row, code in enumerate(("Total", *SECTIONS), start=5):
         bold = not code.isdigit()
         sheet.cell(row, 1, f"{{{{label: nace={code}}}}}")
-        sheet.cell(row, 2, code)
-        for column in range(1, 8):
+        for column in range(1, 7):
             cell = sheet.cell(row, column)
             cell.font = Font(name="Arial", bold=bold)
             cell.border = Border(bottom=THIN)
-            cell.number_format = "#,##0," if column > 2 else "General"
-        sheet.cell(row, 1).alignment = Alignment(indent=0 if bold else 1)
+            cell.number_format = "#,##0," if column > 1 else "General"
+        sheet.cell(row, 1).alignment = Alignment(horizontal="left", indent=0 if bold else 1)
         if code == "Total":
-            for cell in sheet[row][:7]:
+            for cell in sheet[row][:6]:
                 cell.fill = PALE
-    last = 7 + len(SECTIONS)
+    last = 7 + len(SECTIONS)  # an empty row ends the block
     sheet.cell(last, 1, words["source"]).font = Font(name="Arial", size=8, italic=True)
     sheet.cell(last + 1, 1, "{{legend}}").font = Font(name="Arial", size=8, italic=True)
     sheet.column_dimensions["A"].width = 44
-    sheet.column_dimensions["B"].width = 6
-    for name in "CDEFG":
+    for name in "BCDEF":
         sheet.column_dimensions[name].width = 14
-    sheet.freeze_panes = "C6"
-    sheet.print_area = f"A1:G{last + 1}"
-    sheet.print_title_rows = "3:5"
+    sheet.freeze_panes = "B5"
+    sheet.print_area = f"A1:F{last + 1}"
+    sheet.print_title_rows = "3:4"
     sheet.page_setup.orientation = "landscape"
     sheet.page_setup.paperSize = 9
     sheet.sheet_properties.pageSetUpPr.fitToPage = True
@@ -102,13 +96,20 @@ def make_template(path: Path, language: str = "en") -> None:
         key.cell(row, 1, f"{{{{label: region={code}}}}}")
         key.cell(row, 2, f"{{{{firms: region={code}}}}}").number_format = "#,##0"
         key.cell(row, 3, f"{{{{turnover: region={code}}}}}").number_format = "#,##0,"
+        for cell in key[row]:
+            cell.font = Font(name="Arial", bold=code == "Total")
     key["A10"] = words["symbols"]
-    key["A10"].font = Font(bold=True)
+    for cell in (key["A10"], key["B3"], key["C3"]):
+        cell.font = Font(name="Arial", bold=True)
+        cell.alignment = Alignment(horizontal="left" if cell.column == 1 else "right")
     key["A11"] = "{{legend}}"
+    key["A11"].font = Font(name="Arial", size=8)
     key["A11"].alignment = Alignment(wrap_text=True, vertical="top")
     key.row_dimensions[11].height = 32
     key.column_dimensions["A"].width = 44
     key.column_dimensions["B"].width = key.column_dimensions["C"].width = 24
+    key.sheet_properties.pageSetUpPr.fitToPage = True
+    key.page_setup.paperSize = 9
     book.save(path)
 
 

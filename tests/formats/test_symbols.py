@@ -46,12 +46,37 @@ def test_a_set_of_ones_own_is_taken_as_it_is():
     [
         ("", "-", "two different symbols"),
         ("-", "-", "two different symbols"),
+        (" - ", "-", "two different symbols"),
+        ("C", "c", "two different symbols"),
+        (" ", "-", "two different symbols"),
+        ("0", "-", "could be taken for a value"),
         ("c", "-", "does not explain 'c' in its legend in 'de'"),
     ],
 )
 def test_a_set_that_leaves_readers_guessing_is_refused(suppressed, nothing, message):
     with pytest.raises(InputError, match=message):
         SymbolSet("own", suppressed, nothing, {"en": {"c": "confidential", "-": "nothing"}})
+
+
+@pytest.mark.parametrize(
+    "meaning",
+    [
+        *("primary confidential", "secondary suppression", "hidden by dominance", "p% rule"),
+        *("primär geheim", "Sekundärsperrung", "CONF_STATUS = D"),
+    ],
+)
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_a_set_that_tells_why_a_cell_is_hidden_is_refused(meaning, language):
+    fine = {"c": "confidential", "-": "nothing"}
+    legend = {"en": fine, "de": fine, language: {**fine, "d": meaning}}
+    with pytest.raises(InputError, match="tells sensitive cells from those that protect them"):
+        SymbolSet("own", "c", "-", legend)
+
+
+def test_a_set_with_two_symbols_for_one_meaning_is_refused():
+    legend = {"c": "confidential", "d": "Confidential ", "-": "nothing"}
+    with pytest.raises(InputError, match="several symbols one meaning"):
+        SymbolSet("own", "c", "-", {"en": legend, "de": legend})
 
 
 def test_an_unknown_set_is_refused_with_the_choices():

@@ -12,6 +12,7 @@ import pytest
 
 from diskret.attack import Attacker
 from diskret.errors import InputError, JobError
+from diskret.formats import SymbolSet
 from diskret.io import Column, PostgresTable
 from diskret.rules import (
     PQ,
@@ -103,6 +104,7 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "kind.hrc").write_text("a\nb\n", encoding="utf-8")
     (tmp_path / "kind_en.csv").write_text("code,label\na,first\n", encoding="utf-8")
     (tmp_path / "kind_de.cdl").write_text("a,erste\nb,zweite\n", encoding="utf-8")
+    (tmp_path / "layout.xlsx").touch()
     (tmp_path / "isco.csv").write_text("code\n1101\n12\n", encoding="utf-8")
     (tmp_path / "size.csv").write_text(
         "code;parent;label\nT;;All\n01;T;small\n02;T;big\n", encoding="utf-8"
@@ -266,6 +268,34 @@ def test_trees_have_labels_in_several_languages(folder: Path, labels: str, germa
     tree = read_job(written(folder, text)).tables[1].by["size"].read()
     assert tree.label("a", "en") == "first"
     assert tree.label("a", "de") == german
+
+
+OWN = """{ suppressed = "( )", nothing = "–", \
+en = { suppressed = "protected", nothing = "nothing" }, \
+de = { suppressed = "geschützt", nothing = "nichts vorhanden" } }"""
+
+
+def test_an_office_may_have_symbols_and_a_layout_of_its_own(folder: Path):
+    output = f'[output]\nsymbols = {OWN}\ntemplate = "layout.xlsx"\n'
+    found = read_job(written(folder, JOB.partition("[output]")[0] + output)).output
+    assert found.template == folder / "layout.xlsx"
+    assert isinstance(found.symbols, SymbolSet)
+    assert found.symbols.legend["de"] == {"( )": "geschützt", "–": "nichts vorhanden"}
+
+
+@pytest.mark.parametrize(
+    ("symbols", "message"),
+    [
+        (OWN.replace("geschützt", "primär geheim"), "tells sensitive cells"),
+        (OWN.replace('"–"', '"( )"'), "two different symbols"),
+        ('{ suppressed = "c", nothing = "-" }', "the key 'en' is missing"),
+        ('"classic"', "must not be 'classic'"),
+    ],
+)
+def test_symbols_that_give_something_away_have_a_line(folder: Path, symbols: str, message: str):
+    text = JOB.partition("[output]")[0] + f"[output]\nsymbols = {symbols}\n"
+    with pytest.raises(JobError, match=f"line {text.count(chr(10))}: .*{message}"):
+        read_job(written(folder, text))
 
 
 @pytest.mark.parametrize("labels", ['"no.csv"', '{ de = "no.csv" }', '{ fr = "kind_en.csv" }'])

@@ -30,7 +30,7 @@ def terminal() -> Console:
 
 
 def show_results(
-    results: list[Result], folder: Path, language: Language, symbols: str = "de-classic"
+    results: list[Result], folder: Path, language: Language, symbols: str | SymbolSet = "de-classic"
 ) -> None:
     """Show protected tables, what is claimed about them, and where the files are."""
     console, texts = terminal(), TEXTS[language]

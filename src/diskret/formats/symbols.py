@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from diskret.errors import InputError
+
+# words, and codes of SDMX CL_CONF_STATUS, that say why a cell is hidden
+_TELLING = re.compile(
+    r"primary|secondary|complementary|dominan|p%|p-percent|prim[äa]r|sekund[äa]r|komplement[äa]r"
+    r"|CONF_STATUS\W*[AOTGMDS]\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -13,7 +21,8 @@ class SymbolSet:
     """How a publication shows cells that are no plain number.
 
     There is one symbol for every suppressed cell: a reader must not learn which of them
-    are sensitive and which only protect others.
+    are sensitive and which only protect others. The public CSV and Parquet files do not use
+    symbols; their column ``status`` says the same for machines.
 
     Parameters
     ----------
@@ -29,7 +38,14 @@ class SymbolSet:
     Raises
     ------
     InputError
-        The two symbols are the same, or one is empty or not explained.
+        The two symbols are the same, or one is empty or not explained; the suppressed one is a
+        number; a legend gives two symbols one meaning, or tells sensitive cells from others.
+
+    Examples
+    --------
+    >>> zurich = {"( )": "protected", "–": "nothing"}
+    >>> SymbolSet("zurich", "( )", "–", {"en": zurich, "de": zurich}).suppressed
+    '( )'
     """
 
     name: str
@@ -38,8 +54,14 @@ class SymbolSet:
     legend: Mapping[str, Mapping[str, str]]
 
     def __post_init__(self) -> None:
-        if not self.suppressed or not self.nothing or self.suppressed == self.nothing:
+        shown = [" ".join(symbol.split()) for symbol in (self.suppressed, self.nothing)]
+        if not all(shown) or shown[0].casefold() == shown[1].casefold():
             raise InputError(f"the symbol set {self.name!r} needs two different symbols")
+        if any(mark.isdigit() for mark in self.suppressed):
+            raise InputError(
+                f"the symbol set {self.name!r} shows suppressed cells as {self.suppressed!r}, "
+                "which could be taken for a value; choose a symbol without digits"
+            )
         for language in ("en", "de"):
             explained = self.legend.get(language, {})
             for symbol in (self.suppressed, self.nothing):
@@ -48,6 +70,23 @@ class SymbolSet:
                         f"the symbol set {self.name!r} does not explain {symbol!r} in its legend "
                         f"in {language!r}"
                     )
+        for language, legend in self.legend.items():
+            self._check_legend(language, legend)
+
+    def _check_legend(self, language: str, legend: Mapping[str, str]) -> None:
+        meanings = [" ".join(text.split()).casefold() for text in legend.values()]
+        if len(set(meanings)) < len(meanings):
+            raise InputError(
+                f"the symbol set {self.name!r} gives several symbols one meaning in its legend in "
+                f"{language!r}; one symbol is enough"
+            )
+        telling = [symbol for symbol, text in legend.items() if _TELLING.search(text)]
+        if telling:
+            raise InputError(
+                f"the symbol set {self.name!r} tells sensitive cells from those that protect them "
+                f"in its legend in {language!r} ({', '.join(map(repr, telling))}); readers must "
+                "not learn that: explain one symbol for all of them"
+            )
 
 
 def _set(name: str, suppressed: str, nothing: str, en: str = "", de: str = "") -> SymbolSet:

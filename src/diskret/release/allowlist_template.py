@@ -20,6 +20,8 @@ import numpy as np
 from diskret.tables import Published
 
 _EXAMPLES = 3
+# a height in points or a width in characters below which nothing can be seen
+_THINNEST = 0.75
 _PARTS = re.compile(
     r"\[Content_Types\]\.xml|_rels/\.rels|docProps/(?:app|core)\.xml|xl/_rels/workbook\.xml\.rels"
     r"|xl/(?:workbook|styles|sharedStrings)\.xml|xl/worksheets/sheet\d+\.xml"
@@ -162,7 +164,7 @@ def template_problems(
                     problems += _part(archive, part)
             if not problems:
                 written, unused = _contents(archive)
-                problems += [f"text that no cell shows ({text!r})" for text in unused]
+                problems += unused
                 with zipfile.ZipFile(template) as original:
                     given, _ = _contents(original)
                 problems += _cells(written, given, tables, frozenset(texts))
@@ -245,7 +247,8 @@ def _element(element: ElementTree.Element, listed: Mapping[str, str], part: str)
         state = attributes.get("state", attributes.get("visibility", "visible"))
         if state != "visible":
             yield f"the hidden sheet {attributes.get('name', '')!r}"
-    if tag in ("row", "col") and "0" in (attributes.get("ht"), attributes.get("width")):
+    sizes = [float(attributes[name]) for name in ("ht", "width") if name in attributes]
+    if tag in ("row", "col") and any(size < _THINNEST for size in sizes):
         yield f"hidden rows or columns ({part})"
     if tag == "definedName":
         printing = attributes.get("name") in ("_xlnm.Print_Area", "_xlnm.Print_Titles")
@@ -285,11 +288,16 @@ def _cells(
                     wrong.setdefault("a placeholder that was not filled", []).append(cell)
                 elif content != there and not _replaced(content, there, texts):
                     wrong.setdefault("a text that is not on the list", []).append(cell)
-            elif content != there and not _is_published(sheet.exact[cell], published):
+            elif not (_same(content, there) or _is_published(sheet.exact[cell], published)):
                 wrong.setdefault("a number that is not published", []).append(cell)
         for what, cells in wrong.items():
             more = f" and {len(cells) - _EXAMPLES} more" if len(cells) > _EXAMPLES else ""
             yield f"{what} in {title!r}, {', '.join(cells[:_EXAMPLES])}{more}"
+
+
+def _same(number: float, there: float | str | None) -> bool:
+    """Whether two numbers agree in the 15 digits that a spreadsheet keeps."""
+    return isinstance(there, float) and f"{number:.15g}" == f"{there:.15g}"
 
 
 def _replaced(text: str, there: float | str | None, texts: frozenset[str]) -> bool:
@@ -298,6 +306,9 @@ def _replaced(text: str, there: float | str | None, texts: frozenset[str]) -> bo
         return True
     if not isinstance(there, str) or "{{" not in there:
         return False
+    # the marker of a block is gone, the heading beside it stays
+    if text == _PLACEHOLDER.sub("", there).strip():
+        return True
     pattern = "(.*)".join(map(re.escape, _PLACEHOLDER.split(there)))
     found = re.fullmatch(pattern, text, re.DOTALL)
     return found is not None and all(part in texts for part in found.groups())
@@ -327,12 +338,13 @@ def _is_published(text: str, tables: Sequence[tuple[int, np.ndarray]]) -> bool:
 
 
 def _contents(archive: zipfile.ZipFile) -> tuple[dict[str, _Content], list[str]]:
-    """Title → content of each sheet, and shared texts that no cell uses."""
+    """Title → content of each sheet, and what no sheet shows of the texts and sheets there are."""
     shared: list[str] = []
     if "xl/sharedStrings.xml" in archive.namelist():
         shared = [_shown(item) for item in _root(archive, "xl/sharedStrings.xml")]
     links = {link.get("Id"): link for link in _root(archive, "xl/_rels/workbook.xml.rels")}
     used: set[int] = set()
+    unseen = {name for name in archive.namelist() if name.startswith("xl/worksheets/sheet")}
     found: dict[str, _Content] = {}
     for sheet in _root(archive, "xl/workbook.xml").iter():
         if _tag(sheet) != "sheet":
@@ -341,8 +353,10 @@ def _contents(archive: zipfile.ZipFile) -> tuple[dict[str, _Content], list[str]]
             links[next(v for k, v in sheet.attrib.items() if k.endswith("}id"))].get("Target")
         )
         part = target.removeprefix("/") if target.startswith("/") else f"xl/{target}"
+        unseen.discard(part)
         found[str(sheet.get("name"))] = _sheet(_root(archive, part), shared, used)
-    return found, [text for i, text in enumerate(shared) if i not in used]
+    unused = [f"a text that no cell shows ({t!r})" for i, t in enumerate(shared) if i not in used]
+    return found, [*unused, *(f"a sheet that is not in the workbook ({name})" for name in unseen)]
 
 
 def _sheet(root: ElementTree.Element, shared: Sequence[str], used: set[int]) -> _Content:

@@ -10,7 +10,7 @@ from typing import Any, Literal, cast
 
 from diskret.attack import Attacker
 from diskret.errors import InputError
-from diskret.formats import SYMBOL_SETS
+from diskret.formats import SYMBOL_SETS, SymbolSet
 from diskret.io import Column, PostgresTable
 from diskret.workflow.job_rules import read_rule
 from diskret.workflow.job_schema import Section, open_job
@@ -282,9 +282,30 @@ def _output(section: Section) -> Output:
         folder=section.file.parent / section.text("folder", "out"),
         formats=section.choices("formats", ("csv", "xlsx"), _FORMATS),
         language=section.choice("language", "en", _LANGUAGES),
-        symbols=section.choice("symbols", "de-classic", tuple(SYMBOL_SETS)),
+        symbols=_symbols(section),
         template=section.existing_file("template") if "template" in section else None,
     )
+
+
+def _symbols(section: Section) -> str | SymbolSet:
+    """The name of a set, or a set of the office's own with its legend in both languages."""
+    if not isinstance(section.values.get("symbols"), dict):
+        return section.choice("symbols", "de-classic", tuple(SYMBOL_SETS))
+    own = section.section("symbols")
+    own.check(required=("suppressed", "nothing", *_LANGUAGES))
+    suppressed, nothing = own.text("suppressed", ""), own.text("nothing", "")
+    legend: dict[str, dict[str, str]] = {}
+    for language in _LANGUAGES:
+        meaning = own.section(language)
+        meaning.check(required=("suppressed", "nothing"))
+        legend[language] = {
+            suppressed: meaning.text("suppressed", ""),
+            nothing: meaning.text("nothing", ""),
+        }
+    try:
+        return SymbolSet("own", suppressed, nothing, legend)
+    except InputError as error:
+        raise section.error(f"'symbols': {error}", "symbols") from error
 
 
 # ── what no section can see alone ───────────────────────────────────────────────────

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from diskret.attack import Attacker
+from diskret.formats.symbols import SymbolSet
 from diskret.hierarchy import Hierarchy
 from diskret.io import Column, PostgresTable, Source, read_fixed, source, to_arrow
 from diskret.io.columns import column
@@ -137,7 +138,7 @@ class Output:
     folder: Path
     formats: tuple[str, ...] = ("csv", "xlsx")
     language: str = "en"
-    symbols: str = "de-classic"
+    symbols: str | SymbolSet = "de-classic"
     template: Path | None = None
 
 

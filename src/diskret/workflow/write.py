@@ -63,9 +63,7 @@ def write(
     with staged(folder) as stage:
         filled = None
         if template is not None:
-            filled = fill_into(
-                stage.public, tables, Path(template), language, symbols, titles
-            )
+            filled = fill_into(stage.public, tables, Path(template), language, symbols, titles)
         shared = [] if filled is None else [filled.name]
         for result in results:
             title = titles.get(result.name)

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from diskret.errors import InputError
-from diskret.formats.template.placeholders import PLACEHOLDER
+from diskret.formats.template.placeholders import PLACEHOLDER, read_placeholder
 from diskret.tables import Dimension
 
 _EXAMPLES = 3
@@ -95,8 +95,9 @@ class Codes:
 def heads(cells: list[Any], codes: Codes) -> dict[int, int]:
     """Which cells of a first row or column hold which code.
 
-    Empty cells are gaps. The block ends before another placeholder, and with the last code
-    that is followed by an empty cell; what comes later is none of its business.
+    A cell with ``{{label: dimension=code}}`` counts as that code. Empty cells are gaps. The
+    block ends before another placeholder, and with the last code that is followed by an empty
+    cell; what comes later is none of its business.
 
     Parameters
     ----------
@@ -115,7 +116,7 @@ def heads(cells: list[Any], codes: Codes) -> dict[int, int]:
     InputError
         There is no code at all, one is there twice, or a text in between is none.
     """
-    texts = [None if cell is None or not str(cell).strip() else cell for cell in cells]
+    texts = [None if _blank(cell) else _labelled(cell, codes.dimension.name) for cell in cells]
     stop = next(
         (i for i, text in enumerate(texts) if text is not None and PLACEHOLDER.search(str(text))),
         len(texts),
@@ -125,10 +126,29 @@ def heads(cells: list[Any], codes: Codes) -> dict[int, int]:
     end = (known[-1] if known else -1) + 1
     while end < stop and texts[end] is not None:
         end += 1
-    found = {i: codes.find(texts[i]) for i in range(end) if texts[i] is not None}
+    try:
+        found = {i: codes.find(texts[i]) for i in range(end) if texts[i] is not None}
+    except InputError as error:
+        raise InputError(
+            f"{error}; correct it, or leave a cell empty between the codes and texts that are "
+            "not part of the block"
+        ) from None
     if not found:
         raise InputError(f"there is no code of {codes.dimension.name!r} beside the marker")
     again = [i for i in found if list(found.values()).count(found[i]) > 1]
     if again:
         raise InputError(f"the code {codes.codes[found[again[0]]]!r} is there more than once")
     return found
+
+
+def _blank(cell: object) -> bool:
+    return cell is None or not str(cell).strip()
+
+
+def _labelled(cell: object, dimension: str) -> object:
+    """The code whose label a cell asks for, if it is one of this dimension; else its content."""
+    marker = PLACEHOLDER.fullmatch(str(cell).strip())
+    if marker is None:
+        return cell
+    asked = read_placeholder(marker[1])
+    return asked.at.get(dimension, cell) if asked.kind == "label" else cell

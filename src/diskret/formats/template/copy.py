@@ -30,7 +30,7 @@ def copied(template: Any) -> Any:
     """
     from openpyxl import Workbook
 
-    book = Workbook()
+    book: Any = Workbook()
     book.remove(book.active)
     theme = theme_colours(template.loaded_theme)
     for source in template.worksheets:
@@ -44,7 +44,8 @@ def copied(template: Any) -> Any:
 def write_text(cell: Any, text: Any) -> None:
     """Put text into a cell as text, whatever it begins with; ``=`` would make a formula."""
     cell.value = text
-    cell.data_type = "s"
+    if text is not None:
+        cell.data_type = "s"
 
 
 def _copy_cells(source: Any, target: Any, theme: tuple[str, ...]) -> None:

@@ -39,8 +39,9 @@ def fill_template(
     number formats stay as they are. A cell with ``{{region=N; size=Total}}`` gets that value,
     dimensions left out being at their total; ``{{turnover: region=N}}`` names the table.
     ``{{table: rows=region; columns=size}}`` in the top left corner of a block fills it for the
-    codes or labels in its first column and row. ``{{label: region=N}}``, ``{{title}}`` and
-    ``{{legend}}`` give texts in the language. Whatever stood in filled cells is replaced.
+    codes, labels or ``{{label: …}}`` in its first column and row. ``{{label: region=N}}``,
+    ``{{title}}`` and ``{{legend}}`` give texts in the language. Whatever stood in filled cells
+    is replaced.
 
     Parameters
     ----------
@@ -153,13 +154,16 @@ def _fill(at: _Sheet, cell: Any, text: str) -> None:
         raise InputError(f"{text!r} has braces that are not closed; write {{{{…}}}}")
     alone = PLACEHOLDER.fullmatch(text.strip()) is not None
     for one in map(read_placeholder, inner):
-        if one.kind in ("cell", "block") and not alone:
+        if one.kind == "cell" and not alone:
             raise InputError(f"{text!r} holds more than the placeholder; give it a cell of its own")
         if one.kind == "cell":
             view = at.view(one.table)
             _write_value(at, cell, view, _position(view.published, one.at))
         elif one.kind == "block":
+            # before the cell itself, whose heading stays without the placeholder
             _fill_block(at, cell, one)
+            text = PLACEHOLDER.sub("", text, count=1).strip()
+            write_text(cell, text or None)
         else:
             found = _text(at, one, wrapped=bool(cell.alignment.wrap_text))
             text = PLACEHOLDER.sub(lambda _, found=found: found, text, count=1)
@@ -219,7 +223,8 @@ def _fill_block(at: _Sheet, corner: Any, block: Placeholder) -> None:
     used = [name for name in (block.rows, block.columns) if name is not None]
     if len({*used, *block.at}) < len(used) + len(block.at):
         raise InputError("a dimension is there twice, as rows=, columns= or with a code")
-    sheet, top, left = at.sheet, corner.row, corner.column
+    sheet = at.sheet
+    top, left = _inner_corner(sheet, corner)
     side = [sheet.cell(r, left).value for r in range(top + 1, sheet.max_row + 1)]
     rows = heads(side, Codes(dimensions[used[0]]))
     across: dict[int, int | None] = {0: None}
@@ -233,8 +238,14 @@ def _fill_block(at: _Sheet, corner: Any, block: Placeholder) -> None:
                 codes[block.columns] = column
             cell = sheet.cell(top + 1 + down, left + 1 + right)
             _write_value(at, cell, view, _position(published, codes))
-    if corner.coordinate not in at.done:
-        corner.value = None
+
+
+def _inner_corner(sheet: Any, corner: Any) -> tuple[int, int]:
+    """Row and column of the codes: of a merged corner the last ones, as headings are stacked."""
+    for area in sheet.merged_cells.ranges:
+        if corner.coordinate in area:
+            return area.max_row, area.max_col
+    return corner.row, corner.column
 
 
 def _position(published: Published, at: Mapping[str, str | int]) -> tuple[int, ...]:

@@ -13,6 +13,7 @@ from diskret.errors import InputError
 
 _EXAMPLES = 6
 _MAX_SIZE = 200 << 20
+_THINNEST = 0.75
 _SHEET = re.compile(r"xl/worksheets/[^/]+\.xml")
 # parts that are read, and parts that are simply not taken over: properties and settings
 _PARTS = re.compile(
@@ -79,7 +80,7 @@ def check_template(path: str | PathLike[str]) -> None:
             if sum(part.file_size for part in archive.infolist()) > _MAX_SIZE:
                 raise InputError(f"{path}: the template is larger than 200 MB unpacked; shorten it")
             problems = list(dict.fromkeys(_problems(archive)))
-    except (OSError, zipfile.BadZipFile, ElementTree.ParseError, KeyError) as error:
+    except (OSError, zipfile.BadZipFile, ElementTree.ParseError, KeyError, ValueError) as error:
         raise InputError(f"{path}: cannot be read as an .xlsx workbook: {error}") from None
     if problems:
         more = f" and {len(problems) - _EXAMPLES} more" if len(problems) > _EXAMPLES else ""
@@ -138,10 +139,10 @@ def _sheet(title: str, root: ElementTree.Element) -> Iterator[str]:
         if _tag(part) not in _SHEET_PARTS:
             yield f"{_NAMED_SHEET_PARTS.get(_tag(part), _tag(part))} {where}"
     for row in _all(root, "row"):
-        if _hidden(row) or row.get("ht") == "0":
+        if _hidden(row) or _too_thin(row.get("ht")):
             yield f"the hidden row {row.get('r')} {where}"
     for column in _all(root, "col"):
-        if _hidden(column) or column.get("width") == "0":
+        if _hidden(column) or _too_thin(column.get("width")):
             yield f"the hidden column {column.get('min')} {where}"
     if any(_true(form.get("zeroHeight")) for form in _all(root, "sheetFormatPr")):
         yield f"hidden rows {where}"
@@ -182,6 +183,11 @@ def _tag(element: ElementTree.Element) -> str:
 
 def _hidden(element: ElementTree.Element) -> bool:
     return _true(element.get("hidden"))
+
+
+def _too_thin(size: str | None) -> bool:
+    """Whether a height in points or a width in characters leaves nothing to see."""
+    return size is not None and float(size) < _THINNEST
 
 
 def _true(text: str | None) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,8 @@ _APP = (
     'xmlns="http://schemas.openxmlformats.org/officeDocument/2006/extended-properties">'
     "<Application>Microsoft Excel</Application></Properties>"
 )
+# openpyxl writes 98.4 with 16 digits, as 98.40000000000001; a spreadsheet keeps 15
+_FRACTION = re.compile(r"<v>(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)</v>")
 _THEME = "xl/theme/theme1.xml"
 _THEME_LINK = re.compile(r"<(?:Override|Relationship)\b[^>]*theme[^>]*/>")
 
@@ -45,6 +48,8 @@ def save(book: Any, path: Path) -> None:
                 content = _APP
             elif part in ("[Content_Types].xml", "xl/_rels/workbook.xml.rels"):
                 content = _THEME_LINK.sub("", content)
+            elif part.startswith("xl/worksheets/"):
+                content = _FRACTION.sub(lambda v: f"<v>{Decimal(v[1]):.15g}</v>", content)
             entry = zipfile.ZipInfo(part, _ZIP_DATE)
             entry.compress_type = zipfile.ZIP_DEFLATED
             target.writestr(entry, content)
