@@ -51,12 +51,11 @@ def test_an_office_program_shows_it(made):
     subprocess.run(command, check=True, capture_output=True, timeout=SECONDS)
     shown = "\n".join(path.read_text("utf-8") for path in sorted((folder / "shown").iterdir()))
     lines = shown.splitlines()
-    assert lines[0].startswith({"en": "1  Turnover of firms", "de": "1  Umsatz der"}[language])
+    title = {"en": "1  Turnover of firms", "de": "1  Umsatz der Unternehmen"}[language]
+    assert title in shown
     total = {"en": "Total", "de": "Insgesamt"}[language]
-    figures = next(line for line in lines if line.startswith(f"{total};"))
-    # shown in thousands, as the number format of the template says
-    exact = openpyxl.load_workbook(workbook(made)).worksheets[0]["B5"].value
-    assert f"{(exact + 500) // 1000:,}" in figures.replace("\N{NO-BREAK SPACE}", ",")
+    figures = next(line for line in lines if line.startswith(f"{total};") and line.count(";") > 3)
+    assert str(openpyxl.load_workbook(workbook(made)).worksheets[0]["B5"].value) in figures
     meaning = {"en": ". = confidential", "de": ". = Zahlenwert geheim zu halten"}[language]
     assert meaning in shown
     assert "{{" not in shown

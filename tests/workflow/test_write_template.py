@@ -9,7 +9,7 @@ from office_templates import a_template
 
 import diskret as dk
 from diskret.errors import InputError, ProofError
-from diskret.workflow import verify
+from diskret.workflow.verify import verify
 from diskret.workflow.write import write
 
 CELLS = {
@@ -24,7 +24,7 @@ CELLS = {
 
 @pytest.fixture(scope="module")
 def results():
-    register = dk.datasets.business_register(4_000, seed=3)
+    register = dk.datasets.business_register(800, seed=3)
     table = dk.tabulate(
         register.records,
         by={"nace": register.nace, "size": register.size},
