@@ -283,6 +283,15 @@ def test_an_office_may_have_symbols_and_a_layout_of_its_own(folder: Path):
     assert found.symbols.legend["de"] == {"( )": "geschützt", "–": "nichts vorhanden"}
 
 
+def test_symbols_may_be_written_line_by_line(folder: Path):
+    lines = ["[output]", 'symbols.suppressed = "c"', 'symbols.nothing = "-"']
+    lines += [f'symbols.{la} = {{ suppressed = "x", nothing = "y" }}' for la in ("en", "de")]
+    text = JOB.partition("[output]")[0] + "\n".join(lines)
+    found = read_job(written(folder, text)).output.symbols
+    assert isinstance(found, SymbolSet)
+    assert (found.suppressed, found.legend["en"]) == ("c", {"c": "x", "-": "y"})
+
+
 @pytest.mark.parametrize(
     ("symbols", "message"),
     [
