@@ -46,8 +46,10 @@ def rezipped(path, changes):
     with zipfile.ZipFile(path) as archive:
         parts: dict[str, Any] = {name: archive.read(name) for name in archive.namelist()}
     for name, change in changes.items():
-        ready = change is None or isinstance(change, bytes)
-        parts[name] = change if ready else change(parts[name].decode()).encode()
+        if change is None or isinstance(change, bytes):
+            parts[name] = change
+        else:
+            parts[name] = change(parts[name].decode()).encode()
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in parts.items():
             if content is not None:
