@@ -25,6 +25,28 @@ SCHEMA = "diskret/certificate/1"
 
 
 @dataclass(frozen=True, eq=False)
+class Proof:
+    """The attack that a certificate rests on: on one table, or on several at once.
+
+    Parameters
+    ----------
+    publication
+        What was attacked; positions of cells below count through all of its tables.
+    requirements
+        The protection levels that were claimed and proven. Confidential.
+    examination
+        The attack, witnesses included.
+    original
+        Original values of all cells in scaled integers, flat. Confidential.
+    """
+
+    publication: Publication
+    requirements: Requirements
+    examination: Examination
+    original: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
 class SuppressionCertificate:
     """Proof that no stated attacker can narrow a suppressed cell down too far.
 
@@ -35,15 +57,13 @@ class SuppressionCertificate:
     attacker
         Against whom the claim is made.
     requirements
-        The protection levels that were claimed and proven. Confidential.
+        The protection levels of this table's primary cells. Confidential.
     examination
-        The attack of that attacker, as far as it is about this table; witnesses included.
+        The attack of that attacker, as far as it is about this table.
     outsider
         The same of the plain outsider, who knows nothing but what is public.
-    publication
-        What was attacked: this table, or all tables that were attacked together.
-    joint
-        The whole attack on them, witnesses included.
+    proof
+        The whole attack, on all tables that were attacked together.
     sliding_only
         Number of primary cells for which only "no exact value" is claimed, because the
         attacker knows that hidden counts are at least 1.
@@ -56,8 +76,7 @@ class SuppressionCertificate:
     requirements: Requirements
     examination: Examination
     outsider: Examination
-    publication: Publication
-    joint: Examination
+    proof: Proof
     sliding_only: int = 0
     repaired: int = 0
 
@@ -83,19 +102,19 @@ class SuppressionCertificate:
             "name": self.published.name,
             "attacker": self.attacker.kind,
             **self._together(),
-            "claimed": claimed(self.publication),
-            "not_claimed": not_claimed(self.publication, self.attacker),
+            "claimed": claimed(self.proof.publication),
+            "not_claimed": not_claimed(self.proof.publication, self.attacker),
             "intervals": interval_columns(self.published, self.outsider),
         }
 
     def _together(self) -> dict[str, Any]:
         """Which tables were attacked together, and by what they are tied."""
-        if len(self.publication.tables) == 1:
+        if len(self.proof.publication.tables) == 1:
             return {}
-        atoms = bool(equations(self.publication).latent.any())
+        atoms = bool(equations(self.proof.publication).latent.any())
         return {
-            "tables": [table.name for table in self.publication.tables],
-            "sums": [str(equation) for equation in self.publication.sums],
+            "tables": [table.name for table in self.proof.publication.tables],
+            "sums": [str(equation) for equation in self.proof.publication.sums],
             "refined_to": "atoms" if atoms else "equations",
         }
 
@@ -119,7 +138,7 @@ class SuppressionCertificate:
         """The certificate in plain sentences, for the office."""
         return summary(
             language,
-            self.publication,
+            self.proof.publication,
             self.attacker,
             cells=self.published.value.size,
             primaries=self.primaries,
@@ -166,12 +185,15 @@ def certify(
     requirements: Requirements,
     examination: Examination,
     targets: Targets,
+    original: NDArray[np.int64],
     *,
     sliding_only: Sequence[int] = (0,),
     repaired: int = 0,
     progress: Progress = silent,
 ) -> list[SuppressionCertificate]:
     """The certificate of each table, if the examination proves every claim.
+
+    `original` are the original values of all cells, flat, which only the office keeps.
 
     Raises
     ------
@@ -187,6 +209,7 @@ def certify(
             f"{int(missed.sum()):,} suppressed cells can be narrowed down too far; "
             "nothing was certified"
         )
+    proof = Proof(publication, requirements, examination, original)
     outsider = examination
     if not attacker.outsider:
         outsider = examine(publication, Attacker(), progress=progress)
@@ -197,8 +220,7 @@ def certify(
             requirements=requirements.between(start, stop),
             examination=own,
             outsider=seen,
-            publication=publication,
-            joint=examination,
+            proof=proof,
             sliding_only=sliding,
             repaired=repaired,
         )

@@ -14,10 +14,10 @@ from scipy.sparse import csgraph
 from diskret.attack.alternatives import Alternatives, Reach, farther, within
 from diskret.attack.attacker import Attacker
 from diskret.attack.certificate import targets_of
-from diskret.attack.equations import cell_name, equations
+from diskret.attack.equations import Equations, cell_name, equations
 from diskret.attack.exact import LIMIT, UNKNOWN, Point, broken_bounds, broken_equations, times
 from diskret.attack.examine import Examination, Targets
-from diskret.attack.knowledge import whole_bounds
+from diskret.attack.knowledge import unknown_bounds
 from diskret.attack.programme import Programme
 from diskret.attack.proof import unmet
 from diskret.attack.reduction import Reduction, reduce
@@ -25,9 +25,12 @@ from diskret.attack.requirements import Requirements
 from diskret.attack.search import Finding, Wanted, search
 from diskret.errors import ContradictionError, InputError, ProofError
 from diskret.progress import Progress, silent
-from diskret.tables import Published
+from diskret.tables import Publication, Published, together
 
-Kind = Literal["protects", "hides", "together", "not examined"]
+#: Nodes of branch and bound when possible values of unpublished cells are looked for.
+_NODES = 500
+
+Kind = Literal["protects", "hides", "together", "not examined", "elsewhere"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +66,26 @@ class Explanations:
     upper: NDArray[np.float64]
     programmes: int = 0
 
+    def within(self, start: int, stop: int) -> Explanations:
+        """The same for one of several tables, at the positions of its own cells.
+
+        Secondaries that only cells of other tables need have the kind ``elsewhere``.
+        """
+        own = (self.needed_by >= start) & (self.needed_by < stop)
+        other = (self.needed_by >= 0) & ~own
+        helped = np.isin(self.secondary, self.secondary[own])
+        first = np.zeros(len(own), dtype=bool)
+        first[np.unique(self.secondary, return_index=True)[1]] = True
+        kept = np.flatnonzero(~other | (first & ~helped))
+        return Explanations(
+            self.secondary[kept] - start,
+            tuple("elsewhere" if other[i] else self.kind[i] for i in kept.tolist()),
+            np.where(own, self.needed_by - start, -1)[kept],
+            np.where(other, -np.inf, self.lower)[kept],
+            np.where(other, np.inf, self.upper)[kept],
+            self.programmes,
+        )
+
     @property
     def not_examined(self) -> int:
         """Number of secondaries that the limit left unexplained."""
@@ -70,12 +93,13 @@ class Explanations:
 
 
 def explain(
-    published: Published,
+    published: Published | Publication,
     examination: Examination,
     requirements: Requirements,
     original: NDArray[np.int64],
     attacker: Attacker = Attacker(),
     *,
+    about: NDArray[np.int64] | None = None,
     limit: int | None = None,
     progress: Progress = silent,
 ) -> Explanations:
@@ -88,7 +112,8 @@ def explain(
     Parameters
     ----------
     published
-        The protected table.
+        The protected table, or all tables that were attacked together; positions of cells
+        count through all of them.
     examination
         Its attack by that attacker; it must meet all requirements. A witness in which the
         secondary has its original value holds after it has been published too, so that much
@@ -96,9 +121,11 @@ def explain(
     requirements
         The protection levels of the primaries; all other suppressed cells are secondaries.
     original
-        Original values in scaled integers, shape of the table.
+        Original values in scaled integers, shape of the table; of several tables flat.
     attacker
         Who attacks.
+    about
+        Positions of the secondaries to explain; None: all.
     limit
         Largest amount of work (see `Explanations.programmes`); None: no limit.
         Small connected parts of the table come first.
@@ -135,12 +162,15 @@ def explain(
     ([2.0, 2.0, 2.0], [2.0, 2.0, 2.0])
     """
     question = _question(published, examination, requirements, original, attacker)
-    secondary = np.flatnonzero(~question.primary)
+    explained = question.hidden & ~question.primary
+    if about is not None:
+        explained &= np.isin(question.cell, about)
+    secondary = np.flatnonzero(explained)
     found: dict[int, _Answer] = {}
     spent = 0
     for part in _parts(question.reduced):
         alternatives = _alternatives(question, part, examination)
-        for s in part.cell[~question.primary[part.cell]].tolist():
+        for s in part.cell[explained[part.cell]].tolist():
             left = None if limit is None else limit - spent
             found[s] = _without(question, part, alternatives, s, left)
             spent += found[s].programmes
@@ -167,15 +197,27 @@ def explain(
 
 @dataclass(frozen=True, eq=False)
 class _Question:
-    """All suppressed cells, ``(k,)``; their positions there are what is meant by "cell" below."""
+    """All unknown cells, ``(k,)``; their positions there are what is meant by "cell" below.
+
+    `hidden` are the suppressed ones; nothing is required of the others.
+    """
 
     cell: NDArray[np.int64]
+    hidden: NDArray[np.bool_]
     primary: NDArray[np.bool_]
     truth: NDArray[np.int64]
     targets: Targets
     reduced: Reduction
     whole: bool
     far: int
+
+    def numerators(self, examination: Examination) -> NDArray[np.int64]:
+        """The witnesses' numerators for all unknown cells, ``(w, k)``."""
+        numerators = np.empty((len(examination.denominator), len(self.cell)), dtype=np.int64)
+        numerators[:, self.hidden] = examination.witnesses.toarray()
+        if examination.beside is not None:
+            numerators[:, ~self.hidden] = examination.beside.toarray()
+        return numerators
 
     def met(self, cell: NDArray[np.int64], reach: Reach) -> NDArray[np.bool_]:
         """Which of some cells reach what is required of them; see `unmet`."""
@@ -186,16 +228,17 @@ class _Question:
 
 
 def _question(
-    published: Published,
+    given: Published | Publication,
     examination: Examination,
     requirements: Requirements,
     original: NDArray[np.int64],
     attacker: Attacker,
 ) -> _Question:
+    published = together(given)
     known = equations(published)
-    lower, upper = whole_bounds(published, attacker, original)
-    lower, upper = lower[known.cell], upper[known.cell]
-    truth = np.asarray(original, dtype=np.int64).ravel()[known.cell]
+    original = np.asarray(original, dtype=np.int64).ravel()
+    lower, upper = unknown_bounds(published, known, attacker, original)
+    truth = _completed(published, known, lower, upper, original)
     point = Point(truth, 1)
     equation = broken_equations(known.matrix, known.right, point)
     wrong = np.union1d(known.matrix[equation].indices, broken_bounds(lower, upper, point))
@@ -219,13 +262,45 @@ def _question(
     largest = max(int(np.abs(a).max(initial=1)) for a in (np.asarray(original), *finite, *asked))
     return _Question(
         cell=known.cell,
+        hidden=known.hidden,
         primary=np.isin(known.cell, requirements.cell),
         truth=truth,
-        targets=targets,
+        targets=_of_all(targets, known.hidden),
         reduced=reduce(known.matrix, known.right, lower, upper),
-        whole=published.frequency,
+        whole=published.tables[0].frequency,
         far=min(10 * largest, LIMIT // 64),
     )
+
+
+def _of_all(targets: Targets, hidden: NDArray[np.bool_]) -> Targets:
+    """Targets of all unknown cells: nothing is asked of those that are not suppressed."""
+    far = np.iinfo(np.int64).max
+    low, high = np.full(len(hidden), far), np.full(len(hidden), -far)
+    width = np.zeros(len(hidden), dtype=np.int64)
+    low[hidden], high[hidden], width[hidden] = targets.low, targets.high, targets.width
+    return Targets(low, high, width)
+
+
+def _completed(
+    published: Publication,
+    known: Equations,
+    lower: NDArray[np.int64],
+    upper: NDArray[np.int64],
+    original: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """Original values of the unknown cells; of those that nobody published, possible ones."""
+    truth = np.zeros(len(known.cell), dtype=np.int64)
+    shown = ~known.latent
+    truth[shown] = original[known.cell[shown]]
+    if known.latent.any():
+        among = np.flatnonzero(known.latent)
+        rows = np.flatnonzero(np.diff(known.matrix[:, among].indptr))
+        rest = known.right[rows] - known.matrix[rows] @ truth
+        inside = sparse.csr_array(known.matrix[rows][:, among])
+        point = Programme(inside, rest, lower[among], upper[among]).farthest_whole(0, 0, _NODES)
+        if point is not None:
+            truth[among] = point.numerator
+    return truth
 
 
 # ── one connected part at a time ─────────────────────────────────────────────────────
@@ -242,10 +317,9 @@ class _Connected:
 
 def _parts(reduced: Reduction) -> Iterator[_Connected]:
     """The connected parts of the table, small ones first."""
-    # every cell can move, so each has exactly one unknown
     cell_label, row_label = _labels(reduced.matrix)
-    of_cell = cell_label[reduced.link.indices]
-    sizes = np.bincount(of_cell, minlength=int(cell_label.max(initial=-1)) + 1)
+    of_cell = np.append(cell_label, -1)[_followed(reduced.link)[0]]
+    sizes = np.bincount(of_cell[of_cell >= 0], minlength=int(cell_label.max(initial=-1)) + 1)
     for label in np.lexsort((np.arange(len(sizes)), sizes)).tolist():
         if sizes[label]:
             yield _Connected(
@@ -253,6 +327,14 @@ def _parts(reduced: Reduction) -> Iterator[_Connected]:
                 np.flatnonzero(cell_label == label),
                 np.flatnonzero(row_label == label),
             )
+
+
+def _followed(link: sparse.csr_array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The unknown that each cell follows, -1 for one that cannot move, and its sign."""
+    moves = np.diff(link.indptr) > 0
+    unknown, sign = np.full(len(moves), -1), np.zeros(len(moves), dtype=np.int64)
+    unknown[moves], sign[moves] = link.indices, link.data
+    return unknown, sign
 
 
 def _labels(matrix: sparse.csr_array) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -266,7 +348,7 @@ def _labels(matrix: sparse.csr_array) -> tuple[NDArray[np.int32], NDArray[np.int
 def _alternatives(question: _Question, part: _Connected, examination: Examination) -> Alternatives:
     """What the attack has shown of a part already."""
     found = Alternatives(question.truth[part.cell], question.whole)
-    shown = examination.witnesses[:, part.cell].toarray().astype(np.int64)
+    shown = question.numerators(examination)[:, part.cell]
     both = np.column_stack((examination.denominator, shown))
     for row in np.unique(both, axis=0):
         found.add(Point(row[1:], int(row[0])))
@@ -307,7 +389,7 @@ def _without(
     spent = 1
     kinds: tuple[tuple[Kind, NDArray[np.bool_]], ...] = (
         ("protects", primary),
-        ("hides", ~primary & others),
+        ("hides", ~primary & others & question.hidden[part.cell]),
     )
     for kind, who in kinds:
         asked = who & ~question.met(part.cell, reach)
@@ -345,8 +427,9 @@ class _Attack:
         base = question.reduced
         self.question, self.part, self.alternatives = question, part, alternatives
         # cell = sign * z + offset, one z for each cell
-        self.z = np.searchsorted(part.unknown, base.link.indices[part.cell])
-        self.sign, self.offset = base.link.data[part.cell], base.offset[part.cell]
+        follows, sign = _followed(base.link)
+        self.z = np.searchsorted(part.unknown, follows[part.cell])
+        self.sign, self.offset = sign[part.cell], base.offset[part.cell]
         truth = np.zeros(len(part.unknown), dtype=np.int64)
         truth[self.z] = self.sign * (question.truth[part.cell] - self.offset)
         lower, upper = base.lower[part.unknown].copy(), base.upper[part.unknown].copy()
@@ -357,9 +440,8 @@ class _Attack:
 
         # z = turn * y + shift; no y where z is known by now
         link = sparse.csr_array(self.reduced.link)
-        moves = np.diff(link.indptr) > 0
-        self.y, self.turn = np.full(len(truth), -1), np.zeros(len(truth), dtype=np.int64)
-        self.y[moves], self.turn[moves] = link.indices, link.data
+        self.y, self.turn = _followed(link)
+        moves = self.y >= 0
         self.truth = np.zeros(link.shape[1], dtype=np.int64)
         self.truth[link.indices] = link.data * (truth - self.reduced.offset)[moves]
 
@@ -410,7 +492,7 @@ class _Attack:
                 centre,
             )
             question = self.question
-            return search(programme, question.whole, question.far, wanted, asked=asked)
+            return search(programme, question.whole, question.far, asked, wanted)
 
         try:
             return found(None)

@@ -197,11 +197,8 @@ def _split(axis: Axis, same: Sequence[Axis]) -> Axis:
     parent, meaning = axis.parent.tolist(), list(axis.meaning)
     for leaf in axis.leaves.tolist():
         bases: frozenset[str] = axis.meaning[leaf] or frozenset()
-        cut = any(
-            bases not in codes and len({where.get(base) for base in bases}) > 1
-            for where, codes in zip(leaf_of, known, strict=True)
-        )
-        if not cut:
+        met = [{where.get(base) for base in bases} for where in leaf_of]
+        if all(bases in codes or len(hit) <= 1 for hit, codes in zip(met, known, strict=True)):
             continue
         atoms: defaultdict[tuple[int | None, ...], set[str]] = defaultdict(set)
         for base in bases:

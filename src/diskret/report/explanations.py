@@ -84,7 +84,7 @@ def explanation_titles(published: Published, found: Explanations, language: str)
     return titles
 
 
-_RANK = {"protects": 0, "hides": 1, "together": 2}
+_RANK = {"protects": 0, "hides": 1, "elsewhere": 2, "together": 3}
 
 
 def _by_secondary(found: Explanations) -> list[NDArray[np.intp]]:
@@ -99,7 +99,7 @@ def _counts(found: Explanations, language: str) -> Markup:
     kinds = [found.kind[i] for i in first]
     rows = [
         (words[f"why {kind}"], number(kinds.count(kind), language))
-        for kind in ("protects", "hides", "together", "not examined")
+        for kind in (*_RANK, "not examined")
         if kind in kinds
     ]
     return data_table((words["secondary"], words["number"]), rows)

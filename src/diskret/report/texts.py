@@ -119,6 +119,7 @@ WORDS: dict[str, dict[str, str]] = {
         "why protects": "protects",
         "why hides": "hides another secondary",
         "why together": "needed only together with others",
+        "why elsewhere": "needed by a cell of another table",
         "why not examined": "not examined",
         "why left": (
             "{count} secondaries were not examined, because the limit of the work was reached. "
@@ -248,6 +249,7 @@ WORDS: dict[str, dict[str, str]] = {
         "why protects": "schützt",
         "why hides": "verdeckt ein anderes Sekundärfeld",
         "why together": "nur zusammen mit anderen nötig",
+        "why elsewhere": "nötig für ein Feld einer anderen Tabelle",
         "why not examined": "nicht untersucht",
         "why left": (
             "{count} Sekundärfelder wurden nicht untersucht, weil die Grenze des Aufwands "

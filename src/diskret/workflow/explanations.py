@@ -6,12 +6,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from diskret.attack import Explanations, Requirements, ends_in_units
-from diskret.tables import Published
+from diskret.attack import Explanations, Requirements, cell_name, ends_in_units
+from diskret.tables import Publication, Published
 from diskret.tables.cells import check_names, in_published_units
 
 
 def explanation_columns(
+    publication: Publication,
     published: Published,
     found: Explanations,
     requirements: Requirements,
@@ -21,8 +22,10 @@ def explanation_columns(
 
     Parameters
     ----------
-    published, requirements, original
+    publication, requirements, original
         As given to [`explain`][diskret.attack.explain.explain].
+    published
+        The table among them whose secondaries are explained.
     found
         Its answer.
 
@@ -34,7 +37,10 @@ def explanation_columns(
     names = [d.name for d in published.dimensions]
     numbers = ("lower", "upper", "required_lower", "required_upper", "required_width")
     check_names([*names, "kind", *(f"needed_by_{name}" for name in names), *numbers])
+    place = [table is published for table in publication.tables].index(True)
+    start, stop = publication.starts[place : place + 2].tolist()
     needed = found.needed_by >= 0
+    own = (found.needed_by >= start) & (found.needed_by < stop)
     by = np.where(needed, found.needed_by, 0)
     at = np.searchsorted(requirements.cell, by)
     protects = needed & np.isin(by, requirements.cell)
@@ -49,9 +55,10 @@ def explanation_columns(
     everything = np.ones(len(by), dtype=bool)
     return pa.table(
         {
-            **_codes(published, found.secondary, everything, ""),
+            **_codes(published, found.secondary - start, everything, ""),
             "kind": pa.array(list(found.kind), pa.string()),
-            **_codes(published, by, needed, "needed_by_"),
+            **_codes(published, np.where(own, by - start, 0), own, "needed_by_"),
+            **_elsewhere(publication, by, needed, own),
             "lower": low,
             "upper": high,
             "required_lower": _units(value - lower, protects, decimals),
@@ -70,6 +77,23 @@ def _codes(
             np.array(dimension.hierarchy.codes, dtype=object)[i], pa.string(), mask=~known
         )
         for dimension, i in zip(published.dimensions, at, strict=True)
+    }
+
+
+def _elsewhere(
+    publication: Publication,
+    cell: NDArray[np.int64],
+    needed: NDArray[np.bool_],
+    own: NDArray[np.bool_],
+) -> dict[str, pa.Array]:
+    """Where several tables were protected together: whose cell needs it, and which cell."""
+    if len(publication.tables) == 1:
+        return {}
+    tables = [publication.at(at)[0].name for at in cell.tolist()]
+    cells = [cell_name(publication, at) for at in cell.tolist()]
+    return {
+        "needed_in": pa.array(tables, pa.string(), mask=~needed),
+        "needed_by": pa.array(cells, pa.string(), mask=own | ~needed),
     }
 
 

@@ -136,6 +136,8 @@ class Result:
               could be computed otherwise; ``together``: published alone it would do no harm,
               so it is needed only together with others, or not at all; ``not examined``;
             - ``needed_by_<dimension>``: the codes of the cell that needs it (null if none);
+              where several tables are protected together, `needed_in` names its table and
+              the codes of another table stand together in `needed_by`;
             - `lower`, `upper`: what the certificate's attacker could compute for that cell;
               equal where the value would be known exactly, null where nothing bounds it;
             - `required_lower`, `required_upper`, `required_width`: the interval must reach
@@ -156,22 +158,35 @@ class Result:
 
     def explanations(self, limit: int | None = None, progress: Progress = silent) -> Explanations:
         """The same by positions of cells in C order and in scaled units. Confidential."""
-        proof = self.certificate
+        proof = self.certificate.proof
         return explain(
-            self.published,
+            proof.publication,
             proof.examination,
             proof.requirements,
-            self.table.measure.sum,
-            proof.attacker,
+            proof.original,
+            self.certificate.attacker,
+            about=self._start + np.flatnonzero(self.published.suppressed),
             limit=limit,
             progress=progress,
         )
 
     def explanation_cells(self, found: Explanations) -> pa.Table:
         """Explanations as `explain` returns them, as an Arrow table."""
+        proof = self.certificate.proof
         return explanation_columns(
-            self.published, found, self.certificate.requirements, self.table.measure.sum
+            proof.publication, self.published, found, proof.requirements, proof.original
         )
+
+    def own_explanations(self, found: Explanations) -> Explanations:
+        """The same at the positions of this table's cells, and about these alone."""
+        return found.within(self._start, self._start + self.published.value.size)
+
+    @property
+    def _start(self) -> int:
+        """Position of the first cell among all tables that were protected together."""
+        publication = self.certificate.proof.publication
+        place = [table is self.published for table in publication.tables].index(True)
+        return int(publication.starts[place])
 
     def write(
         self,

@@ -228,6 +228,7 @@ def _protect(
         problem.requirements,
         examination,
         targets,
+        problem.system.value[: proven.starts[-1]],
         sliding_only=[_sliding_only(o.table, o.sensitivity, options.attacker) for o in orders],
         repaired=repaired,
         progress=options.progress,

@@ -138,14 +138,14 @@ def _write_internal(
             folder / f"{name}.report.html",
             title=title,
             language=language,
-            explanations=explanations,
+            explanations=explanations and result.own_explanations(explanations),
         )
     write_json(
         {**proof.internal(), **result.settings, "software": software()},
         folder / f"{name}.certificate.json",
     )
-    if proof.published is proof.publication.tables[0]:
-        _write_witnesses(proof.joint, folder / f"{name}.witnesses.npz")
+    if proof.published is proof.proof.publication.tables[0]:
+        _write_witnesses(proof.proof.examination, folder / f"{name}.witnesses.npz")
 
 
 def _write_witnesses(found: Examination, path: Path) -> None:
@@ -189,7 +189,7 @@ def _check_together(results: Sequence[Result]) -> None:
     for group in linked([result.table for result in results]):
         together = {result.name for result in (results[i] for i in group)}
         for i in group:
-            proven = {table.name for table in results[i].certificate.publication.tables}
+            proven = {table.name for table in results[i].certificate.proof.publication.tables}
             if not together <= proven:
                 raise InputError(
                     f"the tables {', '.join(map(repr, sorted(together)))} have common cells, but "
