@@ -24,10 +24,10 @@ demo: $(VENV)/.installed
 	$(BIN)/diskret demo --folder "$(OUT)"
 
 test: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadgroup $(PYTEST_ARGS)
 
 test-all: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest -n 2 -m "" --hypothesis-profile=thorough $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "" --hypothesis-profile=thorough $(PYTEST_ARGS)
 
 bench: $(VENV)/.installed-dev
 	@for script in benchmarks/[a-z]*.py; do \

@@ -11,6 +11,7 @@ from counted_by_hand import by_hand, plain, same
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from postgres_server import in_postgres
+from spark_server import ONE_SPARK, in_spark
 
 from diskret.engines import LeafQuestion
 from diskret.engines.duckdb import DuckDBEngine
@@ -18,7 +19,8 @@ from diskret.errors import HierarchyError, InputError
 from diskret.hierarchy import Hierarchy
 from diskret.io import Source
 
-ENGINES = {"duckdb": DuckDBEngine, "postgres": in_postgres}
+ENGINES = {"duckdb": DuckDBEngine, "postgres": in_postgres, "spark": in_spark}
+EACH = ["duckdb", "postgres", pytest.param("spark", marks=ONE_SPARK)]
 
 NACE = Hierarchy.from_parents(
     {"code": ["T", "A", "B", "A1", "A2", "B1"], "parent": [None, "T", "T", "A", "A", "B"]}
@@ -35,7 +37,7 @@ FIRMS = {
 }
 
 
-@pytest.fixture(params=ENGINES)
+@pytest.fixture(params=EACH)
 def ask(request):
     return lambda columns, **question: asked(ENGINES[request.param], columns, **question)
 
@@ -120,9 +122,7 @@ record = st.fixed_dictionaries(
 )
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-@settings(max_examples=60)
-@given(
+counting = given(
     records=st.lists(record, min_size=1, max_size=14),
     has_unit=st.booleans(),
     has_holding=st.booleans(),
@@ -130,7 +130,27 @@ record = st.fixed_dictionaries(
     text=st.booleans(),
     largest=st.integers(0, 3),
 )
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "postgres"])
+@settings(max_examples=60)
+@counting
 def test_agrees_with_counting_by_hand(
+    engine, records, has_unit, has_holding, has_key, text, largest
+):
+    check_by_hand(engine, records, has_unit, has_holding, has_key, text, largest)
+
+
+@ONE_SPARK
+@settings(max_examples=8)
+@counting
+def test_spark_agrees_with_counting_by_hand(
+    records, has_unit, has_holding, has_key, text, largest
+):
+    check_by_hand("spark", records, has_unit, has_holding, has_key, text, largest)
+
+
+def check_by_hand(
     engine, records, has_unit, has_holding, has_key, text, largest
 ):
     keyed = [r | {"key": r["unit"] * 41 % MODULUS} for r in records]

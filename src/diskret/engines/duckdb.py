@@ -63,6 +63,8 @@ class DuckDBEngine:
     ) -> None:
         if source.database is not None:
             raise InputError(f"DuckDB does not read {source.database!r}; leave engine= out")
+        if source.spark is not None:
+            raise InputError("DuckDB does not read Spark frames; leave engine= out")
         folder = tempfile.mkdtemp(prefix="diskret-")  # mkdtemp gives it mode 0700
         try:
             connection = _connect(folder, memory_limit, threads)

@@ -18,11 +18,12 @@ from diskret.errors import InputError
 from diskret.io.database import PostgresTable
 from diskret.io.files import csv_header, parquet_columns, read_csv, read_parquet
 from diskret.io.names import check_names, some
+from diskret.io.spark import arrow_to_frame, frame_to_arrow, is_spark_frame
 
-FrameKind = Literal["pandas", "polars", "pyarrow", "duckdb"]
+FrameKind = Literal["pandas", "polars", "pyarrow", "duckdb", "spark"]
 
 _ACCEPTED = (
-    "accepted are pandas, Polars and PyArrow tables, DuckDB relations, the path of a .parquet, "
+    "accepted are pandas, Polars, PyArrow and Spark tables, DuckDB relations, the path of a .parquet, "
     ".csv or .txt file, a list of .parquet paths, and a PostgresTable"
 )
 _FORMATS: dict[str, Literal["parquet", "csv"]] = {
@@ -36,7 +37,7 @@ _INCONVERTIBLE = (pa.ArrowException, OverflowError)  # the latter for integers b
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """Records as an engine takes them: in memory, in files on disk, or in a database.
+    """Records as an engine takes them: in memory, in files on disk, in Spark, or in a database.
 
     Parameters
     ----------
@@ -53,6 +54,8 @@ class Source:
         Separator of CSV files.
     database
         The table of a database that the records stay in.
+    spark
+        The Spark data frame that the records are, or None.
     """
 
     columns: tuple[str, ...]
@@ -62,19 +65,21 @@ class Source:
     format: Literal["parquet", "csv"] | None = None
     delimiter: str = ","
     database: PostgresTable | None = None
+    spark: Any = None
 
 
 def source(records: Any) -> Source:
     """Open a frame or a path (Parquet, CSV) as a source of records.
 
     Frames are taken into memory as Arrow; files stay where they are, only their column
-    names are read; a database is not asked before an engine is.
+    names are read; a database is not asked, and a Spark frame not computed, before an engine is.
 
     Parameters
     ----------
     records
         A pandas or Polars data frame, a Polars lazy frame, a PyArrow table, record batch or
-        record batch reader, a DuckDB relation (run on its own connection), the path of a
+        record batch reader, a DuckDB relation (run on its own connection), a Spark data
+        frame, the path of a
         ``.parquet``, ``.csv`` or ``.txt`` file, a list of ``.parquet`` paths, or a table in a
         database, as [`PostgresTable`][diskret.io.PostgresTable]. A CSV file
         is UTF-8 with one header line; its delimiter, one of ``,``, ``;``, tab and ``|``, is
@@ -100,6 +105,9 @@ def source(records: Any) -> Source:
         return _file_source([records])
     if isinstance(records, (list, tuple)):
         return _list_source(records)
+    if is_spark_frame(records):
+        check_names(records.columns)
+        return Source(tuple(records.columns), "spark", spark=records)
     table, kind = _frame_to_arrow(records)
     return Source(tuple(table.column_names), kind, arrow=table)
 
@@ -130,6 +138,8 @@ def to_arrow(frame: Any) -> tuple[pa.Table, FrameKind]:
             f"{opened.database!r} stays in its database: it can be tabulated, but not read as a "
             "frame; fetch what you need first"
         )
+    if opened.spark is not None:
+        return _plain(frame_to_arrow(opened.spark)), opened.kind
     return (opened.arrow if opened.arrow is not None else _read(opened)), opened.kind
 
 
@@ -142,8 +152,9 @@ def from_arrow(table: pa.Table, kind: FrameKind) -> Any:
         The cells or records to hand back.
     kind
         ``"pandas"``, ``"polars"`` (a data frame, also where a lazy frame came in),
-        ``"pyarrow"`` or ``"duckdb"``: a relation on a private in-memory connection, which
-        the relation itself keeps open for as long as it lives.
+        ``"pyarrow"``, ``"duckdb"``: a relation on a private in-memory connection, which
+        the relation itself keeps open for as long as it lives, or ``"spark"``: a data frame
+        of the active session.
 
     Examples
     --------
@@ -154,6 +165,8 @@ def from_arrow(table: pa.Table, kind: FrameKind) -> Any:
         return table
     if kind == "duckdb":
         return _duckdb_relation(table)
+    if kind == "spark":
+        return arrow_to_frame(table)
     return nw.from_arrow(table, backend=kind).to_native()
 
 

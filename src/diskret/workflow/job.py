@@ -37,7 +37,8 @@ _FORMATS = ("csv", "parquet", "xlsx", "html")
 _LANGUAGES = ("en", "de")
 _METHODS = ("auto", "sequential")
 _FLAT = "flat"
-_FILE_KEYS = ("format", "encoding", "columns")
+_FILE_KEYS = ("format", "encoding", "columns", "engine")
+_ENGINES = ("duckdb", "spark")
 _SUFFIXES = {".parquet": "parquet", ".csv": "csv", ".txt": "csv"}
 _FILE_STEM = re.compile(r"\w([\w .-]*[\w-])?")
 
@@ -109,6 +110,9 @@ def _records(section: Section) -> Records | DatabaseRecords:
             '"parquet", "csv" or "fixed"',
             "path",
         )
+    engine = cast(
+        Literal["duckdb", "spark"], section.choice("engine", "duckdb", _ENGINES)
+    )
     if kind != "fixed":
         for key in ("encoding", "columns"):
             if key in section:
@@ -116,7 +120,7 @@ def _records(section: Section) -> Records | DatabaseRecords:
         if kind != by_suffix:
             suffixes = " or ".join(s for s, name in _SUFFIXES.items() if name == kind)
             raise section.error(f"a {kind} file must end in {suffixes}, not {path.name}", "path")
-        return Records(path, cast(Literal["parquet", "csv"], kind))
+        return Records(path, cast(Literal["parquet", "csv"], kind), engine=engine)
     columns = tuple(_column(column) for column in section.sections("columns"))
     if not columns:
         raise section.error('format = "fixed" needs [[records.columns]]: name, start, width')
@@ -124,7 +128,7 @@ def _records(section: Section) -> Records | DatabaseRecords:
     for position, name in enumerate(names):
         if name in names[:position]:
             raise section.error(f"the column '{name}' is there twice", "columns", position, "name")
-    return Records(path, "fixed", columns, section.text("encoding", "utf-8"))
+    return Records(path, "fixed", columns, section.text("encoding", "utf-8"), engine)
 
 
 def _database(section: Section) -> DatabaseRecords:

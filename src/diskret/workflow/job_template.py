@@ -9,6 +9,7 @@ path = "firms.csv"            # .parquet, .csv, or text in fixed format
 #url = "postgresql://clerk@db.example/register"  # instead of path: records in PostgreSQL,
 #table = "firms"              # read where they are; the password: PGPASSWORD
 #format = "csv"               # parquet | csv | fixed; left out: from the suffix
+#engine = "duckdb"            # duckdb | spark: what reads the file, here or on a cluster
 
 # For format = "fixed" only: the encoding, and where each field stands (start counts from 1).
 #encoding = "utf-8"

@@ -17,12 +17,16 @@ from diskret.rules import Rule
 
 @dataclass(frozen=True)
 class Records:
-    """The file the records are in; `columns` and `encoding` matter for fixed format only."""
+    """The file the records are in, and the engine that reads it.
+
+    `columns` and `encoding` matter for fixed format only.
+    """
 
     path: Path
     format: Literal["parquet", "csv", "fixed"]
     columns: tuple[Column, ...] = ()
     encoding: str = "utf-8"
+    engine: Literal["duckdb", "spark"] = "duckdb"
 
     def open(self) -> Source:
         """The records as a source for an engine."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from os import PathLike
 from pathlib import Path
 
@@ -10,11 +11,13 @@ import pyarrow as pa
 
 from diskret.attack import Attacker
 from diskret.datasets import business_register
+from diskret.engines import Engine
+from diskret.engines.spark import SparkEngine
 from diskret.io import Source
 from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
 from diskret.rules import MinimumFrequency, PPercent
-from diskret.workflow.job import Job, TableJob
+from diskret.workflow.job import Job, Records, TableJob
 from diskret.workflow.result import Result
 from diskret.workflow.suppress import suppress
 from diskret.workflow.tabulate import tabulate
@@ -47,7 +50,10 @@ def run_job(
         The folder and a result for each table, in the order of the job.
     """
     records = job.records.open()
-    results = [_run_table(table, records, job.attacker, progress) for table in job.tables]
+    with _engine(job, records) as engine:
+        results = [
+            _run_table(table, records, job.attacker, engine, progress) for table in job.tables
+        ]
     language = job.output.language
     titles = {t.name: t.title[language] for t in job.tables if language in t.title}
     written = write(
@@ -119,7 +125,26 @@ _DEMO_TITLES = {
 }
 
 
-def _run_table(table: TableJob, records: Source, attacker: Attacker, progress: Progress) -> Result:
+_Opening = Callable[[Source], AbstractContextManager[Engine]]
+
+
+@contextmanager
+def _engine(job: Job, records: Source) -> Generator[_Opening | None]:
+    """What the tables are aggregated with; Spark starts once for all of them."""
+    if not isinstance(job.records, Records) or job.records.engine != "spark":
+        yield None
+        return
+    with SparkEngine(records) as opened:
+        yield lambda _: nullcontext(opened)
+
+
+def _run_table(
+    table: TableJob,
+    records: Source,
+    attacker: Attacker,
+    engine: _Opening | None,
+    progress: Progress,
+) -> Result:
     measures = _measures(table)
     tabulated = tabulate(
         records,
@@ -130,6 +155,7 @@ def _run_table(table: TableJob, records: Source, attacker: Attacker, progress: P
         largest=table.rule.largest,
         decimals=table.decimals,
         vintage=table.vintage,
+        engine=engine,
         progress=progress,
     )
     return suppress(

@@ -9,6 +9,7 @@ from typing import Any
 from diskret.engines import Engine, LeafQuestion
 from diskret.engines.duckdb import DuckDBEngine
 from diskret.engines.postgres import PostgresEngine
+from diskret.engines.spark import SparkEngine
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.io import Source, source
@@ -39,8 +40,8 @@ def tabulate(
     Parameters
     ----------
     records
-        A pandas, Polars, PyArrow frame, a DuckDB relation, the path of Parquet or CSV
-        files, or a [`PostgresTable`][diskret.PostgresTable]. Columns the call does not
+        A pandas, Polars, PyArrow or Spark frame, a DuckDB relation, the path of Parquet or
+        CSV files, or a [`PostgresTable`][diskret.PostgresTable]. Columns the call does not
         name are ignored.
     by
         Code column → its tree; None: a flat one of the codes in the data, total ``"Total"``.
@@ -65,8 +66,9 @@ def tabulate(
         Period and revision, part of every cell's definition.
     engine
         What aggregates the records: takes the `Source`, gives an `Engine` to run in a
-        ``with`` block. By default the database that the records are in, or else DuckDB
-        inside this process.
+        ``with`` block. By default the database or the Spark session that the records are
+        in, or else DuckDB inside this process.
+        [`SparkEngine`][diskret.engines.spark.SparkEngine] makes Spark read files.
     progress
         Called with ``("tabulate", done, total)``.
 
@@ -103,8 +105,7 @@ def tabulate(
     )
     opened = records if isinstance(records, Source) else source(records)
     progress("tabulate", 0, 2)
-    chosen = engine or (DuckDBEngine if opened.database is None else PostgresEngine)
-    with chosen(opened) as running:
+    with (engine or _engine_of(opened))(opened) as running:
         leaves = running.leaves(question)
     progress("tabulate", 1, 2)
     table = roll_up(
@@ -112,6 +113,13 @@ def tabulate(
     )
     progress("tabulate", 2, 2)
     return table
+
+
+def _engine_of(records: Source) -> Callable[[Source], AbstractContextManager[Engine]]:
+    """The engine that the records are in, or else DuckDB."""
+    if records.database is not None:
+        return PostgresEngine
+    return DuckDBEngine if records.spark is None else SparkEngine
 
 
 def _check_names(dimensions: list[str], values: list[str]) -> None:

@@ -1,0 +1,75 @@
+"""The queries in the words of Spark, whatever its session has set.
+
+Sums are taken as decimals, because those of 64-bit integers wrap or fail on the way to a total
+that fits. Products of decimals stay within 38 digits, beyond which Spark rounds them. What
+Spark's cast from text would let pass (digits of other scripts) or leave (blanks that DuckDB
+trims) is settled before it. Nothing here depends on ``spark.sql.ansi.enabled``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import cast
+
+from sqlglot import exp
+from sqlglot.expressions import Select
+
+from diskret.engines import sql
+
+# As for PostgreSQL; in brackets, because a session may read a backslash in two ways.
+_NUMBER = "^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]{1,3})?$"
+#: What DuckDB trims: all space separators of Unicode. Spark's TRIM knows the first one only.
+BLANKS = " \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
+
+
+def text(query: Select, views: Mapping[str, str]) -> str:
+    """Write a query.
+
+    Parameters
+    ----------
+    query
+        One of `diskret.engines.sql`.
+    views
+        Relation that it may name → the view that holds it.
+
+    Examples
+    --------
+    >>> text(sql.code_counts("c0", 9), {"source": "diskret_1_source"})
+    'SELECT c0 AS raw, COUNT(*) AS records FROM diskret_1_source GROUP BY c0 LIMIT 9'
+    """
+    whole = query.copy()
+    for node in reversed(list(whole.bfs())):  # from the inside outwards
+        if (adapted := _adapted(node, views)) is not node:
+            node.replace(adapted)
+    return sql.text(cast(Select, whole), "spark")
+
+
+def _adapted(node: exp.Expr, views: Mapping[str, str]) -> exp.Expr:
+    if isinstance(node, exp.Table) and node.name in views:
+        return exp.alias_(exp.to_table(views[node.name]), node.name, table=True)
+    if isinstance(node, exp.Anonymous) and node.name.upper() == "MAX":
+        x, k = (part.sql("spark") for part in node.expressions)
+        return _parsed(f"SLICE(SORT_ARRAY(COLLECT_LIST({x}), FALSE), 1, {k})")
+    if isinstance(node, exp.Sum):
+        return _parsed(f"SUM(CAST({node.this.sql('spark')} AS DECIMAL(19, 0)))")
+    if isinstance(node, exp.Trim):
+        return exp.Trim(this=node.this.copy(), expression=exp.Literal.string(BLANKS))
+    if isinstance(node, exp.TryCast) and isinstance(node.this, exp.Trim):
+        x = node.this.sql("spark")
+        return _parsed(f"CASE WHEN {x} RLIKE '{_NUMBER}' THEN {node.sql('spark')} END")
+    if isinstance(node, exp.Mul) and node.this.find(exp.TryCast):
+        return _exact_product(node.this.sql("spark"), node.expression.name)
+    return node
+
+
+def _exact_product(number: str, unit: str) -> exp.Expr:
+    """A decimal times a power of ten; null where that is no whole number of 19 digits."""
+    decimals = len(unit) - 1
+    return _parsed(
+        f"CASE WHEN {number} = CAST({number} AS DECIMAL(38, {decimals})) "
+        f"THEN TRY_CAST({number} AS DECIMAL(19, {decimals})) * {unit} END"
+    )
+
+
+def _parsed(written: str) -> exp.Expr:
+    return exp.maybe_parse(written, dialect="spark")
