@@ -144,15 +144,11 @@ def test_agrees_with_counting_by_hand(
 @ONE_SPARK
 @settings(max_examples=8)
 @counting
-def test_spark_agrees_with_counting_by_hand(
-    records, has_unit, has_holding, has_key, text, largest
-):
+def test_spark_agrees_with_counting_by_hand(records, has_unit, has_holding, has_key, text, largest):
     check_by_hand("spark", records, has_unit, has_holding, has_key, text, largest)
 
 
-def check_by_hand(
-    engine, records, has_unit, has_holding, has_key, text, largest
-):
+def check_by_hand(engine, records, has_unit, has_holding, has_key, text, largest):
     keyed = [r | {"key": r["unit"] * 41 % MODULUS} for r in records]
     columns = {name: [r[name] for r in keyed] for name in keyed[0]}
     if text:

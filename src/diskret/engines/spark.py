@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 import weakref
 from collections.abc import Sequence
@@ -52,8 +53,7 @@ class SparkEngine:
     >>> SparkEngine(source(PostgresTable("postgresql://localhost/register", "firms")))
     Traceback (most recent call last):
     ...
-    diskret.errors.InputError: Spark does not read PostgresTable('postgresql://localhost/register', \
-'firms'); leave engine= out, or hand over the frame of spark.read.jdbc(...)
+    diskret.errors.InputError: Spark does not read ...
     """
 
     name: Literal["spark"] = "spark"
@@ -205,7 +205,10 @@ def _open(views: _Views, source: Source) -> tuple[Column, ...]:
     renamed = frame.toDF(*internal)  # by place: names may hold anything, and differ in case only
     types = [column.dataType.simpleString() for column in renamed.schema]
     read = [_read(c, name) for c, name in zip(internal, types, strict=True)]
-    views.make("source", renamed.select(*[expr(f"{r} AS {c}") for r, c in zip(read, internal)]))
+    # Dropping a view also drops what is cached under an equal plan, which may be the user's;
+    # with a column of its own no other plan is equal.
+    marked = [f"'{views.prefix}' AS mark", *map("{} AS {}".format, read, internal)]
+    views.make("source", renamed.select(*map(expr, marked)))
     found = zip(source.columns, internal, types, strict=True)
     return tuple(Column(name, c, _kind(kind), kind) for name, c, kind in found)
 
@@ -216,10 +219,15 @@ def _frame(session: Any, source: Source) -> Any:
     if source.arrow is not None:
         names = [f"c{i}" for i in range(source.arrow.num_columns)]
         return arrow_to_frame(source.arrow.rename_columns(names), session)
-    paths = [path.resolve().as_uri() for path in source.paths]
+    paths = [_as_written(str(path.resolve())) for path in source.paths]
     if source.format == "csv":
         return _csv(session, paths, source)
     return session.read.parquet(*paths).select(*map(_quoted, source.columns))
+
+
+def _as_written(path: str) -> str:
+    """A local path in which Spark sees no pattern for several files."""
+    return "file://" + re.sub(r"([*?\[\]{}\\])", r"\\\1", path)
 
 
 def _csv(session: Any, paths: Sequence[str], source: Source) -> Any:

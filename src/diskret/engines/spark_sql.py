@@ -9,7 +9,6 @@ trims) is settled before it. Nothing here depends on ``spark.sql.ansi.enabled``.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import cast
 
 from sqlglot import exp
 from sqlglot.expressions import Select
@@ -19,7 +18,7 @@ from diskret.engines import sql
 # As for PostgreSQL; in brackets, because a session may read a backslash in two ways.
 _NUMBER = "^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]{1,3})?$"
 #: What DuckDB trims: all space separators of Unicode. Spark's TRIM knows the first one only.
-BLANKS = " \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
+BLANKS = " \u00a0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u202f\u205f\u3000"
 
 
 def text(query: Select, views: Mapping[str, str]) -> str:
@@ -41,7 +40,7 @@ def text(query: Select, views: Mapping[str, str]) -> str:
     for node in reversed(list(whole.bfs())):  # from the inside outwards
         if (adapted := _adapted(node, views)) is not node:
             node.replace(adapted)
-    return sql.text(cast(Select, whole), "spark")
+    return sql.text(whole, "spark")
 
 
 def _adapted(node: exp.Expr, views: Mapping[str, str]) -> exp.Expr:
@@ -65,8 +64,10 @@ def _adapted(node: exp.Expr, views: Mapping[str, str]) -> exp.Expr:
 def _exact_product(number: str, unit: str) -> exp.Expr:
     """A decimal times a power of ten; null where that is no whole number of 19 digits."""
     decimals = len(unit) - 1
+    rounded = f"CAST({number} AS DECIMAL(38, {decimals}))"
     return _parsed(
-        f"CASE WHEN {number} = CAST({number} AS DECIMAL(38, {decimals})) "
+        # decimals of different scales would be rounded to be compared
+        f"CASE WHEN {number} = TRY_CAST({rounded} AS DECIMAL(38, 18)) "
         f"THEN TRY_CAST({number} AS DECIMAL(19, {decimals})) * {unit} END"
     )
 

@@ -23,8 +23,8 @@ from diskret.io.spark import arrow_to_frame, frame_to_arrow, is_spark_frame
 FrameKind = Literal["pandas", "polars", "pyarrow", "duckdb", "spark"]
 
 _ACCEPTED = (
-    "accepted are pandas, Polars, PyArrow and Spark tables, DuckDB relations, the path of a .parquet, "
-    ".csv or .txt file, a list of .parquet paths, and a PostgresTable"
+    "accepted are pandas, Polars, PyArrow and Spark tables, DuckDB relations, the path of a "
+    ".parquet, .csv or .txt file, a list of .parquet paths, and a PostgresTable"
 )
 _FORMATS: dict[str, Literal["parquet", "csv"]] = {
     ".parquet": "parquet",

@@ -142,7 +142,7 @@ def _measure(dense: _Dense, name: str, decimals: int, ranked: Excess | None) -> 
     summed = dense.total(leaves.sums[name], name)
     magnitude = dense.total(leaves.magnitudes[name], name)
     top = np.zeros((*dense.shape, kept), dtype=np.int64)
-    top.reshape(-1, kept)[dense.flat] = leaves.largest[name]
+    top.reshape(magnitude.size, kept)[dense.flat] = leaves.largest[name]
     top = merge_up(top, dense.trees)
     if ranked is not None:
         number = list(leaves.sums).index(name)

@@ -110,9 +110,7 @@ def _records(section: Section) -> Records | DatabaseRecords:
             '"parquet", "csv" or "fixed"',
             "path",
         )
-    engine = cast(
-        Literal["duckdb", "spark"], section.choice("engine", "duckdb", _ENGINES)
-    )
+    engine = cast(Literal["duckdb", "spark"], section.choice("engine", "duckdb", _ENGINES))
     if kind != "fixed":
         for key in ("encoding", "columns"):
             if key in section:
