@@ -1,9 +1,9 @@
-"""The queries, as DuckDB and PostgreSQL get them; and as trees that other engines can follow."""
+"""The queries, as DuckDB, PostgreSQL and Spark get them."""
 
 import pyarrow as pa
 import pytest
 
-from diskret.engines import postgres_sql, sql
+from diskret.engines import postgres_sql, spark_sql, sql
 from diskret.engines.columns import Column, value
 
 SHAPE = sql.Shape(
@@ -131,3 +131,41 @@ POSTGRES = {
 @pytest.mark.parametrize(("query", "expected"), POSTGRES.values(), ids=POSTGRES)
 def test_postgres_gets_this(query, expected):
     assert postgres_sql.text(query, RELATIONS) == BEFORE + expected
+
+
+def spark_int64(wide):
+    return int64(f"SUM(CAST({wide} AS DECIMAL(19, 0)))")
+
+
+BLANKS = spark_sql.BLANKS
+TRIMMED = f"TRIM('{BLANKS}' FROM c0)"
+NUMBER_IN_TEXT = (
+    f"CASE WHEN {TRIMMED} RLIKE '^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]{{1,3}})?$' "
+    f"THEN TRY_CAST({TRIMMED} AS DECIMAL(38, 18)) END"
+)
+SPARK = {
+    "largest of every record": (
+        sql.stayers(sql.Shape(("c0",), ("c1",)), sql.Part(None, largest=2)),
+        "WITH records AS (SELECT m0.leaf AS leaf, c1 AS v0 FROM mine_source AS source "
+        "JOIN mine_m0 AS m0 ON c0 = m0.raw), "
+        "contributors AS (SELECT leaf AS low, leaf AS high, 1 AS records, v0 AS s0 FROM records) "
+        "SELECT CASE WHEN low = high THEN low END AS leaf, COUNT(*) AS contributors, "
+        "CAST(SUM(CAST(records AS DECIMAL(19, 0))) AS BIGINT) AS records, "
+        f"CASE WHEN COUNT(s0) = COUNT(*) THEN {spark_int64('s0')} END AS sum0, "
+        f"{spark_int64('ABS(s0)')} AS magnitude0, "
+        "SLICE(SORT_ARRAY(COLLECT_LIST(ABS(s0)), FALSE), 1, 2) AS largest0 "
+        "FROM contributors GROUP BY 1",
+    ),
+    "text as a value": (
+        sql.exp.select(value(TEXT, 2).expression).from_("source"),
+        f"SELECT CAST(CASE WHEN {NUMBER_IN_TEXT} = "
+        f"TRY_CAST(CAST({NUMBER_IN_TEXT} AS DECIMAL(38, 2)) AS DECIMAL(38, 18)) "
+        f"THEN TRY_CAST({NUMBER_IN_TEXT} AS DECIMAL(19, 2)) * 100 END AS BIGINT) "
+        "FROM mine_source AS source",
+    ),
+}
+
+
+@pytest.mark.parametrize(("query", "expected"), SPARK.values(), ids=SPARK)
+def test_spark_gets_this(query, expected):
+    assert spark_sql.text(query, {"source": "mine_source", "m0": "mine_m0"}) == expected

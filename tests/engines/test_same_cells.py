@@ -96,7 +96,7 @@ def check_same(elsewhere, register):
     assert numbers(dk.tabulate(elsewhere(records), **question)) == numbers(here)
 
 
-@settings(max_examples=50, phases=PHASES)
+@settings(max_examples=30, phases=PHASES)
 @given(registers())
 def test_the_same_cells_in_postgres_and_duckdb(register):
     check_same(table_of, register)

@@ -223,6 +223,13 @@ def test_cells_set_by_hand_are_seen_from_the_job_file(folder: Path):
     )
 
 
+def test_the_engine_is_one_line(folder: Path):
+    records = read_job(written(folder, JOB)).records
+    moved = read_job(written(folder, JOB.replace('"fixed"', '"fixed"\nengine = "spark"'))).records
+    assert records.engine == "duckdb"
+    assert moved == dataclasses.replace(records, engine="spark")
+
+
 @pytest.mark.parametrize("name", ["firms.csv", "firms.parquet"])
 def test_the_suffix_tells_the_format(folder: Path, name: str):
     job = read_job(
@@ -370,6 +377,7 @@ def test_every_option_of_the_template_is_admissible(folder: Path):
     del options[fixed : fixed + 5]
     options = [line for line in options if not line.startswith(("url =", "table ="))]
     job = read_job(written(folder, "\n".join(options)))
+    assert job.records.engine == "duckdb"
     assert job.tables[0].frozen == ({"region": "Total", "size": "Total"},)
     assert job.attacker == Attacker(relative=50)
 
@@ -470,6 +478,7 @@ BROKEN = [
     ('"fixed"', '"fixd"', 3, ["'format'", "'fixd'", "did you mean 'fixed'", "parquet, csv"]),
     ('"fixed"', '["fixed"]', 3, ["'format'", "a list", "parquet, csv, fixed"]),
     ('"fixed"', '"csv"', 4, ["'encoding'", "fixed"]),
+    ('"fixed"', '"fixed"\nengine = "sparc"', 4, ["'engine'", "did you mean 'spark'", "duckdb"]),
     ("start = 3", "start = 0", 11, ["'start'", "whole number from 1", "not 0"]),
     ("start = 3", "start = 3.0", 11, ["'start'", "whole number", "not 3.0"]),
     ("start = 3", "start = true", 11, ["'start'", "not true"]),

@@ -33,8 +33,8 @@ def text(query: Select, views: Mapping[str, str]) -> str:
 
     Examples
     --------
-    >>> text(sql.code_counts("c0", 9), {"source": "diskret_1_source"})
-    'SELECT c0 AS raw, COUNT(*) AS records FROM diskret_1_source GROUP BY c0 LIMIT 9'
+    >>> text(sql.code_counts("c0", 9), {"source": "diskret_1"})
+    'SELECT c0 AS raw, COUNT(*) AS records FROM diskret_1 AS source GROUP BY c0 LIMIT 9'
     """
     whole = query.copy()
     for node in reversed(list(whole.bfs())):  # from the inside outwards
