@@ -226,6 +226,7 @@ def test_cells_set_by_hand_are_seen_from_the_job_file(folder: Path):
 def test_the_engine_is_one_line(folder: Path):
     records = read_job(written(folder, JOB)).records
     moved = read_job(written(folder, JOB.replace('"fixed"', '"fixed"\nengine = "spark"'))).records
+    assert isinstance(records, Records)
     assert records.engine == "duckdb"
     assert moved == dataclasses.replace(records, engine="spark")
 
@@ -377,6 +378,7 @@ def test_every_option_of_the_template_is_admissible(folder: Path):
     del options[fixed : fixed + 5]
     options = [line for line in options if not line.startswith(("url =", "table ="))]
     job = read_job(written(folder, "\n".join(options)))
+    assert isinstance(job.records, Records)
     assert job.records.engine == "duckdb"
     assert job.tables[0].frozen == ({"region": "Total", "size": "Total"},)
     assert job.attacker == Attacker(relative=50)
