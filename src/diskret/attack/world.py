@@ -196,9 +196,10 @@ def _split(axis: Axis, same: Sequence[Axis]) -> Axis:
     known = [set(other.meaning) for other in others]
     parent, meaning = axis.parent.tolist(), list(axis.meaning)
     for leaf in axis.leaves.tolist():
-        bases: frozenset[str] = axis.meaning[leaf] or frozenset()
+        bases = sorted(axis.meaning[leaf] or ())
         met = [{where.get(base) for base in bases} for where in leaf_of]
-        if all(bases in codes or len(hit) <= 1 for hit, codes in zip(met, known, strict=True)):
+        own = axis.meaning[leaf]
+        if all(own in codes or len(hit) <= 1 for hit, codes in zip(met, known, strict=True)):
             continue
         atoms: defaultdict[tuple[int | None, ...], set[str]] = defaultdict(set)
         for base in bases:
