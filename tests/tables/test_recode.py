@@ -205,6 +205,7 @@ def test_no_array_of_a_table_is_forgotten():
             "frame_kind",
             "chosen",
         ),  # as they were
+        "shown",  # refused
     }
     assert {f.name for f in fields(Measure)} == {
         *("name", "decimals", "sum", "magnitude", "largest")

@@ -2,10 +2,11 @@
 
 from diskret.tables.dimension import Dimension
 from diskret.tables.publication import MeasureSum, Publication, together
-from diskret.tables.published import Published
+from diskret.tables.published import NO_BOUND, Published
 from diskret.tables.table import Measure, Table
 
 __all__ = [
+    "NO_BOUND",
     "Dimension",
     "Measure",
     "MeasureSum",

@@ -32,6 +32,11 @@ def recode(
         raise InputError(
             f"the table has no dimension {dimension!r}; it has {', '.join(map(repr, names))}"
         )
+    if table.shown is not None:
+        raise InputError(
+            "the cells of this table are rounded already, so sums of them are not what the exact "
+            "values would be rounded to; combine categories before rounding"
+        )
     axis = names.index(dimension)
     tree = table.dimensions[axis].hierarchy
     if groups is not None and level is None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -77,6 +76,9 @@ class Table:
     rounding
         Scaled units of the measure to protect that its published values are multiples of;
         see `rounded`.
+    shown
+        Values as they are to be published, scaled integers, where they are not the sums
+        rounded to `rounding`; None if they are.
     frame_kind
         The kind of frame the user brought and gets back.
     chosen
@@ -94,6 +96,7 @@ class Table:
     vintage: str = ""
     where: tuple[tuple[str, tuple[str, ...]], ...] = ()
     rounding: int = 1
+    shown: NDArray[np.int64] | None = None
     frame_kind: FrameKind = "pyarrow"
     chosen: str | None = None
 
@@ -144,7 +147,9 @@ class Table:
     def __getitem__(self, name: str) -> Table:
         """The same table with the measure to protect chosen; ``"count"``: the frequencies."""
         if name == "count" or any(measure.name == name for measure in self.measures):
-            return replace(self, chosen=name, rounding=1 if name != self.chosen else self.rounding)
+            if name == self.chosen:
+                return self
+            return replace(self, chosen=name, rounding=1, shown=None)
         names = ", ".join(repr(measure.name) for measure in self.measures)
         raise InputError(
             f"the table has no measure {name!r}; it has 'count' and {names or 'no other'}"
@@ -179,14 +184,10 @@ class Table:
             raise InputError(
                 "counts are not shown rounded; rounding counts is a method of protection of its own"
             )
-        decimals = self.measure.decimals
-        scaled = Fraction(str(unit)) * 10**decimals
-        if scaled < 1 or scaled.denominator > 1:
-            raise InputError(
-                f"rounding to {unit} is not possible: the unit must be a multiple of "
-                f"{1 / 10**decimals:g}, the last decimal of {self.measure.name!r}"
-            )
-        return replace(self, rounding=int(scaled))
+        from diskret.tables.from_cells import scaled_unit
+
+        scaled = scaled_unit(unit, self.measure.decimals, self.measure.name)
+        return replace(self, rounding=scaled, shown=None)
 
     @classmethod
     def from_cells(
@@ -199,6 +200,7 @@ class Table:
         largest: Sequence[str] = (),
         decimals: int = 0,
         vintage: str = "",
+        rounding: float | None = None,
     ) -> Table:
         """A table from an already tabulated file.
 
@@ -222,6 +224,10 @@ class Table:
             Decimals of `value` and `largest`.
         vintage
             Period and revision, part of every cell's definition.
+        rounding
+            Unit of the published values if the file holds rounded ones, e.g. 1000: totals
+            may then miss the sum of their parts by half a unit for each term. They are
+            published as they are; rules see totals added up from the leaves.
 
         Raises
         ------
@@ -241,7 +247,9 @@ class Table:
         """
         from diskret.tables.from_cells import from_cells
 
-        return from_cells(frame, by, value, count, tuple(largest), decimals, vintage)
+        return from_cells(
+            frame, by, value, count, tuple(largest), decimals, vintage, rounding
+        )
 
     def recode(
         self,

@@ -125,7 +125,9 @@ def publish(table: Table, suppressed: NDArray[np.bool_], name: str) -> Published
     """What the world sees when these cells are suppressed; half a unit is rounded up."""
     measure, unit = table.measure, table.rounding
     suppressed = suppressed.reshape(table.shape)
-    shown = measure.sum if unit == 1 else (measure.sum + unit // 2) // unit * unit
+    shown = table.shown
+    if shown is None:
+        shown = measure.sum if unit == 1 else (measure.sum + unit // 2) // unit * unit
     return Published(
         name=name,
         dimensions=table.dimensions,
