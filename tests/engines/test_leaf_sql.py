@@ -63,7 +63,24 @@ SNAPSHOTS = {
 }
 
 
-@pytest.mark.parametrize(("query", "expected"), SNAPSHOTS.values(), ids=SNAPSHOTS)
+FILTERED = sql.Shape(("c0",), (), where="c1 IN (SELECT raw FROM f0) AND c2 >= 10")
+ONLY = " WHERE c1 IN (SELECT raw FROM f0) AND c2 >= 10"
+ONLY_SOME = {
+    "only some records": (
+        sql.stayers(FILTERED, sql.Part(None)),
+        f"WITH records AS (SELECT m0.leaf AS leaf FROM source JOIN m0 ON c0 = m0.raw{ONLY}), "
+        "contributors AS (SELECT leaf AS low, leaf AS high, 1 AS records FROM records) "
+        "SELECT CASE WHEN low = high THEN low END AS leaf, COUNT(*) AS contributors, "
+        "CAST(SUM(records) AS BIGINT) AS records FROM contributors GROUP BY 1",
+    ),
+    "how many": (
+        sql.record_count(FILTERED.where),
+        f"SELECT COUNT(*) AS records FROM source{ONLY}",
+    ),
+}
+
+
+@pytest.mark.parametrize(("query", "expected"), [*SNAPSHOTS.values(), *ONLY_SOME.values()])
 def test_duckdb_gets_this(query, expected):
     assert sql.text(query, "duckdb") == expected
 

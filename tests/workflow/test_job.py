@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from diskret.attack import Attacker
+from diskret.engines.filters import canonical
 from diskret.errors import InputError, JobError
 from diskret.formats import SymbolSet
 from diskret.io import Column, PostgresTable
@@ -144,6 +145,35 @@ def test_every_key_is_understood(folder: Path):
     assert second.rule == MinimumFrequency(4)
     assert job.attacker == Attacker(relative=50, zeros_known=True)
     assert job.output == Output(folder / "public files", ("xlsx",), "de", "px")
+
+
+FILTERED = 'vintage = "2025"\nwhere = { size = ["2", "1"], turnover = { min = 0.5 } }\n'
+
+
+def test_a_filter_is_understood(folder: Path):
+    text = JOB.replace('vintage = "2025"\n', FILTERED)
+    where = read_job(written(folder, text)).tables[0].where
+    assert where == canonical({"size": ["1", "2"], "turnover": {"min": "0.5"}})
+    for wrong, said in [
+        ("turnover = { low = 1 }", "bounds of column 'turnover'"),
+        ("turnover = 1.5", "is no code for column 'turnover'"),
+        ("turnovr = 1", "did you mean 'turnover'"),
+        ("turnover = []", "no code is given"),
+    ]:
+        with pytest.raises(JobError, match=f"line 38: .*{said}"):
+            read_job(written(folder, text.replace("turnover = { min = 0.5 }", wrong, 1)))
+
+
+def test_tables_without_a_common_record_may_share_a_measure(folder: Path):
+    head = '[records]\npath = "firms.csv"\n'
+    one, two = (
+        f'[[tables]]\nname = "{name}"\nby = {{ region = "flat" }}\nwhere = {{ size = "{name}" }}\n'
+        "rules = { minimum_frequency = { n = 3 } }\n"
+        for name in "12"
+    )
+    assert len(read_job(written(folder, head + one + two)).tables) == 2
+    with pytest.raises(JobError, match="line 8: a second table of 'count'.*'where'"):
+        read_job(written(folder, head + one + two.replace('size = "2"', "region = { max = 2 }")))
 
 
 def test_what_is_left_out_has_its_default(folder: Path):

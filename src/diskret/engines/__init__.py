@@ -1,5 +1,6 @@
 """Records stay in an engine; it answers a few questions about them."""
 
+from diskret.engines.filters import Bounds, Where
 from diskret.engines.protocol import Engine, LeafQuestion, Leaves, Straddlers
 
-__all__ = ["Engine", "LeafQuestion", "Leaves", "Straddlers"]
+__all__ = ["Bounds", "Engine", "LeafQuestion", "Leaves", "Straddlers", "Where"]

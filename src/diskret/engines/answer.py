@@ -12,8 +12,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from sqlglot.expressions import Select
 
-from diskret.engines import columns, contributions, sql
-from diskret.engines.codes import MOST_CODES, mappings, positions, resolve
+from diskret.engines import columns, contributions, filters, sql
+from diskret.engines.codes import MOST_CODES, mappings, positions, refuse_too_many, resolve
 from diskret.engines.columns import Check, Column, Reading, counted
 from diskret.engines.contributions import Contributions, Rows
 from diskret.engines.protocol import LeafQuestion, Leaves, Straddlers
@@ -48,9 +48,10 @@ class Records(Protocol):
 
 def answer(question: LeafQuestion, records: Records) -> Leaves:
     """Aggregate the records at leaf level; see [`Engine.leaves`][diskret.engines.Engine]."""
-    shape, checks = _shape(question, records)
-    hierarchies = _attach_codes(question, records, shape.codes)
-    _check(records, checks)
+    where = _filter(question, records)
+    shape, checks = _shape(question, records, where)
+    hierarchies = _attach_codes(question, records, shape)
+    _check(records, checks, where)
     measures = list(question.values)
 
     passes: dict[str, Contributions] = {}
@@ -91,7 +92,31 @@ def _column(records: Records, name: str) -> Column:
     )
 
 
-def _shape(question: LeafQuestion, records: Records) -> tuple[sql.Shape, list[Check]]:
+def _filter(question: LeafQuestion, records: Records) -> str | None:
+    """The condition on the records that count; what it names is attached."""
+    conditions: list[str] = []
+    for i, (name, wanted) in enumerate(question.where):
+        column = _column(records, name)
+        if isinstance(wanted, filters.Bounds):
+            reading = filters.within(column, wanted)
+            _check(records, reading.checks)
+            conditions.append(reading.expression)
+        else:
+            found = records.fetch(sql.code_counts(columns.code(column), MOST_CODES + 1))
+            refuse_too_many(name, found)
+            records.attach(f"f{i}", filters.spellings(name, found, wanted))
+            conditions.append(filters.having_codes(column, i))
+    if not conditions:
+        return None
+    where = " AND ".join(conditions)
+    if not records.fetch(sql.record_count(where))["records"][0].as_py():
+        raise InputError(f"no record satisfies where=: {filters.told(question.where)}")
+    return where
+
+
+def _shape(
+    question: LeafQuestion, records: Records, where: str | None
+) -> tuple[sql.Shape, list[Check]]:
     checks: list[Check] = []
 
     def read(name: str, how: Callable[[Column], Reading]) -> str:
@@ -112,15 +137,16 @@ def _shape(question: LeafQuestion, records: Records) -> tuple[sql.Shape, list[Ch
         holding=maybe(question.holding, partial(columns.identifier, required=False)),
         key=maybe(question.record_key, partial(columns.record_key, modulus=question.key_modulus)),
         modulus=question.key_modulus,
+        where=where,
     )
     return shape, checks
 
 
-def _attach_codes(
-    question: LeafQuestion, records: Records, expressions: Sequence[str]
-) -> list[Hierarchy]:
+def _attach_codes(question: LeafQuestion, records: Records, shape: sql.Shape) -> list[Hierarchy]:
     """Find the codes in the records and attach what each adds to the leaf number."""
-    found = [records.fetch(sql.code_counts(code, MOST_CODES + 1)) for code in expressions]
+    found = [
+        records.fetch(sql.code_counts(code, MOST_CODES + 1, shape.where)) for code in shape.codes
+    ]
     hierarchies = [
         resolve(name, table, hierarchy)
         for (name, hierarchy), table in zip(question.by.items(), found, strict=True)
@@ -130,13 +156,13 @@ def _attach_codes(
     return hierarchies
 
 
-def _check(records: Records, checks: Sequence[Check]) -> None:
+def _check(records: Records, checks: Sequence[Check], where: str | None = None) -> None:
     if not checks:
         return
-    counts = records.fetch(sql.check_counts(checks)).to_pylist()[0]
+    counts = records.fetch(sql.check_counts(checks, where)).to_pylist()[0]
     for i, check in enumerate(checks):
         if number := counts[f"n{i}"]:
-            examples = _examples(records, sql.check_examples(check))
+            examples = _examples(records, sql.check_examples(check, where))
             raise InputError(f"{counted(number)}: {check.problem}{examples}; {check.remedy}")
 
 

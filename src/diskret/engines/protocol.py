@@ -9,6 +9,7 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from diskret.engines.filters import Where
 from diskret.hierarchy import Hierarchy
 
 
@@ -30,6 +31,8 @@ class LeafQuestion:
         How many of the largest |contributions| to keep for each leaf combination.
     key_modulus
         Record keys are integers in ``[0, key_modulus)``; key sums are reduced by it.
+    where
+        Which records count; the others are not looked at, whatever they hold.
     """
 
     by: Mapping[str, Hierarchy | None]
@@ -39,6 +42,7 @@ class LeafQuestion:
     record_key: str | None = None
     largest: int = 0
     key_modulus: int = 2**32
+    where: Where = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,8 +131,8 @@ class Engine(Protocol):
         InputError
             A column is missing or of a type that cannot be used; a dimension or unit is
             null; a value is null, not finite or has more decimals than stated; a sum leaves
-            the range of 64-bit integers; a unit has two record keys. The message says how
-            many records and shows examples.
+            the range of 64-bit integers; a unit has two record keys; no record satisfies
+            `where`. The message says how many records and shows examples.
         HierarchyError
             A code is not a leaf of its tree; says how many records and shows examples.
         """

@@ -32,6 +32,8 @@ class Shape:
         Expressions, or None.
     modulus
         Of the record keys.
+    where
+        Condition on the records that count, or None for all.
     """
 
     codes: tuple[str, ...]
@@ -40,6 +42,7 @@ class Shape:
     holding: str | None = None
     key: str | None = None
     modulus: int = 1
+    where: str | None = None
 
 
 @dataclass(frozen=True)
@@ -69,27 +72,28 @@ def text(query: Select, dialect: str) -> str:
     return query.sql(dialect=dialect, unsupported_level=ErrorLevel.RAISE)
 
 
-def code_counts(code: str, limit: int) -> Select:
+def record_count(where: str) -> Select:
+    """How many records satisfy a condition."""
+    return exp.select("COUNT(*) AS records").from_("source").where(where)
+
+
+def code_counts(code: str, limit: int, where: str | None = None) -> Select:
     """Distinct values of a dimension with their numbers of records, at most `limit`."""
-    return (
-        exp.select(f"{code} AS raw", "COUNT(*) AS records")
-        .from_("source")
-        .group_by(code)
-        .limit(limit)
-    )
+    counts = exp.select(f"{code} AS raw", "COUNT(*) AS records").from_("source")
+    return _only(counts, where).group_by(code).limit(limit)
 
 
-def check_counts(checks: Sequence[Check]) -> Select:
+def check_counts(checks: Sequence[Check], where: str | None = None) -> Select:
     """For each check the number of records that fail it: ``n0 …``."""
     counts = [f"COUNT(CASE WHEN {c.wrong} THEN 1 END) AS n{i}" for i, c in enumerate(checks)]
-    return exp.select(*counts).from_("source")
+    return _only(exp.select(*counts).from_("source"), where)
 
 
-def check_examples(check: Check) -> Select:
+def check_examples(check: Check, where: str | None = None) -> Select:
     """A few values that fail a check."""
     value = f"CAST({check.column.internal} AS VARCHAR)"
     wrong = exp.select(f"{value} AS example").distinct().from_("source").where(check.wrong)
-    return wrong.order_by("example").limit(6)
+    return _only(wrong, where).order_by("example").limit(6)
 
 
 def stayers(shape: Shape, part: Part) -> Select:
@@ -149,8 +153,7 @@ def straddlers(shape: Shape, part: Part, relation: str) -> Select:
         .group_by("contributor", "leaf")
         .order_by("contributor", "leaf")
     )
-    if part.where:
-        query = query.where(part.where)
+    query = _only(query, part.where)
     return _over_records(shape, query, numbered=numbered)
 
 
@@ -182,10 +185,15 @@ def _over_records(shape: Shape, query: Select, **ctes: Select) -> Select:
     records = exp.select(*columns).from_("source")
     for i, code in enumerate(shape.codes):
         records = records.join(f"m{i}", on=f"{code} = m{i}.raw")
+    records = _only(records, shape.where)
     query = query.with_("records", records)
     for name, cte in ctes.items():
         query = query.with_(name, cte)
     return query
+
+
+def _only(query: Select, where: str | None) -> Select:
+    return query.where(where) if where else query
 
 
 def _contributors(shape: Shape, part: Part) -> Select:
@@ -208,8 +216,7 @@ def _contributors(shape: Shape, part: Part) -> Select:
             *[f"{_int64(f'SUM(v{i})')} AS s{i}" for i in measures],
             *(["MIN(k) AS k", "MAX(k) AS other_k"] if part.keyed else []),
         ).group_by(part.contributor)
-    query = query.from_("records")
-    return query.where(part.where) if part.where else query
+    return _only(query.from_("records"), part.where)
 
 
 def _int64(wide: str) -> str:

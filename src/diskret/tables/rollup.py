@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.engines import Leaves, Straddlers
+from diskret.engines import Leaves, Straddlers, Where
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.io import FrameKind
@@ -27,6 +27,7 @@ def roll_up(
     *,
     key_modulus: int = 2**32,
     vintage: str = "",
+    where: Where = (),
     frame_kind: FrameKind = "pyarrow",
 ) -> Table:
     """The complete table, totals included, from what an engine counted at leaf level.
@@ -53,6 +54,7 @@ def roll_up(
         key_sum=_key_sum(dense, units, key_modulus),
         key_modulus=key_modulus,
         vintage=vintage,
+        where=where,
         frame_kind=frame_kind,
     )
 

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from diskret.engines import Where
+from diskret.engines.filters import told
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.io import FrameKind
@@ -72,7 +74,8 @@ class Table:
     vintage
         Period and revision, part of every cell's definition.
     where
-        The population: columns with the codes that its records have; empty for all records.
+        Which records were tabulated, part of every cell's definition: (column, codes or
+        bounds) pairs in the order of the columns; empty: all.
     rounding
         Scaled units of the measure to protect that its published values are multiples of;
         see `rounded`.
@@ -94,7 +97,7 @@ class Table:
     key_sum: NDArray[np.uint64] | None = None
     key_modulus: int = 2**32
     vintage: str = ""
-    where: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    where: Where = ()
     rounding: int = 1
     shown: NDArray[np.int64] | None = None
     frame_kind: FrameKind = "pyarrow"
@@ -105,7 +108,8 @@ class Table:
         measures = ", ".join(measure.name for measure in self.measures) or "count"
         if self.rounding > 1:
             measures += f" in {self.rounding / 10**self.measure.decimals:,g}"
-        return f"Table({names}; {measures}; {int(np.prod(self.shape)):,} cells)"
+        where = f" where {told(self.where)}" if self.where else ""
+        return f"Table({names}; {measures}{where}; {int(np.prod(self.shape)):,} cells)"
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from diskret.attack import Attacker
+from diskret.engines import Where
+from diskret.engines.filters import canonical, disjoint
 from diskret.errors import InputError
 from diskret.formats import SYMBOL_SETS, SymbolSet
 from diskret.io import Column, PostgresTable
@@ -216,7 +218,7 @@ def _table(
     section.check(
         required=("by", "rules"),
         optional=(
-            *("name", "value", "decimals", "unit", "holding", "vintage", "title"),
+            *("name", "value", "decimals", "unit", "holding", "vintage", "where", "title"),
             *("method", "cost", "time_limit", "frozen"),
         ),
     )
@@ -234,6 +236,7 @@ def _table(
         unit=section.text("unit", None),
         holding=section.text("holding", None),
         vintage=section.text("vintage", ""),
+        where=_where(section.section("where")),
         title=_title(section.section("title")),
         method=section.choice("method", "auto", _METHODS),
         cost=section.text("cost", "value"),
@@ -256,6 +259,16 @@ def _by(section: Section, hierarchies: Mapping[str, HierarchyFile]) -> dict[str,
     return {
         column: hierarchies.get(name) for column, name in zip(section.values, names, strict=True)
     }
+
+
+def _where(section: Section) -> Where:
+    wanted: dict[str, Any] = {}
+    for column, asked in section.values.items():
+        try:
+            wanted |= dict(canonical({column: asked}))
+        except InputError as error:
+            raise section.error(str(error), column) from error
+    return canonical(wanted)
 
 
 def _title(section: Section) -> dict[str, str]:
@@ -329,21 +342,23 @@ def _check_columns(
         column = section.text(key, None)
         if column is not None and column not in columns:
             raise section.unknown(f"'{key}' is no such column:", column, columns, key)
+    for column in section.section("where").values:
+        if column not in columns:
+            raise section.unknown("no such column:", column, columns, "where", column)
     section.choice("cost", None, ("value", "count", "cells", *columns))
 
 
 def _check_distinct(sections: tuple[Section, ...], tables: tuple[TableJob, ...]) -> None:
-    measures: dict[str, Section] = {}
     names: dict[str, Section] = {}
-    for section, table in zip(sections, tables, strict=True):
-        if table.measure in measures:
-            first = measures[table.measure]
-            raise section.error(
-                f"a second table of '{table.measure}' (the first is in line {first.line()}): "
-                "tables of the same measure share cells, and each is protected on its own, so "
-                "one could undo the other; ask for one table by all the columns instead"
-            )
-        measures[table.measure] = section
+    for i, (section, table) in enumerate(zip(sections, tables, strict=True)):
+        for first, earlier in zip(sections[:i], tables[:i], strict=True):
+            if earlier.measure == table.measure and not disjoint(earlier.where, table.where):
+                raise section.error(
+                    f"a second table of '{table.measure}' (the first is in line {first.line()}): "
+                    "tables of the same measure share cells, and each is protected on its own, so "
+                    "one could undo the other; ask for one table by all the columns instead, or "
+                    "for different codes of a column in 'where'"
+                )
         name = table.name.casefold()
         if name in names:
             first = names[name]

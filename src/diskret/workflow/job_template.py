@@ -37,6 +37,7 @@ value = "turnover"            # column to sum; left out: a frequency table
 #unit = "firm_id"             # who contributes; left out: every record is a unit
 #holding = "group_id"         # who stands behind the units
 #vintage = "2025"             # period and revision
+#where = { year = "2025", size = ["1", "2"], employees = { min = 10 } }  # only such records
 #title = { en = "Turnover by region and size", de = "Umsatz nach Region und Größe" }
 #method = "auto"              # auto | sequential
 #cost = "value"               # what a suppression costs: value | count | cells | a measure

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from diskret.attack import Attacker
+from diskret.engines import Where
 from diskret.formats.symbols import SymbolSet
 from diskret.hierarchy import Hierarchy
 from diskret.io import Column, PostgresTable, Source, read_fixed, source, to_arrow
@@ -108,6 +109,8 @@ class TableJob:
         Column to sum, None for a frequency table.
     decimals, unit, holding, vintage, method, cost, time_limit
         As in `diskret.tabulate` and `diskret.suppress`.
+    where
+        Which records count, in its canonical form.
     title
         Language → title of the table.
     frozen
@@ -123,6 +126,7 @@ class TableJob:
     unit: str | None = None
     holding: str | None = None
     vintage: str = ""
+    where: Where = ()
     title: Mapping[str, str] = field(default_factory=dict[str, str])
     method: str = "auto"
     cost: str = "value"

@@ -154,6 +154,7 @@ def _run_table(
         holding=table.holding,
         largest=table.rule.largest,
         decimals=table.decimals,
+        where=dict(table.where),
         vintage=table.vintage,
         engine=engine,
         progress=progress,

@@ -20,6 +20,7 @@ from diskret.attack import (
     targets_of,
     unmet,
 )
+from diskret.engines.filters import told
 from diskret.errors import InputError, ProofError, ProtectionError
 from diskret.progress import Progress, silent
 from diskret.rules import Rule, Sensitivity
@@ -245,6 +246,7 @@ def _settings(order: _Order, pattern: Pattern) -> dict[str, Any]:
         "rule": "given" if order.rule is order.sensitivity else repr(order.rule),
         "method": pattern.method,
         "cost": _text(order.cost),
+        **({"where": told(order.table.where)} if order.table.where else {}),
     }
     if order.sensitivity.entries is not None:
         settings["apriori"] = order.sensitivity.entries.to_pydict()

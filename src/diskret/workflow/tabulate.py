@@ -8,6 +8,7 @@ from typing import Any
 
 from diskret.engines import Engine, LeafQuestion
 from diskret.engines.duckdb import DuckDBEngine
+from diskret.engines.filters import canonical
 from diskret.engines.postgres import PostgresEngine
 from diskret.engines.spark import SparkEngine
 from diskret.errors import InputError
@@ -25,6 +26,7 @@ def tabulate(
     value: str | Sequence[str] | None = None,
     unit: str | None = None,
     holding: str | None = None,
+    where: Mapping[str, Any] | None = None,
     record_key: str | None = None,
     key_modulus: int = 2**32,
     largest: int = 3,
@@ -53,6 +55,11 @@ def tabulate(
     holding
         Column of the holding a unit belongs to; null: a holding of its own. Concentration
         rules then look at holdings.
+    where
+        Only records that satisfy a filter: column → a code, several codes, or
+        ``{"min": …, "max": …}`` with numbers (both included, either may be left out). A record
+        must satisfy it in every column named; nothing in a column satisfies nothing. Other
+        records are not looked at, whatever they hold. Part of every cell's definition.
     record_key
         Column of the units' record keys, whole numbers in ``[0, key_modulus)``.
     key_modulus
@@ -75,7 +82,9 @@ def tabulate(
     Raises
     ------
     InputError
-        Columns are missing, or hold nulls or values that cannot be used as they are.
+        Columns are missing, or hold nulls or values that cannot be used as they are; no
+        record satisfies `where`, or none has any of the codes it asks for in a column (if
+        only some codes do not occur, there is a warning).
     HierarchyError
         Codes are not leaves of their tree.
 
@@ -86,6 +95,8 @@ def tabulate(
     >>> table = tabulate(firms, by={"region": None}, value="turnover")
     >>> table.cells.to_pydict()["turnover"]
     [35, 30, 5]
+    >>> tabulate(firms, by={"region": None}, where={"turnover": {"min": 10}})
+    Table(region: 2; count where turnover ≥ 10; 2 cells)
     """
     if not by:
         raise InputError("a table needs at least one classifying variable: by={column: hierarchy}")
@@ -94,6 +105,7 @@ def tabulate(
     if largest < 0:
         raise InputError(f"largest must be ≥ 0, not {largest}")
     places = {n: decimals.get(n, 0) if isinstance(decimals, Mapping) else decimals for n in names}
+    filtered = canonical(where)
     question = LeafQuestion(
         by=dict(by),
         values=places,
@@ -102,6 +114,7 @@ def tabulate(
         record_key=record_key,
         largest=largest if names else 0,
         key_modulus=key_modulus,
+        where=filtered,
     )
     opened = records if isinstance(records, Source) else source(records)
     progress("tabulate", 0, 2)
@@ -109,7 +122,12 @@ def tabulate(
         leaves = running.leaves(question)
     progress("tabulate", 1, 2)
     table = roll_up(
-        leaves, places, key_modulus=key_modulus, vintage=vintage, frame_kind=opened.kind
+        leaves,
+        places,
+        key_modulus=key_modulus,
+        vintage=vintage,
+        where=filtered,
+        frame_kind=opened.kind,
     )
     progress("tabulate", 2, 2)
     return table
