@@ -24,8 +24,10 @@ from diskret.rules import (
     MinimumFrequency,
     MissingSafe,
     PPercent,
+    Request,
     ZeroCells,
 )
+from diskret.rules.sensitivity import AnyOf
 from diskret.workflow.job import DatabaseRecords, HierarchyFile, Output, Records, read_job
 from diskret.workflow.job_template import template
 
@@ -162,6 +164,27 @@ def test_a_filter_is_understood(folder: Path):
     ]:
         with pytest.raises(JobError, match=f"line 38: .*{said}"):
             read_job(written(folder, text.replace("turnover = { min = 0.5 }", wrong, 1)))
+
+
+def test_requests_and_waivers_are_understood(folder: Path):
+    marked = (
+        'vintage = "2025"\nrequest = { size = ["1", "2"] }\nwaiver = "region"\n'
+        'waiver_note = "letters"\n'
+    )
+    text = JOB.replace('vintage = "2025"\n', marked)
+    text = text.replace("k = 70 }", "k = 70 }\nrequest = { share = 70, second = 60 }")
+    table = read_job(written(folder, text)).tables[0]
+    assert (table.request, table.waiver) == ({"size": ["1", "2"]}, "region")
+    assert table.waiver_note == "letters"
+    assert isinstance(table.rule, AnyOf) and Request(70, 60) in table.rule.rules
+    for right, wrong, said in [
+        ('waiver = "region"', "waiver = 5", "line 39: 'waiver' .*a column in quotes"),
+        ('waiver = "region"', 'waiver = "regin"', "line 39: .*did you mean 'region'"),
+        ('["1", "2"] }', '["1", "2", "3"] }', "line 38: .*3 codes"),
+        ('request = { size = ["1", "2"] }', "", "line 49: the rule 'request' needs 'request'"),
+    ]:
+        with pytest.raises(JobError, match=said):
+            read_job(written(folder, text.replace(right, wrong)))
 
 
 def test_tables_without_a_common_record_may_share_a_measure(folder: Path):

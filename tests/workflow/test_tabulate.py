@@ -121,6 +121,12 @@ def test_a_table_keeps_its_filter():
     assert result.settings["where"] == "year = 2025"
 
 
+def test_no_largest_contributions_need_be_kept():
+    frame = pa.table({"size": ["s", "m"], "v": [1, 2]})
+    table = dk.tabulate(frame, by={"size": SIZE}, value="v", largest=0)
+    assert table.measure.largest.shape == (3, 0) and table.measure.sum.tolist() == [3, 2, 1]
+
+
 def test_columns_used_twice_are_refused():
     frame = pa.table({"size": ["s"], "v": [1]})
     with pytest.raises(InputError, match="used twice"):

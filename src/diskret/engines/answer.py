@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Protocol
 
@@ -12,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from sqlglot.expressions import Select
 
-from diskret.engines import columns, contributions, filters, sql
+from diskret.engines import columns, contributions, filters, marks, sql
 from diskret.engines.codes import MOST_CODES, mappings, positions, refuse_too_many, resolve
 from diskret.engines.columns import Check, Column, Reading, counted
 from diskret.engines.contributions import Contributions, Rows
@@ -55,15 +56,20 @@ def answer(question: LeafQuestion, records: Records) -> Leaves:
     measures = list(question.values)
 
     passes: dict[str, Contributions] = {}
-    for kind, parts in _passes(question).items():
-        read = [_contributions(records, shape, part, measures) for part in parts]
+    wanted = _passes(question)
+    kinds = list(wanted)
+    for kind, parts in wanted.items():
+        # who is marked matters for those whose largest are kept, the last kind
+        asked = shape if kind == kinds[-1] else replace(shape, marks=())
+        read = [_contributions(records, asked, part, measures) for part in parts]
         passes[kind] = contributions.merge(read, measures)
     first, *_, last = *passes.values(), *passes.values()
 
     leaves, count, sums = contributions.totals(first, measures)
     first, last = contributions.align(first, leaves), contributions.align(last, leaves)
     listed = {
-        kind: _straddlers(found.straddlers, leaves, measures) for kind, found in passes.items()
+        kind: _straddlers(found.straddlers, leaves, measures, list(question.marks))
+        for kind, found in passes.items()
     }
     return Leaves(
         by=dict(zip(question.by, hierarchies, strict=True)),
@@ -77,6 +83,11 @@ def answer(question: LeafQuestion, records: Records) -> Leaves:
         unit_straddlers=listed.get("unit"),
         holding_straddlers=listed.get("holding"),
         key_sum=first.key_sum,
+        marked=_named(contributions.marked_records(last), list(question.marks)),
+        marked_largest={
+            mark: _named(last.marked_largest[:, j], measures)
+            for j, mark in enumerate(question.marks)
+        },
     )
 
 
@@ -138,8 +149,23 @@ def _shape(
         key=maybe(question.record_key, partial(columns.record_key, modulus=question.key_modulus)),
         modulus=question.key_modulus,
         where=where,
+        marks=_attach_marks(question, records, where),
     )
     return shape, checks
+
+
+def _attach_marks(
+    question: LeafQuestion, records: Records, where: str | None
+) -> tuple[tuple[str, bool], ...]:
+    """Attach the values that tell each mark; the expressions they are looked up by."""
+    told: list[tuple[str, bool]] = []
+    for j, mark in enumerate(question.marks.values()):
+        code = columns.code(_column(records, mark.column))
+        found = records.fetch(sql.code_counts(code, MOST_CODES + 1, where))
+        refuse_too_many(mark.column, found)
+        records.attach(f"g{j}", marks.spellings(mark, found))
+        told.append((code, mark.listed))
+    return tuple(told)
 
 
 def _attach_codes(question: LeafQuestion, records: Records, shape: sql.Shape) -> list[Hierarchy]:
@@ -196,12 +222,12 @@ def _contributions(
     records.keep("kept", sql.stayers(shape, part))
     if part.contributor is None:
         stayers = records.fetch(sql.stayer_rows(shape, part, "kept"))
-        return contributions.read(stayers, None, measures, part.largest)
+        return contributions.read(stayers, None, measures, part.largest, len(shape.marks))
     if part.keyed:
         _refuse_conflicts(records, shape)
     stayers = records.fetch(sql.stayer_rows(shape, part, "kept"))
     straddlers = records.fetch(sql.straddlers(shape, part, "kept"))
-    return contributions.read(stayers, straddlers, measures, part.largest)
+    return contributions.read(stayers, straddlers, measures, part.largest, len(shape.marks))
 
 
 def _refuse_conflicts(records: Records, shape: sql.Shape) -> None:
@@ -214,12 +240,15 @@ def _refuse_conflicts(records: Records, shape: sql.Shape) -> None:
         )
 
 
-def _straddlers(rows: Rows, leaves: NDArray[np.int64], measures: Sequence[str]) -> Straddlers:
+def _straddlers(
+    rows: Rows, leaves: NDArray[np.int64], measures: Sequence[str], marked: Sequence[str]
+) -> Straddlers:
     return Straddlers(
         contributor=rows.contributor,
         leaf=contributions.find(leaves, rows.leaf),
         sums=_named(rows.sums, measures),
         key=rows.key,
+        marked=_named(rows.marked, marked if rows.marked.shape[1] else ()),
     )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.engines.filters import Where
+from diskret.engines.marks import Mark
 from diskret.hierarchy import Hierarchy
 
 
@@ -33,6 +34,8 @@ class LeafQuestion:
         Record keys are integers in ``[0, key_modulus)``; key sums are reduced by it.
     where
         Which records count; the others are not looked at, whatever they hold.
+    marks
+        Name → mark on records. A contributor is marked where one of its records there is.
     """
 
     by: Mapping[str, Hierarchy | None]
@@ -43,6 +46,7 @@ class LeafQuestion:
     largest: int = 0
     key_modulus: int = 2**32
     where: Where = ()
+    marks: Mapping[str, Mark] = field(default_factory=dict[str, Mark])
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,12 +66,15 @@ class Straddlers:
         Measure → exact scaled sum of the contributor there, ``(rows,)``, int64.
     key
         The contributor's record key, ``(rows,)``, uint64, or None.
+    marked
+        Mark → number of the contributor's marked records there, ``(rows,)``, int64.
     """
 
     contributor: NDArray[np.int64]
     leaf: NDArray[np.int64]
     sums: Mapping[str, NDArray[np.int64]]
     key: NDArray[np.uint64] | None = None
+    marked: Mapping[str, NDArray[np.int64]] = field(default_factory=dict[str, NDArray[np.int64]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +107,12 @@ class Leaves:
     key_sum
         Sum of the record keys of the stayers among the units, modulo `key_modulus`,
         ``(rows,)``, uint64; None without a record key.
+    marked
+        Mark → number of marked records, ``(rows,)``, int64.
+    marked_largest
+        Mark → measure → the largest |contribution| of a marked stayer among the
+        largest-relevant contributors, 0 if there is none, ``(rows,)``, int64. Their
+        straddlers say which of them are marked.
     """
 
     by: Mapping[str, Hierarchy]
@@ -113,6 +126,10 @@ class Leaves:
     unit_straddlers: Straddlers | None = None
     holding_straddlers: Straddlers | None = None
     key_sum: NDArray[np.uint64] | None = None
+    marked: Mapping[str, NDArray[np.int64]] = field(default_factory=dict[str, NDArray[np.int64]])
+    marked_largest: Mapping[str, Mapping[str, NDArray[np.int64]]] = field(
+        default_factory=dict[str, Mapping[str, NDArray[np.int64]]]
+    )
 
 
 class Engine(Protocol):

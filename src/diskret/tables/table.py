@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -35,6 +35,9 @@ class Measure:
         `sum` where no contribution is negative.
     largest
         The largest |contributions|, descending, padded with 0, shape ``(*table.shape, k)``.
+    marked
+        Mark → the largest |contribution| of a marked contributor, 0 if there is none, shape
+        of the table; for the marks see `Table.marked`.
     """
 
     name: str
@@ -42,6 +45,7 @@ class Measure:
     sum: NDArray[np.int64]
     magnitude: NDArray[np.int64]
     largest: NDArray[np.int64]
+    marked: Mapping[str, NDArray[np.int64]] = field(default_factory=dict[str, NDArray[np.int64]])
 
     @cached_property
     def nonnegative(self) -> bool:
@@ -86,6 +90,14 @@ class Table:
         The kind of frame the user brought and gets back.
     chosen
         Name of the measure to protect, see `table[name]`.
+    marked
+        Mark → number of marked records, int64. ``"no_waiver"``: records without consent to
+        publication; ``"request"``, ``"request 2"``: records whose unit asked for
+        protection, at the first and at the second level. Empty if the call of
+        [`tabulate`][diskret.tabulate] named no such columns. A contributor is marked in a
+        cell if one of its records there is.
+    waiver_note
+        Who consented when, and why; for the office's files.
     """
 
     dimensions: tuple[Dimension, ...]
@@ -102,6 +114,8 @@ class Table:
     shown: NDArray[np.int64] | None = None
     frame_kind: FrameKind = "pyarrow"
     chosen: str | None = None
+    marked: Mapping[str, NDArray[np.int64]] = field(default_factory=dict[str, NDArray[np.int64]])
+    waiver_note: str = ""
 
     def __repr__(self) -> str:
         names = ", ".join(f"{d.name}: {len(d)}" for d in self.dimensions)

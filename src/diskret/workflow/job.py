@@ -24,6 +24,7 @@ from diskret.workflow.job_values import (
     Records,
     TableJob,
 )
+from diskret.workflow.marks import Marking, marks
 
 __all__ = [
     "DatabaseRecords",
@@ -219,6 +220,7 @@ def _table(
         required=("by", "rules"),
         optional=(
             *("name", "value", "decimals", "unit", "holding", "vintage", "where", "title"),
+            *("request", "waiver", "waiver_note"),
             *("method", "cost", "time_limit", "frozen"),
         ),
     )
@@ -237,6 +239,9 @@ def _table(
         holding=section.text("holding", None),
         vintage=section.text("vintage", ""),
         where=_where(section.section("where")),
+        request=_marking(section, "request"),
+        waiver=_marking(section, "waiver"),
+        waiver_note=section.text("waiver_note", ""),
         title=_title(section.section("title")),
         method=section.choice("method", "auto", _METHODS),
         cost=section.text("cost", "value"),
@@ -269,6 +274,20 @@ def _where(section: Section) -> Where:
         except InputError as error:
             raise section.error(str(error), column) from error
     return canonical(wanted)
+
+
+def _marking(section: Section, key: str) -> Marking | None:
+    if key not in section:
+        return None
+    asked = section.values[key]
+    if not isinstance(asked, (str, dict)) or not asked:
+        raise section.unfit(key, "a column in quotes or { column = code or list of codes }")
+    marking = cast(Marking, asked)
+    try:
+        marks(**{"request": None, "waiver": None, key: marking})
+    except InputError as error:
+        raise section.error(str(error), key) from error
+    return marking
 
 
 def _title(section: Section) -> dict[str, str]:
@@ -342,6 +361,11 @@ def _check_columns(
         column = section.text(key, None)
         if column is not None and column not in columns:
             raise section.unknown(f"'{key}' is no such column:", column, columns, key)
+    for key in ("request", "waiver"):
+        marking = _marking(section, key) or {}
+        for column in [marking] if isinstance(marking, str) else marking:
+            if column not in columns:
+                raise section.unknown(f"'{key}' is no such column:", column, columns, key)
     for column in section.section("where").values:
         if column not in columns:
             raise section.unknown("no such column:", column, columns, "where", column)

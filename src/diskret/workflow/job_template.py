@@ -38,6 +38,9 @@ value = "turnover"            # column to sum; left out: a frequency table
 #holding = "group_id"         # who stands behind the units
 #vintage = "2025"             # period and revision
 #where = { year = "2025", size = ["1", "2"], employees = { min = 10 } }  # only such records
+#request = "asked"            # yes or no: asked for protection; { asked = ["1", "2"] }: 2 levels
+#waiver = "consents"          # yes or no: consents to publication; { consents = ["y"] }: codes
+#waiver_note = "letters of March 2025"  # for the office's files
 #title = { en = "Turnover by region and size", de = "Umsatz nach Region und Größe" }
 #method = "auto"              # auto | sequential
 #cost = "value"               # what a suppression costs: value | count | cells | a measure
@@ -52,6 +55,7 @@ p_percent = { p = 10 }        # and perhaps minimum_level = 0, coalition = 1
 #group_disclosure = { percent = 90, minimum_parent = 3, range = 10 }
 #zero_cells = { level = 10 }  # sums of 0 that have contributors
 #missing_safe = { region = ["99"] }  # codes that mean "unknown": such cells are safe
+#request = { share = 70, second = 70, minimum = 0, range = 10 }  # needs a column 'request'
 # Cells set by hand, a list with one row a cell; the last five are for .hst files of τ-ARGUS.
 #[tables.rules.apriori]
 #file = "apriori.hst"

@@ -14,6 +14,7 @@ from diskret.hierarchy import Hierarchy
 from diskret.io import Column, PostgresTable, Source, read_fixed, source, to_arrow
 from diskret.io.columns import column
 from diskret.rules import Rule
+from diskret.workflow.marks import Marking
 
 
 @dataclass(frozen=True)
@@ -111,6 +112,8 @@ class TableJob:
         As in `diskret.tabulate` and `diskret.suppress`.
     where
         Which records count, in its canonical form.
+    request, waiver, waiver_note
+        As in `diskret.tabulate`.
     title
         Language → title of the table.
     frozen
@@ -127,6 +130,9 @@ class TableJob:
     holding: str | None = None
     vintage: str = ""
     where: Where = ()
+    request: Marking | None = None
+    waiver: Marking | None = None
+    waiver_note: str = ""
     title: Mapping[str, str] = field(default_factory=dict[str, str])
     method: str = "auto"
     cost: str = "value"

@@ -242,11 +242,13 @@ def _protect(
 
 def _settings(order: _Order, pattern: Pattern) -> dict[str, Any]:
     """How a table was protected, for the office's files."""
+    table = order.table
     settings: dict[str, Any] = {
         "rule": "given" if order.rule is order.sensitivity else repr(order.rule),
         "method": pattern.method,
         "cost": _text(order.cost),
-        **({"where": told(order.table.where)} if order.table.where else {}),
+        **({"where": told(table.where)} if table.where else {}),
+        **({"waiver": table.waiver_note or "not stated"} if "no_waiver" in table.marked else {}),
     }
     if order.sensitivity.entries is not None:
         settings["apriori"] = order.sensitivity.entries.to_pydict()

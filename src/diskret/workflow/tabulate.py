@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import Any
 
 from diskret.engines import Engine, LeafQuestion
@@ -17,6 +18,7 @@ from diskret.io import Source, source
 from diskret.progress import Progress, silent
 from diskret.tables import Table
 from diskret.tables.rollup import roll_up
+from diskret.workflow.marks import Marking, marks
 
 
 def tabulate(
@@ -27,6 +29,9 @@ def tabulate(
     unit: str | None = None,
     holding: str | None = None,
     where: Mapping[str, Any] | None = None,
+    request: Marking | None = None,
+    waiver: Marking | None = None,
+    waiver_note: str = "",
     record_key: str | None = None,
     key_modulus: int = 2**32,
     largest: int = 3,
@@ -60,6 +65,16 @@ def tabulate(
         ``{"min": …, "max": …}`` with numbers (both included, either may be left out). A record
         must satisfy it in every column named; nothing in a column satisfies nothing. Other
         records are not looked at, whatever they hold. Part of every cell's definition.
+    request
+        Column of yes (true, 1) and no (false, 0, nothing): the unit of the record asked for
+        protection. Or ``{column: code}``, or ``{column: [code, code]}`` for requests at a
+        first and a second level. For the rule [`Request`][diskret.rules.Request].
+    waiver
+        Column of yes and no, or ``{column: codes that mean yes}``: the unit consents to
+        publication. Rules then protect the others only. A unit or holding has waived in a
+        cell if all its records there say so.
+    waiver_note
+        Who consented when, and why; kept in the office's files.
     record_key
         Column of the units' record keys, whole numbers in ``[0, key_modulus)``.
     key_modulus
@@ -115,6 +130,7 @@ def tabulate(
         largest=largest if names else 0,
         key_modulus=key_modulus,
         where=filtered,
+        marks=marks(request, waiver),
     )
     opened = records if isinstance(records, Source) else source(records)
     progress("tabulate", 0, 2)
@@ -130,7 +146,7 @@ def tabulate(
         frame_kind=opened.kind,
     )
     progress("tabulate", 2, 2)
-    return table
+    return replace(table, waiver_note=waiver_note) if waiver_note else table
 
 
 def _engine_of(records: Source) -> Callable[[Source], AbstractContextManager[Engine]]:
