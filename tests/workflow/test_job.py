@@ -195,8 +195,6 @@ def test_tables_without_a_common_record_may_share_a_measure(folder: Path):
         for name in "12"
     )
     assert len(read_job(written(folder, head + one + two)).tables) == 2
-    with pytest.raises(JobError, match="line 8: a second table of 'count'.*'where'"):
-        read_job(written(folder, head + one + two.replace('size = "2"', "region = { max = 2 }")))
 
 
 def test_what_is_left_out_has_its_default(folder: Path):
@@ -616,8 +614,6 @@ BROKEN = [
     ("minimum_frequency = { n = 4 }", "group_disclosure = {}", 53, ["'percent' is missing"]),
     ("minimum_frequency = { n = 4 }", "group_disclosure = { percent = 120 }", 53, ["at most 100"]),
     ("minimum_frequency = { n = 4 }", "pq = { p = 5, q = 50 }", 53, ["'pq'", "not a count"]),
-    ('[[tables]]\nby = { size = "size" }', '[[tables]]\nvalue = "turnover"\nby = { size = "size" }',
-     51, ["second table of 'turnover'", "line 30"]),
     ("zeros_known = true", 'zeros_known = "yes"', 56, ["'zeros_known'", "true or false", '"yes"']),
     ("relative = 50", "relativ = 50", 57, ["'relativ'", "did you mean 'relative'"]),
     ("relative = 50", "relative = -1", 57, ["'relative'", "above 0"]),

@@ -42,7 +42,7 @@ def audit(
     ] = False,
     rounding: Annotated[
         float | None,
-        typer.Option(metavar="UNIT", help="The values are rounded to multiples of this, e.g. 1000."),
+        typer.Option(metavar="UNIT", help="Values are rounded to multiples of this, e.g. 1000."),
     ] = None,
     language: LanguageOption = Language.en,
     debug: DebugOption = False,

@@ -76,6 +76,19 @@ def told(where: Where) -> str:
     )
 
 
+def as_codes(where: Where) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """A filter as columns with codes; bounds stand as one code in words.
+
+    Examples
+    --------
+    >>> as_codes(canonical({"employees": {"min": 10}, "year": 2025}))
+    (('employees', ('≥ 10',)), ('year', ('2025',)))
+    """
+    return tuple(
+        (name, (str(wanted),) if isinstance(wanted, Bounds) else wanted) for name, wanted in where
+    )
+
+
 def disjoint(one: Where, other: Where) -> bool:
     """Whether no record can satisfy both: they ask for different codes of a column.
 

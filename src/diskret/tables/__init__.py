@@ -6,10 +6,10 @@ from diskret.tables.published import NO_BOUND, Published
 from diskret.tables.table import Measure, Table
 
 __all__ = [
-    "NO_BOUND",
     "Dimension",
     "Measure",
     "MeasureSum",
+    "NO_BOUND",
     "Publication",
     "Published",
     "Table",

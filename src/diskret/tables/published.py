@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from diskret.tables.dimension import Dimension
 
-
 #: Stands in `Published.lower` (negative) and `Published.upper` for no bound at all.
 NO_BOUND = int(np.iinfo(np.int64).max)
 

@@ -265,9 +265,7 @@ class Table:
         """
         from diskret.tables.from_cells import from_cells
 
-        return from_cells(
-            frame, by, value, count, tuple(largest), decimals, vintage, rounding
-        )
+        return from_cells(frame, by, value, count, tuple(largest), decimals, vintage, rounding)
 
     def recode(
         self,

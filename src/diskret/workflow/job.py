@@ -10,10 +10,11 @@ from typing import Any, Literal, cast
 
 from diskret.attack import Attacker
 from diskret.engines import Where
-from diskret.engines.filters import canonical, disjoint
+from diskret.engines.filters import canonical
 from diskret.errors import InputError
 from diskret.formats import SYMBOL_SETS, SymbolSet
 from diskret.io import Column, PostgresTable
+from diskret.tables import MeasureSum
 from diskret.workflow.job_rules import read_rule
 from diskret.workflow.job_schema import Section, open_job
 from diskret.workflow.job_values import (
@@ -58,7 +59,7 @@ def read_job(path: str | PathLike[str]) -> Job:
     ------
     JobError
         The file cannot be read or is not TOML; a key is unknown or missing; a value is not
-        admissible; a file that it names does not exist; two tables have the same measure.
+        admissible; a file that it names does not exist; two tables have the same name.
         The message names the line, the key and what is admissible.
 
     Examples
@@ -78,7 +79,9 @@ def read_job(path: str | PathLike[str]) -> Job:
     'turnover'
     """
     job = open_job(Path(path))
-    job.check(required=("records", "tables"), optional=("hierarchies", "attacker", "output"))
+    job.check(
+        required=("records", "tables"), optional=("sums", "hierarchies", "attacker", "output")
+    )
     records = _records(job.section("records"))
     hierarchies = _hierarchies(job.section("hierarchies"))
     sections = job.sections("tables")
@@ -90,6 +93,7 @@ def read_job(path: str | PathLike[str]) -> Job:
         path=job.file,
         records=records,
         tables=tables,
+        sums=_sums(job, tables),
         attacker=_attacker(job.section("attacker")),
         output=_output(job.section("output")),
     )
@@ -220,7 +224,7 @@ def _table(
         required=("by", "rules"),
         optional=(
             *("name", "value", "decimals", "unit", "holding", "vintage", "where", "title"),
-            *("request", "waiver", "waiver_note"),
+            *("request", "waiver", "waiver_note", "recode", "rounding"),
             *("method", "cost", "time_limit", "frozen"),
         ),
     )
@@ -239,6 +243,8 @@ def _table(
         holding=section.text("holding", None),
         vintage=section.text("vintage", ""),
         where=_where(section.section("where")),
+        recode=_recode(section.section("recode"), by),
+        rounding=section.number("rounding", None, above=0),
         request=_marking(section, "request"),
         waiver=_marking(section, "waiver"),
         waiver_note=section.text("waiver_note", ""),
@@ -290,6 +296,34 @@ def _marking(section: Section, key: str) -> Marking | None:
     return marking
 
 
+def _recode(section: Section, by: Mapping[str, object]) -> dict[str, dict[str, tuple[str, ...]]]:
+    section.check(optional=tuple(by))
+    return {
+        column: {
+            code: section.section(column).texts(code) for code in section.section(column).values
+        }
+        for column in section.values
+    }
+
+
+def _sums(job: Section, tables: tuple[TableJob, ...]) -> tuple[str, ...]:
+    sums = job.texts("sums")
+    measures = [table.measure for table in tables]
+    for text in sums:
+        try:
+            equation = MeasureSum.read(text)
+        except InputError as error:
+            raise job.error(f"'sums': {error}", "sums") from error
+        for measure in (equation.total, *equation.parts):
+            if measure not in measures:
+                raise job.unknown(f"'sums': no table of '{text}':", measure, measures, "sums")
+    if sums and len({table.search for table in tables}) > 1:
+        raise job.error(
+            "'sums' tie tables together, so all need the same 'method' and 'time_limit'", "sums"
+        )
+    return sums
+
+
 def _title(section: Section) -> dict[str, str]:
     section.check(optional=_LANGUAGES)
     return {language: section.text(language, "") for language in section.values}
@@ -311,12 +345,13 @@ def _attacker(section: Section) -> Attacker:
 
 
 def _output(section: Section) -> Output:
-    section.check(optional=("folder", "formats", "language", "symbols", "template"))
+    section.check(optional=("folder", "formats", "language", "symbols", "template", "intervals"))
     return Output(
         folder=section.file.parent / section.text("folder", "out"),
         formats=section.choices("formats", ("csv", "xlsx"), _FORMATS),
         language=section.choice("language", "en", _LANGUAGES),
         symbols=_symbols(section),
+        intervals=section.flag("intervals", False),
         template=section.existing_file("template") if "template" in section else None,
     )
 
@@ -376,12 +411,11 @@ def _check_distinct(sections: tuple[Section, ...], tables: tuple[TableJob, ...])
     names: dict[str, Section] = {}
     for i, (section, table) in enumerate(zip(sections, tables, strict=True)):
         for first, earlier in zip(sections[:i], tables[:i], strict=True):
-            if earlier.measure == table.measure and not disjoint(earlier.where, table.where):
+            together = (earlier.measure, earlier.vintage) == (table.measure, table.vintage)
+            if together and earlier.search != table.search:
                 raise section.error(
-                    f"a second table of '{table.measure}' (the first is in line {first.line()}): "
-                    "tables of the same measure share cells, and each is protected on its own, so "
-                    "one could undo the other; ask for one table by all the columns instead, or "
-                    "for different codes of a column in 'where'"
+                    f"tables of '{table.measure}' are protected together, so they need the same "
+                    f"'method' and 'time_limit' as the first of them, in line {first.line()}"
                 )
         name = table.name.casefold()
         if name in names:

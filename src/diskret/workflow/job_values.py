@@ -114,6 +114,10 @@ class TableJob:
         Which records count, in its canonical form.
     request, waiver, waiver_note
         As in `diskret.tabulate`.
+    recode
+        Column → new code → the codes it combines.
+    rounding
+        Unit of the published values, e.g. 1000; None: exact.
     title
         Language → title of the table.
     frozen
@@ -134,10 +138,19 @@ class TableJob:
     waiver: Marking | None = None
     waiver_note: str = ""
     title: Mapping[str, str] = field(default_factory=dict[str, str])
+    recode: Mapping[str, Mapping[str, tuple[str, ...]]] = field(
+        default_factory=dict[str, Mapping[str, tuple[str, ...]]]
+    )
+    rounding: float | None = None
     method: str = "auto"
     cost: str = "value"
     time_limit: float | None = None
     frozen: tuple[Mapping[str, str], ...] = ()
+
+    @property
+    def search(self) -> tuple[str, float | None]:
+        """How a pattern is searched for; the same for tables that are protected together."""
+        return self.method, self.time_limit
 
     @property
     def measure(self) -> str:
@@ -154,6 +167,7 @@ class Output:
     language: str = "en"
     symbols: str | SymbolSet = "de-classic"
     template: Path | None = None
+    intervals: bool = False
 
 
 @dataclass(frozen=True)
@@ -163,5 +177,6 @@ class Job:
     path: Path
     records: Records | DatabaseRecords
     tables: tuple[TableJob, ...]
+    sums: tuple[str, ...]
     attacker: Attacker
     output: Output

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import csgraph
 
+from diskret.engines.filters import disjoint
 from diskret.errors import InputError
 from diskret.tables import MeasureSum, Table
 
@@ -16,7 +17,8 @@ from diskret.tables import MeasureSum, Table
 def linked(tables: Sequence[Table], sums: Sequence[MeasureSum] = ()) -> list[list[int]]:
     """Groups of tables that equations tie together, each in the order given.
 
-    Tables are tied by a common measure and vintage, or by a sum of their measures.
+    Tables are tied by a common measure and vintage, or by a sum of their measures; not by
+    these alone if no record can be in both.
 
     Raises
     ------
@@ -34,7 +36,7 @@ def linked(tables: Sequence[Table], sums: Sequence[MeasureSum] = ()) -> list[lis
     tied = [
         (i, j)
         for i, j in combinations(range(len(tables)), 2)
-        if kinds[i] == kinds[j]
+        if (kinds[i] == kinds[j] and not disjoint(tables[i].where, tables[j].where))
         or kinds[i][1] == kinds[j][1]
         and any({kinds[i][0], kinds[j][0]} <= {s.total, *s.parts} for s in sums)
     ]

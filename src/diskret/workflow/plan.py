@@ -12,6 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from diskret.attack import Attacker, Requirements, attacker_bounds
+from diskret.engines.filters import as_codes
 from diskret.errors import InputError, ProtectionError
 from diskret.io import to_arrow
 from diskret.progress import Progress
@@ -139,7 +140,7 @@ def publish(table: Table, suppressed: NDArray[np.bool_], name: str) -> Published
         empty=table.empty & ~suppressed,
         nonnegative=table.nonnegative,
         vintage=table.vintage,
-        where=table.where,
+        where=as_codes(table.where),
         rounding=unit,
     )
 

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from diskret.attack import Explanations, SuppressionCertificate, explain
+from diskret.errors import InputError
 from diskret.io import from_arrow
 from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
@@ -254,6 +255,7 @@ class Result:
         title: str | None = None,
         template: str | PathLike[str] | None = None,
         keys: SecretKeys | str | PathLike[str] | None = None,
+        intervals: bool = False,
         explain: int = 500,
         progress: Progress = silent,
     ) -> Path:
@@ -280,6 +282,9 @@ class Result:
             one of the public files. See the page on workbook templates.
         keys
             The office's secret keys, for the fingerprints of the inputs; see `SecretKeys`.
+        intervals
+            Publish a safe interval for every suppressed cell, see
+            [`safe_intervals`][diskret.Result.safe_intervals]: columns ``lower`` and ``upper``.
         explain
             How much work the reasons of secondaries may take, the `limit` of
             [`explain`][diskret.Result.explain]; they stand in ``internal/`` only. 0: none.
@@ -309,6 +314,7 @@ class Result:
             template=template,
             titles={} if title is None else {self.name: title},
             keys=keys,
+            intervals=intervals,
             explain=explain,
             progress=progress,
         )

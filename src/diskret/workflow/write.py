@@ -23,6 +23,7 @@ from diskret.tables.public_files import structure
 from diskret.workflow.fingerprint import fingerprint
 from diskret.workflow.linked import linked
 from diskret.workflow.result import Result
+from diskret.workflow.safe_intervals import with_intervals
 from diskret.workflow.software import software
 from diskret.workflow.write_template import fill_into
 
@@ -43,6 +44,7 @@ def write(
     titles: Mapping[str, str] | None = None,
     template: str | PathLike[str] | None = None,
     keys: SecretKeys | str | PathLike[str] | None = None,
+    intervals: bool = False,
     explain: int = EXPLAIN,
     progress: Progress = silent,
 ) -> Path:
@@ -59,6 +61,8 @@ def write(
     symbols = symbol_set(symbols)
     titles = titles or {}
     secret = SecretKeys.load(keys)
+    if intervals:
+        results = _with_intervals(results, secret, progress)
     tables = [result.published for result in results]
     with staged(folder) as stage:
         filled = None
@@ -72,6 +76,23 @@ def write(
             _write_internal(result, stage.internal, formats, language, title, found)
         check_public(stage.public, tables, filled)
     return Path(folder)
+
+
+def _with_intervals(
+    results: Sequence[Result], keys: SecretKeys, progress: Progress
+) -> list[Result]:
+    """Results whose tables publish intervals; those protected together are proven together."""
+    groups: dict[int, list[int]] = {}
+    for i, result in enumerate(results):
+        groups.setdefault(id(result.certificate.proof), []).append(i)
+    found = list(results)
+    for group in groups.values():
+        names = [table.name for table in results[group[0]].certificate.proof.publication.tables]
+        ordered = sorted(group, key=lambda i: names.index(results[i].name))
+        proven = with_intervals([results[i] for i in ordered], keys, progress)
+        for i, result in zip(ordered, proven, strict=True):
+            found[i] = result
+    return found
 
 
 def _write_public(
