@@ -49,10 +49,10 @@ def from_cells(
     if rounding is not None and value is None:
         raise InputError("rounding= is for sums; counts are not shown rounded")
     if value is not None:
-        given = scaled_integers(column(cells, value), value, decimals)
         if rounding is not None:
-            unit = scaled_unit(rounding, decimals, value)
-            check_multiples(given, unit, value, decimals)
+            decimals, unit = halved(rounding, decimals, value)
+        given = scaled_integers(column(cells, value), value, decimals)
+        check_multiples(given, unit, value, decimals)
         summed = fill_totals(dimensions, at, given, value, decimals, unit)
         if unit > 1:
             shown = summed.copy()
@@ -94,6 +94,18 @@ def scaled_unit(rounding: float, decimals: int, name: str) -> int:
             f"{1 / 10**decimals:g}, the last decimal of {name!r}"
         )
     return int(scaled)
+
+
+def halved(rounding: float, decimals: int, name: str) -> tuple[int, int]:
+    """Decimals in which half a unit can be told from nothing, and the unit in these.
+
+    Examples
+    --------
+    >>> halved(1000, 0, "sales"), halved(1, 0, "sales in thousands")
+    ((0, 1000), (1, 10))
+    """
+    unit = scaled_unit(rounding, decimals, name)
+    return (decimals, unit) if unit > 1 else (decimals + 1, 10)
 
 
 def check_multiples(given: NDArray[np.int64], unit: int, name: str, decimals: int) -> None:

@@ -20,7 +20,7 @@ from diskret.io import to_arrow
 from diskret.io.columns import column, scaled_integers
 from diskret.progress import Progress, silent
 from diskret.tables import Dimension, Published
-from diskret.tables.from_cells import check_multiples, describe, locate, scaled_unit
+from diskret.tables.from_cells import check_multiples, describe, halved, locate
 
 _EXAMPLES = 5
 _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?|[+-]?\.\d+")
@@ -144,7 +144,7 @@ def _read(
         if frequency:
             raise InputError("rounding= is for sums; rounded counts are no table of suppression")
         decimals = max(decimals, len(f"{rounding:f}".rstrip("0").partition(".")[2]))
-        unit = scaled_unit(rounding, decimals, value)
+        decimals, unit = halved(rounding, decimals, value)
     numbers = np.zeros(len(cells), dtype=np.int64)
     numbers[~hidden] = scaled_integers(shown, value, decimals)
     check_multiples(numbers, unit, value, decimals)

@@ -68,7 +68,12 @@ def default_names(tables: Sequence[Table], names: Sequence[str | None] | None) -
         for i, table in enumerate(tables):
             if measures.count(measures[i]) > 1:
                 parts = [measures[i], *(d.name for d in table.dimensions), table.vintage]
-                given[i] = "_".join(part for part in parts if part)
+                stem = name = "_".join(part for part in parts if part)
+                number = 1
+                while name in given:
+                    number += 1
+                    name = f"{stem}_{number}"
+                given[i] = name
     else:
         given = list(names) if not isinstance(names, str) else [names]
     if len(given) != len(tables):
