@@ -82,6 +82,16 @@ def not_claimed(publication: Publication, attacker: Attacker) -> Text:
         "Keine Aussage gegenüber Wissen aus anderen Quellen, das über die genannte Art von "
         "Angreifer hinausgeht.",
     ]
+    if len(publication.tables) > 2:
+        english.append(
+            "Nothing is claimed about what three or more of these tables say of their common "
+            "records beyond common cells, overlapping categories, filters and sums of measures."
+        )
+        german.append(
+            "Keine Aussage zu dem, was drei oder mehr dieser Tabellen über gemeinsame Einheiten "
+            "verraten, soweit es über gemeinsame Felder, überlappende Gliederungen, Filter und "
+            "Summen von Merkmalen hinausgeht."
+        )
     if publication.tables[0].frequency and not attacker.zeros_known:
         english.append(
             "Nothing is claimed against somebody who takes for granted that cells without any "
