@@ -2,7 +2,7 @@
 
 Run it from the repository as ``python benchmarks/out_of_core.py [records …]``; the default is
 100,000,000 records. They are written to one Parquet file, block by block, and tabulated in a
-process that cannot get more than 8 GiB; DuckDB is given 4 GiB of them and spills the rest.
+process that cannot get more than 8 GiB; DuckDB is given 3 GiB of them and spills the rest.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from diskret import tabulate
 from diskret.engines.duckdb import DuckDBEngine
 
 LIMIT = 8 * 2**30
-FOR_DUCKDB = "4GiB"
+FOR_DUCKDB = "3GiB"
 BLOCK = 5_000_000
 
 

@@ -168,9 +168,28 @@ def overview(published: Published, language: str, tiles: Sequence[Markup] = ()) 
         words["table"]: published.name,
         words["measure"]: measure(published, words),
         words["dimensions"]: ", ".join(by),
+        **_circumstances(published, language),
     }
     pairs = [joined([element("dt", k), element("dd", v)]) for k, v in facts.items()]
     return section(words["summary"], element("ul", *boxes, class_="tiles"), element("dl", *pairs))
+
+
+def _circumstances(published: Published, language: str) -> dict[str, str]:
+    """Period, population, rounding and published intervals, where there are any."""
+    words, told = words_in(language), dict[str, str]()
+    if published.vintage:
+        told[words["vintage"]] = published.vintage
+    if published.where:
+        either = f" {words['or']} "
+        told[words["where"]] = ", ".join(
+            f"{name}: {either.join(codes)}" for name, codes in published.where
+        )
+    if published.rounding > 1:
+        unit = published.rounding / 10**published.decimals
+        told[words["rounding"]] = number(unit, language, published.decimals)
+    if published.intervals:
+        told[words["in place of values"]] = words["intervals shown"]
+    return told
 
 
 def tile(
