@@ -6,7 +6,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import diskret as dk
-from diskret.workflow.job import JobError, read_job
+from diskret.errors import JobError
+from diskret.workflow.job import read_job
 from diskret.workflow.run import run_job
 from diskret.workflow.verify import verify
 

@@ -1,6 +1,7 @@
 """Several tables protected, written and verified together."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
@@ -9,7 +10,11 @@ import pyarrow as pa
 import pytest
 
 import diskret as dk
-from diskret.errors import InputError, VerificationError
+from diskret.attack import examine
+from diskret.errors import InputError, ProofError, VerificationError
+from diskret.suppression import sequential
+from diskret.system import joint_system
+from diskret.tables import Publication
 from diskret.workflow.verify import verify
 from diskret.workflow.write import write
 
@@ -169,3 +174,47 @@ def test_options_must_fit_the_tables(register, options, message):
         dk.suppress(tables, dk.rules.PPercent(10), **options)
     with pytest.raises(InputError, match="no table to protect"):
         dk.suppress([], dk.rules.PPercent(10))
+
+
+def blind_to_other_tables(problem):
+    """A method that has lost all equations between tables."""
+    system = problem.system
+    inside = np.diff(system.equations.indptr) != 2
+    kept = replace(problem, system=replace(system, equations=system.equations[inside]))
+    return sequential(kept)
+
+
+def test_a_method_that_forgets_the_other_table_is_caught_and_repaired():
+    """6 and 8 are hidden for nobody's sake, until the other table shows them."""
+    fine = pa.table({"x": list("abcd"), "n": [1, 6, 8, 50]})
+    table = dk.Table.from_cells(fine, by={"x": None}, count="n")
+    coarse = table.recode("x", {"cd": ["c", "d"]})
+    tables, names = [table, coarse], ["fine", "coarse"]
+    dear = [np.array([90, 1, 90, 2, 90.0]), np.array([90, 1, 1, 90.0])]
+    costs = [lambda _, price=price: price for price in dear]
+    careful = dk.suppress(tables, RULE, cost=costs, name=names)
+    repaired = dk.suppress(tables, RULE, cost=costs, name=names, method=blind_to_other_tables)
+    assert careful[0].certificate.repaired == 0
+    assert repaired[0].certificate.repaired > 0
+    for results in (careful, repaired):
+        shown = Publication(tuple(r.published for r in results))
+        found = examine(shown)
+        assert (found.upper - found.lower >= 1).all()
+
+
+def test_a_protector_with_wrong_joint_equations_publishes_nothing(register, monkeypatch):
+    """Even the repair is blind here, so the proof must refuse."""
+
+    def untied(tables, sums=()):
+        system = joint_system(tables, sums)
+        inside = np.diff(system.equations.indptr) != 2
+        return replace(system, equations=system.equations[inside])
+
+    monkeypatch.setattr("diskret.workflow.plan.joint_system", untied)
+    fine = pa.table({"x": list("abcd"), "n": [1, 6, 8, 50]})
+    table = dk.Table.from_cells(fine, by={"x": None}, count="n")
+    coarse = table.recode("x", {"bc": ["b", "c"]})
+    dear = [np.array([90, 1, 90, 2, 90.0]), np.array([90, 1, 50, 1.0])]
+    costs = [lambda _, price=price: price for price in dear]
+    with pytest.raises(ProofError, match="narrowed down too far after all repairs"):
+        dk.suppress([table, coarse], RULE, cost=costs, name=["fine", "coarse"])
