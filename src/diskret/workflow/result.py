@@ -18,7 +18,7 @@ from diskret.io import from_arrow
 from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
 from diskret.rules import Sensitivity
-from diskret.tables import Published, Table
+from diskret.tables import Derived, Published, Table
 from diskret.tables.cells import public_columns, table_columns
 from diskret.workflow.explanations import explanation_columns
 
@@ -199,6 +199,8 @@ class Result:
         template: str | PathLike[str] | None = None,
         keys: SecretKeys | str | PathLike[str] | None = None,
         explain: int = 500,
+        derived: Sequence[Derived] = (),
+        releases: Sequence[str | PathLike[str]] = (),
         progress: Progress = silent,
     ) -> Path:
         """Write ``public/`` and ``internal/`` into a folder; all or nothing.
@@ -227,6 +229,12 @@ class Result:
         explain
             How much work the reasons of secondaries may take, the `limit` of
             [`explain`][diskret.Result.explain]; they stand in ``internal/`` only. 0: none.
+        derived
+            Means, shares, growth rates and indices made with
+            [`diskret.derive`][diskret.workflow.derive]; ``<name>.csv`` each. All that they
+            are made of must be published here or in `releases`.
+        releases
+            Folders of other releases, e.g. that of the earlier period of a growth rate.
         progress
             Called with ``("explain", secondaries done, all secondaries)``.
 
@@ -238,7 +246,8 @@ class Result:
         Raises
         ------
         InputError
-            The folder holds other files, or an option is unknown.
+            The folder holds other files, an option is unknown, or a derived figure is made of
+            something that is not published.
         ProofError
             Something that must not leave would have been written; nothing was.
         """
@@ -254,5 +263,7 @@ class Result:
             titles={} if title is None else {self.name: title},
             keys=keys,
             explain=explain,
+            derived=derived,
+            releases=releases,
             progress=progress,
         )
