@@ -136,6 +136,37 @@ class TableJob:
 
 
 @dataclass(frozen=True)
+class DerivedJob:
+    """A derived figure; the arguments of one of the functions of `diskret.derive`.
+
+    Parameters
+    ----------
+    name
+        File name stem.
+    kind
+        ``"mean"``, ``"share"``, ``"growth"`` or ``"index"``.
+    tables
+        Names of the tables of the job that it is made of.
+    of
+        Columns of whose total it is a share.
+    base
+        The vintage that is 100 in an index.
+    earlier
+        Folders of earlier releases, where a table with the name of the first is found.
+    decimals
+        Of the figure.
+    """
+
+    name: str
+    kind: str
+    tables: tuple[str, ...]
+    of: tuple[str, ...] = ()
+    base: str = ""
+    earlier: tuple[Path, ...] = ()
+    decimals: int = 1
+
+
+@dataclass(frozen=True)
 class Output:
     """Where and how to write."""
 
@@ -144,6 +175,7 @@ class Output:
     language: str = "en"
     symbols: str | SymbolSet = "de-classic"
     template: Path | None = None
+    combined: str | Mapping[str, tuple[str, ...]] | None = None
 
 
 @dataclass(frozen=True)
@@ -155,3 +187,4 @@ class Job:
     tables: tuple[TableJob, ...]
     attacker: Attacker
     output: Output
+    derived: tuple[DerivedJob, ...] = ()

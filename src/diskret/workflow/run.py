@@ -18,6 +18,7 @@ from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
 from diskret.rules import MinimumFrequency, PPercent
 from diskret.workflow.job import Job, Records, TableJob
+from diskret.workflow.job_derived import derived_of
 from diskret.workflow.result import Result
 from diskret.workflow.suppress import suppress
 from diskret.workflow.tabulate import tabulate
@@ -54,6 +55,7 @@ def run_job(
         results = [
             _run_table(table, records, job.attacker, engine, progress) for table in job.tables
         ]
+    derived, releases = derived_of(job.derived, results)
     language = job.output.language
     titles = {t.name: t.title[language] for t in job.tables if language in t.title}
     written = write(
@@ -65,6 +67,9 @@ def run_job(
         titles=titles,
         template=job.output.template,
         keys=keys,
+        derived=derived,
+        combined=job.output.combined,
+        releases=releases,
         progress=progress,
     )
     return written, results
