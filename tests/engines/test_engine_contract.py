@@ -15,6 +15,7 @@ from spark_server import ONE_SPARK, in_spark
 
 from diskret.engines import LeafQuestion
 from diskret.engines.duckdb import DuckDBEngine
+from diskret.engines.filters import canonical
 from diskret.errors import HierarchyError, InputError
 from diskret.hierarchy import Hierarchy
 from diskret.io import Source
@@ -179,6 +180,133 @@ def check_by_hand(engine, records, has_unit, has_holding, has_key, text, largest
         modulus=MODULUS,
         **question,
     )
+
+
+bound = st.none() | st.integers(-6, 6) | st.integers(-400, 400).map(lambda i: Decimal(i) / 100)
+filters = st.fixed_dictionaries(
+    {},
+    optional={
+        "select": st.lists(st.sampled_from(["01", "1", "2"]), min_size=1),
+        "Nace ": st.sampled_from(["A1", "A2", "B1"]),
+        "unit": st.sampled_from([1, 2, "10"]),
+        "group": st.lists(st.integers(1, 3), min_size=1),
+        "value": st.tuples(bound, bound),
+        "Value": st.tuples(bound, bound),
+    },
+)
+
+
+def satisfied(record, where):
+    """Whether a record satisfies a filter, in plain Python."""
+    for name, wanted in where.items():
+        there = record[name]
+        if there is None:
+            return False
+        if isinstance(wanted, dict):
+            low, high = wanted["min"], wanted["max"]
+            if (low is not None and there < low) or (high is not None and there > high):
+                return False
+        else:
+            codes = wanted if isinstance(wanted, list) else [wanted]
+            if str(there).strip() not in [str(code) for code in codes]:
+                return False
+    return True
+
+
+@pytest.mark.filterwarnings("ignore:where=")
+@pytest.mark.parametrize("engine", ENGINES)
+@settings(max_examples=50)
+@given(
+    records=st.lists(record, min_size=1, max_size=14),
+    where=filters,
+    text=st.booleans(),
+    floats=st.booleans(),
+)
+def test_a_filter_counts_as_if_the_other_records_were_not_there(
+    engine, records, where, text, floats
+):
+    for name in ("value", "Value"):
+        if name in where:
+            low, high = where[name]
+            if low is None and high is None:
+                low = 0
+            if low is not None and high is not None and low > high:
+                low, high = high, low
+            where[name] = {"min": low, "max": high}
+    left = [r for r in records if satisfied(r, where)]
+    columns = {name: [r[name] for r in records] for name in records[0]}
+    columns["group"] = pa.array(columns["group"], pa.int64())
+    columns["key"] = [r["unit"] * 41 % MODULUS for r in records]
+    if floats:
+        columns["Value"] = [float(v) for v in columns["Value"]]
+    if text:
+        columns["value"] = [f" {v} " for v in columns["value"]]
+        columns["unit"] = [f"{v} " for v in columns["unit"]]
+    # what other records hold must not matter
+    outside = [not satisfied(r, where) for r in records]
+    columns["junk"] = ["no number" if out else "7" for out in outside]
+    columns["code"] = [None if out else "01" for out in outside]
+    question = {
+        "by": {"Nace ": NACE, "select": SIZE, "code": SIZE},
+        "values": {"Value": 2, "value": 0, "junk": 0},
+        "unit": "unit",
+        "record_key": "key",
+        "key_modulus": MODULUS,
+        "holding": "group",
+        "where": canonical(where),
+    }
+    if not left:
+        with pytest.raises(InputError, match="where="):
+            asked(ENGINES[engine], columns, **question)
+        return
+    keyed = [
+        r
+        | {"key": r["unit"] * 41 % MODULUS, "junk": 7, "code": "01"}
+        | ({"unit": str(r["unit"])} if text else {})
+        for r in left
+    ]
+    expected = by_hand(
+        keyed,
+        by=["Nace ", "select", "code"],
+        values=question["values"],
+        unit="unit",
+        holding="group",
+        key="key",
+        largest=2,
+        modulus=MODULUS,
+    )
+    assert plain(asked(ENGINES[engine], columns, **question)) == expected
+
+
+def test_a_filter_that_fits_nothing_is_refused_and_says_why(ask):
+    def filtered(**where):
+        return ask(FIRMS, by={"nace": NACE}, where=canonical(where))
+
+    with pytest.raises(InputError, match="no record satisfies where=: firm = 5, turnover ≥ 10"):
+        filtered(turnover={"min": 10}, firm=5)
+    with pytest.raises(InputError, match=r"'group' holds no record with 'G'; it holds 'g', 'h'"):
+        filtered(group="G ")
+    with pytest.raises(InputError, match="there is no column 'nacf'.*did you mean 'nace'"):
+        filtered(nacf="A1")
+    with pytest.raises(InputError, match="2 records: no numbers below .* 'group'"):
+        ask({"group": ["g", "1", " ", "x"], "c": ["1"] * 4}, by={"c": None}, where=BOUNDED)
+    with pytest.warns(UserWarning, match="holds no record with 'A9'; did you mean 'A"):
+        assert filtered(nace=["A2", "A9"]).count.tolist() == [1]
+
+
+BOUNDED = canonical({"group": {"min": 0}})
+
+
+def test_numbers_that_are_not_there_lie_in_no_bounds(ask):
+    numbers = pa.array([1.0, None, float("nan"), float("inf"), 0.1, 99.0])
+    where = canonical({"v": {"min": "0.1", "max": None}})
+    leaves = ask({"v": numbers, "c": ["1"] * 6}, by={"c": None}, where=where)
+    assert leaves.count.tolist() == [3]
+
+
+def test_a_truth_value_can_be_asked_for(ask):
+    records = {"c": ["1", "2", "2"], "b": ["true", "false", "true"]}
+    assert ask(records, by={"c": None}, where=canonical({"b": True})).count.tolist() == [1, 1]
 
 
 def test_the_order_of_records_does_not_matter(ask):

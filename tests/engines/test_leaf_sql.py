@@ -63,7 +63,38 @@ SNAPSHOTS = {
 }
 
 
-@pytest.mark.parametrize(("query", "expected"), SNAPSHOTS.values(), ids=SNAPSHOTS)
+FILTERED = sql.Shape(("c0",), (), where="c1 IN (SELECT raw FROM f0) AND c2 >= 10")
+ONLY = " WHERE c1 IN (SELECT raw FROM f0) AND c2 >= 10"
+ONLY_SOME = {
+    "only some records": (
+        sql.stayers(FILTERED, sql.Part(None)),
+        f"WITH records AS (SELECT m0.leaf AS leaf FROM source JOIN m0 ON c0 = m0.raw{ONLY}), "
+        "contributors AS (SELECT leaf AS low, leaf AS high, 1 AS records FROM records) "
+        "SELECT CASE WHEN low = high THEN low END AS leaf, COUNT(*) AS contributors, "
+        "CAST(SUM(records) AS BIGINT) AS records FROM contributors GROUP BY 1",
+    ),
+    "marked stayers": (
+        sql.stayers(sql.Shape(("c0",), ("c1",), marks=(("c2", False),)), sql.Part("u")),
+        "WITH records AS (SELECT m0.leaf AS leaf, c1 AS v0, "
+        "CASE WHEN g0.raw IS NULL THEN 1 ELSE 0 END AS x0 FROM source "
+        "JOIN m0 ON c0 = m0.raw LEFT JOIN g0 ON c2 = g0.raw), "
+        "contributors AS (SELECT u AS c, MIN(leaf) AS low, MAX(leaf) AS high, "
+        f"COUNT(*) AS records, {int64('SUM(v0)')} AS s0, SUM(x0) AS x0 FROM records GROUP BY u) "
+        "SELECT CASE WHEN low = high THEN low END AS leaf, COUNT(*) AS contributors, "
+        "CAST(SUM(records) AS BIGINT) AS records, "
+        f"CASE WHEN COUNT(s0) = COUNT(*) THEN {int64('SUM(s0)')} END AS sum0, "
+        f"{int64('SUM(ABS(s0))')} AS magnitude0, CAST(SUM(x0) AS BIGINT) AS marked0, "
+        "MAX(CASE WHEN x0 > 0 THEN ABS(s0) END) AS top0_0, "
+        "ARRAY_AGG(c) FILTER(WHERE low < high) AS straddlers FROM contributors GROUP BY 1",
+    ),
+    "how many": (
+        sql.record_count(FILTERED.where),
+        f"SELECT COUNT(*) AS records FROM source{ONLY}",
+    ),
+}
+
+
+@pytest.mark.parametrize(("query", "expected"), [*SNAPSHOTS.values(), *ONLY_SOME.values()])
 def test_duckdb_gets_this(query, expected):
     assert sql.text(query, "duckdb") == expected
 

@@ -39,6 +39,20 @@ def test_the_same_cell_in_two_tables_is_one():
     assert len(set(both)) == len(both) == 15
 
 
+def test_filters_are_other_cells():
+    data = pa.table({"x": ["A1", "B"], "y": ["p", "q"], "v": [1, 2]})
+
+    def cells(by, where):
+        return System.of_table(dk.tabulate(data, by=by, where=where)).cells
+
+    whole = cells({"x": TREE, "y": None}, None)
+    assert not set(whole) & set(cells({"x": TREE}, {"v": {"max": 1}}))
+    assert not set(whole) & set(cells({"x": TREE, "y": None}, {"y": "p"}))
+    # a filter for one code selects what the code selects in a table by its column
+    assert set(cells({"x": TREE}, {"y": "p"})) == {c for c in whole if ("y", "p") in c.at}
+    assert str(cells({"x": TREE}, {"v": {"max": 1}})[1]) == "count[x=A; v ≤ 1]"
+
+
 def test_vintages_are_other_cells():
     old = dk.tabulate(pa.table({"x": ["A1"]}), by={"x": TREE}, vintage="2024")
     new = dk.tabulate(pa.table({"x": ["A1"]}), by={"x": TREE}, vintage="2025")

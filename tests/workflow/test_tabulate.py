@@ -111,6 +111,22 @@ def test_several_measures_are_chosen_by_name():
         _ = table["x"]
 
 
+def test_a_table_keeps_its_filter():
+    frame = pa.table({"size": ["s", "s", "m"], "v": [1, 2, 4], "year": ["2024", "2025", "2025"]})
+    table = dk.tabulate(frame, by={"size": SIZE}, value="v", where={"year": 2025}, vintage="2025r1")
+    assert table.measure.sum.tolist() == [6, 4, 2]
+    assert table.where == (("year", ("2025",)),) and table.vintage == "2025r1"
+    assert "where year = 2025" in repr(table)
+    result = dk.suppress(table, dk.rules.MinimumFrequency(2))
+    assert result.settings["where"] == "year = 2025"
+
+
+def test_no_largest_contributions_need_be_kept():
+    frame = pa.table({"size": ["s", "m"], "v": [1, 2]})
+    table = dk.tabulate(frame, by={"size": SIZE}, value="v", largest=0)
+    assert table.measure.largest.shape == (3, 0) and table.measure.sum.tolist() == [3, 2, 1]
+
+
 def test_columns_used_twice_are_refused():
     frame = pa.table({"size": ["s"], "v": [1]})
     with pytest.raises(InputError, match="used twice"):

@@ -6,7 +6,7 @@ code with the protection it judges.
 
 from diskret.attack.attacker import Attacker
 from diskret.attack.certificate import SuppressionCertificate, certify, targets_of
-from diskret.attack.equations import cell_name
+from diskret.attack.equations import cell_name, neighbours
 from diskret.attack.examine import Examination, Targets, examine
 from diskret.attack.explain import Explanations, explain
 from diskret.attack.intervals import ends_in_units, interval_columns, intervals
@@ -29,6 +29,7 @@ __all__ = [
     "explain",
     "interval_columns",
     "intervals",
+    "neighbours",
     "recheck",
     "targets_of",
     "unmet",

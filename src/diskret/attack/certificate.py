@@ -36,6 +36,8 @@ class Proof:
         The protection levels that were claimed and proven. Confidential.
     examination
         The attack, witnesses included.
+    outsider
+        The attack of the plain outsider.
     original
         Original values of all cells in scaled integers, flat. Confidential.
     """
@@ -43,6 +45,7 @@ class Proof:
     publication: Publication
     requirements: Requirements
     examination: Examination
+    outsider: Examination
     original: NDArray[np.int64]
 
 
@@ -209,10 +212,10 @@ def certify(
             f"{int(missed.sum()):,} suppressed cells can be narrowed down too far; "
             "nothing was certified"
         )
-    proof = Proof(publication, requirements, examination, original)
     outsider = examination
     if not attacker.outsider:
         outsider = examine(publication, Attacker(), progress=progress)
+    proof = Proof(publication, requirements, examination, outsider, original)
     return [
         SuppressionCertificate(
             published=table,

@@ -93,6 +93,16 @@ def equations(published: Published | Publication) -> Equations:
     )
 
 
+def neighbours(published: Published | Publication, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """The suppressed cells that stand in an equation with chosen ones, and these, ``(k,)``.
+
+    Both are in the order of the suppressed cells.
+    """
+    known = equations(published)
+    between = abs(known.matrix[:, np.flatnonzero(known.hidden)])
+    return chosen | (between.T @ (between @ chosen.astype(np.int64)) > 0)
+
+
 def cell_name(published: Published | Publication, position: int) -> str:
     """The codes of a cell as readers know them, e.g. ``region=N, size=Total``."""
     publication = together(published)

@@ -40,6 +40,10 @@ def audit(
     frequency: Annotated[
         bool, typer.Option("--frequency", help="The values are counts of units.")
     ] = False,
+    rounding: Annotated[
+        float | None,
+        typer.Option(metavar="UNIT", help="Values are rounded to multiples of this, e.g. 1000."),
+    ] = None,
     language: LanguageOption = Language.en,
     debug: DebugOption = False,
 ) -> None:
@@ -57,7 +61,13 @@ def audit(
         symbols = {} if suppressed is None else {"suppressed": suppressed}
         with progress_bars() as progress:
             report = audit_table(
-                cells, trees, value, frequency=frequency, progress=progress, **symbols
+                cells,
+                trees,
+                value,
+                frequency=frequency,
+                rounding=rounding,
+                progress=progress,
+                **symbols,
             )
         texts = TEXTS[language]
         for line in report.lines:

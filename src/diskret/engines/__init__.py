@@ -1,5 +1,7 @@
 """Records stay in an engine; it answers a few questions about them."""
 
+from diskret.engines.filters import Bounds, Where
+from diskret.engines.marks import Mark
 from diskret.engines.protocol import Engine, LeafQuestion, Leaves, Straddlers
 
-__all__ = ["Engine", "LeafQuestion", "Leaves", "Straddlers"]
+__all__ = ["Bounds", "Engine", "LeafQuestion", "Leaves", "Mark", "Straddlers", "Where"]

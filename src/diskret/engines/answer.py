@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Protocol
 
@@ -12,8 +13,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from sqlglot.expressions import Select
 
-from diskret.engines import columns, contributions, sql
-from diskret.engines.codes import MOST_CODES, mappings, positions, resolve
+from diskret.engines import columns, contributions, filters, marks, sql
+from diskret.engines.codes import MOST_CODES, mappings, positions, refuse_too_many, resolve
 from diskret.engines.columns import Check, Column, Reading, counted
 from diskret.engines.contributions import Contributions, Rows
 from diskret.engines.protocol import LeafQuestion, Leaves, Straddlers
@@ -48,21 +49,27 @@ class Records(Protocol):
 
 def answer(question: LeafQuestion, records: Records) -> Leaves:
     """Aggregate the records at leaf level; see [`Engine.leaves`][diskret.engines.Engine]."""
-    shape, checks = _shape(question, records)
-    hierarchies = _attach_codes(question, records, shape.codes)
-    _check(records, checks)
+    where = _filter(question, records)
+    shape, checks = _shape(question, records, where)
+    hierarchies = _attach_codes(question, records, shape)
+    _check(records, checks, where)
     measures = list(question.values)
 
     passes: dict[str, Contributions] = {}
-    for kind, parts in _passes(question).items():
-        read = [_contributions(records, shape, part, measures) for part in parts]
+    wanted = _passes(question)
+    kinds = list(wanted)
+    for kind, parts in wanted.items():
+        # who is marked matters for those whose largest are kept, the last kind
+        asked = shape if kind == kinds[-1] else replace(shape, marks=())
+        read = [_contributions(records, asked, part, measures) for part in parts]
         passes[kind] = contributions.merge(read, measures)
     first, *_, last = *passes.values(), *passes.values()
 
     leaves, count, sums = contributions.totals(first, measures)
     first, last = contributions.align(first, leaves), contributions.align(last, leaves)
     listed = {
-        kind: _straddlers(found.straddlers, leaves, measures) for kind, found in passes.items()
+        kind: _straddlers(found.straddlers, leaves, measures, list(question.marks))
+        for kind, found in passes.items()
     }
     return Leaves(
         by=dict(zip(question.by, hierarchies, strict=True)),
@@ -76,6 +83,11 @@ def answer(question: LeafQuestion, records: Records) -> Leaves:
         unit_straddlers=listed.get("unit"),
         holding_straddlers=listed.get("holding"),
         key_sum=first.key_sum,
+        marked=_named(contributions.marked_records(last), list(question.marks)),
+        marked_largest={
+            mark: _named(last.marked_largest[:, j], measures)
+            for j, mark in enumerate(question.marks)
+        },
     )
 
 
@@ -91,7 +103,31 @@ def _column(records: Records, name: str) -> Column:
     )
 
 
-def _shape(question: LeafQuestion, records: Records) -> tuple[sql.Shape, list[Check]]:
+def _filter(question: LeafQuestion, records: Records) -> str | None:
+    """The condition on the records that count; what it names is attached."""
+    conditions: list[str] = []
+    for i, (name, wanted) in enumerate(question.where):
+        column = _column(records, name)
+        if isinstance(wanted, filters.Bounds):
+            reading = filters.within(column, wanted)
+            _check(records, reading.checks)
+            conditions.append(reading.expression)
+        else:
+            found = records.fetch(sql.code_counts(columns.code(column), MOST_CODES + 1))
+            refuse_too_many(name, found)
+            records.attach(f"f{i}", filters.spellings(name, found, wanted))
+            conditions.append(filters.having_codes(column, i))
+    if not conditions:
+        return None
+    where = " AND ".join(conditions)
+    if not records.fetch(sql.record_count(where))["records"][0].as_py():
+        raise InputError(f"no record satisfies where=: {filters.told(question.where)}")
+    return where
+
+
+def _shape(
+    question: LeafQuestion, records: Records, where: str | None
+) -> tuple[sql.Shape, list[Check]]:
     checks: list[Check] = []
 
     def read(name: str, how: Callable[[Column], Reading]) -> str:
@@ -112,15 +148,31 @@ def _shape(question: LeafQuestion, records: Records) -> tuple[sql.Shape, list[Ch
         holding=maybe(question.holding, partial(columns.identifier, required=False)),
         key=maybe(question.record_key, partial(columns.record_key, modulus=question.key_modulus)),
         modulus=question.key_modulus,
+        where=where,
+        marks=_attach_marks(question, records, where),
     )
     return shape, checks
 
 
-def _attach_codes(
-    question: LeafQuestion, records: Records, expressions: Sequence[str]
-) -> list[Hierarchy]:
+def _attach_marks(
+    question: LeafQuestion, records: Records, where: str | None
+) -> tuple[tuple[str, bool], ...]:
+    """Attach the values that tell each mark; the expressions they are looked up by."""
+    told: list[tuple[str, bool]] = []
+    for j, mark in enumerate(question.marks.values()):
+        code = columns.code(_column(records, mark.column))
+        found = records.fetch(sql.code_counts(code, MOST_CODES + 1, where))
+        refuse_too_many(mark.column, found)
+        records.attach(f"g{j}", marks.spellings(mark, found))
+        told.append((code, mark.listed))
+    return tuple(told)
+
+
+def _attach_codes(question: LeafQuestion, records: Records, shape: sql.Shape) -> list[Hierarchy]:
     """Find the codes in the records and attach what each adds to the leaf number."""
-    found = [records.fetch(sql.code_counts(code, MOST_CODES + 1)) for code in expressions]
+    found = [
+        records.fetch(sql.code_counts(code, MOST_CODES + 1, shape.where)) for code in shape.codes
+    ]
     hierarchies = [
         resolve(name, table, hierarchy)
         for (name, hierarchy), table in zip(question.by.items(), found, strict=True)
@@ -130,13 +182,13 @@ def _attach_codes(
     return hierarchies
 
 
-def _check(records: Records, checks: Sequence[Check]) -> None:
+def _check(records: Records, checks: Sequence[Check], where: str | None = None) -> None:
     if not checks:
         return
-    counts = records.fetch(sql.check_counts(checks)).to_pylist()[0]
+    counts = records.fetch(sql.check_counts(checks, where)).to_pylist()[0]
     for i, check in enumerate(checks):
         if number := counts[f"n{i}"]:
-            examples = _examples(records, sql.check_examples(check))
+            examples = _examples(records, sql.check_examples(check, where))
             raise InputError(f"{counted(number)}: {check.problem}{examples}; {check.remedy}")
 
 
@@ -170,12 +222,12 @@ def _contributions(
     records.keep("kept", sql.stayers(shape, part))
     if part.contributor is None:
         stayers = records.fetch(sql.stayer_rows(shape, part, "kept"))
-        return contributions.read(stayers, None, measures, part.largest)
+        return contributions.read(stayers, None, measures, part.largest, len(shape.marks))
     if part.keyed:
         _refuse_conflicts(records, shape)
     stayers = records.fetch(sql.stayer_rows(shape, part, "kept"))
     straddlers = records.fetch(sql.straddlers(shape, part, "kept"))
-    return contributions.read(stayers, straddlers, measures, part.largest)
+    return contributions.read(stayers, straddlers, measures, part.largest, len(shape.marks))
 
 
 def _refuse_conflicts(records: Records, shape: sql.Shape) -> None:
@@ -188,12 +240,15 @@ def _refuse_conflicts(records: Records, shape: sql.Shape) -> None:
         )
 
 
-def _straddlers(rows: Rows, leaves: NDArray[np.int64], measures: Sequence[str]) -> Straddlers:
+def _straddlers(
+    rows: Rows, leaves: NDArray[np.int64], measures: Sequence[str], marked: Sequence[str]
+) -> Straddlers:
     return Straddlers(
         contributor=rows.contributor,
         leaf=contributions.find(leaves, rows.leaf),
         sums=_named(rows.sums, measures),
         key=rows.key,
+        marked=_named(rows.marked, marked if rows.marked.shape[1] else ()),
     )
 
 

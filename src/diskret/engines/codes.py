@@ -42,11 +42,7 @@ def resolve(name: str, found: pa.Table, hierarchy: Hierarchy | None) -> Hierarch
     HierarchyError
         Codes are unknown, or have codes below them.
     """
-    if len(found) > MOST_CODES:
-        raise InputError(
-            f"column {name!r} has more than {MOST_CODES:,} different codes, so it classifies "
-            "nothing; is it the right column?"
-        )
+    refuse_too_many(name, found)
     records: dict[str, int] = {}
     for code, count in zip(_codes(found), found["records"].to_pylist(), strict=True):
         records[code] = records.get(code, 0) + count
@@ -71,6 +67,15 @@ def resolve(name: str, found: pa.Table, hierarchy: Hierarchy | None) -> Hierarch
             'lowest level, so give these a code of their own there, e.g. "other"'
         )
     return hierarchy
+
+
+def refuse_too_many(name: str, found: pa.Table) -> None:
+    """Refuse a column that has a code for nearly every record."""
+    if len(found) > MOST_CODES:
+        raise InputError(
+            f"column {name!r} has more than {MOST_CODES:,} different codes, so it classifies "
+            "nothing; is it the right column?"
+        )
 
 
 def mappings(found: Sequence[pa.Table], hierarchies: Sequence[Hierarchy]) -> list[pa.Table]:

@@ -19,7 +19,7 @@ class Rows:
     """Straddlers: a row for each contributor and leaf, sorted by both.
 
     ``contributor``, ``leaf`` (its number) and ``records`` have the shape ``(s,)``, ``sums``
-    ``(s, measures)``, ``key`` ``(s,)`` or None.
+    ``(s, measures)``, ``key`` ``(s,)`` or None, ``marked`` ``(s, marks)``.
     """
 
     contributor: NDArray[np.int64]
@@ -27,6 +27,7 @@ class Rows:
     records: NDArray[np.int64]
     sums: NDArray[np.int64]
     key: NDArray[np.uint64] | None
+    marked: NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +36,8 @@ class Contributions:
 
     ``leaf`` (numbers, ascending), ``contributors``, ``records`` and ``key_sum`` have the shape
     ``(rows,)``, ``sums`` and ``magnitudes`` ``(rows, measures)``, ``largest``
-    ``(rows, measures, k)``.
+    ``(rows, measures, k)``; ``marked`` (marked records) ``(rows, marks)`` and ``marked_largest``
+    ``(rows, marks, measures)``.
     """
 
     leaf: NDArray[np.int64]
@@ -45,11 +47,17 @@ class Contributions:
     magnitudes: NDArray[np.int64]
     largest: NDArray[np.int64]
     key_sum: NDArray[np.uint64] | None
+    marked: NDArray[np.int64]
+    marked_largest: NDArray[np.int64]
     straddlers: Rows
 
 
 def read(
-    stayers: pa.Table, straddlers: pa.Table | None, measures: Sequence[str], largest: int
+    stayers: pa.Table,
+    straddlers: pa.Table | None,
+    measures: Sequence[str],
+    largest: int,
+    marks: int = 0,
 ) -> Contributions:
     """Read the answers of `sql.stayers` and `sql.straddlers`.
 
@@ -66,7 +74,9 @@ def read(
         magnitudes=_sums(stayers, "magnitude", measures),
         largest=_largest(stayers, len(measures), largest),
         key_sum=_keys(stayers, "key_sum"),
-        straddlers=_rows(straddlers, measures),
+        marked=_marked(stayers, marks),
+        marked_largest=_marked_largest(stayers, marks, len(measures)),
+        straddlers=_rows(straddlers, measures, marks),
     )
 
 
@@ -94,6 +104,8 @@ def merge(parts: Sequence[Contributions], measures: Sequence[str]) -> Contributi
         magnitudes=_added(magnitudes),
         largest=-np.sort(-together, axis=2)[:, :, :kept],
         key_sum=None,
+        marked=_added([part.marked for part in aligned]),
+        marked_largest=np.stack([part.marked_largest for part in aligned]).max(axis=0),
         straddlers=_appended([part.straddlers for part in parts]),
     )
 
@@ -116,6 +128,8 @@ def align(part: Contributions, leaves: NDArray[np.int64]) -> Contributions:
         magnitudes=spread(part.magnitudes),
         largest=spread(part.largest),
         key_sum=None if part.key_sum is None else spread(part.key_sum),
+        marked=spread(part.marked),
+        marked_largest=spread(part.marked_largest),
     )
 
 
@@ -186,19 +200,29 @@ def _appended(lists: Sequence[Rows]) -> Rows:
         records=np.concatenate([rows.records for rows in lists]),
         sums=np.concatenate([rows.sums for rows in lists]),
         key=None,
+        marked=np.concatenate([rows.marked for rows in lists]),
     )
 
 
-def _rows(table: pa.Table | None, measures: Sequence[str]) -> Rows:
+def marked_records(part: Contributions) -> NDArray[np.int64]:
+    """Marked records of stayers and straddlers together, for aligned contributions."""
+    marked = part.marked.copy()
+    np.add.at(marked, find(part.leaf, part.straddlers.leaf), part.straddlers.marked)
+    return marked
+
+
+def _rows(table: pa.Table | None, measures: Sequence[str], marks: int) -> Rows:
     if table is None:
         none = np.empty(0, dtype=np.int64)
-        return Rows(none, none, none, np.empty((0, len(measures)), dtype=np.int64), None)
+        sums = np.empty((0, len(measures)), dtype=np.int64)
+        return Rows(none, none, none, sums, None, np.empty((0, marks), dtype=np.int64))
     return Rows(
         contributor=_integers(table, "contributor"),
         leaf=_integers(table, "leaf"),
         records=_integers(table, "records"),
         sums=_sums(table, "sum", measures),
         key=_keys(table, "k"),
+        marked=_marked(table, marks),
     )
 
 
@@ -219,6 +243,22 @@ def _sums(table: pa.Table, name: str, measures: Sequence[str]) -> NDArray[np.int
             raise _out_of_range(measure)
         sums[:, i] = _integers(table, f"{name}{i}")
     return sums
+
+
+def _marked(table: pa.Table, marks: int) -> NDArray[np.int64]:
+    marked = np.empty((len(table), marks), dtype=np.int64)
+    for j in range(marks):
+        marked[:, j] = _integers(table, f"marked{j}")
+    return marked
+
+
+def _marked_largest(table: pa.Table, marks: int, measures: int) -> NDArray[np.int64]:
+    largest = np.empty((len(table), marks, measures), dtype=np.int64)
+    for j in range(marks):
+        for i in range(measures):
+            # nobody marked: null
+            largest[:, j, i] = table[f"top{j}_{i}"].cast(pa.int64()).fill_null(0).to_numpy()
+    return largest
 
 
 def _largest(table: pa.Table, measures: int, k: int) -> NDArray[np.int64]:

@@ -9,6 +9,8 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from diskret.engines.filters import Where
+from diskret.engines.marks import Mark
 from diskret.hierarchy import Hierarchy
 
 
@@ -30,6 +32,10 @@ class LeafQuestion:
         How many of the largest |contributions| to keep for each leaf combination.
     key_modulus
         Record keys are integers in ``[0, key_modulus)``; key sums are reduced by it.
+    where
+        Which records count; the others are not looked at, whatever they hold.
+    marks
+        Name → mark on records. A contributor is marked where one of its records there is.
     """
 
     by: Mapping[str, Hierarchy | None]
@@ -39,6 +45,8 @@ class LeafQuestion:
     record_key: str | None = None
     largest: int = 0
     key_modulus: int = 2**32
+    where: Where = ()
+    marks: Mapping[str, Mark] = field(default_factory=dict[str, Mark])
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,12 +66,15 @@ class Straddlers:
         Measure → exact scaled sum of the contributor there, ``(rows,)``, int64.
     key
         The contributor's record key, ``(rows,)``, uint64, or None.
+    marked
+        Mark → number of the contributor's marked records there, ``(rows,)``, int64.
     """
 
     contributor: NDArray[np.int64]
     leaf: NDArray[np.int64]
     sums: Mapping[str, NDArray[np.int64]]
     key: NDArray[np.uint64] | None = None
+    marked: Mapping[str, NDArray[np.int64]] = field(default_factory=dict[str, NDArray[np.int64]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +107,12 @@ class Leaves:
     key_sum
         Sum of the record keys of the stayers among the units, modulo `key_modulus`,
         ``(rows,)``, uint64; None without a record key.
+    marked
+        Mark → number of marked records, ``(rows,)``, int64.
+    marked_largest
+        Mark → measure → the largest |contribution| of a marked stayer among the
+        largest-relevant contributors, 0 if there is none, ``(rows,)``, int64. Their
+        straddlers say which of them are marked.
     """
 
     by: Mapping[str, Hierarchy]
@@ -109,6 +126,10 @@ class Leaves:
     unit_straddlers: Straddlers | None = None
     holding_straddlers: Straddlers | None = None
     key_sum: NDArray[np.uint64] | None = None
+    marked: Mapping[str, NDArray[np.int64]] = field(default_factory=dict[str, NDArray[np.int64]])
+    marked_largest: Mapping[str, Mapping[str, NDArray[np.int64]]] = field(
+        default_factory=dict[str, Mapping[str, NDArray[np.int64]]]
+    )
 
 
 class Engine(Protocol):
@@ -127,8 +148,8 @@ class Engine(Protocol):
         InputError
             A column is missing or of a type that cannot be used; a dimension or unit is
             null; a value is null, not finite or has more decimals than stated; a sum leaves
-            the range of 64-bit integers; a unit has two record keys. The message says how
-            many records and shows examples.
+            the range of 64-bit integers; a unit has two record keys; no record satisfies
+            `where`. The message says how many records and shows examples.
         HierarchyError
             A code is not a leaf of its tree; says how many records and shows examples.
         """

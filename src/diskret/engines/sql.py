@@ -1,9 +1,9 @@
 """The queries behind the questions: portable SQLGlot trees over internal names.
 
 Records are the relation ``source`` with columns ``c0 …``; internal names are ``leaf`` (number
-of the combination of leaves), ``u`` (unit), ``h`` (holding), ``k`` (record key) and ``v0 …``
-(measures). Sums of 64-bit integers are wider than 64 bits in the engines, so that leaving
-the range is seen, not wrapped.
+of the combination of leaves), ``u`` (unit), ``h`` (holding), ``k`` (record key), ``v0 …``
+(measures) and ``x0 …`` (marks: 1 or 0). Sums of 64-bit integers are wider than 64 bits in the
+engines, so that leaving the range is seen, not wrapped.
 """
 
 from __future__ import annotations
@@ -32,6 +32,11 @@ class Shape:
         Expressions, or None.
     modulus
         Of the record keys.
+    where
+        Condition on the records that count, or None for all.
+    marks
+        Expression that tells each mark, and whether the records with a value in the relation
+        ``g0 …`` (column ``raw``) bear it, or all others.
     """
 
     codes: tuple[str, ...]
@@ -40,6 +45,8 @@ class Shape:
     holding: str | None = None
     key: str | None = None
     modulus: int = 1
+    where: str | None = None
+    marks: tuple[tuple[str, bool], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -69,27 +76,28 @@ def text(query: Select, dialect: str) -> str:
     return query.sql(dialect=dialect, unsupported_level=ErrorLevel.RAISE)
 
 
-def code_counts(code: str, limit: int) -> Select:
+def record_count(where: str) -> Select:
+    """How many records satisfy a condition."""
+    return exp.select("COUNT(*) AS records").from_("source").where(where)
+
+
+def code_counts(code: str, limit: int, where: str | None = None) -> Select:
     """Distinct values of a dimension with their numbers of records, at most `limit`."""
-    return (
-        exp.select(f"{code} AS raw", "COUNT(*) AS records")
-        .from_("source")
-        .group_by(code)
-        .limit(limit)
-    )
+    counts = exp.select(f"{code} AS raw", "COUNT(*) AS records").from_("source")
+    return _only(counts, where).group_by(code).limit(limit)
 
 
-def check_counts(checks: Sequence[Check]) -> Select:
+def check_counts(checks: Sequence[Check], where: str | None = None) -> Select:
     """For each check the number of records that fail it: ``n0 …``."""
     counts = [f"COUNT(CASE WHEN {c.wrong} THEN 1 END) AS n{i}" for i, c in enumerate(checks)]
-    return exp.select(*counts).from_("source")
+    return _only(exp.select(*counts).from_("source"), where)
 
 
-def check_examples(check: Check) -> Select:
+def check_examples(check: Check, where: str | None = None) -> Select:
     """A few values that fail a check."""
     value = f"CAST({check.column.internal} AS VARCHAR)"
     wrong = exp.select(f"{value} AS example").distinct().from_("source").where(check.wrong)
-    return wrong.order_by("example").limit(6)
+    return _only(wrong, where).order_by("example").limit(6)
 
 
 def stayers(shape: Shape, part: Part) -> Select:
@@ -114,6 +122,10 @@ def stayers(shape: Shape, part: Part) -> Select:
             f"CAST(MOD(SUM(k), {shape.modulus}) AS BIGINT) AS key_sum",
             "COUNT(CASE WHEN k <> other_k THEN 1 END) AS conflicts",
         ]
+    for j in range(len(shape.marks)):
+        outer.append(f"CAST(SUM(x{j}) AS BIGINT) AS marked{j}")
+        for i in range(len(shape.measures)):
+            outer.append(f"MAX(CASE WHEN x{j} > 0 THEN ABS(s{i}) END) AS top{j}_{i}")
     if part.contributor:
         outer.append("ARRAY_AGG(c) FILTER (WHERE low < high) AS straddlers")
     query = exp.select(*outer).from_("contributors").group_by("1")
@@ -128,6 +140,8 @@ def stayer_rows(shape: Shape, part: Part, relation: str) -> Select:
     names = ["leaf", "contributors", "records", *(["key_sum"] if part.keyed else [])]
     for i in range(len(shape.measures)):
         names += [f"sum{i}", f"magnitude{i}", *([f"largest{i}"] if part.largest else [])]
+    for j in range(len(shape.marks)):
+        names += [f"marked{j}", *[f"top{j}_{i}" for i in range(len(shape.measures))]]
     return exp.select(*names).from_(relation).where("NOT leaf IS NULL").order_by("leaf")
 
 
@@ -144,13 +158,13 @@ def straddlers(shape: Shape, part: Part, relation: str) -> Select:
         exp.select("contributor", "leaf", "COUNT(*) AS records")
         .select(*[f"{_int64(f'SUM(v{i})')} AS sum{i}" for i in range(len(shape.measures))])
         .select(*(["MIN(k) AS k"] if part.keyed else []))
+        .select(*[f"CAST(SUM(x{j}) AS BIGINT) AS marked{j}" for j in range(len(shape.marks))])
         .from_("records")
         .join("numbered", on=f"{part.contributor} = c")
         .group_by("contributor", "leaf")
         .order_by("contributor", "leaf")
     )
-    if part.where:
-        query = query.where(part.where)
+    query = _only(query, part.where)
     return _over_records(shape, query, numbered=numbered)
 
 
@@ -179,17 +193,27 @@ def _over_records(shape: Shape, query: Select, **ctes: Select) -> Select:
     named = {"u": shape.unit, "h": shape.holding, "k": shape.key}
     columns += [f"{expression} AS {name}" for name, expression in named.items() if expression]
     columns += [f"{expression} AS v{i}" for i, expression in enumerate(shape.measures)]
+    for j, (_, listed) in enumerate(shape.marks):
+        there, else_ = (1, 0) if listed else (0, 1)
+        columns.append(f"CASE WHEN g{j}.raw IS NULL THEN {else_} ELSE {there} END AS x{j}")
     records = exp.select(*columns).from_("source")
     for i, code in enumerate(shape.codes):
         records = records.join(f"m{i}", on=f"{code} = m{i}.raw")
+    for j, (code, _) in enumerate(shape.marks):
+        records = records.join(f"g{j}", on=f"{code} = g{j}.raw", join_type="left")
+    records = _only(records, shape.where)
     query = query.with_("records", records)
     for name, cte in ctes.items():
         query = query.with_(name, cte)
     return query
 
 
+def _only(query: Select, where: str | None) -> Select:
+    return query.where(where) if where else query
+
+
 def _contributors(shape: Shape, part: Part) -> Select:
-    """Each contributor's lowest and highest leaf, number of records, sums and keys."""
+    """Each contributor's lowest and highest leaf, numbers of records, sums and keys."""
     measures = range(len(shape.measures))
     if part.contributor is None:
         query = exp.select(
@@ -198,6 +222,7 @@ def _contributors(shape: Shape, part: Part) -> Select:
             "1 AS records",
             *[f"v{i} AS s{i}" for i in measures],
             *(["k", "k AS other_k"] if part.keyed else []),
+            *[f"x{j}" for j in range(len(shape.marks))],
         )
     else:
         query = exp.select(
@@ -207,9 +232,9 @@ def _contributors(shape: Shape, part: Part) -> Select:
             "COUNT(*) AS records",
             *[f"{_int64(f'SUM(v{i})')} AS s{i}" for i in measures],
             *(["MIN(k) AS k", "MAX(k) AS other_k"] if part.keyed else []),
+            *[f"SUM(x{j}) AS x{j}" for j in range(len(shape.marks))],
         ).group_by(part.contributor)
-    query = query.from_("records")
-    return query.where(part.where) if part.where else query
+    return _only(query.from_("records"), part.where)
 
 
 def _int64(wide: str) -> str:

@@ -12,6 +12,7 @@ from diskret.rules.minimum_frequency import MinimumFrequency
 from diskret.rules.missing_safe import MissingSafe
 from diskret.rules.p_percent import PPercent
 from diskret.rules.pq import PQ
+from diskret.rules.request import Request
 from diskret.rules.sensitivity import Rule, Sensitivity
 from diskret.rules.zero_cells import ZeroCells
 
@@ -24,6 +25,7 @@ __all__ = [
     "MissingSafe",
     "PPercent",
     "PQ",
+    "Request",
     "Rule",
     "Sensitivity",
     "ZeroCells",

@@ -25,6 +25,37 @@ def largest(table: Table, n: int, rule: str) -> NDArray[np.int64]:
     return top[..., :n]
 
 
+def target(table: Table, top: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The largest contribution to protect, and the largest of the other contributors.
+
+    Without waivers these are x1 and x2, x3, …. With waivers the first is the largest
+    contribution without one, and the others, who may try to estimate it, are all the rest.
+
+    Parameters
+    ----------
+    top
+        The k ≥ 2 largest contributions of each cell, ``(*table.shape, k)``.
+
+    Returns
+    -------
+    tuple of ndarray
+        Shapes ``table.shape`` and ``(*table.shape, k - 1)``, descending.
+    """
+    if "no_waiver" not in table.marked:
+        return top[..., 0], top[..., 1:]
+    protected = table.measure.marked["no_waiver"]
+    # from the protected one's own rank on, the others move up by one
+    own = np.cumsum(top[..., :-1] == protected[..., None], axis=-1) > 0
+    return protected, np.where(own, top[..., 1:], top[..., :-1])
+
+
+def unprotected(table: Table) -> NDArray[np.bool_]:
+    """Cells in which somebody has not consented to publication; without waivers: all."""
+    if "no_waiver" not in table.marked:
+        return np.ones(table.shape, dtype=bool)
+    return table.marked["no_waiver"] > 0
+
+
 def contributors(table: Table, of: str | None) -> NDArray[np.int64]:
     """How many contribute to each cell: records, units or holdings.
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from diskret.errors import InputError
-from diskret.rules.contributions import largest
+from diskret.rules.contributions import largest, unprotected
 from diskret.rules.exact import ceil_divide, linear, percentage
 from diskret.rules.sensitivity import Joinable, Sensitivity, judged
 from diskret.tables import Table
@@ -22,7 +22,8 @@ class Dominance(Joinable):
     Unsafe iff x1 + … + xn > (k/100)·X. The protection level on both sides is
     (100/k)·(x1 + … + xn) − X, rounded up. For n < 3 a warning says that a competitor may
     still compute the largest contribution and that the p% rule took this rule's place
-    (Rothe 2015).
+    (Rothe 2015). With waivers (`waiver=` of [`tabulate`][diskret.tabulate]) a cell is unsafe
+    only if one of the n largest has none.
 
     Parameters
     ----------
@@ -76,4 +77,7 @@ class Dominance(Joinable):
         over, of = share.numerator, share.denominator
         # over · level, which is positive exactly where the rule hits
         need = linear([(of, top.sum(axis=-1)), (-over, measure.magnitude)])
-        return judged(table, "dominance", np.asarray(need > 0, dtype=bool), ceil_divide(need, over))
+        unsafe = np.asarray(need > 0, dtype=bool) & unprotected(table)
+        if "no_waiver" in table.marked:
+            unsafe &= measure.marked["no_waiver"] >= top[..., -1]
+        return judged(table, "dominance", unsafe, ceil_divide(need, over))

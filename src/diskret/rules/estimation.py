@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from diskret.errors import InputError
-from diskret.rules.contributions import largest
+from diskret.rules.contributions import largest, target, unprotected
 from diskret.rules.exact import ceil_divide, linear
 from diskret.rules.sensitivity import Sensitivity, judged
 from diskret.tables import Table
@@ -17,6 +17,9 @@ def estimable(
     table: Table, share: Fraction, minimum_level: float, coalition: int, name: str, rule: str
 ) -> Sensitivity:
     """Judge every cell: unsafe iff X − x1 − … − x(n+1) < share·x1, n the coalition's size.
+
+    With waivers the largest contribution without one takes the place of x1, and the largest
+    of all others that of x2; where all have waived, a cell is safe.
 
     Parameters
     ----------
@@ -37,10 +40,11 @@ def estimable(
     measure = table.measure
     top = largest(table, coalition + 1, rule)
     over, of = share.numerator, share.denominator
-    x1, others = top[..., 0], top[..., 1:].sum(axis=-1)
+    x1, others = target(table, top)
+    coalition_sum = others[..., :coalition].sum(axis=-1)
     # of · level, which is positive exactly where the rule hits
-    need = linear([(over + of, x1), (of, others), (-of, measure.magnitude)])
-    unsafe = np.asarray(need > 0, dtype=bool)
+    need = linear([(over + of, x1), (of, coalition_sum), (-of, measure.magnitude)])
+    unsafe = np.asarray(need > 0, dtype=bool) & unprotected(table)
     smallest = round(minimum_level * 10**measure.decimals)
     return judged(table, name, unsafe, np.maximum(ceil_divide(need, of), smallest))
 

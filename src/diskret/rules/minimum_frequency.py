@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from diskret.errors import InputError
-from diskret.rules.contributions import contributors
+from diskret.rules.contributions import contributors, unprotected
 from diskret.rules.exact import percent_of, percentage
 from diskret.rules.sensitivity import Joinable, Sensitivity, judged
 from diskret.tables import Table
@@ -19,7 +19,9 @@ class MinimumFrequency(Joinable):
     """A cell is unsafe if it has contributors, but fewer than n.
 
     Unsafe iff 0 < c < n, so "1 to 3 is unsafe" is ``MinimumFrequency(4)``. The protection
-    level of a count is ±1; that of a sum is `range` percent of its absolute value.
+    level of a count is ±1; that of a sum is `range` percent of its absolute value. Where all
+    contributors have waived protection (`waiver=` of [`tabulate`][diskret.tabulate]) a cell
+    is safe.
 
     Parameters
     ----------
@@ -65,7 +67,7 @@ class MinimumFrequency(Joinable):
     def __call__(self, table: Table) -> Sensitivity:
         """Judge every cell."""
         count = contributors(table, self.of)
-        unsafe = (count > 0) & (count < self.n)
+        unsafe = (count > 0) & (count < self.n) & unprotected(table)
         if table.frequency:
             level = np.ones(table.shape, dtype=np.int64)
         else:

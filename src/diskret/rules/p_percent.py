@@ -19,6 +19,10 @@ class PPercent(Joinable):
     unsafe iff X − x1 − x2 < (p/100)·x1. Its protection level on both sides is what the
     rule leaves open: (p/100)·x1 − (X − x1 − x2), rounded up.
 
+    With waivers (`waiver=` of [`tabulate`][diskret.tabulate]) only the others are protected:
+    the largest contribution without a waiver takes the place of x1, and the largest of all
+    other contributors, waived or not, that of x2.
+
     Parameters
     ----------
     p

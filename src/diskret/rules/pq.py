@@ -19,7 +19,7 @@ class PQ(Joinable):
     With total X and contributions x1 ≥ x2 ≥ … of units (or holdings, where given) a cell is
     unsafe iff X − x1 − x2 < (p/q)·x1. Its protection level on both sides is what the rule
     leaves open: (p/q)·x1 − (X − x1 − x2), rounded up. ``PQ(p, 100)`` judges as
-    ``PPercent(p)``.
+    ``PPercent(p)``. Waivers count as in the p% rule.
 
     Parameters
     ----------

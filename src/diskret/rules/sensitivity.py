@@ -115,7 +115,7 @@ class AnyOf(Joinable):
 
     What `MissingSafe` and `Apriori` declare safe, no rule makes unsafe.
 
-    The reason shown is that of the first rule in the order dominance, p%, minimum
+    The reason shown is that of the first rule in the order dominance, p%, request, minimum
     frequency (the order of τ-ARGUS), marginal value, group disclosure, zero cells, a priori,
     whatever the order they were joined in. The pq rule ranks with p%.
 

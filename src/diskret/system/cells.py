@@ -8,6 +8,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from diskret.engines import Bounds, Where
+from diskret.engines.filters import told
 from diskret.tables import Dimension
 
 
@@ -24,30 +26,41 @@ class Cell:
     at
         The (variable, code) pairs that select its units, sorted; the total of a variable
         selects everything and is left out, so a cell of a region × size table at total
-        size is the same cell as in the table by region alone.
+        size is the same cell as in the table by region alone. A filter for one code of a
+        variable that the table is not broken down by selects as the code does.
+    where
+        What else a filter asks of the records.
 
     Examples
     --------
     >>> Cell("turnover", "2025", (("region", "N"),))
-    Cell(measure='turnover', vintage='2025', at=(('region', 'N'),))
+    Cell(measure='turnover', vintage='2025', at=(('region', 'N'),), where=())
     """
 
     measure: str
     vintage: str
     at: tuple[tuple[str, str], ...]
+    where: Where = ()
 
     def __str__(self) -> str:
-        where = ", ".join(f"{name}={code}" for name, code in self.at) or "total"
-        return f"{self.measure}[{where}]"
+        selected = ", ".join(f"{name}={code}" for name, code in self.at) or "total"
+        return f"{self.measure}[{selected}{'; ' if self.where else ''}{told(self.where)}]"
 
 
 class RectangularCells(Sequence[Cell]):
     """The cells of one rectangular table in C order, made when asked for."""
 
-    def __init__(self, measure: str, vintage: str, dimensions: tuple[Dimension, ...]):
+    def __init__(
+        self,
+        measure: str,
+        vintage: str,
+        dimensions: tuple[Dimension, ...],
+        where: Where = (),
+    ):
         self.measure = measure
         self.vintage = vintage
         self.dimensions = dimensions
+        self.where = where
         self.shape = tuple(len(d) for d in dimensions)
 
     def __len__(self) -> int:
@@ -65,8 +78,15 @@ class RectangularCells(Sequence[Cell]):
 
 @lru_cache(maxsize=4096)
 def _cell(cells: RectangularCells, index: int) -> Cell:
-    at = []
+    names = {dimension.name for dimension in cells.dimensions}
+    at: list[tuple[str, str]] = []
+    further: list[tuple[str, tuple[str, ...] | Bounds]] = []
+    for name, wanted in cells.where:
+        if isinstance(wanted, tuple) and len(wanted) == 1 and name not in names:
+            at.append((name, wanted[0]))
+        else:
+            further.append((name, wanted))
     for dimension, i in zip(cells.dimensions, np.unravel_index(index, cells.shape), strict=True):
         if i > 0:
             at.append((dimension.name, dimension.hierarchy.codes[int(i)]))
-    return Cell(cells.measure, cells.vintage, tuple(sorted(at)))
+    return Cell(cells.measure, cells.vintage, tuple(sorted(at)), tuple(further))

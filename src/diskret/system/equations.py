@@ -37,7 +37,7 @@ class System:
         """The system of one rectangular table; cells in C order of its codes."""
         measure = table.measure
         return cls(
-            cells=RectangularCells(measure.name, table.vintage, table.dimensions),
+            cells=RectangularCells(measure.name, table.vintage, table.dimensions, table.where),
             value=measure.sum.ravel(),
             equations=rectangular_equations(table.dimensions),
         )

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, sparse
 
+from diskret.engines.filters import as_codes
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.hierarchy.meaning import base_codes
@@ -48,7 +49,7 @@ def joint_system(tables: Sequence[Table], sums: Sequence[MeasureSum] = ()) -> Sy
     InputError
         Two tables give one cell different values, or a sum of measures does not hold.
     """
-    public = [RectangularCells(t.measure.name, t.vintage, t.dimensions) for t in tables]
+    public = [RectangularCells(t.measure.name, t.vintage, t.dimensions, t.where) for t in tables]
     known = np.concatenate([table.measure.sum.ravel() for table in tables])
     latent: list[Cell] = []
     cells_of: list[dict[_Key, int]] = []
@@ -108,7 +109,7 @@ def _own_axes(table: Table, bases: dict[str, dict[str, frozenset[str]]]) -> list
         name: frozenset(
             base for code in codes for base in bases.get(name, {}).get(code, frozenset([code]))
         )
-        for name, codes in table.where
+        for name, codes in as_codes(table.where)
     }
     axes: list[_Axis] = []
     for name, tree in ((d.name, d.hierarchy) for d in table.dimensions):

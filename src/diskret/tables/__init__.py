@@ -3,7 +3,7 @@
 from diskret.tables.derived import Derived
 from diskret.tables.dimension import Dimension
 from diskret.tables.publication import MeasureSum, Publication, together
-from diskret.tables.published import Published
+from diskret.tables.published import NO_BOUND, Published
 from diskret.tables.side_by_side import SideBySide
 from diskret.tables.table import Measure, Table
 
@@ -12,6 +12,7 @@ __all__ = [
     "Dimension",
     "Measure",
     "MeasureSum",
+    "NO_BOUND",
     "Publication",
     "Published",
     "SideBySide",

@@ -15,24 +15,29 @@ def add_straddlers(
     above: NDArray[np.int64],
     sizes: NDArray[np.int64],
     sums: NDArray[np.int64],
+    marked: NDArray[np.int64],
     number: NDArray[np.int64],
     magnitude: NDArray[np.int64],
     largest: NDArray[np.int64],
     key: NDArray[np.uint64],
     key_sum: NDArray[np.uint64],
+    marked_largest: NDArray[np.int64],
 ) -> None:  # pragma: no cover - compiled
     """Add each contributor once to every cell it touches; see `count_straddlers`.
 
     `position` are the codes of each row, ``(rows, d)``; `above` the codes at or above each
-    code, padded with −1, ``(d, codes, depth)``; `sizes` the numbers of codes. Everything
-    after `sums` but `key` is added to, by cell: ``(cells,)``, ``(m, cells)``,
-    ``(m, cells, k)``; `key` and `key_sum` are empty where there are no record keys.
+    code, padded with −1, ``(d, codes, depth)``; `sizes` the numbers of codes; `marked` the
+    numbers of marked records, ``(rows, marks)``. Everything after `marked` but `key` is
+    added to, by cell: ``(cells,)``, ``(m, cells)``, ``(m, cells, k)``, ``(marks, m, cells)``;
+    `key` and `key_sum` are empty where there are no record keys.
     """
     rows, dimensions = position.shape
     measures, cells, kept = largest.shape
     depth = above.shape[2]
     seen = np.full(cells, -1, dtype=np.int64)  # the contributor that touched a cell last
     here = np.zeros((measures, cells), dtype=np.int64)  # what it contributes there
+    marks = marked.shape[1]
+    borne = np.zeros((marks, cells), dtype=np.int64)  # how many of its records are marked there
     touched = np.empty(cells, dtype=np.int64)
     paths = np.empty((2, depth**dimensions), dtype=np.int64)
     row = 0
@@ -61,8 +66,12 @@ def add_straddlers(
                     many += 1
                     for m in range(measures):
                         here[m, cell] = 0
+                    for j in range(marks):
+                        borne[j, cell] = 0
                 for m in range(measures):
                     here[m, cell] += sums[row, m]
+                for j in range(marks):
+                    borne[j, cell] += marked[row, j]
             row += 1
         for i in range(many):
             cell = touched[i]
@@ -71,6 +80,9 @@ def add_straddlers(
                 key_sum[cell] += key[first]
             for m in range(measures):
                 size = abs(here[m, cell])
+                for j in range(marks):
+                    if borne[j, cell] > 0 and size > marked_largest[j, m, cell]:
+                        marked_largest[j, m, cell] = size
                 magnitude[m, cell] += size
                 for rank in range(kept):
                     if size > largest[m, cell, rank]:

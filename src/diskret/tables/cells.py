@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from diskret.errors import InputError
 from diskret.io import from_arrow
 from diskret.tables.dimension import Dimension
-from diskret.tables.published import Published
+from diskret.tables.published import NO_BOUND, Published
 from diskret.tables.table import Table
 
 #: What a public table says of a cell.
@@ -95,8 +95,9 @@ def public_columns(published: Published) -> pa.Table:
                 pa.array(np.where(suppressed, 1, np.where(empty, 2, 0)))
             ),
             **{
-                side: shown(np.where(suppressed, bound, 0), ~suppressed)
+                side: shown(np.where(blank, 0, bound), blank)
                 for side, bound in published.intervals.items()
+                for blank in [~suppressed | (np.abs(bound) == NO_BOUND)]
             },
         }
     )

@@ -266,11 +266,20 @@ def _check_cells(derived: Derived) -> None:
                 f"{derived.name!r}: {both} do not have the same dimensions and codes, so there is "
                 "no figure for each cell; tabulate both by= the same hierarchies"
             )
-        if first.where != other.where:
+        if not _same_population(derived, first, other):
             raise InputError(
-                f"{derived.name!r}: {both} are about different populations; tabulate the same "
-                "records for both"
+                f"{derived.name!r}: {both} are about different populations; tabulate both with "
+                "the same where= (but for the column of the period, where periods are compared)"
             )
+
+
+def _same_population(derived: Derived, one: Published, other: Published) -> bool:
+    """The same filter; where periods are compared, one column may say which."""
+    differing = set(one.where) ^ set(other.where)
+    if derived.kind in ("mean", "share"):
+        return not differing
+    same_columns = {name for name, _ in one.where} == {name for name, _ in other.where}
+    return same_columns and len({name for name, _ in differing}) <= 1
 
 
 def _check_share(derived: Derived) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ def from_cells(
     largest: tuple[str, ...],
     decimals: int,
     vintage: str,
+    rounding: float | None,
 ) -> Table:
     """See [`Table.from_cells`][diskret.Table.from_cells]."""
     if value is None and count is None:
@@ -43,12 +45,21 @@ def from_cells(
         given = whole_numbers(column(cells, count), count)
         counts = fill_totals(dimensions, at, given, count, 0)
     measures: tuple[Measure, ...] = ()
+    unit, shown = 1, None
+    if rounding is not None and value is None:
+        raise InputError("rounding= is for sums; counts are not shown rounded")
     if value is not None:
+        if rounding is not None:
+            decimals, unit = halved(rounding, decimals, value)
         given = scaled_integers(column(cells, value), value, decimals)
-        summed = fill_totals(dimensions, at, given, value, decimals)
+        check_multiples(given, unit, value, decimals)
+        summed = fill_totals(dimensions, at, given, value, decimals, unit)
+        if unit > 1:
+            shown = summed.copy()
+            shown.ravel()[at] = given
         top = _largest(cells, dimensions, at, largest, decimals)
         if top.shape[-1]:
-            _check_largest(dimensions, top, summed, value)
+            _check_largest(dimensions, top, summed + (unit // 2) * _leaves(dimensions), value)
         measures = (Measure(value, decimals, summed, np.abs(summed), top),)
     return Table(
         dimensions=dimensions,
@@ -57,8 +68,69 @@ def from_cells(
         measures=measures,
         contributors="units",
         vintage=vintage,
+        rounding=unit,
+        shown=shown,
         frame_kind=kind,
     )
+
+
+def scaled_unit(rounding: float, decimals: int, name: str) -> int:
+    """A unit of rounding in scaled integers.
+
+    Raises
+    ------
+    InputError
+        It is not a positive multiple of the last decimal.
+
+    Examples
+    --------
+    >>> scaled_unit(0.5, 2, "price")
+    50
+    """
+    scaled = Fraction(str(rounding)) * 10**decimals
+    if scaled < 1 or scaled.denominator > 1:
+        raise InputError(
+            f"rounding to {rounding} is not possible: the unit must be a multiple of "
+            f"{1 / 10**decimals:g}, the last decimal of {name!r}"
+        )
+    return int(scaled)
+
+
+def halved(rounding: float, decimals: int, name: str) -> tuple[int, int]:
+    """Decimals in which half a unit can be told from nothing, and the unit in these.
+
+    Examples
+    --------
+    >>> halved(1000, 0, "sales"), halved(1, 0, "sales in thousands")
+    ((0, 1000), (1, 10))
+    """
+    unit = scaled_unit(rounding, decimals, name)
+    return (decimals, unit) if unit > 1 else (decimals + 1, 10)
+
+
+def check_multiples(given: NDArray[np.int64], unit: int, name: str, decimals: int) -> None:
+    """Refuse values that are not rounded to the unit.
+
+    Raises
+    ------
+    InputError
+        Says how many, with examples.
+    """
+    wrong = given[given % unit != 0]
+    if len(wrong):
+        examples = ", ".join(f"{v / 10**decimals:.{decimals}f}" for v in wrong[:_EXAMPLES])
+        raise InputError(
+            f"{len(wrong):,} values of {name!r} are not multiples of {unit / 10**decimals:g}, "
+            f"e.g. {examples}; rounding= is the unit of the published values"
+        )
+
+
+def _leaves(dimensions: tuple[Dimension, ...]) -> NDArray[np.int64]:
+    """How many leaf combinations each cell holds, shape of the table."""
+    shape = tuple(len(d) for d in dimensions)
+    leaf = np.zeros(shape, dtype=np.int64)
+    leaf[np.ix_(*(d.hierarchy.is_leaf for d in dimensions))] = 1
+    return add_up(leaf, [d.hierarchy for d in dimensions])
 
 
 def locate(
@@ -109,8 +181,11 @@ def fill_totals(
     given: NDArray[np.int64],
     name: str,
     decimals: int,
+    rounding: int = 1,
 ) -> NDArray[np.int64]:
     """The complete table; totals that are given must be the sums of their parts.
+
+    Where values are rounded, each may be off by half a unit, and so may each part.
 
     Raises
     ------
@@ -127,7 +202,8 @@ def fill_totals(
     if float(np.abs(dense.astype(np.float64)).sum()) >= 2.0**62:
         raise InputError(f"the totals of {name!r} leave the range of 64-bit integers")
     added = add_up(dense, trees)
-    wrong = np.flatnonzero(added.ravel()[at] != given)
+    off = (rounding // 2) * (1 + _leaves(dimensions).ravel()[at])
+    wrong = np.flatnonzero(np.abs(added.ravel()[at] - given) > off)
     if len(wrong):
         unit = 10**decimals
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
@@ -26,7 +26,7 @@ from diskret.errors import HierarchyError, InputError
 from diskret.hierarchy import Hierarchy
 from diskret.tables.cells import STATUS, check_names, public_columns, public_names
 from diskret.tables.dimension import Dimension
-from diskret.tables.published import Published
+from diskret.tables.published import NO_BOUND, Published
 
 #: The schema that structure files name.
 SCHEMA = "diskret/structure/1"
@@ -89,7 +89,10 @@ def public_cells(published: Published) -> pa.Table:
     hidden = published.suppressed.ravel()
     value = np.where(hidden | published.empty.ravel(), 0, published.value.ravel())
     columns = {published.measure: (value, hidden)}
-    columns |= {side: (bound, ~hidden) for side, bound in published.intervals.items()}
+    columns |= {
+        side: (bound, ~hidden | (np.abs(bound) == NO_BOUND))
+        for side, bound in published.intervals.items()
+    }
     for name, (scaled, blank) in columns.items():
         exact = decimal_text(np.where(blank, 0, scaled), published.decimals)
         text = pc.if_else(pa.array(blank), "", exact)
@@ -145,7 +148,7 @@ def read_published(folder: str | PathLike[str], name: str | None = None) -> Publ
         array[at] = column
         return array.reshape(shape)
 
-    bounds = {side: placed(_numbers(path, cells, outline, side, status != 1)) for side in sides}
+    bounds = {side: placed(_bounds(path, cells, outline, side, status == 1)) for side in sides}
     return Published(
         name=name,
         dimensions=outline.dimensions,
@@ -164,12 +167,9 @@ def read_published(folder: str | PathLike[str], name: str | None = None) -> Publ
 
 
 def same_published(one: Published, other: Published) -> bool:
-    """Whether two tables have the same public files."""
-    return (
-        one is other
-        or structure(one) == structure(other)
-        and public_cells(one).equals(public_cells(other))
-    )
+    """Whether two tables have the same public files, but for published intervals."""
+    one, other = (replace(table, lower=None, upper=None) for table in (one, other))
+    return structure(one) == structure(other) and public_cells(one).equals(public_cells(other))
 
 
 def decimal_text(scaled: NDArray[np.int64], decimals: int) -> pa.StringArray:
@@ -484,6 +484,18 @@ def _numbers(
         return digits.cast(pa.int64()).to_numpy()
     except pa.ArrowInvalid as error:
         raise InputError(f"{path}, column {column!r}: out of range: {error}") from None
+
+
+def _bounds(
+    path: Path, cells: pa.Table, outline: _Outline, side: str, hidden: NDArray[np.bool_]
+) -> NDArray[np.int64]:
+    """Published bounds of the suppressed cells, and nothing of the others."""
+    blank = pc.equal(cells[side], "")
+    shown = pa.chunked_array([pa.array(~hidden)])
+    _refuse(path, cells, side, pc.and_not(shown, blank), "must be empty: it is not suppressed")
+    without = blank.to_numpy()
+    bound = _numbers(path, cells, outline, side, without)
+    return np.where(without & hidden, -NO_BOUND if side == "lower" else NO_BOUND, bound)
 
 
 def _refuse(path: Path, cells: pa.Table, column: str, wrong: pa.ChunkedArray, why: str) -> None:

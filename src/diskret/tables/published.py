@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 
 from diskret.tables.dimension import Dimension
 
+#: Stands in `Published.lower` (negative) and `Published.upper` for no bound at all.
+NO_BOUND = int(np.iinfo(np.int64).max)
+
 
 @dataclass(frozen=True, eq=False)
 class Published:
@@ -44,8 +47,8 @@ class Published:
         Scaled units that published values are multiples of: a value shown in thousands is
         known to ± 500 only. 1 for exact values.
     lower, upper
-        Published intervals of the suppressed cells in scaled units, the same shape, int64;
-        None if no intervals are published.
+        Published intervals of the suppressed cells in scaled units, the same shape, int64,
+        ∓ `NO_BOUND` where one has no end; None if no intervals are published.
     """
 
     name: str

@@ -32,6 +32,11 @@ def recode(
         raise InputError(
             f"the table has no dimension {dimension!r}; it has {', '.join(map(repr, names))}"
         )
+    if table.shown is not None:
+        raise InputError(
+            "the cells of this table are rounded already, so sums of them are not what the exact "
+            "values would be rounded to; combine categories before rounding"
+        )
     axis = names.index(dimension)
     tree = table.dimensions[axis].hierarchy
     if groups is not None and level is None:
@@ -52,6 +57,7 @@ def recode(
         holdings=_maybe(table.holdings, partial(along.counted, who="holdings")),
         measures=tuple(along.measure(m) for m in table.measures),
         key_sum=_maybe(table.key_sum, along.keys),
+        marked={mark: along.added(number) for mark, number in table.marked.items()},
     )
 
 
@@ -96,7 +102,7 @@ class _Along:
         if measure.nonnegative:
             magnitude = summed
         kept = measure.largest.shape[-1]
-        if number is not None and (kept or magnitude is None):
+        if number is not None and (kept or measure.marked or magnitude is None):
             self._refuse(self._straddling(number), self.table.contributors)
         if self.table.contributors != "records":
             self._refuse(self._unlike(measure.largest), self.table.contributors)
@@ -106,6 +112,10 @@ class _Along:
             summed,
             self.added(measure.magnitude) if magnitude is None else magnitude,
             self._merged(measure.largest),
+            {
+                mark: self._merged(largest[..., None])[..., 0]
+                for mark, largest in measure.marked.items()
+            },
         )
 
     def _merged(self, top: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.engines import Leaves, Straddlers
+from diskret.engines import Leaves, Straddlers, Where
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.io import FrameKind
@@ -27,6 +27,7 @@ def roll_up(
     *,
     key_modulus: int = 2**32,
     vintage: str = "",
+    where: Where = (),
     frame_kind: FrameKind = "pyarrow",
 ) -> Table:
     """The complete table, totals included, from what an engine counted at leaf level.
@@ -53,7 +54,9 @@ def roll_up(
         key_sum=_key_sum(dense, units, key_modulus),
         key_modulus=key_modulus,
         vintage=vintage,
+        where=where,
         frame_kind=frame_kind,
+        marked={mark: dense.total(number, mark) for mark, number in leaves.marked.items()},
     )
 
 
@@ -142,7 +145,7 @@ def _measure(dense: _Dense, name: str, decimals: int, ranked: Excess | None) -> 
     summed = dense.total(leaves.sums[name], name)
     magnitude = dense.total(leaves.magnitudes[name], name)
     top = np.zeros((*dense.shape, kept), dtype=np.int64)
-    top.reshape(magnitude.size, kept)[dense.flat] = leaves.largest[name]
+    top[tuple(leaves.position.T)] = leaves.largest[name]
     top = merge_up(top, dense.trees)
     if ranked is not None:
         number = list(leaves.sums).index(name)
@@ -151,7 +154,20 @@ def _measure(dense: _Dense, name: str, decimals: int, ranked: Excess | None) -> 
         top = _descending(np.concatenate((top, straddling), axis=-1), kept)
     if np.array_equal(magnitude, summed):
         magnitude = summed  # no second array for the common case of no negative values
-    return Measure(name, decimals, summed, magnitude, top)
+    marked = {mark: _marked(dense, mark, name, ranked) for mark in leaves.marked_largest}
+    return Measure(name, decimals, summed, magnitude, top, marked)
+
+
+def _marked(dense: _Dense, mark: str, name: str, ranked: Excess | None) -> NDArray[np.int64]:
+    """The largest contribution of a marked contributor to each cell."""
+    leaves = dense.leaves
+    top = np.zeros((*dense.shape, 1), dtype=np.int64)
+    top.ravel()[dense.flat] = leaves.marked_largest[mark][name]
+    top = merge_up(top, dense.trees)[..., 0]
+    if ranked is None:
+        return top
+    j, i = list(leaves.marked_largest).index(mark), list(leaves.sums).index(name)
+    return np.maximum(top, ranked.marked_largest[j, i].reshape(top.shape))
 
 
 def _contributors(

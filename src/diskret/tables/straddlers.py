@@ -25,12 +25,16 @@ class Excess:
         Their largest |contributions|, descending, ``(measures, cells, kept)``, int64.
     key_sum
         Sum of their record keys, ``(cells,)``, uint64; empty without record keys.
+    marked_largest
+        The largest |contribution| of a straddler that is marked there,
+        ``(marks, measures, cells)``, int64.
     """
 
     number: NDArray[np.int64]
     magnitude: NDArray[np.int64]
     largest: NDArray[np.int64]
     key_sum: NDArray[np.uint64]
+    marked_largest: NDArray[np.int64]
 
 
 def count_straddlers(
@@ -66,6 +70,7 @@ def count_straddlers(
         magnitude=np.zeros((len(measures), cells), dtype=np.int64),
         largest=np.zeros((len(measures), cells, kept), dtype=np.int64),
         key_sum=np.zeros(cells if keyed else 0, dtype=np.uint64),
+        marked_largest=np.zeros((len(straddlers.marked), len(measures), cells), dtype=np.int64),
     )
     sums = [straddlers.sums[name] for name in measures]
     add_straddlers(
@@ -73,14 +78,20 @@ def count_straddlers(
         position[straddlers.leaf].astype(np.int64),
         _padded_ancestors(trees),
         sizes,
-        np.stack(sums, axis=1) if sums else np.empty((rows, 0), dtype=np.int64),
+        _side_by_side(sums, rows),
+        _side_by_side(list(straddlers.marked.values()), rows),
         excess.number,
         excess.magnitude,
         excess.largest,
         straddlers.key if straddlers.key is not None else np.empty(0, dtype=np.uint64),
         excess.key_sum,
+        excess.marked_largest,
     )
     return excess
+
+
+def _side_by_side(columns: list[NDArray[np.int64]], rows: int) -> NDArray[np.int64]:
+    return np.stack(columns, axis=1) if columns else np.empty((rows, 0), dtype=np.int64)
 
 
 def _padded_ancestors(trees: list[Hierarchy]) -> NDArray[np.int64]:

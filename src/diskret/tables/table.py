@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from diskret.engines import Where
+from diskret.engines.filters import told
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.io import FrameKind
@@ -34,6 +35,9 @@ class Measure:
         `sum` where no contribution is negative.
     largest
         The largest |contributions|, descending, padded with 0, shape ``(*table.shape, k)``.
+    marked
+        Mark → the largest |contribution| of a marked contributor, 0 if there is none, shape
+        of the table; for the marks see `Table.marked`.
     """
 
     name: str
@@ -41,6 +45,7 @@ class Measure:
     sum: NDArray[np.int64]
     magnitude: NDArray[np.int64]
     largest: NDArray[np.int64]
+    marked: Mapping[str, NDArray[np.int64]] = field(default_factory=dict[str, NDArray[np.int64]])
 
     @cached_property
     def nonnegative(self) -> bool:
@@ -73,14 +78,26 @@ class Table:
     vintage
         Period and revision, part of every cell's definition.
     where
-        The population: columns with the codes that its records have; empty for all records.
+        Which records were tabulated, part of every cell's definition: (column, codes or
+        bounds) pairs in the order of the columns; empty: all.
     rounding
         Scaled units of the measure to protect that its published values are multiples of;
         see `rounded`.
+    shown
+        Values as they are to be published, scaled integers, where they are not the sums
+        rounded to `rounding`; None if they are.
     frame_kind
         The kind of frame the user brought and gets back.
     chosen
         Name of the measure to protect, see `table[name]`.
+    marked
+        Mark → number of marked records, int64. ``"no_waiver"``: records without consent to
+        publication; ``"request"``, ``"request 2"``: records whose unit asked for
+        protection, at the first and at the second level. Empty if the call of
+        [`tabulate`][diskret.tabulate] named no such columns. A contributor is marked in a
+        cell if one of its records there is.
+    waiver_note
+        Who consented when, and why; for the office's files.
     """
 
     dimensions: tuple[Dimension, ...]
@@ -92,17 +109,21 @@ class Table:
     key_sum: NDArray[np.uint64] | None = None
     key_modulus: int = 2**32
     vintage: str = ""
-    where: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    where: Where = ()
     rounding: int = 1
+    shown: NDArray[np.int64] | None = None
     frame_kind: FrameKind = "pyarrow"
     chosen: str | None = None
+    marked: Mapping[str, NDArray[np.int64]] = field(default_factory=dict[str, NDArray[np.int64]])
+    waiver_note: str = ""
 
     def __repr__(self) -> str:
         names = ", ".join(f"{d.name}: {len(d)}" for d in self.dimensions)
         measures = ", ".join(measure.name for measure in self.measures) or "count"
         if self.rounding > 1:
             measures += f" in {self.rounding / 10**self.measure.decimals:,g}"
-        return f"Table({names}; {measures}; {int(np.prod(self.shape)):,} cells)"
+        where = f" where {told(self.where)}" if self.where else ""
+        return f"Table({names}; {measures}{where}; {int(np.prod(self.shape)):,} cells)"
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -144,7 +165,9 @@ class Table:
     def __getitem__(self, name: str) -> Table:
         """The same table with the measure to protect chosen; ``"count"``: the frequencies."""
         if name == "count" or any(measure.name == name for measure in self.measures):
-            return replace(self, chosen=name, rounding=1 if name != self.chosen else self.rounding)
+            if name == self.chosen:
+                return self
+            return replace(self, chosen=name, rounding=1, shown=None)
         names = ", ".join(repr(measure.name) for measure in self.measures)
         raise InputError(
             f"the table has no measure {name!r}; it has 'count' and {names or 'no other'}"
@@ -179,14 +202,10 @@ class Table:
             raise InputError(
                 "counts are not shown rounded; rounding counts is a method of protection of its own"
             )
-        decimals = self.measure.decimals
-        scaled = Fraction(str(unit)) * 10**decimals
-        if scaled < 1 or scaled.denominator > 1:
-            raise InputError(
-                f"rounding to {unit} is not possible: the unit must be a multiple of "
-                f"{1 / 10**decimals:g}, the last decimal of {self.measure.name!r}"
-            )
-        return replace(self, rounding=int(scaled))
+        from diskret.tables.from_cells import scaled_unit
+
+        scaled = scaled_unit(unit, self.measure.decimals, self.measure.name)
+        return replace(self, rounding=scaled, shown=None)
 
     @classmethod
     def from_cells(
@@ -199,6 +218,7 @@ class Table:
         largest: Sequence[str] = (),
         decimals: int = 0,
         vintage: str = "",
+        rounding: float | None = None,
     ) -> Table:
         """A table from an already tabulated file.
 
@@ -222,6 +242,10 @@ class Table:
             Decimals of `value` and `largest`.
         vintage
             Period and revision, part of every cell's definition.
+        rounding
+            Unit of the published values if the file holds rounded ones, e.g. 1000: totals
+            may then miss the sum of their parts by half a unit for each term. They are
+            published as they are; rules see totals added up from the leaves.
 
         Raises
         ------
@@ -241,7 +265,7 @@ class Table:
         """
         from diskret.tables.from_cells import from_cells
 
-        return from_cells(frame, by, value, count, tuple(largest), decimals, vintage)
+        return from_cells(frame, by, value, count, tuple(largest), decimals, vintage, rounding)
 
     def recode(
         self,

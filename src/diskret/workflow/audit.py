@@ -20,7 +20,7 @@ from diskret.io import to_arrow
 from diskret.io.columns import column, scaled_integers
 from diskret.progress import Progress, silent
 from diskret.tables import Dimension, Published
-from diskret.tables.from_cells import describe, locate
+from diskret.tables.from_cells import check_multiples, describe, halved, locate
 
 _EXAMPLES = 5
 _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?|[+-]?\.\d+")
@@ -37,7 +37,8 @@ class AuditReport:
     cells, suppressed
         Number of cells, and of those that are suppressed.
     exact
-        Number of suppressed cells that can be recomputed exactly.
+        Number of suppressed cells that can be recomputed exactly, or where values are rounded
+        as closely as they would have been published.
     frame
         Code columns, lower, upper (null: unbounded) of every suppressed cell.
     lines
@@ -59,6 +60,7 @@ def audit(
     suppressed: Sequence[str] = ("", ".", "x", "X"),
     *,
     frequency: bool = False,
+    rounding: float | None = None,
     progress: Progress = silent,
 ) -> AuditReport:
     """Compute what an outsider can infer from a published table with suppressed cells.
@@ -75,6 +77,9 @@ def audit(
         What stands in place of a suppressed value; a null always does.
     frequency
         Whether values are counts, so that fractions of units are impossible.
+    rounding
+        Unit of the published values if they are rounded, e.g. 1000: they are then known to
+        half a unit only, and totals need not be exactly the sum of their parts.
     progress
         Called with ``("attack", done, total)``.
 
@@ -92,16 +97,19 @@ def audit(
     [{'region': 'S', 'lower': 5, 'upper': 5}]
     """
     cells = to_arrow(table)[0]
-    published = _read(cells, by, value, set(suppressed), frequency)
+    published = _read(cells, by, value, set(suppressed), frequency, rounding)
     examination = examine(published, Attacker(), progress=progress)
-    exact = examination.lower == examination.upper
+    # what is published in thousands is as good as known once it is known to a thousand
+    known = published.rounding if published.rounding > 1 else 0
+    exact = examination.upper - examination.lower <= known
     hidden = len(examination.cell)
     lines = [
         f"{published.value.size:,} cells, {hidden:,} suppressed",
         f"{int(exact.sum()):,} suppressed cells can be recomputed exactly",
     ]
     for i in np.flatnonzero(exact)[:_EXAMPLES]:
-        number = examination.lower[i] / 10**published.decimals
+        middle = (examination.lower[i] + examination.upper[i]) / 2
+        number = middle / 10**published.decimals
         where = describe(published.dimensions, int(examination.cell[i]))
         lines.append(f"  {where}: {number:,.{published.decimals}f}")
     return AuditReport(
@@ -120,6 +128,7 @@ def _read(
     value: str,
     symbols: set[str],
     frequency: bool,
+    rounding: float | None,
 ) -> Published:
     dimensions, at = locate(cells, by)
     shape = tuple(len(d) for d in dimensions)
@@ -130,8 +139,15 @@ def _read(
     hidden = pc.or_(symbol, pc.is_null(text)).to_numpy()
     shown = text.filter(pa.array(~hidden))
     decimals = _decimals(shown, value)
+    unit = 1
+    if rounding is not None:
+        if frequency:
+            raise InputError("rounding= is for sums; rounded counts are no table of suppression")
+        decimals = max(decimals, len(f"{rounding:f}".rstrip("0").partition(".")[2]))
+        decimals, unit = halved(rounding, decimals, value)
     numbers = np.zeros(len(cells), dtype=np.int64)
     numbers[~hidden] = scaled_integers(shown, value, decimals)
+    check_multiples(numbers, unit, value, decimals)
     dense = np.zeros(shape, dtype=np.int64)
     dense.ravel()[at] = numbers
     mask = np.zeros(shape, dtype=bool)
@@ -146,6 +162,7 @@ def _read(
         suppressed=mask,
         empty=np.zeros(shape, dtype=bool),
         nonnegative=bool((numbers >= 0).all()),
+        rounding=unit,
     )
 
 

@@ -9,9 +9,12 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from diskret.attack import Attacker
+from diskret.engines import Where
+from diskret.engines.filters import canonical
 from diskret.errors import InputError
 from diskret.formats import SYMBOL_SETS, SymbolSet
 from diskret.io import Column, PostgresTable
+from diskret.tables import MeasureSum
 from diskret.workflow.job_derived import read_derived_job
 from diskret.workflow.job_rules import read_rule
 from diskret.workflow.job_schema import Section, open_job
@@ -24,6 +27,7 @@ from diskret.workflow.job_values import (
     Records,
     TableJob,
 )
+from diskret.workflow.marks import Marking, marks
 
 __all__ = [
     "DatabaseRecords",
@@ -58,7 +62,7 @@ def read_job(path: str | PathLike[str]) -> Job:
     ------
     JobError
         The file cannot be read or is not TOML; a key is unknown or missing; a value is not
-        admissible; a file that it names does not exist; two tables have the same measure.
+        admissible; a file that it names does not exist; two tables have the same name.
         The message names the line, the key and what is admissible.
 
     Examples
@@ -79,7 +83,8 @@ def read_job(path: str | PathLike[str]) -> Job:
     """
     job = open_job(Path(path))
     job.check(
-        required=("records", "tables"), optional=("hierarchies", "attacker", "derived", "output")
+        required=("records", "tables"),
+        optional=("sums", "hierarchies", "attacker", "derived", "output"),
     )
     records = _records(job.section("records"))
     hierarchies = _hierarchies(job.section("hierarchies"))
@@ -95,6 +100,7 @@ def read_job(path: str | PathLike[str]) -> Job:
         path=job.file,
         records=records,
         tables=tables,
+        sums=_sums(job, tables),
         attacker=_attacker(job.section("attacker")),
         output=_output(job.section("output"), [part.name for part in (*tables, *derived)]),
         derived=derived,
@@ -225,7 +231,8 @@ def _table(
     section.check(
         required=("by", "rules"),
         optional=(
-            *("name", "value", "decimals", "unit", "holding", "vintage", "title"),
+            *("name", "value", "decimals", "unit", "holding", "vintage", "where", "title"),
+            *("request", "waiver", "waiver_note", "recode", "rounding"),
             *("method", "cost", "time_limit", "frozen"),
         ),
     )
@@ -243,6 +250,12 @@ def _table(
         unit=section.text("unit", None),
         holding=section.text("holding", None),
         vintage=section.text("vintage", ""),
+        where=_where(section.section("where")),
+        recode=_recode(section.section("recode"), by),
+        rounding=section.number("rounding", None, above=0),
+        request=_marking(section, "request"),
+        waiver=_marking(section, "waiver"),
+        waiver_note=section.text("waiver_note", ""),
         title=_title(section.section("title")),
         method=section.choice("method", "auto", _METHODS),
         cost=section.text("cost", "value"),
@@ -267,6 +280,58 @@ def _by(section: Section, hierarchies: Mapping[str, HierarchyFile]) -> dict[str,
     }
 
 
+def _where(section: Section) -> Where:
+    wanted: dict[str, Any] = {}
+    for column, asked in section.values.items():
+        try:
+            wanted |= dict(canonical({column: asked}))
+        except InputError as error:
+            raise section.error(str(error), column) from error
+    return canonical(wanted)
+
+
+def _marking(section: Section, key: str) -> Marking | None:
+    if key not in section:
+        return None
+    asked = section.values[key]
+    if not isinstance(asked, (str, dict)) or not asked:
+        raise section.unfit(key, "a column in quotes or { column = code or list of codes }")
+    marking = cast(Marking, asked)
+    try:
+        marks(**{"request": None, "waiver": None, key: marking})
+    except InputError as error:
+        raise section.error(str(error), key) from error
+    return marking
+
+
+def _recode(section: Section, by: Mapping[str, object]) -> dict[str, dict[str, tuple[str, ...]]]:
+    section.check(optional=tuple(by))
+    return {
+        column: {
+            code: section.section(column).texts(code) for code in section.section(column).values
+        }
+        for column in section.values
+    }
+
+
+def _sums(job: Section, tables: tuple[TableJob, ...]) -> tuple[str, ...]:
+    sums = job.texts("sums")
+    measures = [table.measure for table in tables]
+    for text in sums:
+        try:
+            equation = MeasureSum.read(text)
+        except InputError as error:
+            raise job.error(f"'sums': {error}", "sums") from error
+        for measure in (equation.total, *equation.parts):
+            if measure not in measures:
+                raise job.unknown(f"'sums': no table of '{text}':", measure, measures, "sums")
+    if sums and len({table.search for table in tables}) > 1:
+        raise job.error(
+            "'sums' tie tables together, so all need the same 'method' and 'time_limit'", "sums"
+        )
+    return sums
+
+
 def _title(section: Section) -> dict[str, str]:
     section.check(optional=_LANGUAGES)
     return {language: section.text(language, "") for language in section.values}
@@ -288,12 +353,18 @@ def _attacker(section: Section) -> Attacker:
 
 
 def _output(section: Section, names: list[str]) -> Output:
-    section.check(optional=("folder", "formats", "language", "symbols", "template", "combined"))
+    section.check(
+        optional=(
+            *("folder", "formats", "language", "symbols"),
+            *("template", "intervals", "combined"),
+        )
+    )
     return Output(
         folder=section.file.parent / section.text("folder", "out"),
         formats=section.choices("formats", ("csv", "xlsx"), _FORMATS),
         language=section.choice("language", "en", _LANGUAGES),
         symbols=_symbols(section),
+        intervals=section.flag("intervals", False),
         template=section.existing_file("template") if "template" in section else None,
         combined=_combined(section, names),
     )
@@ -347,6 +418,14 @@ def _check_columns(
         column = section.text(key, None)
         if column is not None and column not in columns:
             raise section.unknown(f"'{key}' is no such column:", column, columns, key)
+    for key in ("request", "waiver"):
+        marking = _marking(section, key) or {}
+        for column in [marking] if isinstance(marking, str) else marking:
+            if column not in columns:
+                raise section.unknown(f"'{key}' is no such column:", column, columns, key)
+    for column in section.section("where").values:
+        if column not in columns:
+            raise section.unknown("no such column:", column, columns, "where", column)
     section.choice("cost", None, ("value", "count", "cells", *columns))
 
 
@@ -366,17 +445,15 @@ def _check_figures(
 
 
 def _check_distinct(sections: tuple[Section, ...], tables: tuple[TableJob, ...]) -> None:
-    measures: dict[str, Section] = {}
     names: dict[str, Section] = {}
-    for section, table in zip(sections, tables, strict=True):
-        if table.measure in measures:
-            first = measures[table.measure]
-            raise section.error(
-                f"a second table of '{table.measure}' (the first is in line {first.line()}): "
-                "tables of the same measure share cells, and each is protected on its own, so "
-                "one could undo the other; ask for one table by all the columns instead"
-            )
-        measures[table.measure] = section
+    for i, (section, table) in enumerate(zip(sections, tables, strict=True)):
+        for first, earlier in zip(sections[:i], tables[:i], strict=True):
+            together = (earlier.measure, earlier.vintage) == (table.measure, table.vintage)
+            if together and earlier.search != table.search:
+                raise section.error(
+                    f"tables of '{table.measure}' are protected together, so they need the same "
+                    f"'method' and 'time_limit' as the first of them, in line {first.line()}"
+                )
         name = table.name.casefold()
         if name in names:
             first = names[name]

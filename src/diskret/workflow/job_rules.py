@@ -16,12 +16,13 @@ from diskret.rules import (
     MinimumFrequency,
     MissingSafe,
     PPercent,
+    Request,
     Rule,
     ZeroCells,
 )
 from diskret.workflow.job_schema import Section
 
-_RULES_OF_SUMS = ("p_percent", "pq", "dominance", "zero_cells")
+_RULES_OF_SUMS = ("p_percent", "pq", "dominance", "request", "zero_cells")
 
 
 def read_rule(section: Section, table: Section) -> Rule:
@@ -44,6 +45,7 @@ def read_rule(section: Section, table: Section) -> Rule:
         "pq": _pq,
         "minimum_frequency": _minimum_frequency,
         "dominance": _dominance,
+        "request": _request,
         "marginal_value": _marginal_value,
         "group_disclosure": _group_disclosure,
         "zero_cells": _zero_cells,
@@ -97,6 +99,18 @@ def _minimum_frequency(section: Section, table: Section) -> Any:
 def _dominance(section: Section, table: Section) -> Any:
     section.check(required=("n", "k"))
     return Dominance(n=section.whole("n", 1, 1), k=section.number("k", 0.0, above=0, high=100))
+
+
+def _request(section: Section, table: Section) -> Any:
+    section.check(required=("share",), optional=("second", "minimum", "range"))
+    if "request" not in table:
+        raise section.error(f"the rule 'request' needs 'request' in {table.name}: who asked")
+    return Request(
+        share=section.number("share", 0.0, above=0, high=100),
+        second=section.number("second", None, above=0, high=100),
+        minimum=section.whole("minimum", 0, 0),
+        range=section.number("range", 10, above=0),
+    )
 
 
 def _marginal_value(section: Section, table: Section) -> Any:

@@ -27,8 +27,9 @@ region = { file = "region.hrc" }
 #kind = { file = "kind.hrc", labels = { en = "kind_en.csv", de = "kind_de.cdl" } }
 #isco = { file = "isco.csv", column = "code", prefix = [1, 1, 2] } # 1 → 11 → 1101
 
-# One [[tables]] for each table. Each is protected on its own, so no two tables of a job may
-# have the same measure.
+# One [[tables]] for each table. Tables of the same measure and vintage have common cells, so
+# they are protected and attacked together. So are tables whose measures add up: then write,
+# above all sections, e.g.  sums = ["revenue = domestic + export"]
 [[tables]]
 by = { region = "region", size = "flat" }    # column = "flat" or the name of a code tree
 value = "turnover"            # column to sum; left out: a frequency table
@@ -37,6 +38,12 @@ value = "turnover"            # column to sum; left out: a frequency table
 #unit = "firm_id"             # who contributes; left out: every record is a unit
 #holding = "group_id"         # who stands behind the units
 #vintage = "2025"             # period and revision
+#where = { year = "2025", size = ["1", "2"], employees = { min = 10 } }  # only such records
+#request = "asked"            # yes or no: asked for protection; { asked = ["1", "2"] }: 2 levels
+#waiver = "consents"          # yes or no: consents to publication; { consents = ["y"] }: codes
+#waiver_note = "letters of March 2025"  # for the office's files
+#recode = { size = { "10+" = ["10-19", "20+"] } }  # new code = the codes it combines
+#rounding = 1000              # published values are multiples of it
 #title = { en = "Turnover by region and size", de = "Umsatz nach Region und Größe" }
 #method = "auto"              # auto | sequential
 #cost = "value"               # what a suppression costs: value | count | cells | a measure
@@ -51,6 +58,7 @@ p_percent = { p = 10 }        # and perhaps minimum_level = 0, coalition = 1
 #group_disclosure = { percent = 90, minimum_parent = 3, range = 10 }
 #zero_cells = { level = 10 }  # sums of 0 that have contributors
 #missing_safe = { region = ["99"] }  # codes that mean "unknown": such cells are safe
+#request = { share = 70, second = 70, minimum = 0, range = 10 }  # needs a column 'request'
 # Cells set by hand, a list with one row a cell; the last five are for .hst files of τ-ARGUS.
 #[tables.rules.apriori]
 #file = "apriori.hst"
@@ -88,6 +96,7 @@ p_percent = { p = 10 }        # and perhaps minimum_level = 0, coalition = 1
 folder = "out"                # gets public/ and internal/
 #formats = ["csv", "xlsx"]    # csv (always) | parquet | xlsx | html: a report
 #language = "en"              # en | de
+#intervals = false            # publish a safe interval for every suppressed cell
 #template = "layout.xlsx"      # a workbook in your own layout, to be filled
 #combined = "all"             # one more file with all tables side by side
 #symbols = "de-classic"       # de-classic | de-letters | sdmx | px | eurostat

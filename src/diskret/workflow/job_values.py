@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Literal
 
 from diskret.attack import Attacker
+from diskret.engines import Where
 from diskret.formats.symbols import SymbolSet
 from diskret.hierarchy import Hierarchy
 from diskret.io import Column, PostgresTable, Source, read_fixed, source, to_arrow
 from diskret.io.columns import column
 from diskret.rules import Rule
+from diskret.workflow.marks import Marking
 
 
 @dataclass(frozen=True)
@@ -108,6 +110,14 @@ class TableJob:
         Column to sum, None for a frequency table.
     decimals, unit, holding, vintage, method, cost, time_limit
         As in `diskret.tabulate` and `diskret.suppress`.
+    where
+        Which records count, in its canonical form.
+    request, waiver, waiver_note
+        As in `diskret.tabulate`.
+    recode
+        Column → new code → the codes it combines.
+    rounding
+        Unit of the published values, e.g. 1000; None: exact.
     title
         Language → title of the table.
     frozen
@@ -123,11 +133,24 @@ class TableJob:
     unit: str | None = None
     holding: str | None = None
     vintage: str = ""
+    where: Where = ()
+    request: Marking | None = None
+    waiver: Marking | None = None
+    waiver_note: str = ""
     title: Mapping[str, str] = field(default_factory=dict[str, str])
+    recode: Mapping[str, Mapping[str, tuple[str, ...]]] = field(
+        default_factory=dict[str, Mapping[str, tuple[str, ...]]]
+    )
+    rounding: float | None = None
     method: str = "auto"
     cost: str = "value"
     time_limit: float | None = None
     frozen: tuple[Mapping[str, str], ...] = ()
+
+    @property
+    def search(self) -> tuple[str, float | None]:
+        """How a pattern is searched for; the same for tables that are protected together."""
+        return self.method, self.time_limit
 
     @property
     def measure(self) -> str:
@@ -176,6 +199,7 @@ class Output:
     symbols: str | SymbolSet = "de-classic"
     template: Path | None = None
     combined: str | Mapping[str, tuple[str, ...]] | None = None
+    intervals: bool = False
 
 
 @dataclass(frozen=True)
@@ -185,6 +209,7 @@ class Job:
     path: Path
     records: Records | DatabaseRecords
     tables: tuple[TableJob, ...]
+    sums: tuple[str, ...]
     attacker: Attacker
     output: Output
     derived: tuple[DerivedJob, ...] = ()

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import csgraph
 
+from diskret.engines.filters import disjoint
 from diskret.errors import InputError
 from diskret.tables import MeasureSum, Table
 
@@ -16,7 +17,8 @@ from diskret.tables import MeasureSum, Table
 def linked(tables: Sequence[Table], sums: Sequence[MeasureSum] = ()) -> list[list[int]]:
     """Groups of tables that equations tie together, each in the order given.
 
-    Tables are tied by a common measure and vintage, or by a sum of their measures.
+    Tables are tied by a common measure and vintage, or by a sum of their measures; not by
+    these alone if no record can be in both.
 
     Raises
     ------
@@ -34,7 +36,7 @@ def linked(tables: Sequence[Table], sums: Sequence[MeasureSum] = ()) -> list[lis
     tied = [
         (i, j)
         for i, j in combinations(range(len(tables)), 2)
-        if kinds[i] == kinds[j]
+        if (kinds[i] == kinds[j] and not disjoint(tables[i].where, tables[j].where))
         or kinds[i][1] == kinds[j][1]
         and any({kinds[i][0], kinds[j][0]} <= {s.total, *s.parts} for s in sums)
     ]
@@ -66,7 +68,12 @@ def default_names(tables: Sequence[Table], names: Sequence[str | None] | None) -
         for i, table in enumerate(tables):
             if measures.count(measures[i]) > 1:
                 parts = [measures[i], *(d.name for d in table.dimensions), table.vintage]
-                given[i] = "_".join(part for part in parts if part)
+                stem = name = "_".join(part for part in parts if part)
+                number = 1
+                while name in given:
+                    number += 1
+                    name = f"{stem}_{number}"
+                given[i] = name
     else:
         given = list(names) if not isinstance(names, str) else [names]
     if len(given) != len(tables):

@@ -12,6 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from diskret.attack import Attacker, Requirements, attacker_bounds
+from diskret.engines.filters import as_codes
 from diskret.errors import InputError, ProtectionError
 from diskret.io import to_arrow
 from diskret.progress import Progress
@@ -125,7 +126,9 @@ def publish(table: Table, suppressed: NDArray[np.bool_], name: str) -> Published
     """What the world sees when these cells are suppressed; half a unit is rounded up."""
     measure, unit = table.measure, table.rounding
     suppressed = suppressed.reshape(table.shape)
-    shown = measure.sum if unit == 1 else (measure.sum + unit // 2) // unit * unit
+    shown = table.shown
+    if shown is None:
+        shown = measure.sum if unit == 1 else (measure.sum + unit // 2) // unit * unit
     return Published(
         name=name,
         dimensions=table.dimensions,
@@ -137,7 +140,7 @@ def publish(table: Table, suppressed: NDArray[np.bool_], name: str) -> Published
         empty=table.empty & ~suppressed,
         nonnegative=table.nonnegative,
         vintage=table.vintage,
-        where=table.where,
+        where=as_codes(table.where),
         rounding=unit,
     )
 

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from diskret.attack import Explanations, SuppressionCertificate, explain
+from diskret.errors import InputError
 from diskret.io import from_arrow
 from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
@@ -188,6 +190,61 @@ class Result:
         place = [table is self.published for table in publication.tables].index(True)
         return int(publication.starts[place])
 
+    def safe_intervals(
+        self,
+        keys: SecretKeys | str | PathLike[str] | None = None,
+        progress: Progress = silent,
+    ) -> Any:
+        """An interval for every suppressed cell that may be published in place of its value.
+
+        All intervals are proven together: an attacker who knows them and every equation still
+        cannot come closer to a value than the rules allow. A secret key decides where in its
+        interval a value lies, so its middle says nothing, and the same table always gets the
+        same intervals. ``write(..., intervals=True)`` publishes them.
+
+        Parameters
+        ----------
+        keys
+            The office's secret keys; see `SecretKeys`.
+        progress
+            Called with ``("attack", done, total)``.
+
+        Returns
+        -------
+        frame
+            The user's own kind, with a row for each suppressed cell: its codes, `lower` and
+            `upper` in published units (null: no bound).
+
+        Raises
+        ------
+        InputError
+            The table was protected together with others; use ``write`` for all of them.
+        ProofError
+            No intervals could be proven safe.
+
+        Examples
+        --------
+        >>> import diskret as dk
+        >>> cells = pa.table({"region": ["N", "S", "W"], "firms": [70, 2, 50]})
+        >>> table = dk.Table.from_cells(cells, by={"region": None}, count="firms")
+        >>> result = dk.suppress(table, dk.rules.MinimumFrequency(3))
+        >>> frame = result.safe_intervals(keys=dk.SecretKeys(bytes(32)))
+        >>> [row["lower"] <= 2 <= row["upper"] for row in frame.to_pylist()][:1]
+        [True]
+        """
+        from diskret.workflow.safe_intervals import with_intervals
+
+        if len(self.certificate.proof.publication.tables) > 1:
+            raise InputError(
+                f"{self.name!r} was protected together with other tables, so their intervals must "
+                "be proven together: write all of them with write([...], folder, intervals=True)"
+            )
+        [result] = with_intervals([self], SecretKeys.load(keys), progress)
+        shown = public_columns(result.published)
+        hidden = shown.filter(pc.equal(shown["status"], "suppressed"))
+        names = [*(d.name for d in self.table.dimensions), "lower", "upper"]
+        return from_arrow(hidden.select(names), self.table.frame_kind)
+
     def write(
         self,
         folder: str | PathLike[str],
@@ -198,6 +255,7 @@ class Result:
         title: str | None = None,
         template: str | PathLike[str] | None = None,
         keys: SecretKeys | str | PathLike[str] | None = None,
+        intervals: bool = False,
         explain: int = 500,
         derived: Sequence[Derived] = (),
         releases: Sequence[str | PathLike[str]] = (),
@@ -226,6 +284,9 @@ class Result:
             one of the public files. See the page on workbook templates.
         keys
             The office's secret keys, for the fingerprints of the inputs; see `SecretKeys`.
+        intervals
+            Publish a safe interval for every suppressed cell, see
+            [`safe_intervals`][diskret.Result.safe_intervals]: columns ``lower`` and ``upper``.
         explain
             How much work the reasons of secondaries may take, the `limit` of
             [`explain`][diskret.Result.explain]; they stand in ``internal/`` only. 0: none.
@@ -262,6 +323,7 @@ class Result:
             template=template,
             titles={} if title is None else {self.name: title},
             keys=keys,
+            intervals=intervals,
             explain=explain,
             derived=derived,
             releases=releases,

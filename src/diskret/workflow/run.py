@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from diskret.attack import Attacker
 from diskret.datasets import business_register
 from diskret.engines import Engine
 from diskret.engines.spark import SparkEngine
@@ -17,8 +16,10 @@ from diskret.io import Source
 from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
 from diskret.rules import MinimumFrequency, PPercent
+from diskret.tables import MeasureSum, Table
 from diskret.workflow.job import Job, Records, TableJob
 from diskret.workflow.job_derived import derived_of
+from diskret.workflow.linked import linked
 from diskret.workflow.result import Result
 from diskret.workflow.suppress import suppress
 from diskret.workflow.tabulate import tabulate
@@ -52,9 +53,8 @@ def run_job(
     """
     records = job.records.open()
     with _engine(job, records) as engine:
-        results = [
-            _run_table(table, records, job.attacker, engine, progress) for table in job.tables
-        ]
+        tables = [_tabulated(table, records, engine, progress) for table in job.tables]
+    results = _protected(job, tables, progress)
     derived, releases = derived_of(job.derived, results)
     language = job.output.language
     titles = {t.name: t.title[language] for t in job.tables if language in t.title}
@@ -66,6 +66,7 @@ def run_job(
         symbols=job.output.symbols,
         titles=titles,
         template=job.output.template,
+        intervals=job.output.intervals,
         keys=keys,
         derived=derived,
         combined=job.output.combined,
@@ -143,39 +144,56 @@ def _engine(job: Job, records: Source) -> Generator[_Opening | None]:
         yield lambda _: nullcontext(opened)
 
 
-def _run_table(
-    table: TableJob,
-    records: Source,
-    attacker: Attacker,
-    engine: _Opening | None,
-    progress: Progress,
-) -> Result:
-    measures = _measures(table)
+def _tabulated(
+    table: TableJob, records: Source, engine: _Opening | None, progress: Progress
+) -> Table:
+    """The table a job asks for, before anything is protected."""
     tabulated = tabulate(
         records,
         by={name: tree and tree.read() for name, tree in table.by.items()},
-        value=measures,
+        value=_measures(table),
         unit=table.unit,
         holding=table.holding,
         largest=table.rule.largest,
         decimals=table.decimals,
+        where=dict(table.where),
+        request=table.request,
+        waiver=table.waiver,
+        waiver_note=table.waiver_note,
         vintage=table.vintage,
         engine=engine,
         progress=progress,
     )
-    return suppress(
-        tabulated[table.measure],
-        table.rule,
-        method=table.method,
-        cost=table.cost,
-        attacker=attacker,
-        frozen=pa.Table.from_pylist([dict(cell) for cell in table.frozen])
-        if table.frozen
-        else None,
-        time_limit=table.time_limit,
-        name=table.name,
-        progress=progress,
-    )
+    for column, groups in table.recode.items():
+        tabulated = tabulated.recode(column, groups)
+    chosen = tabulated[table.measure]
+    return chosen if table.rounding is None else chosen.rounded(table.rounding)
+
+
+def _protected(job: Job, tables: Sequence[Table], progress: Progress) -> list[Result]:
+    """A result for each table; tables that are tied to each other are protected together."""
+    results: dict[int, Result] = {}
+    for group in linked(tables, [MeasureSum.read(text) for text in job.sums]):
+        orders = [job.tables[i] for i in group]
+        measures = {order.measure for order in orders}
+        found = suppress(
+            [tables[i] for i in group],
+            [order.rule for order in orders],
+            sums=[text for text in job.sums if MeasureSum.read(text).total in measures],
+            method=orders[0].method,
+            cost=[order.cost for order in orders],
+            attacker=job.attacker,
+            frozen=[_frozen(order) for order in orders],
+            time_limit=orders[0].time_limit,
+            name=[order.name for order in orders],
+            progress=progress,
+        )
+        results |= dict(zip(group, found, strict=True))
+    return [results[i] for i in range(len(tables))]
+
+
+def _frozen(table: TableJob) -> pa.Table | None:
+    return pa.Table.from_pylist([dict(cell) for cell in table.frozen]) if table.frozen else None
 
 
 def _measures(table: TableJob) -> Sequence[str]:

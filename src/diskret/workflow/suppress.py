@@ -20,6 +20,7 @@ from diskret.attack import (
     targets_of,
     unmet,
 )
+from diskret.engines.filters import told
 from diskret.errors import InputError, ProofError, ProtectionError
 from diskret.progress import Progress, silent
 from diskret.rules import Rule, Sensitivity
@@ -241,10 +242,13 @@ def _protect(
 
 def _settings(order: _Order, pattern: Pattern) -> dict[str, Any]:
     """How a table was protected, for the office's files."""
+    table = order.table
     settings: dict[str, Any] = {
         "rule": "given" if order.rule is order.sensitivity else repr(order.rule),
         "method": pattern.method,
         "cost": _text(order.cost),
+        **({"where": told(table.where)} if table.where else {}),
+        **({"waiver": table.waiver_note or "not stated"} if "no_waiver" in table.marked else {}),
     }
     if order.sensitivity.entries is not None:
         settings["apriori"] = order.sensitivity.entries.to_pydict()

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import Any
 
 from diskret.engines import Engine, LeafQuestion
 from diskret.engines.duckdb import DuckDBEngine
+from diskret.engines.filters import canonical
 from diskret.engines.postgres import PostgresEngine
 from diskret.engines.spark import SparkEngine
 from diskret.errors import InputError
@@ -16,6 +18,7 @@ from diskret.io import Source, source
 from diskret.progress import Progress, silent
 from diskret.tables import Table
 from diskret.tables.rollup import roll_up
+from diskret.workflow.marks import Marking, marks
 
 
 def tabulate(
@@ -25,6 +28,10 @@ def tabulate(
     value: str | Sequence[str] | None = None,
     unit: str | None = None,
     holding: str | None = None,
+    where: Mapping[str, Any] | None = None,
+    request: Marking | None = None,
+    waiver: Marking | None = None,
+    waiver_note: str = "",
     record_key: str | None = None,
     key_modulus: int = 2**32,
     largest: int = 3,
@@ -53,6 +60,21 @@ def tabulate(
     holding
         Column of the holding a unit belongs to; null: a holding of its own. Concentration
         rules then look at holdings.
+    where
+        Only records that satisfy a filter: column → a code, several codes, or
+        ``{"min": …, "max": …}`` with numbers (both included, either may be left out). A record
+        must satisfy it in every column named; nothing in a column satisfies nothing. Other
+        records are not looked at, whatever they hold. Part of every cell's definition.
+    request
+        Column of yes (true, 1) and no (false, 0, nothing): the unit of the record asked for
+        protection. Or ``{column: code}``, or ``{column: [code, code]}`` for requests at a
+        first and a second level. For the rule [`Request`][diskret.rules.Request].
+    waiver
+        Column of yes and no, or ``{column: codes that mean yes}``: the unit consents to
+        publication. Rules then protect the others only. A unit or holding has waived in a
+        cell if all its records there say so.
+    waiver_note
+        Who consented when, and why; kept in the office's files.
     record_key
         Column of the units' record keys, whole numbers in ``[0, key_modulus)``.
     key_modulus
@@ -75,7 +97,9 @@ def tabulate(
     Raises
     ------
     InputError
-        Columns are missing, or hold nulls or values that cannot be used as they are.
+        Columns are missing, or hold nulls or values that cannot be used as they are; no
+        record satisfies `where`, or none has any of the codes it asks for in a column (if
+        only some codes do not occur, there is a warning).
     HierarchyError
         Codes are not leaves of their tree.
 
@@ -86,6 +110,8 @@ def tabulate(
     >>> table = tabulate(firms, by={"region": None}, value="turnover")
     >>> table.cells.to_pydict()["turnover"]
     [35, 30, 5]
+    >>> tabulate(firms, by={"region": None}, where={"turnover": {"min": 10}})
+    Table(region: 2; count where turnover ≥ 10; 2 cells)
     """
     if not by:
         raise InputError("a table needs at least one classifying variable: by={column: hierarchy}")
@@ -94,6 +120,7 @@ def tabulate(
     if largest < 0:
         raise InputError(f"largest must be ≥ 0, not {largest}")
     places = {n: decimals.get(n, 0) if isinstance(decimals, Mapping) else decimals for n in names}
+    filtered = canonical(where)
     question = LeafQuestion(
         by=dict(by),
         values=places,
@@ -102,6 +129,8 @@ def tabulate(
         record_key=record_key,
         largest=largest if names else 0,
         key_modulus=key_modulus,
+        where=filtered,
+        marks=marks(request, waiver),
     )
     opened = records if isinstance(records, Source) else source(records)
     progress("tabulate", 0, 2)
@@ -109,10 +138,15 @@ def tabulate(
         leaves = running.leaves(question)
     progress("tabulate", 1, 2)
     table = roll_up(
-        leaves, places, key_modulus=key_modulus, vintage=vintage, frame_kind=opened.kind
+        leaves,
+        places,
+        key_modulus=key_modulus,
+        vintage=vintage,
+        where=filtered,
+        frame_kind=opened.kind,
     )
     progress("tabulate", 2, 2)
-    return table
+    return replace(table, waiver_note=waiver_note) if waiver_note else table
 
 
 def _engine_of(records: Source) -> Callable[[Source], AbstractContextManager[Engine]]:

@@ -36,6 +36,7 @@ from diskret.tables.public_files import structure
 from diskret.workflow.fingerprint import fingerprint
 from diskret.workflow.linked import linked
 from diskret.workflow.result import Result
+from diskret.workflow.safe_intervals import with_intervals
 from diskret.workflow.software import software
 from diskret.workflow.write_template import fill_into
 
@@ -56,6 +57,7 @@ def write(
     titles: Mapping[str, str] | None = None,
     template: str | PathLike[str] | None = None,
     keys: SecretKeys | str | PathLike[str] | None = None,
+    intervals: bool = False,
     explain: int = EXPLAIN,
     derived: Sequence[Derived] = (),
     combined: str | Mapping[str, Sequence[str]] | None = None,
@@ -91,6 +93,8 @@ def write(
     symbols = symbol_set(symbols)
     titles = titles or {}
     secret = SecretKeys.load(keys)
+    if intervals:
+        results = _with_intervals(results, secret, progress)
     tables = [result.published for result in results]
     if any(Path(release).resolve() == Path(folder).resolve() for release in releases):
         raise InputError(
@@ -154,6 +158,23 @@ def _check_file_names(written: Sequence[Result | Derived | SideBySide]) -> None:
                 f"the name {one.name!r} is taken by another table or figure of this release; "
                 "give one of them another name="
             )
+
+
+def _with_intervals(
+    results: Sequence[Result], keys: SecretKeys, progress: Progress
+) -> list[Result]:
+    """Results whose tables publish intervals; those protected together are proven together."""
+    groups: dict[int, list[int]] = {}
+    for i, result in enumerate(results):
+        groups.setdefault(id(result.certificate.proof), []).append(i)
+    found = list(results)
+    for group in groups.values():
+        names = [table.name for table in results[group[0]].certificate.proof.publication.tables]
+        ordered = sorted(group, key=lambda i: names.index(results[i].name))
+        proven = with_intervals([results[i] for i in ordered], keys, progress)
+        for i, result in zip(ordered, proven, strict=True):
+            found[i] = result
+    return found
 
 
 def _write_public(

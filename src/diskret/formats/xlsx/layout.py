@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.formats.symbols import SymbolSet
-from diskret.tables import Dimension, Published
+from diskret.tables import NO_BOUND, Dimension, Published
 
 #: Most codes of a dimension that runs across.
 MOST_ACROSS = 30
@@ -31,6 +31,16 @@ _WORDS: dict[str, dict[str, str]] = {
         "published": "of these with a number",
         "suppressed": "of these confidential",
         "empty": "of these with nothing to show",
+        "vintage": "Period",
+        "where": "Only records with",
+        "rounding": "Rounded to",
+        "or": "or",
+        "range": "Ranges",
+        "range note": "a confidential value lies between the two numbers",
+        "at least": "at least",
+        "at most": "at most",
+        "thousands": ",",
+        "point": ".",
     },
     "de": {
         "table": "Tabelle",
@@ -48,6 +58,16 @@ _WORDS: dict[str, dict[str, str]] = {
         "published": "davon mit Zahlenwert",
         "suppressed": "davon geheim",
         "empty": "davon nichts vorhanden",
+        "vintage": "Berichtszeit",
+        "where": "Nur Einheiten mit",
+        "rounding": "Gerundet auf",
+        "or": "oder",
+        "range": "Spannen",
+        "range note": "ein geheimer Wert liegt zwischen den beiden Zahlen",
+        "at least": "mindestens",
+        "at most": "höchstens",
+        "thousands": ".",
+        "point": ",",
     },
 }
 
@@ -102,6 +122,41 @@ class Layout:
         """Scaled values; what may not be seen must not even set the width of a column."""
         published = self.published
         return np.where(published.suppressed | published.empty, 0, published.value)
+
+    def hidden(self, cell: int) -> str:
+        """What stands for a suppressed cell: the symbol, or the published range."""
+        bounds = [bound.ravel()[cell] for bound in self.published.intervals.values()]
+        if not bounds:
+            return self.symbols.suppressed
+        low, high = (None if abs(b) == NO_BOUND else self.number(int(b)) for b in bounds)
+        if low is None or high is None:
+            word = self.words["at most" if low is None else "at least"]
+            return f"{word} {low or high}" if low or high else self.symbols.suppressed
+        return f"{low}\N{EN DASH}{high}"
+
+    def number(self, scaled: int) -> str:
+        """A value as text, in the language of the sheet."""
+        decimals = self.published.decimals
+        whole, part = divmod(abs(scaled), 10**decimals)
+        text = f"{whole:,}".replace(",", self.words["thousands"])
+        if decimals:
+            text += self.words["point"] + f"{part:0{decimals}d}"
+        return f"-{text}" if scaled < 0 else text
+
+    @property
+    def circumstances(self) -> dict[str, str]:
+        """What a reader must know of the values beside their names: heading → text."""
+        published, told = self.published, dict[str, str]()
+        if published.vintage:
+            told[self.words["vintage"]] = published.vintage
+        if published.where:
+            either = f" {self.words['or']} "
+            told[self.words["where"]] = ", ".join(
+                f"{name}: {either.join(codes)}" for name, codes in published.where
+            )
+        if published.rounding > 1:
+            told[self.words["rounding"]] = self.number(published.rounding)
+        return told
 
     @property
     def header_rows(self) -> int:

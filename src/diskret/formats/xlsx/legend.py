@@ -25,13 +25,17 @@ def write_legend(book: Workbook, layout: Layout) -> None:
         words["title"]: layout.title,
         words["measure"]: layout.measure,
         words["dimensions"]: ", ".join(d.name for d in published.dimensions),
+        **layout.circumstances,
         words["cells"]: cells,
         words["published"]: cells - suppressed - empty,
         words["suppressed"]: suppressed,
         words["empty"]: empty,
     }
     row = 0
-    blocks = {words["symbols"]: layout.symbols.legend[layout.language], words["about"]: about}
+    symbols = dict(layout.symbols.legend[layout.language])
+    if published.intervals:
+        symbols[words["range"]] = words["range note"]
+    blocks = {words["symbols"]: symbols, words["about"]: about}
     for heading, lines in blocks.items():
         sheet.write_string(row, 0, heading, bold)
         for name, content in lines.items():

@@ -94,7 +94,8 @@ def _write_table(book: Workbook, layout: Layout) -> None:
             bold = in_total or (column == 0 and layout.across is not None)
             where = first_row + row, first_column + column
             if hidden:
-                sheet.write_string(*where, symbols.suppressed, marks[bold])
+                text = layout.hidden(row * columns + column)
+                sheet.write_string(*where, text, marks[bold])
             elif nothing and symbols.nothing != "0":
                 sheet.write_string(*where, symbols.nothing, marks[bold])
             else:
@@ -130,6 +131,9 @@ def _set_widths(sheet: Worksheet, layout: Layout) -> None:
         longest = max(len(text) + 2 * level for text, level in texts)
         sheet.set_column(column, column, _width(max(longest, len(dimension.name))))
     digits = _digits(layout.value, layout.published.decimals)
+    if layout.published.intervals:
+        cells = np.flatnonzero(layout.published.suppressed).tolist()
+        digits = max([digits, *(len(layout.hidden(cell)) for cell in cells)])
     heads = [layout.measure] if layout.across is None else layout.texts(layout.across)
     for column, text in enumerate(heads, start=len(layout.side)):
         # headings wrap, so only their longest word must fit

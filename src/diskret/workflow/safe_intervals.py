@@ -1,0 +1,140 @@
+"""Intervals in place of suppressed values, attacked again as they are published."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diskret.attack import certify, examine, neighbours, targets_of, unmet
+from diskret.attack.certificate import Proof
+from diskret.errors import ProofError
+from diskret.keys import SecretKeys
+from diskret.progress import Progress, silent
+from diskret.tables import NO_BOUND, Publication
+from diskret.workflow.result import Result
+
+#: How often intervals that give too much away are doubled, before all become as wide as what
+#: everybody can compute.
+_DOUBLED = 8
+#: Largest share of its value that the level of a secondary imitates.
+_LARGEST_SHARE = 0.5
+
+
+def with_intervals(
+    results: Sequence[Result], keys: SecretKeys, progress: Progress = silent
+) -> list[Result]:
+    """The same results, with a safe interval published for every suppressed cell.
+
+    An interval is four times as wide as the cell's level, or as the level that a secondary of
+    this size would have if it were a primary. The value lies anywhere in its middle half; where
+    exactly is decided by a secret key, so that the middle says nothing. An interval never says
+    more than the equations if it would be wider than what these say. Intervals that are safe
+    one by one may not be so together, so all are attacked as they will be published; where the
+    attack gets through, they are widened until it does not.
+
+    Parameters
+    ----------
+    results
+        All results of tables that were protected together.
+    keys
+        The office's keys.
+    progress
+        Told about the task ``"attack"``.
+
+    Raises
+    ------
+    ProofError
+        The intervals could not be proven safe.
+    """
+    first = results[0].certificate
+    proof, attacker = first.proof, first.attacker
+    levels, place = _levels(proof), _places(keys, proof)
+    for doubled in range(_DOUBLED + 1):
+        published = _published(proof, levels if doubled < _DOUBLED else None, place)
+        targets = targets_of(published, proof.original, proof.requirements)
+        examination = examine(
+            published, attacker, targets, original=proof.original, progress=progress
+        )
+        missed = unmet(examination, targets)
+        if not missed.any():
+            certificates = certify(
+                published,
+                attacker,
+                proof.requirements,
+                examination,
+                targets,
+                proof.original,
+                sliding_only=[result.certificate.sliding_only for result in results],
+                repaired=first.repaired,
+                progress=progress,
+            )
+            return [
+                replace(result, certificate=certificate)
+                for result, certificate in zip(results, certificates, strict=True)
+            ]
+        levels = np.where(neighbours(published, missed), 2 * levels, levels)
+    raise ProofError(
+        "published intervals could not be proven safe, however wide; publish the table without"
+    )
+
+
+def _levels(proof: Proof) -> NDArray[np.float64]:
+    """What must stay uncertain on both sides of each suppressed cell, ``(k,)``.
+
+    Secondaries get the level of the primaries, relative to their values: a narrow interval
+    must not tell the ones from the others.
+    """
+    cell, needs = proof.examination.cell, proof.requirements
+    at = np.searchsorted(cell, needs.cell)
+    size = np.abs(proof.original[cell]).astype(np.float64)
+    level = np.ones(len(cell))
+    level[at] = np.maximum.reduce([needs.lower, needs.upper, needs.sliding, 1 + 0 * needs.cell])
+    if len(at):
+        share = np.minimum(level[at] / np.maximum(size[at], 1), _LARGEST_SHARE)
+        level = np.maximum(level, np.ceil(share.max() * size))
+    return level
+
+
+def _places(keys: SecretKeys, proof: Proof) -> NDArray[np.float64]:
+    """Where in the middle half of its interval each value lies, in [0, 1), ``(k,)``."""
+    digest = hashlib.blake2b(key=keys.subkey("intervals"), digest_size=8)
+    digest.update(proof.publication.name.encode())
+    digest.update(np.ascontiguousarray(proof.original, dtype="<i8").tobytes())
+    seed = int.from_bytes(digest.digest(), "big")
+    return np.random.default_rng(seed).random(len(proof.examination.cell))
+
+
+def _published(
+    proof: Proof, levels: NDArray[np.float64] | None, place: NDArray[np.float64]
+) -> Publication:
+    """The tables with intervals; without levels, those that everybody can compute."""
+    cell, outside = proof.outsider.cell, proof.outsider
+    value = proof.original[cell].astype(np.float64)
+    lower, upper = np.floor(outside.lower), np.ceil(outside.upper)
+    if levels is not None:
+        low = value - levels - np.floor(2 * place * levels)
+        lower, upper = np.maximum(lower, low), np.minimum(upper, low + 4 * levels)
+    tables = []
+    for table, start in zip(
+        proof.publication.tables, proof.publication.starts.tolist(), strict=False
+    ):
+        own = (cell >= start) & (cell < start + table.value.size)
+        unit, at = table.rounding, cell[own] - start
+        low, high = (np.zeros(table.value.size, dtype=np.int64) for _ in range(2))
+        low[at] = _whole(np.floor(lower[own] / unit) * unit)
+        high[at] = _whole(np.ceil(upper[own] / unit) * unit)
+        tables.append(
+            replace(table, lower=low.reshape(table.shape), upper=high.reshape(table.shape))
+        )
+    return replace(proof.publication, tables=tuple(tables))
+
+
+def _whole(bound: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Bounds as integers, with the sign of `NO_BOUND` where there is none."""
+    known = np.abs(bound) < 2.0**62
+    whole = np.where(known, bound, 0).astype(np.int64)
+    return np.where(known, whole, np.where(bound < 0, -NO_BOUND, NO_BOUND))

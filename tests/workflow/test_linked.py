@@ -1,0 +1,149 @@
+"""Several tables protected, written and verified together."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import diskret as dk
+from diskret.errors import InputError, VerificationError
+from diskret.workflow.verify import verify
+from diskret.workflow.write import write
+
+KEYS = dk.SecretKeys(bytes(32))
+RULE = dk.rules.MinimumFrequency(3)
+
+
+@pytest.fixture(scope="module")
+def register():
+    return dk.datasets.business_register(2_000, seed=3)
+
+
+def turnover(register, *names):
+    return dk.tabulate(
+        register.records,
+        by={name: register.by[name] for name in names},
+        value="turnover",
+        unit="firm_id",
+        holding="group_id",
+        largest=2,
+    )
+
+
+def pair(register):
+    tables = [turnover(register, "nace", "size"), turnover(register, "nace", "region")]
+    return dk.suppress(tables, dk.rules.PPercent(10))
+
+
+def test_common_cells_have_one_status(register):
+    one, two = pair(register)
+    by_nace = one.published.suppressed[:, 0], two.published.suppressed[:, 0]
+    assert by_nace[0].any()
+    np.testing.assert_array_equal(*by_nace)
+    assert [r.name for r in (one, two)] == ["turnover_nace_size", "turnover_nace_region"]
+
+
+def test_each_table_alone_would_undo_the_other(register):
+    """The same tables, protected apart, hide different cells of their common margin."""
+    cells = pa.table(
+        {"x": ["a", "a", "b", "b", "c", "c"], "y": ["p", "q"] * 3, "n": [1, 5, 4, 4, 20, 30]}
+    )
+    both = dk.Table.from_cells(cells, by={"x": None, "y": None}, count="n")
+    only = dk.Table.from_cells(
+        pa.table({"x": ["a", "b", "c"], "n": [6, 8, 50]}), by={"x": None}, count="n"
+    )
+    stays = [None, pa.table({"x": ["a"]})]
+    apart = [dk.suppress(both, RULE, name="both"), dk.suppress(only, RULE, name="only")]
+    assert not apart[1].published.suppressed.any()
+    together = dk.suppress([both, only], RULE, frozen=stays, name=["both", "only"])
+    assert not together[0].published.suppressed[1, 0]
+
+
+def test_sums_of_measures_protect_each_other():
+    firms = pa.table(
+        {
+            "region": ["N", "N", "N", "S", "S", "S"],
+            "revenue": [60, 50, 40, 500, 6, 4],
+            "domestic": [30, 25, 20, 10, 5, 3],
+            "export": [30, 25, 20, 490, 1, 1],
+        }
+    )
+    names = ["revenue", "domestic", "export"]
+    table = dk.tabulate(firms, by={"region": None}, value=names)
+    rules = [dk.rules.PPercent(10), dk.rules.MinimumFrequency(2), dk.rules.MinimumFrequency(2)]
+    results = dk.suppress(
+        [table[name] for name in names], rules, sums=["revenue = domestic + export"]
+    )
+    hidden = {r.name: r.published.suppressed for r in results}
+    assert hidden["revenue"].tolist() == [False, True, True]
+    # the sum in S is 510 and hidden: one of its parts must be hidden with it
+    assert hidden["domestic"][2] or hidden["export"][2]
+    assert results[0].certificate.public()["sums"] == ["revenue = domestic + export"]
+
+
+def test_written_together_verified_together(register, tmp_path):
+    folder = write(pair(register), tmp_path / "out", ["csv", "html"], keys=KEYS)
+    report = verify(folder, keys=KEYS)
+    assert report.tables == ("turnover_nace_region", "turnover_nace_size")
+    assert any("attacked together with turnover_nace_size" in line for line in report.lines)
+    assert sum("proven again" in line for line in report.lines) == 2
+
+
+def test_a_table_does_not_leave_without_those_it_was_protected_with(register, tmp_path):
+    one, two = pair(register)
+    with pytest.raises(InputError, match="'turnover_nace_region'; write all of them"):
+        one.write(tmp_path / "out")
+    alone = dk.suppress(two.table, dk.rules.PPercent(10), name="other")
+    with pytest.raises(InputError, match="were not protected together"):
+        write([alone, dk.suppress(one.table, dk.rules.PPercent(10))], tmp_path / "out", keys=KEYS)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_missing_or_changed_companion_is_noticed(register, tmp_path):
+    folder = write(pair(register), tmp_path / "out", ["csv"], keys=KEYS)
+    path = folder / "public" / "turnover_nace_size.certificate.json"
+    content = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps({**content, "tables": ["turnover_nace_size"]}), encoding="utf-8")
+    with pytest.raises(VerificationError, match="do not name the same tables"):
+        verify(folder, keys=KEYS)
+    for file in (folder / "public").glob("turnover_nace_size.*"):
+        file.unlink()
+    with pytest.raises(VerificationError, match="not in this folder"):
+        verify(folder, keys=KEYS)
+
+
+def test_reasons_reach_across_tables(register):
+    one, two = pair(register)
+    reasons = one.explain().to_pylist() + two.explain().to_pylist()
+    assert {row["needed_in"] for row in reasons} >= {one.name, two.name}
+    across = [row for row in one.explain().to_pylist() if row["needed_in"] == two.name]
+    assert across and all(row["needed_by"].startswith(two.name) for row in across)
+
+
+def test_tables_that_contradict_each_other_are_refused():
+    def made(n):
+        return dk.Table.from_cells(
+            pa.table({"x": ["a", "b"], "n": [n, 5]}), by={"x": None}, count="n"
+        )
+
+    with pytest.raises(InputError, match="contradict each other"):
+        dk.suppress([made(2), made(3)], RULE, name=["one", "two"])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"name": ["one"]}, "1 entries for 2 tables"),
+        ({"name": ["one", "one"]}, "a name of its own"),
+        ({"cost": ["value"]}, "cost= has 1 entries"),
+        ({"frozen": [None]}, "frozen= has 1 entries"),
+        ({"sums": ["a = b + c"]}, "no table has this measure"),
+    ],
+)
+def test_options_must_fit_the_tables(register, options, message):
+    tables = [turnover(register, "nace"), turnover(register, "region")]
+    with pytest.raises(InputError, match=message):
+        dk.suppress(tables, dk.rules.PPercent(10), **options)
+    with pytest.raises(InputError, match="no table to protect"):
+        dk.suppress([], dk.rules.PPercent(10))
