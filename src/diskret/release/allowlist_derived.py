@@ -151,16 +151,17 @@ def _wrong(derived: Derived, text: pa.ChunkedArray, status: pa.ChunkedArray) -> 
     wrong |= (text.to_numpy() != "") != meaningful
 
     places = derived.decimals
-    form = r"\A-?[0-9]{1,19}" + (rf"\.[0-9]{{{places}}}" if places else "") + r"\z"
+    whole = 19 - places
+    form = rf"\A-?[0-9]{{1,{whole}}}" + (rf"\.[0-9]{{{places}}}" if places else "") + r"\z"
     number = pc.match_substring_regex(text, form).to_numpy()
     wrong |= meaningful & ~number
     at = np.flatnonzero(meaningful & number)
-    digits = pc.replace_substring(text, ".", "").take(pa.array(at)).cast(pa.decimal128(38, 0))
-    shown = digits.to_numpy().astype(object)
+    digits = pc.replace_substring_regex(text, "[-.]", "").take(pa.array(at))
+    size = digits.cast(pa.uint64()).to_numpy().astype(object)  # 19 digits always fit
+    shown = np.where(pc.starts_with(text, "-").to_numpy()[at], -size, size)
     # v = ⌊n/d + 1/2⌋ exactly where 2·v·d ≤ 2·n + d < 2·(v + 1)·d
     twice, by = 2 * numerator[at] + divisor[at], divisor[at]
-    exact = np.array([int(v) for v in shown], dtype=object) if len(shown) else shown
-    wrong[at] |= ~((2 * exact * by <= twice) & (twice < 2 * (exact + 1) * by)).astype(bool)
+    wrong[at] |= ~((2 * shown * by <= twice) & (twice < 2 * (shown + 1) * by)).astype(bool)
     return int(wrong.sum())
 
 

@@ -49,8 +49,8 @@ def verify_derived(public: Path, tables: Sequence[Published], releases: Releases
             if figure is None:
                 elsewhere.add(name)
                 lines.append(
-                    f"{name}: file unchanged; not computed again, because it refers to another "
-                    "release; name the folder of that one too"
+                    f"{name}: file unchanged; not computed again, because the release it "
+                    "refers to is not among those given"
                 )
                 continue
             _refuse(derived_problems(public, figure, tables, releases))
@@ -78,8 +78,8 @@ def _combined(
     shown = read_combined(path, named, elsewhere)
     if shown is None:
         return (
-            f"{name}: file unchanged; not compared, because it shows figures that refer to "
-            "another release; name the folder of that one too"
+            f"{name}: file unchanged; not compared, because it shows figures that refer to a "
+            "release that is not among those given"
         )
     _refuse(combined_problems(public, shown, tables))
     return f"{name}: shows what stands in the files of its tables"
