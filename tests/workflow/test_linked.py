@@ -1,7 +1,9 @@
 """Several tables protected, written and verified together."""
 
 import json
+from pathlib import Path
 
+import jsonschema
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -11,6 +13,7 @@ from diskret.errors import InputError, VerificationError
 from diskret.workflow.verify import verify
 from diskret.workflow.write import write
 
+SCHEMAS = Path(__file__).parents[2] / "docs" / "schema"
 KEYS = dk.SecretKeys(bytes(32))
 RULE = dk.rules.MinimumFrequency(3)
 
@@ -111,6 +114,25 @@ def test_a_missing_or_changed_companion_is_noticed(register, tmp_path):
         file.unlink()
     with pytest.raises(VerificationError, match="not in this folder"):
         verify(folder, keys=KEYS)
+
+
+def test_three_tables_claim_less(register):
+    tables = [turnover(register, name) for name in ("nace", "size", "region")]
+    results = dk.suppress(tables, dk.rules.PPercent(10))
+    said = results[0].certificate.public()["not_claimed"]
+    assert any("three or more of these tables" in line for line in said["en"])
+    assert any("drei oder mehr" in line for line in said["de"])
+    two = dk.suppress(tables[:2], dk.rules.PPercent(10))[0].certificate.public()["not_claimed"]
+    assert not any("three or more" in line for line in two["en"])
+
+
+@pytest.mark.parametrize("side", ["public", "internal"])
+def test_certificates_of_linked_tables_follow_their_schema(register, tmp_path, side):
+    folder = write(pair(register), tmp_path / "out", ["csv"], keys=KEYS)
+    name = f"certificate-{side}.schema.json"
+    schema = json.loads((SCHEMAS / name).read_text(encoding="utf-8"))
+    path = folder / side / "turnover_nace_size.certificate.json"
+    jsonschema.validate(json.loads(path.read_text(encoding="utf-8")), schema)
 
 
 def test_reasons_reach_across_tables(register):

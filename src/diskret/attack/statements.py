@@ -59,7 +59,8 @@ def claimed(publication: Publication) -> Text:
 
 def not_claimed(publication: Publication, attacker: Attacker) -> Text:
     """What is not proven; stated as clearly as the claims."""
-    several = len(publication.tables) > 1
+    first, *others = publication.tables
+    several = len(others) > 0
     english = [
         "Nothing is claimed against a contributor who subtracts its own contribution, or "
         "against contributors who join forces.",
@@ -82,7 +83,17 @@ def not_claimed(publication: Publication, attacker: Attacker) -> Text:
         "Keine Aussage gegenüber Wissen aus anderen Quellen, das über die genannte Art von "
         "Angreifer hinausgeht.",
     ]
-    if publication.tables[0].frequency and not attacker.zeros_known:
+    if len(others) > 1:
+        english.append(
+            "Nothing is claimed about what three or more of these tables say of their common "
+            "records beyond common cells, overlapping categories, filters and sums of measures."
+        )
+        german.append(
+            "Keine Aussage zu dem, was drei oder mehr dieser Tabellen über gemeinsame Einheiten "
+            "verraten, soweit es über gemeinsame Felder, überlappende Gliederungen, Filter und "
+            "Summen von Merkmalen hinausgeht."
+        )
+    if first.frequency and not attacker.zeros_known:
         english.append(
             "Nothing is claimed against somebody who takes for granted that cells without any "
             "unit are never suppressed, so that every hidden count is at least 1."
