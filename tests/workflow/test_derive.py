@@ -4,6 +4,7 @@ import json
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -15,7 +16,7 @@ from openpyxl import load_workbook
 import diskret as dk
 from diskret.errors import InputError, ProofError, VerificationError
 from diskret.release import check_public, public_digests
-from diskret.tables import SideBySide
+from diskret.tables import Derived, SideBySide
 from diskret.workflow.job import read_job
 from diskret.workflow.run import run_job
 from diskret.workflow.verify import verify
@@ -305,6 +306,31 @@ def test_forged_figures_are_caught_before_and_after_they_leave(copied, file, old
         check()
     with pytest.raises(VerificationError, match=message):
         verify(copied / "2025", releases=[copied / "2024"])
+
+
+DIVIDED = Derived._divided
+
+
+@pytest.mark.parametrize(
+    ("part", "sabotaged"),
+    [
+        ("_divided", lambda derived, top, bottom: DIVIDED(derived, top, bottom) + 1),
+        ("suppressed", property(lambda derived: np.zeros(derived.inputs[0].shape, bool))),
+        ("empty", property(lambda derived: ~derived.suppressed)),
+    ],
+)
+def test_a_wrong_computation_is_caught_before_anything_is_written(
+    tmp_path, monkeypatch, part, sabotaged
+):
+    """The guard does not share the code that computes."""
+    sales, firms = protected("2025")
+    mean = dk.derive.mean(sales, firms)
+    monkeypatch.setattr(Derived, part, sabotaged)
+    with pytest.raises(
+        ProofError, match=r"sales_mean\.csv holds \d figures or statuses that do not"
+    ):
+        write([sales, firms], tmp_path / "out", derived=[mean], keys=tmp_path / "keys")
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("name", ["sales_mean", "all"])
