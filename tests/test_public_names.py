@@ -20,6 +20,7 @@ PUBLIC = [
     "__version__",
     "attack",
     "datasets",
+    "derive",
     "rules",
     "suppress",
     "tabulate",

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from diskret.tables import Published as Published
     from diskret.tables import Table as Table
     from diskret.workflow import Result as Result
+    from diskret.workflow import derive as derive
     from diskret.workflow import suppress as suppress
     from diskret.workflow import tabulate as tabulate
 
@@ -38,6 +39,7 @@ __all__ = [
     "__version__",
     "attack",
     "datasets",
+    "derive",
     "rules",
     "suppress",
     "tabulate",
@@ -54,6 +56,7 @@ _HOME = {
     "SecretKeys": "keys",
     "Sensitivity": "rules",
     "Table": "tables",
+    "derive": "workflow",
     "suppress": "workflow",
     "tabulate": "workflow",
 }

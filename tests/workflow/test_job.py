@@ -115,6 +115,7 @@ def folder(tmp_path: Path) -> Path:
     pq.write_table(pa.table({"region": ["N"]}), tmp_path / "firms.parquet")
     (tmp_path / "apriori.hst").write_text("N,1,p\n", encoding="utf-8")
     (tmp_path / "firms.dat").write_text("", encoding="utf-8")
+    (tmp_path / "out-2020").mkdir()
     return tmp_path
 
 
@@ -450,7 +451,7 @@ def test_the_template_shows_a_database(folder: Path):
     lines = template().splitlines()
     path = next(line for line in lines if line.startswith("path ="))
     lines.remove(path)
-    shown = [line[1:] if line.startswith(("#url", "#table")) else line for line in lines]
+    shown = [line[1:] if line.startswith(("#url", "#table =")) else line for line in lines]
     records = read_job(written(folder, "\n".join(shown))).records
     assert records == DatabaseRecords(
         PostgresTable("postgresql://clerk@db.example/register", "firms")

@@ -15,6 +15,10 @@ def verify(
     internal: Annotated[
         Path | None, typer.Option(help="The office's own files, if they are kept elsewhere.")
     ] = None,
+    release: Annotated[
+        list[Path] | None,
+        typer.Option(help="Another release that figures such as growth rates refer to."),
+    ] = None,
     language: LanguageOption = Language.en,
     debug: DebugOption = False,
 ) -> None:
@@ -24,7 +28,7 @@ def verify(
         from diskret.workflow.verify import verify as verify_folder
 
         with progress_bars() as progress:
-            report = verify_folder(folder, internal, progress=progress)
+            report = verify_folder(folder, internal, releases=release or (), progress=progress)
         texts = TEXTS[language]
         for line in report.lines:
             typer.echo(line)

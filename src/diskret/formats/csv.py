@@ -37,6 +37,19 @@ def write_csv(published: Published, path: str | PathLike[str]) -> None:
     _write(public_cells(published), path)
 
 
+def write_columns_csv(columns: pa.Table, path: str | PathLike[str]) -> None:
+    """Write columns of text that were made from what is published.
+
+    Parameters
+    ----------
+    columns
+        Columns of text.
+    path
+        The file to write; overwritten if it exists.
+    """
+    _write(columns, path)
+
+
 def write_internal_csv(cells: pa.Table, path: str | PathLike[str]) -> None:
     """Write any table of cells; nulls are empty. For the office only.
 

@@ -29,7 +29,20 @@ def write_parquet(published: Published, path: str | PathLike[str]) -> None:
     InputError
         Two columns would have the same name.
     """
-    write_internal_parquet(exact_cells(published), path)
+    _write(exact_cells(published), path)
+
+
+def write_columns_parquet(columns: pa.Table, path: str | PathLike[str]) -> None:
+    """Write columns that were made from what is published.
+
+    Parameters
+    ----------
+    columns
+        Columns of text and numbers.
+    path
+        The file to write; overwritten if it exists.
+    """
+    _write(columns, path)
 
 
 def write_internal_parquet(cells: pa.Table, path: str | PathLike[str]) -> None:
@@ -42,5 +55,9 @@ def write_internal_parquet(cells: pa.Table, path: str | PathLike[str]) -> None:
     path
         The file to write; overwritten if it exists.
     """
+    _write(cells, path)
+
+
+def _write(cells: pa.Table, path: str | PathLike[str]) -> None:
     # without the schema that Arrow would add in a form of its own: what is written is seen
     pq.write_table(cells.replace_schema_metadata(None), path, store_schema=False)

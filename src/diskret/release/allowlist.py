@@ -16,14 +16,20 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from diskret.errors import InputError, ProofError, VerificationError
+from diskret.release.allowlist_derived import combined_problems, derived_problems
 from diskret.release.allowlist_html import page_problems
 from diskret.release.allowlist_template import template_problems
+from diskret.release.derived import COMBINED, DERIVED, Releases
 from diskret.release.digests import CERTIFICATE, check_digests
-from diskret.tables import Published
+from diskret.tables import Derived, Published, SideBySide
 from diskret.tables.public_files import exact_cells, read_published, structure
 
 #: What the names of public files may end with, after the name of a table.
 PUBLIC_ENDINGS = (".csv", ".parquet", ".structure.json", ".xlsx", ".html", CERTIFICATE)
+#: The same for derived figures, and for tables side by side.
+_COLUMNS = (".csv", ".parquet", ".xlsx")
+DERIVED_ENDINGS = (*_COLUMNS, DERIVED)
+COMBINED_ENDINGS = (*_COLUMNS, COMBINED)
 
 #: The admissible keys of a public certificate. A mapping may hold the keys listed, ``"*"``
 #: stands for any key, and ``"<dimension>"`` for the names of the table's dimensions. None
@@ -86,12 +92,17 @@ def check_public(
     folder: str | PathLike[str],
     tables: Sequence[Published],
     filled: FilledTemplate | None = None,
+    *,
+    derived: Sequence[Derived] = (),
+    combined: Sequence[SideBySide] = (),
+    releases: Releases = (),
 ) -> None:
     """Refuse a public folder that holds anything beyond what may leave.
 
     Checked are file names, the keys of the certificates, the digests in them, that CSV,
     structure and Parquet read back to exactly what was proven, the parts and markup of
     workbooks, and the markup of reports. A filled template is read back cell by cell.
+    Derived figures are compared with what the published values give.
 
     Parameters
     ----------
@@ -101,6 +112,12 @@ def check_public(
         What was proven, and the files were made from.
     filled
         The workbook in the layout of the office, if there is one.
+    derived
+        Derived figures among the files.
+    combined
+        Tables side by side among the files.
+    releases
+        Folders of other releases that inputs of derived figures were published in.
 
     Raises
     ------
@@ -108,7 +125,7 @@ def check_public(
         Says which file holds what.
     """
     folder = Path(folder)
-    problems = list(_names(folder, tables, filled))
+    problems = list(_names(folder, tables, filled, derived, combined))
     if not problems:
         for published in tables:
             problems += _certificate(folder, published)
@@ -116,6 +133,12 @@ def check_public(
             problems += _parquet(folder / f"{published.name}.parquet", published)
             problems += _workbook(folder / f"{published.name}.xlsx")
             problems += page_problems(folder / f"{published.name}.html")
+        for figure in derived:
+            problems += derived_problems(folder, figure, tables, releases)
+            problems += _workbook(folder / f"{figure.name}.xlsx")
+        for shown in combined:
+            problems += combined_problems(folder, shown, tables)
+            problems += _workbook(folder / f"{shown.name}.xlsx")
         if filled is not None:
             path = folder / filled.name
             problems += template_problems(path, filled.template, tables, filled.texts)
@@ -128,9 +151,15 @@ def check_public(
 
 
 def _names(
-    folder: Path, tables: Sequence[Published], filled: FilledTemplate | None
+    folder: Path,
+    tables: Sequence[Published],
+    filled: FilledTemplate | None,
+    derived: Sequence[Derived],
+    combined: Sequence[SideBySide],
 ) -> Iterator[str]:
     expected = {t.name + ending for t in tables for ending in PUBLIC_ENDINGS}
+    expected |= {d.name + ending for d in derived for ending in DERIVED_ENDINGS}
+    expected |= {c.name + ending for c in combined for ending in COMBINED_ENDINGS}
     if filled is not None:
         # it must not take the place of a table's own workbook, which is checked otherwise
         if filled.name in expected:

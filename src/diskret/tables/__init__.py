@@ -1,17 +1,21 @@
 """Tables of cells, and what of them is published."""
 
+from diskret.tables.derived import Derived
 from diskret.tables.dimension import Dimension
 from diskret.tables.publication import MeasureSum, Publication, together
 from diskret.tables.published import NO_BOUND, Published
+from diskret.tables.side_by_side import SideBySide
 from diskret.tables.table import Measure, Table
 
 __all__ = [
+    "Derived",
     "Dimension",
     "Measure",
     "MeasureSum",
     "NO_BOUND",
     "Publication",
     "Published",
+    "SideBySide",
     "Table",
     "together",
 ]

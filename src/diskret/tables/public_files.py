@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
@@ -138,7 +138,7 @@ def read_published(folder: str | PathLike[str], name: str | None = None) -> Publ
     path = public / f"{name}.csv"
     sides = ["lower", "upper"] if outline.intervals else []
     columns = [d.name for d in outline.dimensions] + [outline.measure, "status", *sides]
-    cells = _read_text(path, columns)
+    cells = read_text(path, columns)
     at = _positions(path, cells, outline.dimensions)
     value, status = _values(path, cells, outline)
     shape = tuple(len(d) for d in outline.dimensions)
@@ -164,6 +164,12 @@ def read_published(folder: str | PathLike[str], name: str | None = None) -> Publ
         rounding=outline.rounding,
         **bounds,
     )
+
+
+def same_published(one: Published, other: Published) -> bool:
+    """Whether two tables have the same public files, but for published intervals."""
+    one, other = (replace(table, lower=None, upper=None) for table in (one, other))
+    return structure(one) == structure(other) and public_cells(one).equals(public_cells(other))
 
 
 def decimal_text(scaled: NDArray[np.int64], decimals: int) -> pa.StringArray:
@@ -379,7 +385,14 @@ def _member(path: Path, content: Any, key: str, kind: type[T], usual: T | None =
 # ── reading the cells ───────────────────────────────────────────────────────────────
 
 
-def _read_text(path: Path, columns: list[str]) -> pa.Table:
+def read_text(path: Path, columns: list[str]) -> pa.Table:
+    """A public CSV with exactly these columns, every value as text.
+
+    Raises
+    ------
+    InputError
+        The file is missing, is no CSV in UTF-8, or has other columns.
+    """
     try:
         cells = pa_csv.read_csv(
             path,

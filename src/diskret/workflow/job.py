@@ -15,10 +15,12 @@ from diskret.errors import InputError
 from diskret.formats import SYMBOL_SETS, SymbolSet
 from diskret.io import Column, PostgresTable
 from diskret.tables import MeasureSum
+from diskret.workflow.job_derived import read_derived_job
 from diskret.workflow.job_rules import read_rule
 from diskret.workflow.job_schema import Section, open_job
 from diskret.workflow.job_values import (
     DatabaseRecords,
+    DerivedJob,
     HierarchyFile,
     Job,
     Output,
@@ -29,6 +31,7 @@ from diskret.workflow.marks import Marking, marks
 
 __all__ = [
     "DatabaseRecords",
+    "DerivedJob",
     "HierarchyFile",
     "Job",
     "Output",
@@ -80,7 +83,8 @@ def read_job(path: str | PathLike[str]) -> Job:
     """
     job = open_job(Path(path))
     job.check(
-        required=("records", "tables"), optional=("sums", "hierarchies", "attacker", "output")
+        required=("records", "tables"),
+        optional=("sums", "hierarchies", "attacker", "derived", "output"),
     )
     records = _records(job.section("records"))
     hierarchies = _hierarchies(job.section("hierarchies"))
@@ -89,13 +93,17 @@ def read_job(path: str | PathLike[str]) -> Job:
         raise job.error("there must be at least one [[tables]]", "tables")
     tables = tuple(_table(section, hierarchies, records) for section in sections)
     _check_distinct(sections, tables)
+    figures = job.sections("derived")
+    derived = tuple(read_derived_job(section, tables) for section in figures)
+    _check_figures(figures, derived, tables)
     return Job(
         path=job.file,
         records=records,
         tables=tables,
         sums=_sums(job, tables),
         attacker=_attacker(job.section("attacker")),
-        output=_output(job.section("output")),
+        output=_output(job.section("output"), [part.name for part in (*tables, *derived)]),
+        derived=derived,
     )
 
 
@@ -344,8 +352,13 @@ def _attacker(section: Section) -> Attacker:
     )
 
 
-def _output(section: Section) -> Output:
-    section.check(optional=("folder", "formats", "language", "symbols", "template", "intervals"))
+def _output(section: Section, names: list[str]) -> Output:
+    section.check(
+        optional=(
+            *("folder", "formats", "language", "symbols"),
+            *("template", "intervals", "combined"),
+        )
+    )
     return Output(
         folder=section.file.parent / section.text("folder", "out"),
         formats=section.choices("formats", ("csv", "xlsx"), _FORMATS),
@@ -353,7 +366,16 @@ def _output(section: Section) -> Output:
         symbols=_symbols(section),
         intervals=section.flag("intervals", False),
         template=section.existing_file("template") if "template" in section else None,
+        combined=_combined(section, names),
     )
+
+
+def _combined(section: Section, names: list[str]) -> str | dict[str, tuple[str, ...]] | None:
+    """The name of a file with all tables, or name → the tables in it."""
+    if not isinstance(section.values.get("combined"), dict):
+        return section.text("combined", None)
+    files = section.section("combined")
+    return {name: files.choices(name, (), names) for name in files.values}
 
 
 def _symbols(section: Section) -> str | SymbolSet:
@@ -405,6 +427,21 @@ def _check_columns(
         if column not in columns:
             raise section.unknown("no such column:", column, columns, "where", column)
     section.choice("cost", None, ("value", "count", "cells", *columns))
+
+
+def _check_figures(
+    sections: tuple[Section, ...], derived: tuple[DerivedJob, ...], tables: tuple[TableJob, ...]
+) -> None:
+    """Each figure has a name of its own that can be one of a file."""
+    taken = [table.name.casefold() for table in tables]
+    for section, figure in zip(sections, derived, strict=True):
+        if not _FILE_STEM.fullmatch(figure.name) or figure.name.casefold() in taken:
+            raise section.error(
+                f"the name '{figure.name}' is taken, or cannot be that of a file; give the figure "
+                "another 'name' of letters, digits, blanks and . _ -",
+                "name",
+            )
+        taken.append(figure.name.casefold())
 
 
 def _check_distinct(sections: tuple[Section, ...], tables: tuple[TableJob, ...]) -> None:

@@ -78,12 +78,27 @@ p_percent = { p = 10 }        # and perhaps minimum_level = 0, coalition = 1
 #zeros_known = false          # that zeros are never suppressed
 #relative = 50                # every value to within 50 percent
 
+# Figures made of what is published, one [[derived]] for each; suppressed where an input is.
+#[[derived]]
+#kind = "share"               # mean | share | growth | index
+#tables = ["turnover"]        # mean: sum and count; share: one and of, or part and whole;
+                              # growth: now and before; index: the periods
+#of = ["region"]              # share: of the total along these columns
+#name = "turnover_share"      # left out: the first table and the kind
+#decimals = 1
+#[[derived]]
+#kind = "index"
+#tables = ["turnover"]
+#earlier = ["out-2020"]       # growth, index: folders of earlier releases with this table
+#base = "2020"                # index: the vintage that is 100
+
 [output]
 folder = "out"                # gets public/ and internal/
 #formats = ["csv", "xlsx"]    # csv (always) | parquet | xlsx | html: a report
 #language = "en"              # en | de
 #intervals = false            # publish a safe interval for every suppressed cell
 #template = "layout.xlsx"      # a workbook in your own layout, to be filled
+#combined = "all"             # one more file with all tables side by side
 #symbols = "de-classic"       # de-classic | de-letters | sdmx | px | eurostat
 """
 

@@ -159,6 +159,37 @@ class TableJob:
 
 
 @dataclass(frozen=True)
+class DerivedJob:
+    """A derived figure; the arguments of one of the functions of `diskret.derive`.
+
+    Parameters
+    ----------
+    name
+        File name stem.
+    kind
+        ``"mean"``, ``"share"``, ``"growth"`` or ``"index"``.
+    tables
+        Names of the tables of the job that it is made of.
+    of
+        Columns of whose total it is a share.
+    base
+        The vintage that is 100 in an index.
+    earlier
+        Folders of earlier releases, where a table with the name of the first is found.
+    decimals
+        Of the figure.
+    """
+
+    name: str
+    kind: str
+    tables: tuple[str, ...]
+    of: tuple[str, ...] = ()
+    base: str = ""
+    earlier: tuple[Path, ...] = ()
+    decimals: int = 1
+
+
+@dataclass(frozen=True)
 class Output:
     """Where and how to write."""
 
@@ -167,6 +198,7 @@ class Output:
     language: str = "en"
     symbols: str | SymbolSet = "de-classic"
     template: Path | None = None
+    combined: str | Mapping[str, tuple[str, ...]] | None = None
     intervals: bool = False
 
 
@@ -180,3 +212,4 @@ class Job:
     sums: tuple[str, ...]
     attacker: Attacker
     output: Output
+    derived: tuple[DerivedJob, ...] = ()

@@ -20,7 +20,7 @@ from diskret.io import from_arrow
 from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
 from diskret.rules import Sensitivity
-from diskret.tables import Published, Table
+from diskret.tables import Derived, Published, Table
 from diskret.tables.cells import public_columns, table_columns
 from diskret.workflow.explanations import explanation_columns
 
@@ -257,6 +257,8 @@ class Result:
         keys: SecretKeys | str | PathLike[str] | None = None,
         intervals: bool = False,
         explain: int = 500,
+        derived: Sequence[Derived] = (),
+        releases: Sequence[str | PathLike[str]] = (),
         progress: Progress = silent,
     ) -> Path:
         """Write ``public/`` and ``internal/`` into a folder; all or nothing.
@@ -288,6 +290,12 @@ class Result:
         explain
             How much work the reasons of secondaries may take, the `limit` of
             [`explain`][diskret.Result.explain]; they stand in ``internal/`` only. 0: none.
+        derived
+            Means, shares, growth rates and indices made with
+            [`diskret.derive`][diskret.workflow.derive]; ``<name>.csv`` each. All that they
+            are made of must be published here or in `releases`.
+        releases
+            Folders of other releases, e.g. that of the earlier period of a growth rate.
         progress
             Called with ``("explain", secondaries done, all secondaries)``.
 
@@ -299,7 +307,8 @@ class Result:
         Raises
         ------
         InputError
-            The folder holds other files, or an option is unknown.
+            The folder holds other files, an option is unknown, or a derived figure is made of
+            something that is not published.
         ProofError
             Something that must not leave would have been written; nothing was.
         """
@@ -316,5 +325,7 @@ class Result:
             keys=keys,
             intervals=intervals,
             explain=explain,
+            derived=derived,
+            releases=releases,
             progress=progress,
         )

@@ -18,6 +18,7 @@ from diskret.progress import Progress, silent
 from diskret.rules import MinimumFrequency, PPercent
 from diskret.tables import MeasureSum, Table
 from diskret.workflow.job import Job, Records, TableJob
+from diskret.workflow.job_derived import derived_of
 from diskret.workflow.linked import linked
 from diskret.workflow.result import Result
 from diskret.workflow.suppress import suppress
@@ -54,6 +55,7 @@ def run_job(
     with _engine(job, records) as engine:
         tables = [_tabulated(table, records, engine, progress) for table in job.tables]
     results = _protected(job, tables, progress)
+    derived, releases = derived_of(job.derived, results)
     language = job.output.language
     titles = {t.name: t.title[language] for t in job.tables if language in t.title}
     written = write(
@@ -66,6 +68,9 @@ def run_job(
         template=job.output.template,
         intervals=job.output.intervals,
         keys=keys,
+        derived=derived,
+        combined=job.output.combined,
+        releases=releases,
         progress=progress,
     )
     return written, results

@@ -13,8 +13,9 @@ from diskret.attack import Attacker, examine, interval_columns
 from diskret.errors import InputError, VerificationError
 from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
-from diskret.release import check_digests
-from diskret.tables import Publication
+from diskret.release import Releases, check_digests
+from diskret.tables import Publication, Published
+from diskret.workflow.verify_derived import verify_derived
 from diskret.workflow.verify_internal import verify_internal
 
 _SUFFIX = ".certificate.json"
@@ -47,12 +48,14 @@ def verify(
     internal: str | PathLike[str] | None = None,
     *,
     keys: SecretKeys | str | PathLike[str] | None = None,
+    releases: Releases = (),
     progress: Progress = silent,
 ) -> VerifyReport:
     """Check released tables from their public files alone, and the office's files if there.
 
-    Anyone can check the public part: the files have the digests that the certificate
-    names, and an attack on the published table gives the intervals it states. With the
+    Anyone can check the public part: that the files have the digests that the certificate
+    names, that an attack on the published table gives the intervals it states, and that
+    derived figures and combined tables follow from the published values. With the
     internal folder the requirements are proven anew from the witnesses, and with the key
     the fingerprints of the inputs are compared.
 
@@ -64,6 +67,9 @@ def verify(
         Folder of internal files; by default ``internal/`` beside ``public/`` if it exists.
     keys
         The office's keys; see `SecretKeys`. Only used with an internal folder.
+    releases
+        Folders of other releases that derived figures refer to, e.g. that of the earlier
+        period of a growth rate.
     progress
         Called with ``("attack", done, total)``.
 
@@ -86,9 +92,11 @@ def verify(
     secret = SecretKeys.load(keys) if inside is not None else None
     lines: list[str] = []
     suppressed = 0
+    tables: list[Published] = []
     for names in _groups(contents):
         group = [contents[name] for name in names]
         publication = _verify_public(public, names, group, progress)
+        tables += publication.tables
         for table in publication.tables:
             hidden = int(table.suppressed.sum())
             suppressed += hidden
@@ -100,6 +108,7 @@ def verify(
             )
         if inside is not None and secret is not None:
             lines += verify_internal(inside, publication, group, secret)
+    lines += verify_derived(public, tables, releases)
     return VerifyReport(tuple(contents), suppressed, inside is not None, tuple(lines))
 
 

@@ -11,14 +11,27 @@ from scipy import sparse
 
 from diskret.attack import Examination, Explanations
 from diskret.errors import InputError
+from diskret.formats import write_columns
 from diskret.formats.csv import write_csv, write_internal_csv
 from diskret.formats.parquet import write_internal_parquet, write_parquet
 from diskret.formats.symbols import SymbolSet, symbol_set
 from diskret.formats.xlsx import write_internal_xlsx, write_xlsx
 from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
-from diskret.release import check_public, digest, public_digests, staged, write_json
+from diskret.release import (
+    COMBINED,
+    DERIVED,
+    Releases,
+    check_public,
+    combined_outline,
+    derived_outline,
+    digest,
+    public_digests,
+    staged,
+    write_json,
+)
 from diskret.report import write_internal_report, write_public_report
+from diskret.tables import Derived, Published, SideBySide
 from diskret.tables.public_files import structure
 from diskret.workflow.fingerprint import fingerprint
 from diskret.workflow.linked import linked
@@ -46,14 +59,33 @@ def write(
     keys: SecretKeys | str | PathLike[str] | None = None,
     intervals: bool = False,
     explain: int = EXPLAIN,
+    derived: Sequence[Derived] = (),
+    combined: str | Mapping[str, Sequence[str]] | None = None,
+    releases: Releases = (),
     progress: Progress = silent,
 ) -> Path:
     """Write results into one folder; see [`Result.write`][diskret.Result.write].
 
+    Parameters
+    ----------
+    results
+        The results; all that were protected together.
+    folder, formats, language, symbols, template, keys, explain, derived, releases, progress
+        As for one result.
+    titles
+        Name of a result → heading of its workbook and report.
+    combined
+        Name of an additional file that shows all results and derived figures side by side, each
+        column with a status; they must have the same dimensions (an index, which has a row
+        for each period, is left out). Or name → the names of what it shows, for several
+        files.
+
     Raises
     ------
     InputError
-        An option is unknown, two results have the same name, or the folder holds other files.
+        An option is unknown, two results have the same name, the folder holds other files, a
+        derived figure is made of something that is not published, or tables with other
+        dimensions cannot stand side by side.
     ProofError
         Something that must not leave would have been written; nothing was.
     """
@@ -64,18 +96,68 @@ def write(
     if intervals:
         results = _with_intervals(results, secret, progress)
     tables = [result.published for result in results]
+    if any(Path(release).resolve() == Path(folder).resolve() for release in releases):
+        raise InputError(
+            f"{folder} cannot be replaced by a release that refers to it; write to another folder"
+        )
+    outlines = [derived_outline(figure, tables, releases) for figure in derived]
+    beside = _side_by_side([*tables, *derived], combined)
+    _check_file_names([*results, *derived, *beside])
     with staged(folder) as stage:
         filled = None
         if template is not None:
             filled = fill_into(stage.public, tables, Path(template), language, symbols, titles)
         shared = [] if filled is None else [filled.name]
+        for figure, outline in zip(derived, outlines, strict=True):
+            shared += write_columns(figure, stage.public, formats, language)
+            shared.append(f"{figure.name}{DERIVED}")
+            write_json(outline, stage.public / shared[-1])
+        for shown in beside:
+            shared += write_columns(shown, stage.public, formats, language)
+            shared.append(f"{shown.name}{COMBINED}")
+            write_json(combined_outline(shown), stage.public / shared[-1])
         for result in results:
             title = titles.get(result.name)
             _write_public(result, stage.public, formats, language, symbols, title, shared, secret)
             found = result.explanations(explain, progress) if explain else None
             _write_internal(result, stage.internal, formats, language, title, found)
-        check_public(stage.public, tables, filled)
+        check_public(
+            stage.public, tables, filled, derived=derived, combined=beside, releases=releases
+        )
     return Path(folder)
+
+
+def _side_by_side(
+    parts: Sequence[Published | Derived], combined: str | Mapping[str, Sequence[str]] | None
+) -> list[SideBySide]:
+    """What stands in each combined file."""
+    if combined is None:
+        return []
+    if isinstance(combined, str):
+        shown = [part for part in parts if isinstance(part, Published) or not part.periods]
+        return [SideBySide(combined, tuple(shown))]
+    named = {part.name: part for part in parts}
+    unknown = [name for names in combined.values() for name in names if name not in named]
+    if unknown:
+        raise InputError(
+            f"combined= names {unknown[0]!r}, which is no table of this release; there are "
+            f"{', '.join(map(repr, named))}"
+        )
+    return [
+        SideBySide(name, tuple(named[part] for part in names)) for name, names in combined.items()
+    ]
+
+
+def _check_file_names(written: Sequence[Result | Derived | SideBySide]) -> None:
+    """Refuse two things that would be written into the same file on some system."""
+    seen: dict[str, str] = {}
+    for one in written:
+        other = seen.setdefault(one.name.casefold(), one.name)
+        if other is not one.name or [w.name for w in written].count(one.name) > 1:
+            raise InputError(
+                f"the name {one.name!r} is taken by another table or figure of this release; "
+                "give one of them another name="
+            )
 
 
 def _with_intervals(
