@@ -10,7 +10,8 @@ from diskret.errors import HierarchyError, InputError
 from diskret.hierarchy import Hierarchy
 from diskret.hierarchy.recode import combine
 from diskret.tables import Dimension, Published
-from diskret.tables.public_files import read_published, structure
+from diskret.tables.public_files import structure
+from diskret.tables.read_public import read_published
 
 TREE = Hierarchy.flat(["N", "S"])
 BOTH = {"N": {"en": "North", "de": "Norden"}, "S": {"en": "South", "de": "Süden"}}

@@ -17,9 +17,9 @@ from diskret.tables.public_files import (
     check_file_name,
     decimal_text,
     public_cells,
-    read_published,
     structure,
 )
+from diskret.tables.read_public import read_published
 
 TREE = Hierarchy(
     ("Total", "01", "01a", "01b", "02"),

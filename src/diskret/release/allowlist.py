@@ -22,7 +22,8 @@ from diskret.release.allowlist_template import template_problems
 from diskret.release.derived import COMBINED, DERIVED, Releases
 from diskret.release.digests import CERTIFICATE, check_digests
 from diskret.tables import Derived, Published, SideBySide
-from diskret.tables.public_files import exact_cells, read_published, structure
+from diskret.tables.public_files import exact_cells, structure
+from diskret.tables.read_public import read_published
 
 #: What the names of public files may end with, after the name of a table.
 PUBLIC_ENDINGS = (".csv", ".parquet", ".structure.json", ".xlsx", ".html", CERTIFICATE)

@@ -28,7 +28,8 @@ from diskret.release.derived import (
     derived_outline,
 )
 from diskret.tables import Derived, Published, SideBySide
-from diskret.tables.public_files import public_cells, read_text
+from diskret.tables.public_files import public_cells
+from diskret.tables.read_public import read_text
 from diskret.tables.side_by_side import decimals_of, exact_columns
 
 

@@ -1,7 +1,8 @@
 """The public files of one table: a CSV of its cells and a JSON of its structure.
 
-They are made from `Published` alone and read back to the same `Published`. The CSV has the
-code columns, the measure (exact decimal text, empty where suppressed) and ``status``.
+They are made from `Published` alone and [read back][diskret.tables.read_public] to the same
+`Published`. The CSV has the code columns, the measure (exact decimal text, empty where
+suppressed) and ``status``.
 """
 
 # pyarrow has no type information for its classes and compute functions.
@@ -9,35 +10,30 @@ code columns, the measure (exact decimal text, empty where suppressed) and ``sta
 
 from __future__ import annotations
 
-import json
 import re
-from dataclasses import dataclass, replace
-from os import PathLike
-from pathlib import Path
-from typing import Any, TypeVar
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv as pa_csv
 from numpy.typing import NDArray
 
-from diskret.errors import HierarchyError, InputError
+from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
-from diskret.tables.cells import STATUS, check_names, public_columns, public_names
+from diskret.tables.cells import check_names, public_columns, public_names
 from diskret.tables.dimension import Dimension
 from diskret.tables.published import NO_BOUND, Published
 
 #: The schema that structure files name.
 SCHEMA = "diskret/structure/1"
 
-_STRUCTURE = ".structure.json"
+#: What the name of a structure file ends with.
+STRUCTURE = ".structure.json"
+
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _NOT_IN_FILE_NAMES = re.compile(r'[<>:"/\\|?*]|^[.\s]|[.\s]$')
 _EXAMPLES = 3
-_MAX_CELLS = 10**12
-
-T = TypeVar("T")
 
 
 def structure(published: Published) -> dict[str, Any]:
@@ -115,55 +111,6 @@ def exact_cells(published: Published) -> pa.Table:
         value = pc.if_else(pc.equal(text, ""), None, text).cast(kind)
         cells = cells.set_column(cells.column_names.index(name), name, value)
     return cells
-
-
-def read_published(folder: str | PathLike[str], name: str | None = None) -> Published:
-    """The attacker's view, from the public files alone.
-
-    Parameters
-    ----------
-    folder
-        A folder with public files, or the folder of a release that holds ``public/``.
-    name
-        Name of the table; may be left out if the folder holds only one.
-
-    Raises
-    ------
-    InputError
-        A file is missing or damaged, or cells are missing, doubled or unreadable; names
-        file, line and column.
-    """
-    public, name = _locate(Path(folder), name)
-    outline = _read_structure(public / f"{name}{_STRUCTURE}", name)
-    path = public / f"{name}.csv"
-    sides = ["lower", "upper"] if outline.intervals else []
-    columns = [d.name for d in outline.dimensions] + [outline.measure, "status", *sides]
-    cells = read_text(path, columns)
-    at = _positions(path, cells, outline.dimensions)
-    value, status = _values(path, cells, outline)
-    shape = tuple(len(d) for d in outline.dimensions)
-
-    def placed(column: NDArray[Any]) -> NDArray[Any]:
-        array = np.empty(len(column), dtype=column.dtype)
-        array[at] = column
-        return array.reshape(shape)
-
-    bounds = {side: placed(_bounds(path, cells, outline, side, status == 1)) for side in sides}
-    return Published(
-        name=name,
-        dimensions=outline.dimensions,
-        measure=outline.measure,
-        frequency=outline.frequency,
-        decimals=outline.decimals,
-        value=placed(value),
-        suppressed=placed(status == 1),
-        empty=placed(status == 2),
-        nonnegative=outline.nonnegative,
-        vintage=outline.vintage,
-        where=outline.where,
-        rounding=outline.rounding,
-        **bounds,
-    )
 
 
 def same_published(one: Published, other: Published) -> bool:
@@ -256,253 +203,3 @@ def _translations(tree: Hierarchy) -> dict[str, dict[str, str]]:
         for language, labels in sorted(tree.translations.items())
     }
     return {language: labels for language, labels in found.items() if labels}
-
-
-# ── reading the structure ───────────────────────────────────────────────────────────
-
-
-@dataclass(frozen=True)
-class _Outline:
-    dimensions: tuple[Dimension, ...]
-    measure: str
-    frequency: bool
-    decimals: int
-    nonnegative: bool
-    vintage: str
-    where: tuple[tuple[str, tuple[str, ...]], ...]
-    rounding: int
-    intervals: bool
-
-
-def _locate(folder: Path, name: str | None) -> tuple[Path, str]:
-    """The folder with the public files and the name of the table."""
-    inside = folder / "public"
-    public = inside if inside.is_dir() and not any(folder.glob(f"*{_STRUCTURE}")) else folder
-    if name is not None:
-        check_file_name(name)
-        return public, name
-    found = sorted(p.name.removesuffix(_STRUCTURE) for p in public.glob(f"*{_STRUCTURE}"))
-    if len(found) == 1:
-        return public, found[0]
-    if not found:
-        raise InputError(f"{public}: there is no published table here (no *{_STRUCTURE} file)")
-    raise InputError(
-        f"{public}: there are {len(found)} published tables here; choose one with name=, "
-        f"e.g. {', '.join(map(repr, found[:_EXAMPLES]))}"
-    )
-
-
-def _read_structure(path: Path, name: str) -> _Outline:
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError(f"{path}: the file is missing") from None
-    except (OSError, UnicodeDecodeError, RecursionError) as error:
-        raise InputError(f"{path}: cannot be read: {error}") from None
-    except json.JSONDecodeError as error:
-        raise InputError(
-            f"{path}, line {error.lineno}, column {error.colno}: not valid JSON: {error.msg}"
-        ) from None
-    schema = _member(path, content, "schema", str)
-    if schema != SCHEMA:
-        raise InputError(f"{path}: the schema is {schema!r}, but only {SCHEMA!r} can be read")
-    if _member(path, content, "name", str) != name:
-        raise InputError(f"{path}: the file says its name is {content['name']!r}, not {name!r}")
-    dimensions = tuple(_dimension(path, d) for d in _member(path, content, "dimensions", list))
-    outline = _Outline(
-        dimensions,
-        measure=_member(path, content, "measure", str),
-        frequency=_member(path, content, "frequency", bool),
-        decimals=_member(path, content, "decimals", int),
-        nonnegative=_member(path, content, "nonnegative", bool),
-        vintage=_member(path, content, "vintage", str, ""),
-        where=tuple(
-            (name, _codes(path, codes, "where"))
-            for name, codes in _member(path, content, "where", dict, {}).items()
-        ),
-        rounding=_member(path, content, "rounding", int, 1),
-        intervals=_member(path, content, "intervals", bool, False),
-    )
-    if not dimensions:
-        raise InputError(f"{path}: 'dimensions' is empty; a table has at least one")
-    if not 0 <= outline.decimals <= 18 or (outline.frequency and outline.decimals):
-        raise InputError(
-            f"{path}: 'decimals' is {outline.decimals}; it must be 0 to 18, and 0 for counts"
-        )
-    if outline.rounding < 1:
-        raise InputError(f"{path}: 'rounding' is {outline.rounding}; it must be at least 1")
-    try:
-        sides = ["lower", "upper"] if outline.intervals else []
-        check_names([*(d.name for d in dimensions), outline.measure, "status", *sides])
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from None
-    return outline
-
-
-def _dimension(path: Path, content: Any) -> Dimension:
-    name = _member(path, content, "name", str)
-    codes = _member(path, content, "codes", list)
-    parents = _member(path, content, "parents", list)
-    labels = _member(path, content, "labels", dict)
-    members = {
-        code: _codes(path, codes, "members")
-        for code, codes in _member(path, content, "members", dict, {}).items()
-    }
-    translations = _member(path, content, "translations", dict, {})
-    if not all(isinstance(translated, dict) for translated in translations.values()):
-        raise InputError(f"{path}: 'translations' of {name!r} must be language → code → text")
-    translated = [text for labels in translations.values() for text in labels.values()]
-    texts = (*codes, *parents[1:], *labels.values(), *translated)
-    if parents[:1] != [None] or not all(isinstance(text, str) for text in texts):
-        raise InputError(
-            f"{path}: codes, parents and labels of {name!r} must be text, and null the parent of "
-            "the total, which comes first"
-        )
-    position = {code: i for i, code in enumerate(codes)}
-    try:
-        parent = [-1, *(position[p] for p in parents[1:])]
-        tree = Hierarchy(tuple(codes), np.array(parent, np.int32), labels, translations, members)
-        return Dimension(name, tree)
-    except KeyError as error:
-        raise InputError(f"{path}: {name!r} has a parent {error} that is not a code") from None
-    except HierarchyError as error:
-        raise InputError(f"{path}: the codes of {name!r} are no tree: {error}") from None
-
-
-def _codes(path: Path, content: Any, key: str) -> tuple[str, ...]:
-    if not isinstance(content, list) or not all(isinstance(code, str) for code in content):
-        raise InputError(f"{path}: {key!r} must hold lists of codes")
-    return tuple(content)
-
-
-def _member(path: Path, content: Any, key: str, kind: type[T], usual: T | None = None) -> T:
-    found = content.get(key, usual) if isinstance(content, dict) else None
-    if type(found) is not kind:  # a JSON true must not pass as the number 1
-        raise InputError(f"{path}: {key!r} is missing or is not of type {kind.__name__}")
-    return found
-
-
-# ── reading the cells ───────────────────────────────────────────────────────────────
-
-
-def read_text(path: Path, columns: list[str]) -> pa.Table:
-    """A public CSV with exactly these columns, every value as text.
-
-    Raises
-    ------
-    InputError
-        The file is missing, is no CSV in UTF-8, or has other columns.
-    """
-    try:
-        cells = pa_csv.read_csv(
-            path,
-            # one thread, so that an error can name its row
-            read_options=pa_csv.ReadOptions(use_threads=False),
-            parse_options=pa_csv.ParseOptions(ignore_empty_lines=False),
-            convert_options=pa_csv.ConvertOptions(
-                column_types=dict.fromkeys(columns, pa.string()), strings_can_be_null=False
-            ),
-        )
-        found = cells.column_names
-    except FileNotFoundError:
-        raise InputError(f"{path}: the file is missing") from None
-    except (OSError, pa.ArrowInvalid, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read as CSV in UTF-8: {error}") from None
-    if found != columns:
-        raise InputError(
-            f"{path}, line 1: the columns must be {', '.join(columns)}, "
-            f"but they are {', '.join(found)}"
-        )
-    return cells.combine_chunks()
-
-
-def _positions(path: Path, cells: pa.Table, dimensions: tuple[Dimension, ...]) -> NDArray[np.int64]:
-    """The flat position of each row; every combination of codes exactly once."""
-    shape = tuple(len(d) for d in dimensions)
-    expected = int(np.prod(shape, dtype=object))
-    if expected > _MAX_CELLS:
-        raise InputError(f"{path}: {expected:,} cells are more than can be read ({_MAX_CELLS:,})")
-    at = np.zeros(len(cells), dtype=np.int64)
-    for dimension in dimensions:
-        codes = pa.array(dimension.hierarchy.codes, pa.string())
-        found = pc.index_in(cells[dimension.name], codes)
-        _refuse(path, cells, dimension.name, found.is_null(), "is not a code of the structure file")
-        at = at * len(dimension) + found.to_numpy()
-    order = np.argsort(at, kind="stable")
-    ranked = at[order]
-    again = np.flatnonzero(np.diff(ranked) == 0)
-    if len(again):
-        first, second = order[again[0]] + 2, order[again[0] + 1] + 2
-        raise InputError(
-            f"{path}: {len(again):,} cells are there more than once, e.g. in lines {first} and "
-            f"{second}"
-        )
-    if len(at) < expected:
-        gap = np.flatnonzero(ranked != np.arange(len(at)))
-        missing = np.unravel_index(gap[0] if len(gap) else len(at), shape)
-        cell = ", ".join(
-            f"{d.name}={d.hierarchy.codes[i]}" for d, i in zip(dimensions, missing, strict=True)
-        )
-        raise InputError(
-            f"{path}: {expected - len(at):,} of {expected:,} cells are missing, the first is {cell}"
-        )
-    return at
-
-
-def _values(
-    path: Path, cells: pa.Table, outline: _Outline
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Scaled values (0 where suppressed) and the position of each status in `STATUS`."""
-    measure, text = outline.measure, cells[outline.measure]
-    found = pc.index_in(cells["status"], pa.array(STATUS))
-    _refuse(path, cells, "status", found.is_null(), f"is none of {', '.join(STATUS)}")
-    status = found.to_numpy().astype(np.int64)
-
-    blank = pc.equal(text, "")
-    hidden = pa.chunked_array([pa.array(status == 1)])
-    _refuse(path, cells, measure, pc.and_not(hidden, blank), "must be empty: it is suppressed")
-    value = _numbers(path, cells, outline, measure, status == 1)
-    at_zero = pa.chunked_array([pa.array((status == 2) & (value != 0))])
-    _refuse(path, cells, measure, at_zero, "must be 0: the cell is empty")
-    if outline.nonnegative:
-        negative = pa.chunked_array([pa.array(value < 0)])
-        _refuse(path, cells, measure, negative, "is negative, but the structure excludes that")
-    return value, status
-
-
-def _numbers(
-    path: Path, cells: pa.Table, outline: _Outline, column: str, without: NDArray[np.bool_]
-) -> NDArray[np.int64]:
-    """Scaled values of a column; 0 where it has none, bool ``(rows,)``."""
-    decimals, text = outline.decimals, cells[column]
-    blank = pa.chunked_array([pa.array(without)])
-    form = r"\A-?[0-9]+" + (rf"\.[0-9]{{{decimals}}}" if decimals else "") + r"\z"
-    wrong = pc.and_not(pc.invert(pc.match_substring_regex(text, form)), blank)
-    _refuse(path, cells, column, wrong, f"is not a number with exactly {decimals} decimals")
-    digits = pc.if_else(blank, "0", pc.replace_substring(text, ".", ""))
-    try:
-        return digits.cast(pa.int64()).to_numpy()
-    except pa.ArrowInvalid as error:
-        raise InputError(f"{path}, column {column!r}: out of range: {error}") from None
-
-
-def _bounds(
-    path: Path, cells: pa.Table, outline: _Outline, side: str, hidden: NDArray[np.bool_]
-) -> NDArray[np.int64]:
-    """Published bounds of the suppressed cells, and nothing of the others."""
-    blank = pc.equal(cells[side], "")
-    shown = pa.chunked_array([pa.array(~hidden)])
-    _refuse(path, cells, side, pc.and_not(shown, blank), "must be empty: it is not suppressed")
-    without = blank.to_numpy()
-    bound = _numbers(path, cells, outline, side, without)
-    return np.where(without & hidden, -NO_BOUND if side == "lower" else NO_BOUND, bound)
-
-
-def _refuse(path: Path, cells: pa.Table, column: str, wrong: pa.ChunkedArray, why: str) -> None:
-    rows = np.flatnonzero(wrong.to_numpy())
-    if len(rows):
-        more = f" ({len(rows):,} such lines)" if len(rows) > 1 else ""
-        raise InputError(
-            f"{path}, line {rows[0] + 2}, column {column!r}: "
-            f"{cells[column][int(rows[0])].as_py()!r} {why}{more}"
-        )

@@ -85,6 +85,6 @@ class Published:
     @classmethod
     def read(cls, folder: str | PathLike[str], name: str | None = None) -> Published:
         """The attacker's view from the public files alone (CSV and structure)."""
-        from diskret.tables.public_files import read_published
+        from diskret.tables.read_public import read_published
 
         return read_published(folder, name)
