@@ -135,8 +135,9 @@ def _check_alike(tables: Sequence[Published]) -> None:
     kinds = {(table.frequency, table.decimals) for table in tables}
     if len(kinds) > 1:
         raise InputError(
-            "tables of counts and of sums, or of values with different decimals, have no common "
-            f"equations; attack them apart: {', '.join(repr(t.name) for t in tables)}"
+            "tables of counts and tables of sums have no common equations, so attack them apart; "
+            "values that add up need the same decimals=: "
+            + ", ".join(f"{t.name!r} ({t.measure}, {t.decimals} decimals)" for t in tables)
         )
 
 

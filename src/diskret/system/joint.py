@@ -34,8 +34,7 @@ def joint_system(tables: Sequence[Table], sums: Sequence[MeasureSum] = ()) -> Sy
     Its cells are those of the tables, one table after the other, and behind them cells that
     nobody publishes: the parts of categories that other tables cut through, and what is
     left of all records beside those of a filter. Cells with the same definition are tied
-    together by equations of two. The values of unpublished cells are one possibility,
-    rounded down.
+    together by equations of two. The values of unpublished cells are one possibility.
 
     Parameters
     ----------
