@@ -99,6 +99,42 @@ def test_duckdb_gets_this(query, expected):
     assert sql.text(query, "duckdb") == expected
 
 
+WEIGHTED = sql.Shape(("c0",), ("c1",), unit="c2", holding="c3", weight="c4")
+T0 = int64("CAST(v0 AS DECIMAL(19, 0)) * CAST(w AS DECIMAL(19, 0))")
+
+
+def test_weights_multiply_in_wide_numbers_and_stand_beside_the_largest():
+    query = sql.stayers(WEIGHTED, sql.Part("u", "h IS NULL", largest=2))
+    assert sql.text(query, "duckdb") == (
+        f"WITH records AS (SELECT *, {T0} AS t0 FROM (SELECT m0.leaf AS leaf, c2 AS u, c3 AS h, "
+        "c4 AS w, c1 AS v0 FROM source JOIN m0 ON c0 = m0.raw) AS unweighted), "
+        "contributors AS (SELECT u AS c, MIN(leaf) AS low, MAX(leaf) AS high, COUNT(*) AS records, "
+        f"CASE WHEN COUNT(t0) = COUNT(*) THEN {int64('SUM(t0)')} END AS s0, "
+        f"{int64('SUM(v0)')} AS a0, MIN(w) AS w FROM records WHERE h IS NULL GROUP BY u) "
+        "SELECT CASE WHEN low = high THEN low END AS leaf, COUNT(*) AS contributors, "
+        "CAST(SUM(records) AS BIGINT) AS records, "
+        f"CASE WHEN COUNT(s0) = COUNT(*) THEN {int64('SUM(s0)')} END AS sum0, "
+        f"{int64('SUM(ABS(s0))')} AS magnitude0, "
+        "ARRAY_AGG(c) FILTER(WHERE low < high) AS straddlers, MAX(ABS(a0), 2) AS largest0, "
+        "ARG_MAX(w, ROW(ABS(a0), w), 2) AS weight0 FROM contributors GROUP BY 1"
+    )
+    assert postgres_sql.text(query, {}).endswith(
+        "(ARRAY_AGG(w ORDER BY ROW(ABS(a0), w) DESC) FILTER(WHERE NOT w IS NULL))[1:2] "
+        "AS weight0 FROM contributors GROUP BY 1"
+    )
+    assert spark_sql.text(query, {}).endswith(
+        "TRANSFORM(SLICE(SORT_ARRAY(COLLECT_LIST(STRUCT(ABS(a0) AS col1, w AS w)), FALSE), 1, 2), "
+        "pair -> pair.w) AS weight0 FROM contributors GROUP BY 1"
+    )
+
+
+def test_holdings_answer_for_themselves_without_a_weight():
+    text = sql.text(sql.stayers(WEIGHTED, HOLDINGS), "duckdb")
+    assert "MAX(ABS(s0), 2) AS largest0" in text
+    assert "weight0" not in text
+    assert "a0" not in text
+
+
 @pytest.mark.parametrize("dialect", ["postgres", "spark"])
 def test_all_but_the_largest_can_be_said_in_other_dialects(dialect):
     for part in (UNITS, sql.Part(None, keyed=True), sql.Part("h", "NOT h IS NULL")):

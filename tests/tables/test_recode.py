@@ -197,12 +197,24 @@ def test_no_array_of_a_table_is_forgotten():
     assert {f.name for f in fields(Table)} == {
         *("dimensions", "count", "units", "holdings", "measures", "key_sum", "marked"),
         *("contributors", "key_modulus", "vintage", "frame_kind", "chosen"),  # as they were
-        *("where", "waiver_note", "rounding"),  # as they were
+        *("where", "waiver_note", "rounding", "weight"),  # as they were
         "shown",  # refused
     }
     assert {f.name for f in fields(Measure)} == {
         *("name", "decimals", "sum", "magnitude", "largest", "marked")
     }
+
+
+def test_the_largest_of_weighted_tables_are_not_combined():
+    records = pa.table({"region": ["N", "S", "W"], "v": [5, 3, 2], "w": [2, 1, 4]})
+    asked = {"by": {"region": None}, "value": "v", "weight": "w"}
+    table = dk.tabulate(records, **asked)
+    with pytest.raises(InputError, match="weighted table cannot be combined"):
+        table.recode("region", {"N+S": ["N", "S"]})
+    assert table.recode("region", level=0).measure.largest.tolist() == [[5, 5, 3]]
+    combined = dk.tabulate(records, largest=0, **asked).recode("region", {"N+S": ["N", "S"]})
+    assert combined.measure.sum.tolist() == [21, 13, 8]
+    assert combined.weight == "w"
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,13 @@
 """A job file is understood as written, and what is wrong with it is said with its line."""
 
 import dataclasses
+import json
 import re
 from functools import reduce
 from operator import or_
 from pathlib import Path
 
+import jsonschema
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -30,6 +32,7 @@ from diskret.rules import (
 from diskret.rules.sensitivity import AnyOf
 from diskret.workflow.job import DatabaseRecords, HierarchyFile, Output, Records, read_job
 from diskret.workflow.job_template import template
+from diskret.workflow.run import run_job
 
 JOB = """\
 [records]
@@ -165,6 +168,33 @@ def test_a_filter_is_understood(folder: Path):
     ]:
         with pytest.raises(JobError, match=f"line 38: .*{said}"):
             read_job(written(folder, text.replace("turnover = { min = 0.5 }", wrong, 1)))
+
+
+def test_a_weighted_table_of_a_job_is_protected(folder: Path):
+    (folder / "sample.csv").write_text(
+        "region,turnover,w\nN,10,2.4\nN,6,3.0\nS,5,1.5\nS,5,1.5\n", encoding="utf-8"
+    )
+    text = """
+    [records]
+    path = "sample.csv"
+    [[tables]]
+    by = { region = "flat" }
+    value = "turnover"
+    weight = "w"
+    weight_decimals = 1
+    rounding = 1
+    rules = { p_percent = { p = 5 } }
+    """
+    job = read_job(written(folder, text))
+    assert (job.tables[0].weight, job.tables[0].weight_decimals) == ("w", 1)
+    written_, (result,) = run_job(job, keys=folder / "keys")
+    assert result.public["turnover"].to_pylist() == [57, 42, 15]
+    certificate = json.loads(
+        (written_ / "internal" / "turnover.certificate.json").read_text(encoding="utf-8")
+    )
+    assert certificate["weight"] == "w"
+    schema = Path(__file__).parents[2] / "docs/schema/certificate-internal.schema.json"
+    jsonschema.validate(certificate, json.loads(schema.read_text(encoding="utf-8")))
 
 
 def test_requests_and_waivers_are_understood(folder: Path):
@@ -428,12 +458,38 @@ def test_every_option_of_the_template_is_admissible(folder: Path):
     options = ["# " + line if line.startswith(" ") else line for line in options]
     fixed = options.index('encoding = "utf-8"')
     del options[fixed : fixed + 5]
-    options = [line for line in options if not line.startswith(("url =", "table ="))]
+    without = ("url =", "table =", "weight")  # not together with path, request and waiver
+    options = [line for line in options if not line.startswith(without)]
     job = read_job(written(folder, "\n".join(options)))
     assert isinstance(job.records, Records)
     assert job.records.engine == "duckdb"
     assert job.tables[0].frozen == ({"region": "Total", "size": "Total"},)
     assert job.attacker == Attacker(relative=50)
+
+
+def test_the_template_shows_weights(folder: Path):
+    options = [line for line in template().splitlines() if line.startswith("#weight")]
+    lines = [line for line in template().splitlines() if line not in options]
+    at = lines.index('value = "turnover"            # column to sum; left out: a frequency table')
+    lines[at + 1 : at + 1] = [line[1:] for line in options]
+    table = read_job(written(folder, "\n".join(lines))).tables[0]
+    assert (table.weight, table.weight_decimals) == ("w", 0)
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ('value = "v"\nweight_decimals = 2', "'weight_decimals' needs a 'weight'"),
+        ('weight = "w"', "'weight' needs a 'value'"),
+        ('value = "v"\nweight = "w"\nwaiver = "a"', "'weight' and 'waiver' cannot be combined"),
+        ('value = "v"\nweight = "w"\nweight_decimals = 10', "'weight_decimals'"),
+    ],
+)
+def test_weights_that_make_no_sense_have_a_line(folder: Path, keys: str, said: str):
+    text = '[records]\npath = "firms.csv"\n[[tables]]\nby = { region = "flat" }\n'
+    text += keys + "\nrules = { minimum_frequency = { n = 3 } }\n"
+    with pytest.raises(JobError, match=f"line [0-9]+.*{said}"):
+        read_job(written(folder, text))
 
 
 def test_the_template_shows_fixed_format(folder: Path):

@@ -139,3 +139,14 @@ def test_too_many_cells_are_refused_before_anything_is_built():
     frame = pa.table({"a": ["00001"], "b": ["00002"]})
     with pytest.raises(InputError, match="cells"):
         dk.tabulate(frame, by={"a": big, "b": big})
+
+
+def test_weighted_sums_are_published_in_fewer_decimals():
+    frame = pa.table({"size": ["s", "s", "m"], "v": [1.5, 2.5, 4.0], "w": [1.25, 3.1, 2.0]})
+    asked = {"by": {"size": SIZE}, "value": "v", "decimals": 1, "weight_decimals": 2}
+    table = dk.tabulate(frame, weight="w", **asked).rounded(1)
+    assert table.measure.decimals == 3
+    assert table.measure.sum.tolist() == [17625, 9625, 8000]
+    result = dk.suppress(table, dk.rules.Dominance(3, 100))
+    assert result.public["v"].to_pylist() == [18, 10, 8]
+    assert result.settings["weight"] == "w"

@@ -53,7 +53,10 @@ def answer(question: LeafQuestion, records: Records) -> Leaves:
     shape, checks = _shape(question, records, where)
     hierarchies = _attach_codes(question, records, shape)
     _check(records, checks, where)
+    if question.weight is not None and question.unit is not None:
+        _refuse_unequal_weights(records, shape)
     measures = list(question.values)
+    weight_unit = None if question.weight is None else 10**question.weight_decimals
 
     passes: dict[str, Contributions] = {}
     wanted = _passes(question)
@@ -61,7 +64,7 @@ def answer(question: LeafQuestion, records: Records) -> Leaves:
     for kind, parts in wanted.items():
         # who is marked matters for those whose largest are kept, the last kind
         asked = shape if kind == kinds[-1] else replace(shape, marks=())
-        read = [_contributions(records, asked, part, measures) for part in parts]
+        read = [_contributions(records, asked, part, measures, weight_unit) for part in parts]
         passes[kind] = contributions.merge(read, measures)
     first, *_, last = *passes.values(), *passes.values()
 
@@ -88,6 +91,10 @@ def answer(question: LeafQuestion, records: Records) -> Leaves:
             mark: _named(last.marked_largest[:, j], measures)
             for j, mark in enumerate(question.marks)
         },
+        weight_unit=weight_unit,
+        largest_weight=(
+            {} if last.largest_weight is None else _named(last.largest_weight, measures)
+        ),
     )
 
 
@@ -150,6 +157,7 @@ def _shape(
         modulus=question.key_modulus,
         where=where,
         marks=_attach_marks(question, records, where),
+        weight=maybe(question.weight, partial(columns.weight, decimals=question.weight_decimals)),
     )
     return shape, checks
 
@@ -217,17 +225,39 @@ def _passes(question: LeafQuestion) -> dict[str, list[sql.Part]]:
 
 
 def _contributions(
-    records: Records, shape: sql.Shape, part: sql.Part, measures: Sequence[str]
+    records: Records,
+    shape: sql.Shape,
+    part: sql.Part,
+    measures: Sequence[str],
+    weight_unit: int | None,
 ) -> Contributions:
+    read = partial(
+        contributions.read,
+        measures=measures,
+        largest=part.largest,
+        marks=len(shape.marks),
+        weight_unit=weight_unit,
+    )
     records.keep("kept", sql.stayers(shape, part))
     if part.contributor is None:
         stayers = records.fetch(sql.stayer_rows(shape, part, "kept"))
-        return contributions.read(stayers, None, measures, part.largest, len(shape.marks))
+        return read(stayers, None)
     if part.keyed:
         _refuse_conflicts(records, shape)
     stayers = records.fetch(sql.stayer_rows(shape, part, "kept"))
     straddlers = records.fetch(sql.straddlers(shape, part, "kept"))
-    return contributions.read(stayers, straddlers, measures, part.largest, len(shape.marks))
+    return read(stayers, straddlers)
+
+
+def _refuse_unequal_weights(records: Records, shape: sql.Shape) -> None:
+    units = records.fetch(sql.unequal_weights(shape))["units"][0].as_py()
+    if units:
+        examples = _examples(records, sql.unequal_weight_examples(shape))
+        raise InputError(
+            f"units with more than one weight: {units:,}{examples}; a unit stands for equally "
+            "many in all its records: give it one weight, or leave unit= out if each record was "
+            "sampled on its own"
+        )
 
 
 def _refuse_conflicts(records: Records, shape: sql.Shape) -> None:
@@ -249,6 +279,7 @@ def _straddlers(
         sums=_named(rows.sums, measures),
         key=rows.key,
         marked=_named(rows.marked, marked if rows.marked.shape[1] else ()),
+        weight=rows.weight,
     )
 
 

@@ -15,6 +15,7 @@ Kind = Literal["text", "integer", "decimal", "float", "other", "unusable"]
 
 INT64 = 2**63 - 1
 _FLOAT = 2**53  # beyond it neighbouring whole numbers share one float64
+_WEIGHT_DECIMALS = 9  # so that the product of two units of weight fits 64 bits
 _DECIMALS = 18  # 10**18 is the largest power of ten that fits 64 bits
 
 
@@ -108,6 +109,20 @@ def value(column: Column, decimals: int) -> Reading:
     problem = f"values that are not finite, too large or {finer} in column {column.name!r}"
     remedy = "state decimals=, or round them first"
     return _whole(column, 10**decimals, (-INT64, INT64), problem, remedy)
+
+
+def weight(column: Column, decimals: int) -> Reading:
+    """Read a sampling weight ≥ 1 as a whole number of units of ``10**-decimals``, exactly."""
+    if not 0 <= decimals <= _WEIGHT_DECIMALS:
+        raise InputError(
+            f"weight_decimals={decimals} for column {column.name!r}; it must be from 0 to "
+            f"{_WEIGHT_DECIMALS}"
+        )
+    finer = f"with more than {decimals} decimals" if decimals else "with decimals"
+    problem = f"weights that are below 1, not finite, too large or {finer} in column "
+    remedy = "a record stands at least for itself; state weight_decimals=, or round them first"
+    bounds = 10**decimals, INT64
+    return _whole(column, 10**decimals, bounds, f"{problem}{column.name!r}", remedy)
 
 
 def record_key(column: Column, modulus: int) -> Reading:

@@ -11,6 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from diskret.engines.columns import INT64
+from diskret.engines.pairs import heaviest
 from diskret.errors import InputError
 
 
@@ -19,7 +20,8 @@ class Rows:
     """Straddlers: a row for each contributor and leaf, sorted by both.
 
     ``contributor``, ``leaf`` (its number) and ``records`` have the shape ``(s,)``, ``sums``
-    ``(s, measures)``, ``key`` ``(s,)`` or None, ``marked`` ``(s, marks)``.
+    ``(s, measures)``, ``key`` ``(s,)`` or None, ``marked`` ``(s, marks)``, ``weight`` ``(s,)``
+    or None.
     """
 
     contributor: NDArray[np.int64]
@@ -28,6 +30,7 @@ class Rows:
     sums: NDArray[np.int64]
     key: NDArray[np.uint64] | None
     marked: NDArray[np.int64]
+    weight: NDArray[np.int64] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +40,8 @@ class Contributions:
     ``leaf`` (numbers, ascending), ``contributors``, ``records`` and ``key_sum`` have the shape
     ``(rows,)``, ``sums`` and ``magnitudes`` ``(rows, measures)``, ``largest``
     ``(rows, measures, k)``; ``marked`` (marked records) ``(rows, marks)`` and ``marked_largest``
-    ``(rows, marks, measures)``.
+    ``(rows, marks, measures)``. With weights, ``largest`` is for a weight of 1 and
+    ``largest_weight``, of the same shape, says how many times it counts.
     """
 
     leaf: NDArray[np.int64]
@@ -50,6 +54,7 @@ class Contributions:
     marked: NDArray[np.int64]
     marked_largest: NDArray[np.int64]
     straddlers: Rows
+    largest_weight: NDArray[np.int64] | None = None
 
 
 def read(
@@ -58,25 +63,45 @@ def read(
     measures: Sequence[str],
     largest: int,
     marks: int = 0,
+    weight_unit: int | None = None,
 ) -> Contributions:
     """Read the answers of `sql.stayers` and `sql.straddlers`.
+
+    Parameters
+    ----------
+    stayers, straddlers
+        The answers; None: nobody straddles.
+    measures
+        Names of the measures.
+    largest
+        How many largest contributions were asked for.
+    marks
+        How many marks.
+    weight_unit
+        Scaled weight that means 1, or None without weights. Where the answers tell no
+        weights, each contributor has this one.
 
     Raises
     ------
     InputError
         A sum leaves the range of 64-bit integers.
     """
+    sums = _sums(stayers, "sum", measures)  # first of all: refuses what leaves the range
+    top, top_weight = _largest(stayers, len(measures), largest), None
+    if weight_unit is not None:
+        top, top_weight = _with_weights(stayers, top, weight_unit)
     return Contributions(
         leaf=_integers(stayers, "leaf"),
         contributors=_integers(stayers, "contributors"),
         records=_integers(stayers, "records"),
-        sums=_sums(stayers, "sum", measures),
+        sums=sums,
         magnitudes=_sums(stayers, "magnitude", measures),
-        largest=_largest(stayers, len(measures), largest),
+        largest=top,
+        largest_weight=top_weight,
         key_sum=_keys(stayers, "key_sum"),
         marked=_marked(stayers, marks),
         marked_largest=_marked_largest(stayers, marks, len(measures)),
-        straddlers=_rows(straddlers, measures, marks),
+        straddlers=_rows(straddlers, measures, marks, weight_unit),
     )
 
 
@@ -96,13 +121,18 @@ def merge(parts: Sequence[Contributions], measures: Sequence[str]) -> Contributi
     _refuse_overflow(np.stack(magnitudes).astype(np.uint64).sum(axis=0), measures)
     kept = parts[0].largest.shape[2]
     together = np.concatenate([part.largest for part in aligned], axis=2)
+    weights = [part.largest_weight for part in aligned if part.largest_weight is not None]
+    top, top_weight = -np.sort(-together, axis=2)[:, :, :kept], None
+    if weights:
+        top, top_weight = heaviest(together, np.concatenate(weights, axis=2), kept)
     return Contributions(
         leaf=leaves,
         contributors=_added([part.contributors for part in aligned]),
         records=_added([part.records for part in aligned]),
         sums=_added([part.sums for part in aligned]),
         magnitudes=_added(magnitudes),
-        largest=-np.sort(-together, axis=2)[:, :, :kept],
+        largest=top,
+        largest_weight=top_weight,
         key_sum=None,
         marked=_added([part.marked for part in aligned]),
         marked_largest=np.stack([part.marked_largest for part in aligned]).max(axis=0),
@@ -127,6 +157,7 @@ def align(part: Contributions, leaves: NDArray[np.int64]) -> Contributions:
         sums=spread(part.sums),
         magnitudes=spread(part.magnitudes),
         largest=spread(part.largest),
+        largest_weight=None if part.largest_weight is None else spread(part.largest_weight),
         key_sum=None if part.key_sum is None else spread(part.key_sum),
         marked=spread(part.marked),
         marked_largest=spread(part.marked_largest),
@@ -194,6 +225,7 @@ def _appended(lists: Sequence[Rows]) -> Rows:
     for rows in lists:
         numbers.append(rows.contributor + first)
         first = int(numbers[-1][-1]) + 1 if len(rows.contributor) else first
+    weights = [rows.weight for rows in lists if rows.weight is not None]
     return Rows(
         contributor=np.concatenate(numbers),
         leaf=np.concatenate([rows.leaf for rows in lists]),
@@ -201,6 +233,7 @@ def _appended(lists: Sequence[Rows]) -> Rows:
         sums=np.concatenate([rows.sums for rows in lists]),
         key=None,
         marked=np.concatenate([rows.marked for rows in lists]),
+        weight=np.concatenate(weights) if weights else None,
     )
 
 
@@ -211,11 +244,18 @@ def marked_records(part: Contributions) -> NDArray[np.int64]:
     return marked
 
 
-def _rows(table: pa.Table | None, measures: Sequence[str], marks: int) -> Rows:
+def _rows(
+    table: pa.Table | None, measures: Sequence[str], marks: int, weight_unit: int | None
+) -> Rows:
     if table is None:
         none = np.empty(0, dtype=np.int64)
         sums = np.empty((0, len(measures)), dtype=np.int64)
-        return Rows(none, none, none, sums, None, np.empty((0, marks), dtype=np.int64))
+        weight = None if weight_unit is None else none
+        return Rows(none, none, none, sums, None, np.empty((0, marks), dtype=np.int64), weight)
+    weight = None
+    if weight_unit is not None:
+        told = "w" in table.column_names
+        weight = _integers(table, "w") if told else np.full(len(table), weight_unit)
     return Rows(
         contributor=_integers(table, "contributor"),
         leaf=_integers(table, "leaf"),
@@ -223,6 +263,7 @@ def _rows(table: pa.Table | None, measures: Sequence[str], marks: int) -> Rows:
         sums=_sums(table, "sum", measures),
         key=_keys(table, "k"),
         marked=_marked(table, marks),
+        weight=weight,
     )
 
 
@@ -261,10 +302,22 @@ def _marked_largest(table: pa.Table, marks: int, measures: int) -> NDArray[np.in
     return largest
 
 
-def _largest(table: pa.Table, measures: int, k: int) -> NDArray[np.int64]:
+def _with_weights(
+    table: pa.Table, top: NDArray[np.int64], unit: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The largest for a weight of 1, in units of the weighted sums, and their weights."""
+    _, measures, k = top.shape
+    if k and measures and "weight0" not in table.column_names:
+        # padding gets a weight too: it is 0, however often it counts
+        return top, np.full(top.shape, unit, dtype=np.int64)
+    # weights are at least 1, so this is at most the weighted sum and fits
+    return top * unit, _largest(table, measures, k, "weight")
+
+
+def _largest(table: pa.Table, measures: int, k: int, name: str = "largest") -> NDArray[np.int64]:
     largest = np.zeros((len(table), measures, k), dtype=np.int64)
     for i in range(measures if k else 0):
-        lists = table[f"largest{i}"].combine_chunks()
+        lists = table[f"{name}{i}"].combine_chunks()
         there = np.arange(k) < lists.value_lengths().to_numpy()[:, None]
         largest[:, i][there] = lists.flatten().to_numpy()
     return largest

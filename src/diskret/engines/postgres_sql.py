@@ -86,6 +86,9 @@ def _quoted(value: str) -> str:
 
 def _adapted(node: exp.Expr) -> exp.Expr:
     if isinstance(node, exp.Anonymous) and node.name.upper() == "MAX":
+        value, k = node.expressions
+        return _largest(value, value, k)
+    if isinstance(node, exp.Anonymous) and node.name.upper() == "ARG_MAX":
         return _largest(*node.expressions)
     if isinstance(node, exp.TryCast):
         return _try_decimal(node)
@@ -94,9 +97,9 @@ def _adapted(node: exp.Expr) -> exp.Expr:
     return node
 
 
-def _largest(value: exp.Expr, k: exp.Expr) -> exp.Expr:
-    x = value.sql("postgres")
-    sliced = f"(ARRAY_AGG({x} ORDER BY {x} DESC) FILTER (WHERE NOT {x} IS NULL))[1:{k.name}]"
+def _largest(value: exp.Expr, order: exp.Expr, k: exp.Expr) -> exp.Expr:
+    x, by = value.sql("postgres"), order.sql("postgres")
+    sliced = f"(ARRAY_AGG({x} ORDER BY {by} DESC) FILTER (WHERE NOT {x} IS NULL))[1:{k.name}]"
     return exp.maybe_parse(sliced, dialect="postgres")
 
 

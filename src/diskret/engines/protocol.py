@@ -34,6 +34,11 @@ class LeafQuestion:
         Record keys are integers in ``[0, key_modulus)``; key sums are reduced by it.
     where
         Which records count; the others are not looked at, whatever they hold.
+    weight
+        Column of sampling weights ≥ 1, or None. All sums are then weighted, in units of
+        10**-(decimals + weight_decimals). A unit has one weight. Not together with marks.
+    weight_decimals
+        Weights become integers in units of 10**-weight_decimals.
     marks
         Name → mark on records. A contributor is marked where one of its records there is.
     """
@@ -46,6 +51,8 @@ class LeafQuestion:
     largest: int = 0
     key_modulus: int = 2**32
     where: Where = ()
+    weight: str | None = None
+    weight_decimals: int = 0
     marks: Mapping[str, Mark] = field(default_factory=dict[str, Mark])
 
 
@@ -68,6 +75,9 @@ class Straddlers:
         The contributor's record key, ``(rows,)``, uint64, or None.
     marked
         Mark → number of the contributor's marked records there, ``(rows,)``, int64.
+    weight
+        The contributor's weight, scaled, ``(rows,)``, int64; that of a holding is 1. None
+        without weights.
     """
 
     contributor: NDArray[np.int64]
@@ -75,6 +85,7 @@ class Straddlers:
     sums: Mapping[str, NDArray[np.int64]]
     key: NDArray[np.uint64] | None = None
     marked: Mapping[str, NDArray[np.int64]] = field(default_factory=dict[str, NDArray[np.int64]])
+    weight: NDArray[np.int64] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +110,8 @@ class Leaves:
         (holdings if given, else units), ``(rows,)``, int64.
     largest
         Measure → the largest |contributions| of those stayers, descending, padded with
-        0, ``(rows, largest)``, int64.
+        0, ``(rows, largest)``, int64. With weights: for a weight of 1, so that a unit's is
+        its unweighted sum and a holding's its weighted sum, which stands for itself.
     units, holdings
         Number of stayers, ``(rows,)``, int64; None if the column was not given.
     unit_straddlers, holding_straddlers
@@ -113,6 +125,11 @@ class Leaves:
         Mark → measure → the largest |contribution| of a marked stayer among the
         largest-relevant contributors, 0 if there is none, ``(rows,)``, int64. Their
         straddlers say which of them are marked.
+    weight_unit
+        10**weight_decimals, or None without weights.
+    largest_weight
+        Measure → the scaled weights of the contributors in `largest`, same shape; empty
+        without weights.
     """
 
     by: Mapping[str, Hierarchy]
@@ -129,6 +146,10 @@ class Leaves:
     marked: Mapping[str, NDArray[np.int64]] = field(default_factory=dict[str, NDArray[np.int64]])
     marked_largest: Mapping[str, Mapping[str, NDArray[np.int64]]] = field(
         default_factory=dict[str, Mapping[str, NDArray[np.int64]]]
+    )
+    weight_unit: int | None = None
+    largest_weight: Mapping[str, NDArray[np.int64]] = field(
+        default_factory=dict[str, NDArray[np.int64]]
     )
 
 
@@ -148,8 +169,9 @@ class Engine(Protocol):
         InputError
             A column is missing or of a type that cannot be used; a dimension or unit is
             null; a value is null, not finite or has more decimals than stated; a sum leaves
-            the range of 64-bit integers; a unit has two record keys; no record satisfies
-            `where`. The message says how many records and shows examples.
+            the range of 64-bit integers; a unit has two record keys or two weights; a weight
+            is null, below 1 or has more decimals than stated; no record satisfies `where`. The
+            message says how many records and shows examples.
         HierarchyError
             A code is not a leaf of its tree; says how many records and shows examples.
         """

@@ -49,6 +49,11 @@ def _adapted(node: exp.Expr, views: Mapping[str, str]) -> exp.Expr:
     if isinstance(node, exp.Anonymous) and node.name.upper() == "MAX":
         x, k = (part.sql("spark") for part in node.expressions)
         return _parsed(f"SLICE(SORT_ARRAY(COLLECT_LIST({x}), FALSE), 1, {k})")
+    if isinstance(node, exp.Anonymous) and node.name.upper() == "ARG_MAX":
+        w, order, k = node.expressions
+        pairs = ", ".join(part.sql("spark") for part in order.expressions)
+        sorted_ = f"SORT_ARRAY(COLLECT_LIST(STRUCT({pairs})), FALSE)"
+        return _parsed(f"TRANSFORM(SLICE({sorted_}, 1, {k.name}), pair -> pair.{w.name})")
     if isinstance(node, exp.Sum):
         return _parsed(f"SUM(CAST({node.this.sql('spark')} AS DECIMAL(19, 0)))")
     if isinstance(node, exp.Trim):

@@ -1,9 +1,10 @@
 """The queries behind the questions: portable SQLGlot trees over internal names.
 
 Records are the relation ``source`` with columns ``c0 …``; internal names are ``leaf`` (number
-of the combination of leaves), ``u`` (unit), ``h`` (holding), ``k`` (record key), ``v0 …``
-(measures) and ``x0 …`` (marks: 1 or 0). Sums of 64-bit integers are wider than 64 bits in the
-engines, so that leaving the range is seen, not wrapped.
+of the combination of leaves), ``u`` (unit), ``h`` (holding), ``k`` (record key), ``w`` (weight),
+``v0 …`` (measures), ``t0 …`` (measures times weight, null beyond 64 bits) and ``x0 …`` (marks: 1
+or 0). Sums of 64-bit integers are wider than 64 bits in the engines, so that leaving the range is
+seen, not wrapped.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ class Shape:
     marks
         Expression that tells each mark, and whether the records with a value in the relation
         ``g0 …`` (column ``raw``) bear it, or all others.
+    weight
+        Expression of the weights, or None.
     """
 
     codes: tuple[str, ...]
@@ -47,6 +50,7 @@ class Shape:
     modulus: int = 1
     where: str | None = None
     marks: tuple[tuple[str, bool], ...] = ()
+    weight: str | None = None
 
 
 @dataclass(frozen=True)
@@ -131,7 +135,10 @@ def stayers(shape: Shape, part: Part) -> Select:
     query = exp.select(*outer).from_("contributors").group_by("1")
     if part.largest:
         for i in range(len(shape.measures)):
-            query = query.select(_largest(f"ABS(s{i})", part.largest, f"largest{i}"))
+            own = "a" if _paired(shape, part) else "s"
+            query = query.select(_largest(f"ABS({own}{i})", part.largest, f"largest{i}"))
+            if _paired(shape, part):
+                query = query.select(_whose_weight(f"ABS(a{i})", part.largest, f"weight{i}"))
     return _over_records(shape, query, contributors=_contributors(shape, part))
 
 
@@ -140,6 +147,7 @@ def stayer_rows(shape: Shape, part: Part, relation: str) -> Select:
     names = ["leaf", "contributors", "records", *(["key_sum"] if part.keyed else [])]
     for i in range(len(shape.measures)):
         names += [f"sum{i}", f"magnitude{i}", *([f"largest{i}"] if part.largest else [])]
+        names += [f"weight{i}"] if part.largest and _paired(shape, part) else []
     for j in range(len(shape.marks)):
         names += [f"marked{j}", *[f"top{j}_{i}" for i in range(len(shape.measures))]]
     return exp.select(*names).from_(relation).where("NOT leaf IS NULL").order_by("leaf")
@@ -156,8 +164,9 @@ def straddlers(shape: Shape, part: Part, relation: str) -> Select:
     numbered = exp.select("c", number).from_(listed.subquery("listed"))
     query = (
         exp.select("contributor", "leaf", "COUNT(*) AS records")
-        .select(*[f"{_int64(f'SUM(v{i})')} AS sum{i}" for i in range(len(shape.measures))])
+        .select(*[f"{_sum(shape, i)} AS sum{i}" for i in range(len(shape.measures))])
         .select(*(["MIN(k) AS k"] if part.keyed else []))
+        .select(*(["MIN(w) AS w"] if _paired(shape, part) else []))
         .select(*[f"CAST(SUM(x{j}) AS BIGINT) AS marked{j}" for j in range(len(shape.marks))])
         .from_("records")
         .join("numbered", on=f"{part.contributor} = c")
@@ -186,11 +195,27 @@ def key_conflict_examples(shape: Shape) -> Select:
     return _over_records(shape, query)
 
 
+def unequal_weights(shape: Shape) -> Select:
+    """How many units have more than one weight."""
+    units = _of_unequal_weight("u").subquery("unequal")
+    return _over_records(shape, exp.select("COUNT(*) AS units").from_(units))
+
+
+def unequal_weight_examples(shape: Shape) -> Select:
+    """A few units with more than one weight."""
+    query = _of_unequal_weight("CAST(u AS VARCHAR) AS example").order_by("example").limit(6)
+    return _over_records(shape, query)
+
+
+def _of_unequal_weight(selected: str) -> Select:
+    return exp.select(selected).from_("records").group_by("u").having("MIN(w) < MAX(w)")
+
+
 def _over_records(shape: Shape, query: Select, **ctes: Select) -> Select:
     """Put the relation ``records`` and further ones before a query."""
     leaf = " + ".join(f"m{i}.leaf" for i in range(len(shape.codes))) or "CAST(0 AS INT)"
     columns = [f"{leaf} AS leaf"]
-    named = {"u": shape.unit, "h": shape.holding, "k": shape.key}
+    named = {"u": shape.unit, "h": shape.holding, "k": shape.key, "w": shape.weight}
     columns += [f"{expression} AS {name}" for name, expression in named.items() if expression]
     columns += [f"{expression} AS v{i}" for i, expression in enumerate(shape.measures)]
     for j, (_, listed) in enumerate(shape.marks):
@@ -202,6 +227,10 @@ def _over_records(shape: Shape, query: Select, **ctes: Select) -> Select:
     for j, (code, _) in enumerate(shape.marks):
         records = records.join(f"g{j}", on=f"{code} = g{j}.raw", join_type="left")
     records = _only(records, shape.where)
+    if shape.weight:
+        wide = "CAST(v{0} AS DECIMAL(19, 0)) * CAST(w AS DECIMAL(19, 0))"
+        weighted = [f"{_int64(wide.format(i))} AS t{i}" for i in range(len(shape.measures))]
+        records = exp.select("*", *weighted).from_(records.subquery("unweighted"))
     query = query.with_("records", records)
     for name, cte in ctes.items():
         query = query.with_(name, cte)
@@ -215,12 +244,15 @@ def _only(query: Select, where: str | None) -> Select:
 def _contributors(shape: Shape, part: Part) -> Select:
     """Each contributor's lowest and highest leaf, numbers of records, sums and keys."""
     measures = range(len(shape.measures))
+    paired, value = _paired(shape, part), "t" if shape.weight else "v"
     if part.contributor is None:
         query = exp.select(
             "leaf AS low",
             "leaf AS high",
             "1 AS records",
-            *[f"v{i} AS s{i}" for i in measures],
+            *[f"{value}{i} AS s{i}" for i in measures],
+            *([f"v{i} AS a{i}" for i in measures] if paired else []),
+            *(["w"] if paired else []),
             *(["k", "k AS other_k"] if part.keyed else []),
             *[f"x{j}" for j in range(len(shape.marks))],
         )
@@ -230,11 +262,25 @@ def _contributors(shape: Shape, part: Part) -> Select:
             "MIN(leaf) AS low",
             "MAX(leaf) AS high",
             "COUNT(*) AS records",
-            *[f"{_int64(f'SUM(v{i})')} AS s{i}" for i in measures],
+            *[f"{_sum(shape, i)} AS s{i}" for i in measures],
+            *([f"{_int64(f'SUM(v{i})')} AS a{i}" for i in measures] if paired else []),
+            *(["MIN(w) AS w"] if paired else []),
             *(["MIN(k) AS k", "MAX(k) AS other_k"] if part.keyed else []),
             *[f"SUM(x{j}) AS x{j}" for j in range(len(shape.marks))],
         ).group_by(part.contributor)
     return _only(query.from_("records"), part.where)
+
+
+def _paired(shape: Shape, part: Part) -> bool:
+    """Whether contributors have weights; a holding, with units of several, answers for itself."""
+    return shape.weight is not None and part.contributor != "h"
+
+
+def _sum(shape: Shape, i: int) -> str:
+    """The sum of a measure over records, weighted where there are weights."""
+    if shape.weight is None:
+        return _int64(f"SUM(v{i})")
+    return f"CASE WHEN COUNT(t{i}) = COUNT(*) THEN {_int64(f'SUM(t{i})')} END"
 
 
 def _int64(wide: str) -> str:
@@ -249,3 +295,11 @@ def _largest(value: str, k: int, alias: str) -> exp.Alias:
     """
     largest = exp.Anonymous(this="MAX", expressions=[exp.maybe_parse(value), exp.convert(k)])
     return exp.Alias(this=largest, alias=exp.to_identifier(alias))
+
+
+def _whose_weight(value: str, k: int, alias: str) -> exp.Alias:
+    """The weights of those who have the k largest values, heavier ones first among equals."""
+    order = exp.Anonymous(this="ROW", expressions=[exp.maybe_parse(value), exp.column("w")])
+    weights = [exp.column("w"), order, exp.convert(k)]
+    found = exp.Anonymous(this="ARG_MAX", expressions=weights)
+    return exp.Alias(this=found, alias=exp.to_identifier(alias))

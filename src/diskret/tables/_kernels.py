@@ -22,6 +22,9 @@ def add_straddlers(
     key: NDArray[np.uint64],
     key_sum: NDArray[np.uint64],
     marked_largest: NDArray[np.int64],
+    weight: NDArray[np.int64],
+    weight_unit: int,
+    largest_weight: NDArray[np.int64],
 ) -> None:  # pragma: no cover - compiled
     """Add each contributor once to every cell it touches; see `count_straddlers`.
 
@@ -29,7 +32,9 @@ def add_straddlers(
     code, padded with −1, ``(d, codes, depth)``; `sizes` the numbers of codes; `marked` the
     numbers of marked records, ``(rows, marks)``. Everything after `marked` but `key` is
     added to, by cell: ``(cells,)``, ``(m, cells)``, ``(m, cells, k)``, ``(marks, m, cells)``;
-    `key` and `key_sum` are empty where there are no record keys.
+    `key` and `key_sum` are empty where there are no record keys, `weight` and
+    `largest_weight` where there are no weights. With weights `sums` are weighted and `largest`
+    is for a weight of 1, which is `weight_unit`.
     """
     rows, dimensions = position.shape
     measures, cells, kept = largest.shape
@@ -84,6 +89,16 @@ def add_straddlers(
                     if borne[j, cell] > 0 and size > marked_largest[j, m, cell]:
                         marked_largest[j, m, cell] = size
                 magnitude[m, cell] += size
+                load = 0
+                if len(weight):
+                    load = weight[first]
+                    if load != weight_unit:
+                        size = size // load * weight_unit  # exact: a sum, load times
                 for rank in range(kept):
                     if size > largest[m, cell, rank]:
                         size, largest[m, cell, rank] = largest[m, cell, rank], size
+                        if len(weight):
+                            load, largest_weight[m, cell, rank] = (
+                                largest_weight[m, cell, rank],
+                                load,
+                            )

@@ -37,6 +37,15 @@ def recode(
             "the cells of this table are rounded already, so sums of them are not what the exact "
             "values would be rounded to; combine categories before rounding"
         )
+    if (
+        table.weight is not None
+        and groups is not None
+        and any(m.largest.shape[-1] for m in table.measures)
+    ):
+        raise InputError(
+            "the largest contributions of a weighted table cannot be combined; recode the records "
+            "and tabulate them again, or cut the tree with level= instead"
+        )
     axis = names.index(dimension)
     tree = table.dimensions[axis].hierarchy
     if groups is not None and level is None:

@@ -11,10 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.engines import Leaves, Straddlers, Where
+from diskret.engines.pairs import heaviest
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.io import FrameKind
 from diskret.tables.dimension import Dimension
+from diskret.tables.slots import merge_pairs_up, slots
 from diskret.tables.straddlers import Excess, count_straddlers
 from diskret.tables.table import Measure, Table
 
@@ -28,6 +30,7 @@ def roll_up(
     key_modulus: int = 2**32,
     vintage: str = "",
     where: Where = (),
+    weight: str | None = None,
     frame_kind: FrameKind = "pyarrow",
 ) -> Table:
     """The complete table, totals included, from what an engine counted at leaf level.
@@ -55,6 +58,7 @@ def roll_up(
         key_modulus=key_modulus,
         vintage=vintage,
         where=where,
+        weight=weight,
         frame_kind=frame_kind,
         marked={mark: dense.total(number, mark) for mark, number in leaves.marked.items()},
     )
@@ -141,21 +145,39 @@ class _Dense:
 
 
 def _measure(dense: _Dense, name: str, decimals: int, ranked: Excess | None) -> Measure:
-    leaves, kept = dense.leaves, dense.kept
+    leaves = dense.leaves
     summed = dense.total(leaves.sums[name], name)
     magnitude = dense.total(leaves.magnitudes[name], name)
-    top = np.zeros((*dense.shape, kept), dtype=np.int64)
-    top[tuple(leaves.position.T)] = leaves.largest[name]
-    top = merge_up(top, dense.trees)
     if ranked is not None:
-        number = list(leaves.sums).index(name)
-        magnitude += ranked.magnitude[number].reshape(dense.shape)
-        straddling = ranked.largest[number].reshape(top.shape)
-        top = _descending(np.concatenate((top, straddling), axis=-1), kept)
+        magnitude += ranked.magnitude[list(leaves.sums).index(name)].reshape(dense.shape)
+    top = _largest(dense, name, ranked)
     if np.array_equal(magnitude, summed):
         magnitude = summed  # no second array for the common case of no negative values
     marked = {mark: _marked(dense, mark, name, ranked) for mark in leaves.marked_largest}
     return Measure(name, decimals, summed, magnitude, top, marked)
+
+
+def _largest(dense: _Dense, name: str, ranked: Excess | None) -> NDArray[np.int64]:
+    """The largest contributions to each cell; where they have weights, what slots hold."""
+    leaves, kept, at = dense.leaves, dense.kept, tuple(dense.leaves.position.T)
+    top = np.zeros((*dense.shape, kept), dtype=np.int64)
+    top[at] = leaves.largest[name]
+    number = list(leaves.sums).index(name)
+    straddling = None if ranked is None else ranked.largest[number].reshape(top.shape)
+    if leaves.weight_unit is None:
+        top = merge_up(top, dense.trees)
+        if straddling is not None:
+            top = _descending(np.concatenate((top, straddling), axis=-1), kept)
+        return top
+
+    weight = np.zeros_like(top)
+    weight[at] = leaves.largest_weight[name]
+    top, weight = merge_pairs_up(top, weight, dense.trees)
+    if ranked is not None and straddling is not None:
+        theirs = ranked.largest_weight[number].reshape(top.shape)
+        both = np.concatenate((top, straddling), -1), np.concatenate((weight, theirs), -1)
+        top, weight = heaviest(*both, kept)
+    return slots(top, weight, leaves.weight_unit)
 
 
 def _marked(dense: _Dense, mark: str, name: str, ranked: Excess | None) -> NDArray[np.int64]:
@@ -194,7 +216,10 @@ def _excess(straddlers: Straddlers | None, dense: _Dense) -> Excess | None:
     if straddlers is None or len(straddlers.contributor) == 0:
         return None
     measures = list(dense.leaves.sums)
-    return count_straddlers(straddlers, dense.leaves.position, dense.trees, measures, dense.kept)
+    leaves = dense.leaves
+    return count_straddlers(
+        straddlers, leaves.position, dense.trees, measures, dense.kept, leaves.weight_unit
+    )
 
 
 def _whose(leaves: Leaves) -> str:

@@ -28,6 +28,9 @@ class Excess:
     marked_largest
         The largest |contribution| of a straddler that is marked there,
         ``(marks, measures, cells)``, int64.
+    largest_weight
+        With weights `largest` is for a weight of 1, and this, of the same shape, says how
+        many times it counts; empty without.
     """
 
     number: NDArray[np.int64]
@@ -35,6 +38,7 @@ class Excess:
     largest: NDArray[np.int64]
     key_sum: NDArray[np.uint64]
     marked_largest: NDArray[np.int64]
+    largest_weight: NDArray[np.int64]
 
 
 def count_straddlers(
@@ -43,6 +47,7 @@ def count_straddlers(
     trees: list[Hierarchy],
     measures: list[str],
     kept: int,
+    weight_unit: int | None = None,
 ) -> Excess:
     """What the straddlers add to every cell, leaf or total.
 
@@ -58,6 +63,8 @@ def count_straddlers(
         Which measures, in this order.
     kept
         How many largest contributions to keep.
+    weight_unit
+        Scaled weight that means 1, or None without weights.
     """
     from diskret.tables._kernels import add_straddlers
 
@@ -71,6 +78,9 @@ def count_straddlers(
         largest=np.zeros((len(measures), cells, kept), dtype=np.int64),
         key_sum=np.zeros(cells if keyed else 0, dtype=np.uint64),
         marked_largest=np.zeros((len(straddlers.marked), len(measures), cells), dtype=np.int64),
+        largest_weight=np.zeros(
+            (len(measures), 0 if weight_unit is None else cells, kept), dtype=np.int64
+        ),
     )
     sums = [straddlers.sums[name] for name in measures]
     add_straddlers(
@@ -86,6 +96,9 @@ def count_straddlers(
         straddlers.key if straddlers.key is not None else np.empty(0, dtype=np.uint64),
         excess.key_sum,
         excess.marked_largest,
+        straddlers.weight if straddlers.weight is not None else np.empty(0, dtype=np.int64),
+        weight_unit or 1,
+        excess.largest_weight,
     )
     return excess
 

@@ -35,6 +35,8 @@ class Measure:
         `sum` where no contribution is negative.
     largest
         The largest |contributions|, descending, padded with 0, shape ``(*table.shape, k)``.
+        In a weighted table a contribution of weight w counts as w equal ones, the last of
+        them partly: the i-th entry is what lies between i − 1 and i on the axis of weights.
     marked
         Mark → the largest |contribution| of a marked contributor, 0 if there is none, shape
         of the table; for the marks see `Table.marked`.
@@ -80,6 +82,9 @@ class Table:
     where
         Which records were tabulated, part of every cell's definition: (column, codes or
         bounds) pairs in the order of the columns; empty: all.
+    weight
+        Column of the sampling weights that the sums are weighted with, or None. `count`,
+        `units` and `holdings` are not weighted.
     rounding
         Scaled units of the measure to protect that its published values are multiples of;
         see `rounded`.
@@ -110,6 +115,7 @@ class Table:
     key_modulus: int = 2**32
     vintage: str = ""
     where: Where = ()
+    weight: str | None = None
     rounding: int = 1
     shown: NDArray[np.int64] | None = None
     frame_kind: FrameKind = "pyarrow"

@@ -116,6 +116,7 @@ def _table(
         optional=(
             *("name", "value", "decimals", "unit", "holding", "vintage", "where", "title"),
             *("request", "waiver", "waiver_note", "recode", "rounding"),
+            *("weight", "weight_decimals"),
             *("method", "cost", "time_limit", "frozen"),
         ),
     )
@@ -124,6 +125,7 @@ def _table(
     value = section.text("value", None)
     if "decimals" in section and value is None:
         raise section.error("'decimals' needs a 'value'; counts have none", "decimals")
+    _check_weight(section)
     table = TableJob(
         name=section.text("name", value or "count"),
         by=by,
@@ -132,6 +134,8 @@ def _table(
         decimals=section.whole("decimals", 0, 0, 12),
         unit=section.text("unit", None),
         holding=section.text("holding", None),
+        weight=section.text("weight", None),
+        weight_decimals=section.whole("weight_decimals", 0, 0, 9),
         vintage=section.text("vintage", ""),
         where=_where(section.section("where")),
         recode=_recode(section.section("recode"), by),
@@ -285,6 +289,20 @@ def _symbols(section: Section) -> str | SymbolSet:
 # ── what no section can see alone ───────────────────────────────────────────────────
 
 
+def _check_weight(section: Section) -> None:
+    if "weight_decimals" in section and "weight" not in section:
+        raise section.error("'weight_decimals' needs a 'weight'", "weight_decimals")
+    if "weight" in section and "value" not in section:
+        raise section.error(
+            "'weight' needs a 'value'; counts stay those of the sample. For a weighted count sum a "
+            "column of ones",
+            "weight",
+        )
+    for key in ("request", "waiver"):
+        if "weight" in section and key in section:
+            raise section.error(f"'weight' and '{key}' cannot be combined; leave one out", key)
+
+
 def _check_columns(
     section: Section, by: Mapping[str, object], records: Records | DatabaseRecords
 ) -> None:
@@ -297,7 +315,7 @@ def _check_columns(
     for column in by:
         if column not in columns:
             raise section.unknown("no such column:", column, columns, "by", column)
-    for key in ("value", "unit", "holding"):
+    for key in ("value", "unit", "holding", "weight"):
         column = section.text(key, None)
         if column is not None and column not in columns:
             raise section.unknown(f"'{key}' is no such column:", column, columns, key)

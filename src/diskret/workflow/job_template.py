@@ -37,6 +37,8 @@ value = "turnover"            # column to sum; left out: a frequency table
 #decimals = 0                 # of the value
 #unit = "firm_id"             # who contributes; left out: every record is a unit
 #holding = "group_id"         # who stands behind the units
+#weight = "w"                 # sampling weights >= 1; sums are weighted, counts are not
+#weight_decimals = 0          # of the weights; sums have those of the value and the weight
 #vintage = "2025"             # period and revision
 #where = { year = "2025", size = ["1", "2"], employees = { min = 10 } }  # only such records
 #request = "asked"            # yes or no: asked for protection; { asked = ["1", "2"] }: 2 levels

@@ -108,7 +108,7 @@ class TableJob:
         All rules, joined.
     value
         Column to sum, None for a frequency table.
-    decimals, unit, holding, vintage, method, cost, time_limit
+    decimals, unit, holding, weight, weight_decimals, vintage, method, cost, time_limit
         As in `diskret.tabulate` and `diskret.suppress`.
     where
         Which records count, in its canonical form.
@@ -132,6 +132,8 @@ class TableJob:
     decimals: int = 0
     unit: str | None = None
     holding: str | None = None
+    weight: str | None = None
+    weight_decimals: int = 0
     vintage: str = ""
     where: Where = ()
     request: Marking | None = None

@@ -154,6 +154,8 @@ def _tabulated(
         value=_measures(table),
         unit=table.unit,
         holding=table.holding,
+        weight=table.weight,
+        weight_decimals=table.weight_decimals,
         largest=table.rule.largest,
         decimals=table.decimals,
         where=dict(table.where),

@@ -248,6 +248,7 @@ def _settings(order: _Order, pattern: Pattern) -> dict[str, Any]:
         "method": pattern.method,
         "cost": _text(order.cost),
         **({"where": told(table.where)} if table.where else {}),
+        **({"weight": table.weight} if table.weight is not None else {}),
         **({"waiver": table.waiver_note or "not stated"} if "no_waiver" in table.marked else {}),
     }
     if order.sensitivity.entries is not None:

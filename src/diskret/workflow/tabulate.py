@@ -20,6 +20,8 @@ from diskret.tables import Table
 from diskret.tables.rollup import roll_up
 from diskret.workflow.marks import Marking, marks
 
+_MOST_DECIMALS = 18  # of sums: 10**18 is the largest power of ten that fits 64 bits
+
 
 def tabulate(
     records: Any,
@@ -28,6 +30,8 @@ def tabulate(
     value: str | Sequence[str] | None = None,
     unit: str | None = None,
     holding: str | None = None,
+    weight: str | None = None,
+    weight_decimals: int = 0,
     where: Mapping[str, Any] | None = None,
     request: Marking | None = None,
     waiver: Marking | None = None,
@@ -60,6 +64,14 @@ def tabulate(
     holding
         Column of the holding a unit belongs to; null: a holding of its own. Concentration
         rules then look at holdings.
+    weight
+        Column of sampling weights ≥ 1: sums are weighted and exact, with the decimals of the
+        value and of the weight together (`Table.rounded` publishes them in fewer). A
+        contribution of weight w counts as w equal ones in the rules; a named holding, with
+        its weighted sum, as one. Counts stay those of the sample. All records of a unit need
+        the same weight.
+    weight_decimals
+        Decimals of the weights, at most 9. A weight with more decimals is an error.
     where
         Only records that satisfy a filter: column → a code, several codes, or
         ``{"min": …, "max": …}`` with numbers (both included, either may be left out). A record
@@ -97,9 +109,11 @@ def tabulate(
     Raises
     ------
     InputError
-        Columns are missing, or hold nulls or values that cannot be used as they are; no
-        record satisfies `where`, or none has any of the codes it asks for in a column (if
-        only some codes do not occur, there is a warning).
+        Columns are missing, or hold nulls or values that cannot be used as they are; a
+        weight is below 1, or a unit has two; weights come without a value, or together with
+        requests or waivers; sums leave the range of 64-bit integers; no record satisfies
+        `where`, or none has any of the codes it asks for in a column (if only some codes do
+        not occur, there is a warning).
     HierarchyError
         Codes are not leaves of their tree.
 
@@ -120,6 +134,10 @@ def tabulate(
     if largest < 0:
         raise InputError(f"largest must be ≥ 0, not {largest}")
     places = {n: decimals.get(n, 0) if isinstance(decimals, Mapping) else decimals for n in names}
+    if weight is None and weight_decimals:
+        raise InputError("weight_decimals= needs weight=, the column of the weights")
+    if weight is not None:
+        _check_weight(weight, weight_decimals, places, request is not None or waiver is not None)
     filtered = canonical(where)
     question = LeafQuestion(
         by=dict(by),
@@ -130,6 +148,8 @@ def tabulate(
         largest=largest if names else 0,
         key_modulus=key_modulus,
         where=filtered,
+        weight=weight,
+        weight_decimals=weight_decimals,
         marks=marks(request, waiver),
     )
     opened = records if isinstance(records, Source) else source(records)
@@ -139,10 +159,11 @@ def tabulate(
     progress("tabulate", 1, 2)
     table = roll_up(
         leaves,
-        places,
+        {name: decimals + weight_decimals for name, decimals in places.items()},
         key_modulus=key_modulus,
         vintage=vintage,
         where=filtered,
+        weight=weight,
         frame_kind=opened.kind,
     )
     progress("tabulate", 2, 2)
@@ -160,3 +181,22 @@ def _check_names(dimensions: list[str], values: list[str]) -> None:
     twice = {n for n in [*dimensions, *values] if [*dimensions, *values].count(n) > 1}
     if twice:
         raise InputError(f"columns are used twice in by= and value=: {', '.join(sorted(twice))}")
+
+
+def _check_weight(weight: str, decimals: int, places: Mapping[str, int], marked: bool) -> None:
+    if not places:
+        raise InputError(
+            f"weight={weight!r} weights sums, and a table of counts has none; counts stay those of "
+            "the sample. For a weighted count sum a column of ones: value="
+        )
+    if marked:
+        raise InputError(
+            "weight= cannot be combined with request= or waiver=: which of the equal contributors "
+            "that a weight stands for asked or consented is not known; leave these out"
+        )
+    for name, own in places.items():
+        if own + decimals > _MOST_DECIMALS:
+            raise InputError(
+                f"{name!r} has {own} decimals and {weight!r} {decimals}; weighted sums have both, "
+                f"and at most {_MOST_DECIMALS} are possible"
+            )
