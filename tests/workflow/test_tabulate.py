@@ -141,12 +141,22 @@ def test_too_many_cells_are_refused_before_anything_is_built():
         dk.tabulate(frame, by={"a": big, "b": big})
 
 
+def test_a_weighted_and_an_unweighted_table_of_the_same_records_are_refused_together():
+    frame = pa.table({"size": ["s", "s", "m"], "v": [1, 2, 4], "w": [1, 1, 3]})
+    asked = {"by": {"size": SIZE}, "value": "v"}
+    weighted, plain = dk.tabulate(frame, weight="w", **asked), dk.tabulate(frame, **asked)
+    rule = dk.rules.MinimumFrequency(2)
+    with pytest.raises(InputError, match="weighted by 'w' and by nothing"):
+        dk.suppress([weighted, plain], rule, name=["a", "b"])
+    assert len(dk.suppress([weighted, plain["count"]], rule)) == 2
+
+
 def test_weighted_sums_are_published_in_fewer_decimals():
     frame = pa.table({"size": ["s", "s", "m"], "v": [1.5, 2.5, 4.0], "w": [1.25, 3.1, 2.0]})
     asked = {"by": {"size": SIZE}, "value": "v", "decimals": 1, "weight_decimals": 2}
     table = dk.tabulate(frame, weight="w", **asked).rounded(1)
     assert table.measure.decimals == 3
-    assert table.measure.sum.tolist() == [17625, 9625, 8000]
+    assert table.measure.sum.tolist() == [17625, 8000, 9625]
     result = dk.suppress(table, dk.rules.Dominance(3, 100))
-    assert result.public["v"].to_pylist() == [18, 10, 8]
+    assert result.public["v"].to_pylist() == [18, 8, 10]
     assert result.settings["weight"] == "w"

@@ -23,7 +23,7 @@ def linked(tables: Sequence[Table], sums: Sequence[MeasureSum] = ()) -> list[lis
     Raises
     ------
     InputError
-        A sum names a measure that no table has.
+        A sum names a measure that no table has, or tables that are tied differ in weights.
     """
     kinds = [(table.measure.name, table.vintage) for table in tables]
     for equation in sums:
@@ -40,12 +40,25 @@ def linked(tables: Sequence[Table], sums: Sequence[MeasureSum] = ()) -> list[lis
         or kinds[i][1] == kinds[j][1]
         and any({kinds[i][0], kinds[j][0]} <= {s.total, *s.parts} for s in sums)
     ]
+    _refuse_unlike_weights(tables, tied)
     pairs = np.array(tied, dtype=np.int64).reshape(len(tied), 2)
     graph = sparse.coo_array(
         (np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(len(tables), len(tables))
     )
     groups, label = csgraph.connected_components(graph, directed=False)
     return [np.flatnonzero(label == group).tolist() for group in range(groups)]
+
+
+def _refuse_unlike_weights(tables: Sequence[Table], tied: Sequence[tuple[int, int]]) -> None:
+    for pair in tied:
+        one, other = (tables[i] for i in pair)
+        if one.weight != other.weight and not (one.frequency or other.frequency):
+            said = [f"by {t.weight!r}" if t.weight else "by nothing" for t in (one, other)]
+            raise InputError(
+                f"tables of {one.measure.name!r} and {other.measure.name!r} have records in common "
+                f"but are weighted {said[0]} and {said[1]}, so no equation ties what one shows to "
+                "what the other hides; tabulate both with the same weight="
+            )
 
 
 def sums_between(tables: Sequence[Table], sums: Sequence[MeasureSum]) -> tuple[MeasureSum, ...]:
