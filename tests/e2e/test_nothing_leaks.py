@@ -1,6 +1,7 @@
 """Every byte in public/ is read: nothing of the office's knowledge is in it."""
 
 import io
+import json
 import zipfile
 
 import numpy as np
@@ -8,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import diskret as dk
+from diskret.workflow.write import write
 
 P, RANGE = 13.37, 8.191
 
@@ -123,3 +125,56 @@ def test_the_scan_would_find_a_leak_in_a_report(released):
     hidden = result.table.measure.sum[result.published.suppressed]
     shown = set(_numbers((folder / "internal" / "turnover.report.html").read_bytes()))
     assert any(str(v).encode() in shown for v in hidden.tolist() if v >= 10_000)
+
+
+@pytest.fixture(scope="module")
+def several(tmp_path_factory):
+    """Tied tables with intervals, a derived figure, and tables side by side."""
+    register = dk.datasets.business_register(20_000, seed=6)
+
+    def by(*names):
+        return dk.tabulate(
+            register.records,
+            by={name: register.by[name] for name in names},
+            value="turnover",
+            unit="firm_id",
+            holding="group_id",
+        )
+
+    rule = dk.rules.PPercent(P) | dk.rules.MinimumFrequency(3, range=RANGE)
+    tables = [by("nace", "region"), by("nace", "size"), by("nace", "region")["count"]]
+    results = dk.suppress(
+        tables, [rule, rule, dk.rules.MinimumFrequency(3)], name=["turnover", "sizes", "firms"]
+    )
+    folder = tmp_path_factory.mktemp("several") / "out"
+    write(
+        results,
+        folder,
+        ("csv", "parquet", "xlsx", "html"),
+        intervals=True,
+        derived=[dk.derive.mean(results[0], results[2], name="mean")],
+        combined={"both": ["turnover", "firms"]},
+    )
+    return results, folder
+
+
+def test_nothing_of_several_tables_leaks(several):
+    results, folder = several
+    hidden, levels, shown = set[int](), set[int](), set[int]()
+    for result in results[:2]:
+        suppressed = result.published.suppressed
+        hidden |= set(result.table.measure.sum[suppressed].tolist())
+        needs = result.certificate.requirements
+        levels |= set(needs.lower.tolist()) | set(needs.upper.tolist())
+        read = dk.Published.read(folder, result.name)
+        shown |= set(read.value[~suppressed].tolist())
+        shown |= set(read.lower[suppressed].tolist()) | set(read.upper[suppressed].tolist())
+    for path in (folder / "public").glob("*.certificate.json"):
+        bounds = json.loads(path.read_text(encoding="utf-8"))["intervals"]
+        shown |= {v for side in ("lower", "upper") for v in bounds[side] if v is not None}
+    secrets = {str(v).encode() for v in (hidden | levels) - shown if v >= 100_000}
+    assert len(secrets) > 100
+    words = [b"primary", b"secondary", b"p_percent", b"witness", b"level", b"firm_id", b"internal"]
+    for name, content in every_byte(folder / "public"):
+        assert not secrets & _numbers(content), name
+        assert not [w for w in words if w in content.lower()], name
