@@ -50,6 +50,7 @@ def write_columns_xlsx(
         print_wide(sheet)
         head = book.add_format({"bold": True, "bottom": 1})
         figure_head = book.add_format({"bold": True, "bottom": 1, "align": "right"})
+        text_head = book.add_format({"bold": True, "bottom": 1, "indent": 1})
         text = book.add_format({"indent": 1})  # else a status touches the figure before it
         formats = {
             places: book.add_format({"num_format": "#,##0" + ("." + "0" * places) * bool(places)})
@@ -59,7 +60,9 @@ def write_columns_xlsx(
         for column, (name, values) in enumerate(first.items()):
             width = max([len(name), *(len(str(value)) for value in values)])
             sheet.set_column(column, column, min(width + 2, _WIDEST))
-            sheet.write_string(0, column, name, figure_head if name in decimals else head)
+            sheet.write_string(
+                0, column, name, figure_head if name in decimals else text_head if column else head
+            )
         row = 0
         for block in cells.to_batches(max_chunksize=_ROWS_AT_ONCE):
             for values in zip(*(column.to_pylist() for column in block.columns), strict=True):
