@@ -170,7 +170,10 @@ def locate(
     if np.any(how_often > 1):
         twice = found[how_often > 1]
         shown = "; ".join(describe(tuple(dimensions), int(c)) for c in twice[:_EXAMPLES])
-        raise InputError(f"{len(twice):,} cells are there more than once: {shown}")
+        raise InputError(
+            f"{len(twice):,} cells are there more than once: {shown}. Does by= name every column "
+            "of codes? Otherwise remove all rows of a cell but one"
+        )
     return tuple(dimensions), at
 
 
