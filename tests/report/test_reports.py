@@ -190,7 +190,17 @@ def test_the_public_report_says_nothing_internal(published, certificate, tmp_pat
     for language in ("en", "de"):
         public_page(published, knowing, tmp_path, language=language)
         text = (tmp_path / "t.html").read_text(encoding="utf-8").lower()
-        words = ("primary", "secondary", "primär", "sekundär", "4711", "relative", "p_percent", "p% rule", "p-%-Regel")
+        words = (
+            "primary",
+            "secondary",
+            "primär",
+            "sekundär",
+            "4711",
+            "relative",
+            "p_percent",
+            "p% rule",
+            "p-%-regel",
+        )
         assert [w for w in (*words, "level", "internal", "intern ") if w in text] == []
 
 
