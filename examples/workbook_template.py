@@ -127,14 +127,13 @@ def main(folder: Path, language: str = "en") -> None:
     rule = dk.rules.PPercent(10) | dk.rules.MinimumFrequency(3)
     title = {"en": "Turnover of firms", "de": "Umsatz der Unternehmen"}[language]
     # two tables in one workbook are written with the function behind `Result.write`
-    from diskret.workflow.write import write
 
     results = [
         dk.suppress(table, rule, name="turnover"),
         dk.suppress(table["count"], dk.rules.MinimumFrequency(3), name="firms"),
     ]
     titles = {"turnover": title}
-    write(results, folder, ["csv"], language=language, titles=titles, template=template)
+    dk.write(results, folder, ["csv"], language=language, titles=titles, template=template)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ PUBLIC = [
     "rules",
     "suppress",
     "tabulate",
+    "write",
 ]
 
 PROMISED = {

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from diskret.workflow import derive as derive
     from diskret.workflow import suppress as suppress
     from diskret.workflow import tabulate as tabulate
+    from diskret.workflow.write import write as write
 
 __version__ = "0.1.0"
 
@@ -43,6 +44,7 @@ __all__ = [
     "rules",
     "suppress",
     "tabulate",
+    "write",
 ]
 
 _MODULES = ("attack", "datasets", "rules")
@@ -59,6 +61,7 @@ _HOME = {
     "derive": "workflow",
     "suppress": "workflow",
     "tabulate": "workflow",
+    "write": "workflow.write",
 }
 
 

@@ -527,3 +527,8 @@ def test_progress_ends_at_the_total():
     examine(three_way(0), progress=lambda *now: told.append(now))
     assert told[-1][0] == "attack"
     assert told[-1][1] == told[-1][2]
+
+
+def test_only_published_tables_are_attacked():
+    with pytest.raises(InputError, match="'str'; give result.published, or Published.read"):
+        intervals("out/public")

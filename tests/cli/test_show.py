@@ -162,3 +162,12 @@ def test_every_language_fills_in_the_same():
 
     english, german = (vars(TEXTS[language]) for language in Language)
     assert {k: fields(v) for k, v in english.items()} == {k: fields(v) for k, v in german.items()}
+
+
+def test_a_label_that_says_its_code_is_not_doubled():
+    labels = {"a": "a", "b": "b and more", "Total": "Total"}
+    text = shown(published(FLAT.with_labels(labels)))
+    assert "a a" not in text
+    assert "b b and" not in text
+    assert "b and more" in text
+    assert text.count("Total") == 1

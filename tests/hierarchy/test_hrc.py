@@ -138,3 +138,10 @@ def test_published_files_are_read(reference_data, path, codes, leaves):
 def test_region_codes_are_stripped(reference_data):
     tree = Hierarchy.read(reference_data / "data/tauargus/checkTauArgus/simple2d/region2.hrc")
     assert tree.codes[1:6] == ("Nr", "1", "2", "3", "Os")
+
+
+def test_a_csv_file_is_not_taken_for_a_tree(tmp_path):
+    path = tmp_path / "nace.csv"
+    path.write_text("code,parent\nC,\nC10,C\n", encoding="utf-8")
+    with pytest.raises(HierarchyError, match="nace.csv: a .csv file .*from_parents"):
+        Hierarchy.read(path)

@@ -190,7 +190,17 @@ def test_the_public_report_says_nothing_internal(published, certificate, tmp_pat
     for language in ("en", "de"):
         public_page(published, knowing, tmp_path, language=language)
         text = (tmp_path / "t.html").read_text(encoding="utf-8").lower()
-        words = ("primary", "secondary", "primär", "sekundär", "4711", "relative", "p_percent")
+        words = (
+            "primary",
+            "secondary",
+            "primär",
+            "sekundär",
+            "4711",
+            "relative",
+            "p_percent",
+            "p% rule",
+            "p-%-regel",
+        )
         assert [w for w in (*words, "level", "internal", "intern ") if w in text] == []
 
 
@@ -252,7 +262,7 @@ def test_the_office_sees_why_and_at_what_price(published, cells, certificate, tm
     lost, reasons, positions = page.tables[:3]
     assert lost[0][2:4] == ["Primary", "Secondary"]
     assert lost[3] == ["region", "2", "1", "3", "66.7\xa0%", "", "15.00", "50.0\xa0%", ""]
-    assert reasons[1] == ["p_percent", "1", ""]
+    assert reasons[1] == ["p% rule", "1", ""]
     # (6.13 − 4) / 5, 2.87 / 5, (3.87 − 1) / 5; the fourth has no upper end
     assert [row[1] for row in positions[1:]] == [*"0000120000", "1"]
     assert "Confidential" in "".join(page.texts)
@@ -262,7 +272,7 @@ def test_the_office_sees_true_values_levels_and_settings(published, cells, certi
     page = internal_page(published, cells, certificate, tmp_path, language="de")
     first = page.tables[4][1]
     assert first == [
-        "A1 · small", "Primär (p_percent)", "6,13", "0,31 / 0,31", "4,00", "9,00",
+        "A1 · small", "Primär (p-%-Regel)", "6,13", "0,31 / 0,31", "4,00", "9,00",
         "55,6\xa0%", "",
     ]  # fmt: skip
     assert ["rule", "PPercent(p=13)"] in page.tables[5]

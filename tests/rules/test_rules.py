@@ -1,6 +1,7 @@
 """Rules: the seeds' examples, strictness, exact levels, joining."""
 
 from fractions import Fraction
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -148,7 +149,9 @@ def test_joining_sensitivities_keeps_reasons_apart():
         (lambda: Dominance(3, 101), "at most 100"),
         (lambda: MinimumFrequency(1), "n must be"),
         (lambda: MinimumFrequency(3, range=-5), "range"),
-        (lambda: MinimumFrequency(3, of="persons")(one_cell([1])), "of must be"),
+        (lambda: MinimumFrequency(3, of="persons"), "of must be"),
+        (lambda: PPercent(5) | cast(Any, 3), "joined with rules, not with 3"),
+        (lambda: PPercent(5) | MinimumFrequency, "joined with rules"),
         (lambda: MinimumFrequency(3, of="holdings")(one_cell([1])), "holding="),
         (lambda: PPercent(5)(one_cell([1])["count"]), "frequency table"),
         (lambda: Dominance(4, 80)(one_cell([1])), "largest=4"),

@@ -15,8 +15,9 @@ from diskret.errors import InputError, ProofError, VerificationError
 from diskret.suppression import sequential
 from diskret.system import joint_system
 from diskret.tables import Publication
+from diskret.workflow.job import read_job
+from diskret.workflow.run import run_job
 from diskret.workflow.verify import verify
-from diskret.workflow.write import write
 
 SCHEMAS = Path(__file__).parents[2] / "docs" / "schema"
 KEYS = dk.SecretKeys(bytes(32))
@@ -91,7 +92,7 @@ def test_sums_of_measures_protect_each_other():
 
 
 def test_written_together_verified_together(register, tmp_path):
-    folder = write(pair(register), tmp_path / "out", ["csv", "html"], keys=KEYS)
+    folder = dk.write(pair(register), tmp_path / "out", ["csv", "html"], keys=KEYS)
     report = verify(folder, keys=KEYS)
     assert report.tables == ("turnover_nace_region", "turnover_nace_size")
     assert any("attacked together with turnover_nace_size" in line for line in report.lines)
@@ -104,12 +105,14 @@ def test_a_table_does_not_leave_without_those_it_was_protected_with(register, tm
         one.write(tmp_path / "out")
     alone = dk.suppress(two.table, dk.rules.PPercent(10), name="other")
     with pytest.raises(InputError, match="were not protected together"):
-        write([alone, dk.suppress(one.table, dk.rules.PPercent(10))], tmp_path / "out", keys=KEYS)
+        dk.write(
+            [alone, dk.suppress(one.table, dk.rules.PPercent(10))], tmp_path / "out", keys=KEYS
+        )
     assert not (tmp_path / "out").exists()
 
 
 def test_a_missing_or_changed_companion_is_noticed(register, tmp_path):
-    folder = write(pair(register), tmp_path / "out", ["csv"], keys=KEYS)
+    folder = dk.write(pair(register), tmp_path / "out", ["csv"], keys=KEYS)
     path = folder / "public" / "turnover_nace_size.certificate.json"
     content = json.loads(path.read_text(encoding="utf-8"))
     path.write_text(json.dumps({**content, "tables": ["turnover_nace_size"]}), encoding="utf-8")
@@ -133,7 +136,7 @@ def test_three_tables_claim_less(register):
 
 @pytest.mark.parametrize("side", ["public", "internal"])
 def test_certificates_of_linked_tables_follow_their_schema(register, tmp_path, side):
-    folder = write(pair(register), tmp_path / "out", ["csv"], keys=KEYS)
+    folder = dk.write(pair(register), tmp_path / "out", ["csv"], keys=KEYS)
     name = f"certificate-{side}.schema.json"
     schema = json.loads((SCHEMAS / name).read_text(encoding="utf-8"))
     path = folder / side / "turnover_nace_size.certificate.json"
@@ -218,3 +221,41 @@ def test_a_protector_with_wrong_joint_equations_publishes_nothing(register, monk
     costs = [lambda _, price=price: price for price in dear]
     with pytest.raises(ProofError, match="narrowed down too far after all repairs"):
         dk.suppress([table, coarse], RULE, cost=costs, name=["fine", "coarse"])
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (lambda result: {"results": result}, "is a single result"),
+        (lambda result: {"results": [result.table]}, "not an object of type 'Table'"),
+        (lambda result: {"results": []}, "nothing to write"),
+        (lambda result: {"formats": "excel"}, "csv, parquet, xlsx, html, not 'excel'"),
+        (lambda result: {"derived": dk.derive.share(result, "r")}, r"derived=\[count_share\]"),
+        (lambda result: {"derived": [result]}, "made with dk.derive .* type 'Result'"),
+    ],
+)
+def test_what_cannot_be_written_is_told(given, message, tmp_path):
+    cells = pa.table({"r": ["N", "S", "W"], "n": [7, 2, 5]})
+    result = dk.suppress(dk.Table.from_cells(cells, by={"r": None}, count="n"), RULE)
+    folder = tmp_path / "out"
+    with pytest.raises(InputError, match=message):
+        dk.write(**{"results": [result], "folder": folder, "keys": KEYS, **given(result)})
+    assert not folder.exists()
+
+
+def test_an_error_about_data_names_the_table_of_the_job(tmp_path):
+    (tmp_path / "firms.csv").write_text("region,sales\nN,1\nS,2\n", encoding="utf-8")
+    tables = """
+[[tables]]
+by = { region = "flat" }
+rules = { minimum_frequency = { n = 3 } }
+[[tables]]
+name = "by sector"
+by = { sector = "flat" }
+rules = { minimum_frequency = { n = 3 } }
+"""
+    (tmp_path / "job.toml").write_text(
+        f'records = {{ path = "firms.csv" }}{tables}', encoding="utf-8"
+    )
+    with pytest.raises(InputError, match="job.toml, table 'by sector': .* no column 'sector'"):
+        run_job(read_job(tmp_path / "job.toml"), keys=KEYS)

@@ -1,6 +1,7 @@
 """The verb suppress: options, frames, attackers, refusals."""
 
 import sys
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -51,6 +52,22 @@ def test_public_has_codes_values_and_one_status_for_all_suppressed():
     assert {c["status"] for c in public} == {"published", "suppressed"}
     assert all((c["count"] is None) == (c["status"] == "suppressed") for c in public)
     assert len(public) == 20
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"table": frame()}, "protects tables, not an object of type 'Table'; make one with"),
+        ({"table": [counts(), "counts"]}, "protects tables, not an object of type 'str'"),
+        ({"rule": MinimumFrequency}, "is no rule; give one like"),
+        ({"rule": "p%"}, "'p%' is no rule"),
+        ({"attacker": "outsider"}, "attacker= is a dk.Attacker"),
+    ],
+)
+def test_arguments_of_a_wrong_kind_are_told(given, told):
+    with pytest.raises(InputError, match=told):
+        arguments: dict[str, Any] = {"table": counts(), "rule": MinimumFrequency(3), **given}
+        dk.suppress(**arguments)
 
 
 def test_nothing_unsafe_suppresses_nothing():

@@ -25,6 +25,19 @@ record = st.tuples(
 )
 
 
+@pytest.mark.parametrize("by", [["nace", "size"], "nace", {}, {"nace": "nace.hrc"}])
+def test_what_is_no_mapping_to_trees_is_told(by):
+    with pytest.raises(InputError, match="by="):
+        dk.tabulate(pa.table({"nace": ["A1"], "size": ["s"]}), by=by)
+
+
+@pytest.mark.parametrize("decimals", ["2", -1, 1.5, True])
+def test_decimals_are_whole_numbers(decimals):
+    records = pa.table({"size": ["s"], "sales": [1]})
+    with pytest.raises(InputError, match="decimals of 'sales'"):
+        dk.tabulate(records, by={"size": None}, value="sales", decimals=decimals)
+
+
 def above(tree, code):
     return [tree.codes[i] for i in tree.ancestors[tree.position[code]]]
 

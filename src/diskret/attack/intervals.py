@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from diskret.attack.attacker import Attacker
 from diskret.attack.examine import Examination, examine
+from diskret.errors import InputError
 from diskret.io import FrameKind, from_arrow
 from diskret.progress import Progress, silent
 from diskret.tables import Published
@@ -48,11 +49,22 @@ def intervals(
 
     Raises
     ------
+    InputError
+        Something else than a published table was given.
     ContradictionError
         Published values and bounds that no table can satisfy.
     """
+    _check_published(published)
     examination = examine(published, attacker or Attacker(), progress=progress, original=original)
     return from_arrow(interval_frame(published, examination), kind)
+
+
+def _check_published(given: Any) -> None:
+    if not isinstance(given, Published):
+        raise InputError(
+            f"intervals() attacks a published table, not an object of type "
+            f"{type(given).__name__!r}; give result.published, or Published.read(folder)"
+        )
 
 
 def interval_frame(published: Published, examination: Examination) -> pa.Table:

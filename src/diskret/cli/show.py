@@ -101,10 +101,12 @@ def _cell(
 
 def _label(tree: Hierarchy, i: int, language: Language, width: int = _LABEL_WIDTH) -> Text:
     code = tree.codes[i]
-    name = f"{code} {tree.label(code, language.value)}".rstrip()
-    label = Text("  " * int(tree.level[i]) + name, style="bold" if i == 0 else "")
-    label.truncate(min(width, _LABEL_WIDTH), overflow="ellipsis")
-    return label
+    label = tree.label(code, language.value)
+    # as in reports: a label that begins with its code says it already
+    name = label if f"{label} ".startswith(f"{code} ") else f"{code} {label}".rstrip()
+    shown = Text("  " * int(tree.level[i]) + name, style="bold" if i == 0 else "")
+    shown.truncate(min(width, _LABEL_WIDTH), overflow="ellipsis")
+    return shown
 
 
 def _fitting(

@@ -21,6 +21,11 @@ def read_hrc(
     """
     if not lead:
         raise HierarchyError("the lead string must not be empty; τ-ARGUS files use '@'")
+    if Path(path).suffix.lower() == ".csv":
+        raise HierarchyError(
+            f"{path}: a .csv file is no .hrc file; read it as a frame and use "
+            "Hierarchy.from_parents (columns code, parent), from_levels or from_prefix"
+        )
     root = total_code(total, ())
     codes, parent = [root], [-1]
     line_of: dict[str, int] = {}

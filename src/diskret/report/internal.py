@@ -39,7 +39,7 @@ from diskret.report.page import (
     tile,
     write_page,
 )
-from diskret.report.texts import number, words_in
+from diskret.report.texts import number, rule_name, words_in
 from diskret.tables import Published
 
 _STYLE = """
@@ -181,7 +181,8 @@ def _reasons(hidden: Mapping[str, list[Any]], language: str) -> list[Markup]:
     counted = Counter(rule for status, rule in cells if status == "primary")
     if not counted:
         return []
-    rows = sorted(counted.items(), key=lambda one: (-one[1], one[0]))
+    ordered = sorted(counted.items(), key=lambda one: (-one[1], one[0]))
+    rows = [(rule_name(rule, language), count) for rule, count in ordered]
     return [section(words["reasons"], count_table(rows, words["reason"], None, language))]
 
 
@@ -223,7 +224,7 @@ def _interval_table(
         status, rule = hidden["status"][i], hidden["rule"][i]
         levels = (number(hidden[key][i], language, decimals) for key in _LEVELS)
         return (
-            f"{words[status]} ({rule})" if rule else words[status],
+            f"{words[status]} ({rule_name(rule, language)})" if rule else words[status],
             number(values[i], language, decimals),
             " / ".join(levels) if status == "primary" else "",
         )

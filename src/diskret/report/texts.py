@@ -283,6 +283,43 @@ WORDS: dict[str, dict[str, str]] = {
 }
 
 
+_RULES = {
+    "en": {
+        "apriori": "set by hand",
+        "dominance": "dominance rule",
+        "group_disclosure": "group disclosure",
+        "marginal_value": "marginal value rule",
+        "minimum_frequency": "minimum frequency",
+        "p_percent": "p% rule",
+        "pq": "pq rule",
+        "request": "request",
+        "zero": "zero rule",
+    },
+    "de": {
+        "apriori": "von Hand gesetzt",
+        "dominance": "Dominanzregel",
+        "group_disclosure": "Gruppenaufdeckung",
+        "marginal_value": "Randwertregel",
+        "minimum_frequency": "Mindestfallzahl",
+        "p_percent": "p-%-Regel",
+        "pq": "(p, q)-Regel",
+        "request": "auf Antrag",
+        "zero": "Nullwertregel",
+    },
+}
+
+
+def rule_name(reason: str, language: str) -> str:
+    """What a rule is called in a report; a rule of the office's own by the name it has.
+
+    Examples
+    --------
+    >>> rule_name("p_percent", "de"), rule_name("own_rule", "de")
+    ('p-%-Regel', 'own_rule')
+    """
+    return _RULES[language].get(reason, reason)
+
+
 def words_in(language: str) -> dict[str, str]:
     """The texts of a language.
 

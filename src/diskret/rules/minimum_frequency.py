@@ -13,6 +13,8 @@ from diskret.rules.exact import percent_of, percentage
 from diskret.rules.sensitivity import Joinable, Sensitivity, judged
 from diskret.tables import Table
 
+_COUNTED = ("records", "units", "holdings")
+
 
 @dataclass(frozen=True)
 class MinimumFrequency(Joinable):
@@ -57,6 +59,10 @@ class MinimumFrequency(Joinable):
     def __post_init__(self) -> None:
         if isinstance(self.n, bool) or not isinstance(self.n, int) or self.n < 2:
             raise InputError(f"n must be a whole number ≥ 2, not {self.n!r}")
+        if self.of not in (None, *_COUNTED):
+            raise InputError(
+                f"of must be {', '.join(map(repr, _COUNTED))} or None, not {self.of!r}"
+            )
         percentage(self.range, "range")
 
     @property

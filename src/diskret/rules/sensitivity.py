@@ -106,6 +106,11 @@ class Joinable:
     """Gives a rule the operator ``|``."""
 
     def __or__(self: Rule, other: Rule) -> AnyOf:
+        if not callable(other) or isinstance(other, type):
+            raise InputError(
+                f"rules are joined with rules, not with {other!r}; write for example "
+                "PPercent(5) | MinimumFrequency(3)"
+            )
         return AnyOf((*_parts(self), *_parts(other)))
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
+from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 
 
@@ -16,3 +19,27 @@ class Dimension:
 
     def __len__(self) -> int:
         return len(self.hierarchy)
+
+
+def check_by(by: Any) -> None:
+    """Refuse what is no mapping of columns to code trees.
+
+    Raises
+    ------
+    InputError
+        Says what `by` holds and what it should look like.
+    """
+    if not isinstance(by, Mapping):
+        raise InputError(
+            f"by= is a column and its code tree for each dimension, not {by!r}; write "
+            "by={column: None} where the codes have no hierarchy"
+        )
+    if not by:
+        raise InputError("a table needs at least one classifying variable: by={column: hierarchy}")
+    for name, tree in by.items():
+        if tree is not None and not isinstance(tree, Hierarchy):
+            raise InputError(
+                f"by={{{name!r}: ...}} takes a dk.Hierarchy or None, not {tree!r}; read one with "
+                'Hierarchy.read("tree.hrc"), or make it with from_parents, from_levels, '
+                "from_prefix or flat"
+            )

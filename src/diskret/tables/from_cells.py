@@ -15,7 +15,7 @@ from diskret.errors import AdditivityError, HierarchyError, InputError
 from diskret.hierarchy import Hierarchy
 from diskret.io import to_arrow
 from diskret.io.columns import code_text, column, scaled_integers, whole_numbers
-from diskret.tables.dimension import Dimension
+from diskret.tables.dimension import Dimension, check_by
 from diskret.tables.rollup import add_up, check_size, merge_up
 from diskret.tables.table import Measure, Table
 
@@ -35,8 +35,7 @@ def from_cells(
     """See [`Table.from_cells`][diskret.Table.from_cells]."""
     if value is None and count is None:
         raise InputError("from_cells needs value= (a table of sums) or count= (frequencies)")
-    if not by:
-        raise InputError("from_cells needs at least one classifying variable in by=")
+    check_by(by)
     cells, kind = to_arrow(frame)
     dimensions, at = locate(cells, by)
 
@@ -171,7 +170,10 @@ def locate(
     if np.any(how_often > 1):
         twice = found[how_often > 1]
         shown = "; ".join(describe(tuple(dimensions), int(c)) for c in twice[:_EXAMPLES])
-        raise InputError(f"{len(twice):,} cells are there more than once: {shown}")
+        raise InputError(
+            f"{len(twice):,} cells are there more than once: {shown}. Does by= name every column "
+            "of codes? Otherwise remove all rows of a cell but one"
+        )
     return tuple(dimensions), at
 
 

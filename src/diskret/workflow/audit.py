@@ -186,5 +186,6 @@ def _check_complete(dimensions: tuple[Dimension, ...], at: NDArray[np.int64]) ->
         shown = "; ".join(describe(dimensions, int(c)) for c in missing[:_EXAMPLES])
         raise InputError(
             f"{len(missing):,} cells are not in the table: {shown}. A cell that is not shown is "
-            "neither published nor suppressed; add a row for each, with a symbol if it is hidden"
+            "neither published nor suppressed; add a row for each, with a symbol if it is hidden, "
+            "or correct the code of the totals if they are there under another"
         )

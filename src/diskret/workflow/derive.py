@@ -2,7 +2,7 @@
 
 They are computed from published values alone. Where one of these is suppressed, so is the
 figure, for with it the suppressed value could be computed. Pass them to
-[`write`][diskret.workflow.write.write], which refuses them unless everything they are made of
+[`write`][diskret.write], which refuses them unless everything they are made of
 is published as well.
 """
 

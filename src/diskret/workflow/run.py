@@ -12,6 +12,7 @@ import pyarrow as pa
 from diskret.datasets import business_register
 from diskret.engines import Engine
 from diskret.engines.spark import SparkEngine
+from diskret.errors import InputError
 from diskret.io import Source
 from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
@@ -53,7 +54,10 @@ def run_job(
     """
     records = job.records.open()
     with _engine(job, records) as engine:
-        tables = [_tabulated(table, records, engine, progress) for table in job.tables]
+        tables: list[Table] = []
+        for table in job.tables:
+            with _told_for(job, table):
+                tables.append(_tabulated(table, records, engine, progress))
     results = _protected(job, tables, progress)
     derived, releases = derived_of(job.derived, results)
     language = job.output.language
@@ -142,6 +146,15 @@ def _engine(job: Job, records: Source) -> Generator[_Opening | None]:
         return
     with SparkEngine(records) as opened:
         yield lambda _: nullcontext(opened)
+
+
+@contextmanager
+def _told_for(job: Job, table: TableJob) -> Generator[None]:
+    """Say of which table of the job an input error is."""
+    try:
+        yield
+    except InputError as error:
+        raise type(error)(f"{job.path.name}, table {table.name!r}: {error}") from error
 
 
 def _tabulated(

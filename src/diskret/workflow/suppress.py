@@ -143,7 +143,7 @@ def suppress(
     [14, 7, None, None]
     """
     alone = isinstance(table, Table)
-    tables = [table] if alone else list(table)
+    tables = [table] if alone else _tables(table)
     named = [name] if alone else name
     orders = _orders(
         tables,
@@ -153,7 +153,9 @@ def suppress(
         names=default_names(tables, named),
     )
     equations = tuple(MeasureSum.read(text) for text in sums)
-    options = _Options(_method(method), attacker or Attacker(), time_limit, progress)
+    options = _Options(
+        _method(method), _check_attacker(attacker or Attacker()), time_limit, progress
+    )
     results: list[Result | None] = [None] * len(orders)
     for group in linked(tables, equations):
         of_group = _protect([orders[i] for i in group], equations, options)
@@ -192,10 +194,37 @@ def _orders(
 ) -> list[_Order]:
     if not tables:
         raise InputError("there is no table to protect")
+    for rule in rules:
+        _check_rule(rule)
     return [
         _Order(t, rule, rule if isinstance(rule, Sensitivity) else rule(t), cost, stays, name)
         for t, rule, cost, stays, name in zip(tables, rules, costs, frozen, names, strict=True)
     ]
+
+
+def _tables(given: Any) -> list[Table]:
+    """A list of tables, and of nothing else."""
+    parts: list[Any] = list(given) if isinstance(given, list | tuple) else [given]
+    for part in parts:
+        if not isinstance(part, Table):
+            raise InputError(
+                f"suppress() protects tables, not an object of type {type(part).__name__!r}; make "
+                "one with tabulate() from records or with Table.from_cells() from cells"
+            )
+    return parts
+
+
+def _check_rule(rule: Any) -> None:
+    if isinstance(rule, type) or not (callable(rule) or isinstance(rule, Sensitivity)):
+        raise InputError(
+            f"{rule!r} is no rule; give one like dk.rules.PPercent(5), or several joined with |"
+        )
+
+
+def _check_attacker(attacker: Any) -> Attacker:
+    if not isinstance(attacker, Attacker):
+        raise InputError(f"attacker= is a dk.Attacker, e.g. dk.Attacker(), not {attacker!r}")
+    return attacker
 
 
 def _protect(

@@ -17,6 +17,7 @@ from diskret.hierarchy import Hierarchy
 from diskret.io import Source, source
 from diskret.progress import Progress, silent
 from diskret.tables import Table
+from diskret.tables.dimension import check_by
 from diskret.tables.rollup import roll_up
 from diskret.workflow.marks import Marking, marks
 
@@ -127,13 +128,13 @@ def tabulate(
     >>> tabulate(firms, by={"region": None}, where={"turnover": {"min": 10}})
     Table(region: 2; count where turnover ≥ 10; 2 cells)
     """
-    if not by:
-        raise InputError("a table needs at least one classifying variable: by={column: hierarchy}")
+    check_by(by)
     names = [value] if isinstance(value, str) else list(value or [])
     _check_names(list(by), names)
     if largest < 0:
         raise InputError(f"largest must be ≥ 0, not {largest}")
     places = {n: decimals.get(n, 0) if isinstance(decimals, Mapping) else decimals for n in names}
+    _check_places(places)
     if weight is None and weight_decimals:
         raise InputError("weight_decimals= needs weight=, the column of the weights")
     if weight is not None:
@@ -175,6 +176,12 @@ def _engine_of(records: Source) -> Callable[[Source], AbstractContextManager[Eng
     if records.database is not None:
         return PostgresEngine
     return DuckDBEngine if records.spark is None else SparkEngine
+
+
+def _check_places(places: Mapping[str, Any]) -> None:
+    for name, decimals in places.items():
+        if isinstance(decimals, bool) or not isinstance(decimals, int) or decimals < 0:
+            raise InputError(f"decimals of {name!r} must be a whole number ≥ 0, not {decimals!r}")
 
 
 def _check_names(dimensions: list[str], values: list[str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -100,6 +101,7 @@ def write(
         raise InputError(
             f"{folder} cannot be replaced by a release that refers to it; write to another folder"
         )
+    _check_derived(derived)
     outlines = [derived_outline(figure, tables, releases) for figure in derived]
     beside = _side_by_side([*tables, *derived], combined)
     _check_file_names([*results, *derived, *beside])
@@ -271,9 +273,8 @@ def _write_witnesses(found: Examination, path: Path) -> None:
 
 
 def _checked(results: Sequence[Result], formats: Iterable[str], language: str) -> tuple[str, ...]:
-    if not results:
-        raise InputError("there is nothing to write")
-    formats = tuple(formats)
+    _check_results(results)
+    formats = (formats,) if isinstance(formats, str) else tuple(formats)
     unknown = [f for f in formats if f not in FORMATS]
     if unknown:
         raise InputError(f"formats= must be some of {', '.join(FORMATS)}, not {unknown[0]!r}")
@@ -285,6 +286,32 @@ def _checked(results: Sequence[Result], formats: Iterable[str], language: str) -
             raise InputError(f"two results are called {name!r}; give one another name=")
     _check_together(results)
     return formats
+
+
+def _check_results(results: Any) -> None:
+    if isinstance(results, Result):
+        raise InputError(
+            f"{results.name!r} is a single result: use result.write(...), or write([result], ...)"
+        )
+    if not results:
+        raise InputError("there is nothing to write")
+    for result in results:
+        if not isinstance(result, Result):
+            raise InputError(
+                f"results of suppress() can be written, not an object of type "
+                f"{type(result).__name__!r}"
+            )
+
+
+def _check_derived(derived: Any) -> None:
+    if isinstance(derived, Derived):
+        raise InputError(f"derived= is a list of figures: derived=[{derived.name}]")
+    for figure in derived:
+        if not isinstance(figure, Derived):
+            raise InputError(
+                f"derived= holds figures made with dk.derive (mean, share, growth, index), not an "
+                f"object of type {type(figure).__name__!r}"
+            )
 
 
 def _check_together(results: Sequence[Result]) -> None:

@@ -134,7 +134,11 @@ def heads(cells: list[Any], codes: Codes) -> dict[int, int]:
             "not part of the block"
         ) from None
     if not found:
-        raise InputError(f"there is no code of {codes.dimension.name!r} beside the marker")
+        raise InputError(
+            f"there is no code of {codes.dimension.name!r} beside the marker; write those of rows= "
+            "below it and those of columns= to its right, e.g. "
+            f"{', '.join(map(repr, codes.dimension.hierarchy.codes[:3]))}"
+        )
     again = [i for i in found if list(found.values()).count(found[i]) > 1]
     if again:
         raise InputError(f"the code {codes.codes[found[again[0]]]!r} is there more than once")

@@ -11,7 +11,7 @@ from os import PathLike
 import pyarrow as pa
 from xlsxwriter.worksheet import Worksheet
 
-from diskret.formats.xlsx.workbook import check_fits, check_language, workbook
+from diskret.formats.xlsx.workbook import check_fits, check_language, print_wide, workbook
 
 _ROWS_AT_ONCE = 10_000
 _WIDEST = 40
@@ -47,7 +47,11 @@ def write_columns_xlsx(
     with workbook(path) as book:
         sheet: Worksheet = book.add_worksheet(_SHEET[language])
         sheet.freeze_panes(1, 0)
+        print_wide(sheet)
         head = book.add_format({"bold": True, "bottom": 1})
+        figure_head = book.add_format({"bold": True, "bottom": 1, "align": "right"})
+        text_head = book.add_format({"bold": True, "bottom": 1, "indent": 1})
+        text = book.add_format({"indent": 1})  # else a status touches the figure before it
         formats = {
             places: book.add_format({"num_format": "#,##0" + ("." + "0" * places) * bool(places)})
             for places in {*decimals.values()}
@@ -56,7 +60,9 @@ def write_columns_xlsx(
         for column, (name, values) in enumerate(first.items()):
             width = max([len(name), *(len(str(value)) for value in values)])
             sheet.set_column(column, column, min(width + 2, _WIDEST))
-            sheet.write_string(0, column, name, head)
+            sheet.write_string(
+                0, column, name, figure_head if name in decimals else text_head if column else head
+            )
         row = 0
         for block in cells.to_batches(max_chunksize=_ROWS_AT_ONCE):
             for values in zip(*(column.to_pylist() for column in block.columns), strict=True):
@@ -65,4 +71,4 @@ def write_columns_xlsx(
                     if value is not None and name in decimals:
                         sheet.write_number(row, column, value, formats[decimals[name]])
                     elif value is not None:
-                        sheet.write_string(row, column, value)
+                        sheet.write_string(row, column, value, text if column else None)

@@ -14,7 +14,7 @@ import pyarrow as pa
 from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
-from diskret.formats.xlsx.workbook import check_fits, check_language, workbook
+from diskret.formats.xlsx.workbook import check_fits, check_language, print_wide, workbook
 
 _ROWS_AT_ONCE = 10_000
 _HEADER_ROWS = 2
@@ -72,6 +72,8 @@ def write_internal_xlsx(cells: pa.Table, path: str | PathLike[str], language: st
             sheet.set_column(column, column, width)
             sheet.write_string(_HEADER_ROWS - 1, column, name, head)
         sheet.freeze_panes(_HEADER_ROWS, 0)
+        print_wide(sheet)
+        sheet.repeat_rows(0, _HEADER_ROWS - 1)  # a defined name, so for the office alone
         last = _HEADER_ROWS - 1 + cells.num_rows
         sheet.autofilter(_HEADER_ROWS - 1, 0, last, cells.num_columns - 1)
         formats = {

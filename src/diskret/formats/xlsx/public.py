@@ -13,7 +13,7 @@ from xlsxwriter.worksheet import Worksheet
 from diskret.formats.symbols import SymbolSet, symbol_set
 from diskret.formats.xlsx.layout import Layout
 from diskret.formats.xlsx.legend import write_legend
-from diskret.formats.xlsx.workbook import check_fits, check_language, workbook
+from diskret.formats.xlsx.workbook import check_fits, check_language, print_wide, workbook
 from diskret.tables import Dimension, Published
 from diskret.tables.cells import in_published_units
 
@@ -68,9 +68,7 @@ def _write_table(book: Workbook, layout: Layout) -> None:
     sheet: Worksheet = book.add_worksheet(layout.words["table"])
     first_row, first_column = layout.header_rows, len(layout.side)
     sheet.freeze_panes(first_row, first_column)
-    sheet.set_landscape()
-    sheet.set_paper(9)  # A4
-    sheet.fit_to_pages(1, 0)
+    print_wide(sheet)
     _set_widths(sheet, layout)
     _write_header(book, sheet, layout)
     rows, columns = layout.matrix

@@ -11,11 +11,13 @@ from tempfile import TemporaryDirectory
 
 from xlsxwriter import Workbook
 from xlsxwriter.exceptions import XlsxWriterException
+from xlsxwriter.worksheet import Worksheet
 
 from diskret.errors import InputError
 
 _MAX_ROWS = 1_048_576
 _MAX_COLUMNS = 16_384
+_A4 = 9  # as the file format numbers paper sizes
 # a workbook says when it was made; the same table must give the same bytes
 _CREATED = datetime(2000, 1, 1)
 
@@ -60,6 +62,13 @@ def check_fits(path: str | PathLike[str], rows: int, columns: int) -> None:
             f"holds at most {_MAX_ROWS:,} and {_MAX_COLUMNS:,}; write CSV instead, or a table "
             "with fewer codes"
         )
+
+
+def print_wide(sheet: Worksheet) -> None:
+    """Print a sheet across the page, all columns beside each other."""
+    sheet.set_landscape()
+    sheet.set_paper(_A4)
+    sheet.fit_to_pages(1, 0)
 
 
 def check_language(language: str) -> None:
