@@ -84,10 +84,14 @@ def _filtered(whole: Grid, grids: Sequence[Grid]) -> Iterator[Tie]:
         disjoint[i, j] = any(
             not (_population(one, name) & _population(other, name)) for name in names & theirs
         )
-    for chosen in apart(disjoint):
+    settled: list[tuple[set[int], NDArray[np.int64]]] = []
+    for chosen in sorted(apart(disjoint), key=len, reverse=True):
         inside = [parts[i][0] for i in chosen]
         at_total = set[str]().union(*(parts[i][1] for i in chosen))
         cells = _common([whole, *inside], at_total)
+        said = [done for of, done in settled if of > set(chosen)]  # more parts say more
+        cells = cells[~np.isin(cells[:, 0], np.concatenate([[-1], *said]))]
+        settled.append((set(chosen), cells[:, 0]))
         signs = np.array([1, *(-1 for _ in inside)])
         yield Tie(cells, signs, True, "cannot be less than")
 

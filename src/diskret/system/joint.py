@@ -243,12 +243,16 @@ def _rests(
             [any(not (one[n] & other[n]) for n in one.keys() & other.keys()) for other, _ in parts]
             for one, _ in parts
         ]
-        for chosen in _apart(disjoint):
+        settled: list[tuple[set[int], set[int]]] = []
+        for chosen in sorted(_apart(disjoint), key=len, reverse=True):
             first, *others = (parts[i][1] for i in chosen)
+            said = set[int]().union(*(totals for of, totals in settled if of > set(chosen)))
+            settled.append((set(chosen), set()))
             for where, cell in first.items():
                 inside = [cell, *(other[where] for other in others if where in other)]
                 total = larger.get((*kind, where))
-                if total is not None and len(inside) == len(chosen):
+                if total is not None and total not in said and len(inside) == len(chosen):
+                    settled[-1][1].add(total)
                     yield [total, *inside]
 
 
