@@ -171,3 +171,90 @@ def test_sums_are_read_strictly(text):
     else:
         with pytest.raises(InputError, match="no sum of measures"):
             MeasureSum.read(text)
+
+
+# ── more than two tables ────────────────────────────────────────────────────────────
+
+TWO = dk.Hierarchy.flat(["a", "b"])
+
+
+def test_filters_without_common_records_share_what_there_is():
+    """All 10 of a and 8 men there: at most 2 women, whatever other sexes there are."""
+    everybody = shown("all", TWO, [20, 10, 10])
+    men = shown("men", TWO, [13, 8, 5], where=(("sex", ("m",)),))
+    women = shown("women", TWO, [6, 2, 4], [1, 2], where=(("sex", ("f",)),))
+    assert bounds(everybody, women) == [(0, 6), (0, 6)]
+    assert bounds(everybody, men, women) == [(1, 2), (4, 5)]
+
+
+def test_many_filters_without_common_records_share_what_there_is():
+    everybody = shown("all", TWO, [20, 10, 10])
+    one, two = (shown(c, TWO, [9, 4, 5], where=(("size", (c,)),)) for c in "12")
+    three = shown("3", TWO, [2, 1, 1], [1, 2], where=(("size", ("3",)),))
+    assert bounds(everybody, one, two, three) == [(2, 2), (0, 0)]
+
+
+def test_filters_with_common_records_need_not_share():
+    everybody = shown("all", TWO, [20, 10, 10])
+    one = shown("1", TWO, [13, 8, 5], where=(("sex", ("f",)),))
+    two = shown("2", TWO, [6, 2, 4], [1, 2], where=(("age", ("18+",)),))
+    assert bounds(everybody, one, two) == [(0, 6), (0, 6)]
+
+
+@pytest.mark.parametrize("wider", ["≥ 10", "≥ 10.5", "10 to 30"])
+def test_bounds_of_a_filter_may_contain_those_of_another(wider):
+    """7 firms with 10 and more employees, 3 of them in a: at most 3 with 20 to 30."""
+    all_of = shown("wider", TWO, [7, 3, 4], where=(("employees", (wider,)),))
+    some = shown("some", TWO, [6, 3, 3], [1, 2], where=(("employees", ("20 to 30",)),))
+    assert bounds(all_of, some) == [(2, 3), (3, 4)]
+
+
+def test_bounds_that_overlap_say_less():
+    one = shown("one", TWO, [7, 3, 4], where=(("employees", ("10 to 20",)),))
+    two = shown("two", TWO, [6, 3, 3], [1, 2], where=(("employees", ("15 to 30",)),))
+    assert bounds(one, two) == [(0, 6), (0, 6)]
+
+
+def test_a_code_outside_the_filter_of_its_variable_is_nothing():
+    """By sex where sex = f: "m" there is not the "m" of the table of all."""
+    sexes = dk.Hierarchy.flat(["f", "m"])
+    everybody = shown("all", sexes, [9, 4, 5], variable="sex")
+    women = shown("women", sexes, [4, 4, 0], [0, 1], variable="sex", where=(("sex", ("f",)),))
+    assert bounds(everybody, women) == [(4, 4), (4, 4)]
+
+
+# ── measures of different tables ────────────────────────────────────────────────────
+
+REVENUE = MeasureSum.read("revenue = domestic + export")
+
+
+def money(name, tree, value, hidden=(), **circumstances):
+    kind = {"measure": name.partition(" ")[0], "frequency": False, **circumstances}
+    return shown(name, tree, value, hidden, **kind)
+
+
+def by_total_only(name, value, **circumstances):
+    other = dk.Hierarchy.flat(["p", "q"])
+    return money(name, other, value, variable="y", **circumstances)
+
+
+def test_a_part_is_no_more_than_the_sum_where_the_other_part_is_not_tabulated():
+    """Revenue of a is 4, so domestic revenue there is at most 4; exports stand by y only."""
+    revenue = money("revenue", TWO, [10, 4, 6])
+    domestic = money("domestic", TWO, [6, 3, 3], [1, 2])
+    exports = by_total_only("export", [4, 1, 3])
+    assert bounds(revenue, domestic) == [(0, 6), (0, 6)]
+    assert bounds(revenue, domestic, exports, sums=(REVENUE,)) == [(0, 4), (2, 6)]
+    losses = by_total_only("export", [4, 1, 3], nonnegative=False)
+    assert bounds(revenue, domestic, losses, sums=(REVENUE,)) == [(0, 6), (0, 6)]
+
+
+def test_a_measure_with_losses_does_not_free_the_parts_of_another():
+    """What ab and bc have in common stays ≥ 0 beside a measure that may be negative."""
+    pairs = money("revenue", PAIRS, [11, 4, 7], [1, 2])
+    middle = money("revenue by others", MIDDLE, [11, 3, 3, 5])
+    costs = by_total_only("domestic", [6, 2, 4], nonnegative=False)
+    profit = by_total_only("export", [5, 2, 3], nonnegative=False)
+    alone = bounds(pairs, middle)
+    assert alone == [(3, 6), (5, 8)]
+    assert bounds(pairs, middle, costs, profit, sums=(REVENUE,)) == alone

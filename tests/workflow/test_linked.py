@@ -259,3 +259,64 @@ rules = { minimum_frequency = { n = 3 } }
     )
     with pytest.raises(InputError, match="job.toml, table 'by sector': .* no column 'sector'"):
         run_job(read_job(tmp_path / "job.toml"), keys=KEYS)
+
+
+def people(where=None, by=("region",)):
+    """10 and 12 women and men in the regions, and few of the third sex in N."""
+    numbers = {("N", "f"): 4, ("N", "m"): 6, ("N", "d"): 1, ("S", "f"): 5, ("S", "m"): 7}
+    rows = [at for at, n in numbers.items() for _ in range(n)]
+    frame = pa.table({"region": [r for r, _ in rows], "sex": [s for _, s in rows]})
+    return dk.tabulate(frame, by=dict.fromkeys(by), where=where)
+
+
+def test_filters_without_common_records_are_protected_together():
+    """All less women less men would be the one of the third sex."""
+    tables = [people(), people({"sex": "f"}), people({"sex": "m"}), people({"sex": "d"})]
+    results = dk.suppress(tables, RULE, name=["all", "f", "m", "d"])
+    found = examine(results[0].certificate.proof.publication)
+    assert (found.lower < found.upper).all()
+    hidden = [bool(r.published.suppressed[1]) for r in results]
+    assert hidden[3] and sum(hidden) > 1
+
+
+def test_a_table_of_its_own_filter_is_protected_beside_all():
+    fewer = dk.Hierarchy.flat(["d", "f", "m"])
+    both = people(by=("region", "sex")), people(by=("region", "sex"))
+    inside = replace(
+        dk.Table.from_cells(
+            pa.table({"sex": ["d", "f"], "n": [1, 9]}), by={"sex": fewer}, count="n"
+        ),
+        where=(("sex", ("d", "f")),),
+    )
+    one, two = dk.suppress([both[0], inside], RULE, name=["all", "some"])
+    sexes = one.table.dimensions[1].hierarchy
+    for code in ("d", "f"):
+        at = sexes.position[code], fewer.position[code]
+        assert one.published.suppressed[0, at[0]] == two.published.suppressed[at[1]]
+    assert not two.published.suppressed[fewer.position["m"]]
+
+
+def test_a_part_of_a_sum_is_protected_where_the_other_is_not_tabulated():
+    """Domestic revenue can be no more than revenue, although exports stand by region only."""
+    firms = pa.table(
+        {
+            "region": ["N", "N", "N", "S", "S", "S"],
+            "size": ["1", "2", "2", "1", "2", "2"],
+            "revenue": [60, 50, 40, 500, 6, 4],
+            "domestic": [59, 25, 20, 490, 5, 3],
+            "export": [1, 25, 20, 10, 1, 1],
+        }
+    )
+
+    def of(measure, *names):
+        return dk.tabulate(firms, by=dict.fromkeys(names), value=measure, largest=2)
+
+    tables = [of("revenue", "region"), of("domestic", "region"), of("export", "size")]
+    revenue, domestic, _ = dk.suppress(
+        tables, dk.rules.PPercent(10), sums=["revenue = domestic + export"]
+    )
+    assert domestic.published.suppressed[1:].all()
+    system = joint_system(tables, domestic.certificate.proof.publication.sums)
+    assert not (system.equations @ system.value).any()
+    lower, upper = (getattr(domestic.certificate.proof.examination, s) for s in ("lower", "upper"))
+    assert (lower < upper).all() and revenue.published.suppressed[1:].all()

@@ -36,6 +36,8 @@ class Equations:
         others are rounded values and unpublished cells.
     latent
         Which of the unknown cells nobody published, ``(k,)``, bool.
+    free
+        Which of the unpublished cells may be negative, as many as `latent` has, bool.
     """
 
     cell: NDArray[np.int64]
@@ -43,6 +45,7 @@ class Equations:
     right: NDArray[np.int64]
     hidden: NDArray[np.bool_]
     latent: NDArray[np.bool_]
+    free: NDArray[np.bool_]
 
 
 def equations(published: Published | Publication) -> Equations:
@@ -90,6 +93,7 @@ def equations(published: Published | Publication) -> Equations:
         np.concatenate([block.right for block in blocks]),
         hidden,
         ~inside,
+        np.append(seen.free, np.zeros(rests, dtype=bool)),
     )
 
 

@@ -93,9 +93,8 @@ def unknown_bounds(
         lows.append(np.maximum(lower, low).ravel())
         highs.append(np.minimum(upper, high).ravel())
     latent = int(known.latent.sum())
-    nonnegative = all(t.nonnegative or t.frequency for t in publication.tables)
     seen = known.cell[~known.latent]
-    lower = np.append(np.concatenate(lows)[seen], np.full(latent, 0 if nonnegative else -np.inf))
+    lower = np.append(np.concatenate(lows)[seen], np.where(known.free, -np.inf, 0))
     upper = np.append(np.concatenate(highs)[seen], np.full(latent, np.inf))
     no_lower, no_upper = lower <= -UNKNOWN, upper >= UNKNOWN
     return (

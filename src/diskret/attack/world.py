@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
-from diskret.hierarchy.meaning import base_codes
+from diskret.hierarchy.meaning import base_codes, pieces
 from diskret.tables import Publication, Published
 
 #: What a code stands for: a set of base codes, or None for everything.
@@ -80,10 +80,23 @@ class World:
         """Whether all values are counts."""
         return self.publication.tables[0].frequency
 
+    def nonnegative(self, measure: str, vintage: str) -> bool:
+        """Whether there are tables of a measure and nothing of it can be negative."""
+        tables = self.publication.tables
+        own = [t for t in tables if (t.measure, t.vintage) == (measure, vintage)]
+        return bool(own) and all(t.nonnegative or t.frequency for t in own)
+
     @property
-    def nonnegative(self) -> bool:
-        """Whether no value can be negative."""
-        return all(t.nonnegative or t.frequency for t in self.publication.tables)
+    def free(self) -> NDArray[np.bool_]:
+        """Which of the cells that nobody published may be negative, ``(latent,)``."""
+        of_grid = [
+            np.full(
+                int((grid.number >= self.public).sum()),
+                not self.nonnegative(grid.table.measure, grid.table.vintage),
+            )
+            for grid in self.grids
+        ]
+        return np.concatenate(of_grid)
 
     @property
     def unknown(self) -> NDArray[np.bool_]:
@@ -157,18 +170,23 @@ def _with_meanings(
         for dimension in table.dimensions:
             trees[dimension.name].append(dimension.hierarchy)
     meant = {name: base_codes(of) for name, of in trees.items()}  # type: ignore[arg-type]
+    for name in {name for table in tables for name, _ in table.where} - set(meant):
+        asked = (codes for table in tables for n, codes in table.where if n == name)
+        meant[name] = pieces([code for codes in asked for code in codes])
     result: list[tuple[Axis, ...]] = []
     for table, own in zip(tables, axes, strict=True):
         filters = {
             name: frozenset[str]().union(
-                *(meant.get(name, {}).get(code, frozenset([code])) for code in codes)
+                *(meant[name].get(code, frozenset([code])) for code in codes)
             )
             for name, codes in table.where
         }
         known: list[Axis] = []
         for axis, dimension in zip(own, table.dimensions, strict=True):
+            only = filters.pop(axis.name, None)
             below = (meant[axis.name][code] for code in dimension.hierarchy.codes[1:])
-            known.append(replace(axis, meaning=(filters.pop(axis.name, None), *below)))
+            inside = below if only is None else (code & only for code in below)
+            known.append(replace(axis, meaning=(only, *inside)))
         root = np.array([-1], dtype=np.int32)
         known += [Axis(name, root, (codes,), 1) for name, codes in filters.items()]
         result.append(tuple(known))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,11 +26,14 @@ class System:
     equations
         One row for each equation ``total − parts = 0``, shape ``(m, n)``, int8 CSR with
         entries 1 and −1; ``equations @ value`` is zero.
+    lowest
+        What unpublished cells, the last of all, cannot be less than: 0 or −inf, float64.
     """
 
     cells: Sequence[Cell]
     value: NDArray[np.int64]
     equations: sparse.csr_array
+    lowest: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
 
     @classmethod
     def of_table(cls, table: Table) -> System:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import product
 
@@ -15,7 +15,7 @@ from scipy import optimize, sparse
 from diskret.engines.filters import as_codes
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
-from diskret.hierarchy.meaning import base_codes
+from diskret.hierarchy.meaning import base_codes, pieces
 from diskret.system.cells import Cell, RectangularCells
 from diskret.system.equations import System
 from diskret.tables import MeasureSum, Table
@@ -61,15 +61,18 @@ def joint_system(tables: Sequence[Table], sums: Sequence[MeasureSum] = ()) -> Sy
         start += table.measure.sum.size
     rows += _same(cells_of)
     rows += _summed(cells_of, sums)
-    for whole, part in _rests(tables, cells_of):
-        rows.append([(whole, 1), (part, -1), (len(known) + len(latent), -1)])
-        latent.append(Cell("rest", tables[0].vintage, ()))
+    signed = _signed(tables)
+    rests = [*_unsummed(cells_of, sums, signed), *_rests(tables, cells_of, signed)]
+    for whole, *inside in rests:
+        rows.append([(whole, 1), *((p, -1) for p in inside), (len(known) + len(latent), -1)])
+        latent.append(Cell("", "", ()))
     n = len(known) + len(latent)
     equations = _matrix(rows, n)
     cells = [*(cell for table in public for cell in table), *latent]
     _check(cells, equations, known)
-    nonnegative = all(table.nonnegative for table in tables)
-    return System(cells, np.append(known, _fitted(equations, known, nonnegative)), equations)
+    lowest = np.array([-np.inf if (c.measure, c.vintage) in signed else 0.0 for c in latent])
+    values = np.append(known, _fitted(equations, known, lowest))
+    return System(cells, values, equations, lowest)
 
 
 # ── what codes stand for ────────────────────────────────────────────────────────────
@@ -94,6 +97,9 @@ def _axes(tables: Sequence[Table]) -> list[list[_Axis]]:
         for dimension in table.dimensions:
             trees[dimension.name].append(dimension.hierarchy)
     bases = {name: base_codes(of) for name, of in trees.items()}
+    filters = [(name, codes) for table in tables for name, codes in as_codes(table.where)]
+    for name in {name for name, _ in filters} - set(trees):
+        bases[name] = pieces([code for other, codes in filters if other == name for code in codes])
     axes = [_own_axes(table, bases) for table in tables]
     for name in {axis.name for own in axes for axis in own}:
         same = [axis for own in axes for axis in own if axis.name == name]
@@ -105,15 +111,15 @@ def _axes(tables: Sequence[Table]) -> list[list[_Axis]]:
 
 def _own_axes(table: Table, bases: dict[str, dict[str, frozenset[str]]]) -> list[_Axis]:
     filters = {
-        name: frozenset(
-            base for code in codes for base in bases.get(name, {}).get(code, frozenset([code]))
-        )
+        name: frozenset(base for code in codes for base in bases[name].get(code, frozenset([code])))
         for name, codes in as_codes(table.where)
     }
     axes: list[_Axis] = []
     for name, tree in ((d.name, d.hierarchy) for d in table.dimensions):
-        meant = [filters.pop(name, None), *(bases[name][code] for code in tree.codes[1:])]
-        axes.append(_Axis(name, tree.parent.tolist(), meant, len(tree)))
+        only = filters.pop(name, None)
+        below = [bases[name][code] for code in tree.codes[1:]]
+        inside = below if only is None else [code & only for code in below]
+        axes.append(_Axis(name, tree.parent.tolist(), [only, *inside], len(tree)))
     return axes + [_Axis(name, [-1], [only], 1) for name, only in filters.items()]
 
 
@@ -202,21 +208,83 @@ def _summed(cells_of: Sequence[dict[_Key, int]], sums: Sequence[MeasureSum]) -> 
                     yield [(cell, 1), *((part, -1) for part in parts if part is not None)]
 
 
+def _unsummed(
+    cells_of: Sequence[dict[_Key, int]], sums: Sequence[MeasureSum], signed: Set[tuple[str, str]]
+) -> Iterator[list[int]]:
+    """Measures that are sums with the parts that are tabulated, where others are not."""
+    every: dict[_Key, int] = {}
+    for cells in cells_of:
+        every = cells | every
+    known = {(measure, vintage) for measure, vintage, _ in every}
+    for equation in sums:
+        for (measure, vintage, where), cell in every.items():
+            if measure == equation.total:
+                parts = {part: every.get((part, vintage, where)) for part in equation.parts}
+                missing = {(part, vintage) for part, own in parts.items() if own is None}
+                inside = [own for own in parts.values() if own is not None]
+                if missing and inside and missing <= known - signed:
+                    yield [cell, *inside]
+
+
 def _rests(
-    tables: Sequence[Table], cells_of: Sequence[dict[_Key, int]]
-) -> Iterator[tuple[int, int]]:
-    """Cells of a filtered table with the cells that hold theirs and other records."""
-    for table, cells in zip(tables, cells_of, strict=True):
-        for other, larger in zip(tables, cells_of, strict=True):
-            own = {name for name, _ in table.where}
-            extra = own - {name for name, _ in other.where} - {d.name for d in other.dimensions}
-            if not extra or not table.nonnegative:
-                continue
-            for (measure, vintage, where), cell in cells.items():
-                wider = frozenset(pair for pair in where if pair[0] not in extra)
-                whole = larger.get((measure, vintage, wider))
-                if whole is not None:
-                    yield whole, cell
+    tables: Sequence[Table], cells_of: Sequence[dict[_Key, int]], signed: Set[tuple[str, str]]
+) -> Iterator[list[int]]:
+    """Cells of all records with those of a filter, or of filters without common records."""
+    for whole, larger in zip(tables, cells_of, strict=True):
+        kind = whole.measure.name, whole.vintage
+        known = {name for name, _ in whole.where} | {d.name for d in whole.dimensions}
+        parts: list[tuple[dict[str, frozenset[str]], dict[_Where, int]]] = []
+        for table, cells in zip(tables, cells_of, strict=True):
+            extra = {name for name, _ in table.where} - known
+            if extra and kind not in signed and kind == (table.measure.name, table.vintage):
+                parts.append(_without(extra, cells))
+        disjoint = [
+            [any(not (one[n] & other[n]) for n in one.keys() & other.keys()) for other, _ in parts]
+            for one, _ in parts
+        ]
+        settled: list[tuple[set[int], set[int]]] = []
+        for chosen in sorted(_apart(disjoint), key=len, reverse=True):
+            first, *others = (parts[i][1] for i in chosen)
+            said = set[int]().union(*(totals for of, totals in settled if of > set(chosen)))
+            settled.append((set(chosen), set()))
+            for where, cell in first.items():
+                inside = [cell, *(other[where] for other in others if where in other)]
+                total = larger.get((*kind, where))
+                if total is not None and total not in said and len(inside) == len(chosen):
+                    settled[-1][1].add(total)
+                    yield [total, *inside]
+
+
+def _without(
+    extra: Set[str], cells: dict[_Key, int]
+) -> tuple[dict[str, frozenset[str]], dict[_Where, int]]:
+    """What a filter asks of some variables, and its cells by all else that selects them."""
+    first = next(iter(cells))[2]  # the table's total comes first
+    asked = {name: codes for name, codes in first if name in extra}
+    own = frozenset(asked.items())
+    return asked, {where - own: cell for (_, _, where), cell in cells.items() if own <= where}
+
+
+def _apart(disjoint: Sequence[Sequence[bool]]) -> Iterator[list[int]]:
+    """Every one alone, every two that are disjoint, and more as long as all are."""
+    number = range(len(disjoint))
+    larger = set[tuple[int, ...]]()
+    for i in number:
+        yield [i]
+        for j in (j for j in number if j > i and disjoint[i][j]):
+            yield [i, j]
+            chosen = [i, j]
+            for k in number:
+                if k not in chosen and all(disjoint[k][c] for c in chosen):
+                    chosen.append(k)
+            if len(chosen) > 2:
+                larger.add(tuple(sorted(chosen)))
+    yield from map(list, sorted(larger))
+
+
+def _signed(tables: Sequence[Table]) -> set[tuple[str, str]]:
+    """Measure and vintage of tables in which something may be negative."""
+    return {(t.measure.name, t.vintage) for t in tables if not t.nonnegative}
 
 
 def _matrix(rows: Sequence[_Row], n: int) -> sparse.csr_array:
@@ -244,7 +312,7 @@ def _check(cells: Sequence[Cell], equations: sparse.csr_array, known: NDArray[np
 
 
 def _fitted(
-    equations: sparse.csr_array, known: NDArray[np.int64], nonnegative: bool
+    equations: sparse.csr_array, known: NDArray[np.int64], lowest: NDArray[np.float64]
 ) -> NDArray[np.int64]:
     """Possible values of the unpublished cells: whole, and away from their bounds if possible.
 
@@ -258,8 +326,8 @@ def _fitted(
     used = np.flatnonzero(np.diff(among.indptr))
     among = among[used]
     right = -(equations[used][:, : len(known)].astype(np.int64) @ known)
-    inner = _inner_point(among, right, 0.0 if nonnegative else -np.inf)
-    near = np.floor(inner + 1e-6).astype(np.int64)
+    inner = _inner_point(among, right, lowest)
+    near = np.maximum(np.floor(inner + 1e-6), lowest).astype(np.int64)
     short = right - among @ near
     if not short.any():
         return near
@@ -268,9 +336,7 @@ def _fitted(
         constraints=optimize.LinearConstraint(
             sparse.hstack([among, -among], format="csc").astype(float), short, short
         ),
-        bounds=optimize.Bounds(
-            0, np.append(np.full(unpublished, np.inf), near if nonnegative else np.inf)
-        ),
+        bounds=optimize.Bounds(0, np.append(np.full(unpublished, np.inf), near - lowest)),
         integrality=np.ones(2 * unpublished),
         options={"node_limit": 1000},
     )
@@ -281,7 +347,7 @@ def _fitted(
 
 
 def _inner_point(
-    matrix: sparse.csr_array, right: NDArray[np.int64], lowest: float
+    matrix: sparse.csr_array, right: NDArray[np.int64], lowest: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Numbers that satisfy the equations, away from their bounds where that is possible."""
     solver = highspy.Highs()
@@ -296,7 +362,7 @@ def _inner_point(
     model = highspy.HighsLp()
     model.num_row_, model.num_col_ = matrix.shape
     model.col_cost_ = np.zeros(matrix.shape[1])
-    model.col_lower_ = np.full(matrix.shape[1], lowest)
+    model.col_lower_ = lowest
     model.col_upper_ = np.full(matrix.shape[1], np.inf)
     model.row_lower_ = model.row_upper_ = right.astype(float)
     model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise

@@ -58,12 +58,12 @@ def plan(
     system = System.of_table(tables[0]) if len(tables) == 1 else joint_system(tables, sums)
     starts = np.cumsum([0, *(part.cost.size for part in parts)]).tolist()
     unpublished = len(system.value) - starts[-1]
-    nonnegative = all(table.nonnegative for table in tables)
     start = np.zeros(len(system.value), dtype=bool)
     start[starts[-1] :] = True
 
     def joined(arrays: Sequence[NDArray[Any]], rest: Any) -> NDArray[Any]:
-        return np.concatenate([*arrays, np.full(unpublished, rest, dtype=arrays[0].dtype)])
+        behind = np.broadcast_to(np.asarray(rest, dtype=arrays[0].dtype), unpublished)
+        return np.concatenate([*arrays, behind])
 
     needs = [part.requirements for part in parts]
     return Problem(
@@ -76,7 +76,7 @@ def plan(
         ),
         cost=joined([part.cost for part in parts], 0.0),
         frozen=joined([part.frozen for part in parts], False),
-        lower=joined([part.lower for part in parts], 0.0 if nonnegative else -np.inf),
+        lower=joined([part.lower for part in parts], system.lowest),
         upper=joined([part.upper for part in parts], np.inf),
         integer=tables[0].frequency,
         start=start if unpublished else None,
