@@ -320,3 +320,40 @@ def test_a_part_of_a_sum_is_protected_where_the_other_is_not_tabulated():
     assert not (system.equations @ system.value).any()
     lower, upper = (getattr(domestic.certificate.proof.examination, s) for s in ("lower", "upper"))
     assert (lower < upper).all() and revenue.published.suppressed[1:].all()
+
+
+def forget_tables(content):
+    return {k: v for k, v in content.items() if k not in ("tables", "sums", "refined_to")}
+
+
+@pytest.mark.parametrize(
+    ("forge", "message"),
+    [
+        (forget_tables, "does not say what is and is not claimed|common cells"),
+        (lambda c: {**c, "not_claimed": {"en": [], "de": []}}, "its text was changed"),
+        (lambda c: {**c, "claimed": c["not_claimed"]}, "its text was changed"),
+        (lambda c: {**c, "refined_to": "atoms"}, "its text was changed"),
+        (lambda c: {**c, "attacker": "nobody"}, "its text was changed"),
+    ],
+)
+def test_a_certificate_that_says_something_else_is_refused(register, tmp_path, forge, message):
+    folder = dk.write(pair(register), tmp_path / "out", ["csv"], keys=KEYS)
+    for path in (folder / "public").glob("*.certificate.json"):
+        content = json.loads(path.read_text(encoding="utf-8"))
+        path.write_text(json.dumps(forge(content)), encoding="utf-8")
+    with pytest.raises(VerificationError, match=message):
+        verify(folder / "public")
+
+
+def test_releases_of_tables_protected_apart_do_not_pass_as_one(register, tmp_path):
+    """Files of two releases, each fine by itself, are put into one folder."""
+    one, two = turnover(register, "nace", "size"), turnover(register, "nace", "region")
+    place = tmp_path / "both"
+    place.mkdir()
+    for table, name in [(one, "one"), (two, "two")]:
+        result = dk.suppress(table, dk.rules.PPercent(10), name=name)
+        folder = result.write(tmp_path / name, ["csv"], keys=KEYS)
+        for path in (folder / "public").iterdir():
+            path.rename(place / path.name)
+    with pytest.raises(VerificationError, match="common cells"):
+        verify(place)

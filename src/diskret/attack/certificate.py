@@ -114,11 +114,10 @@ class SuppressionCertificate:
         """Which tables were attacked together, and by what they are tied."""
         if len(self.proof.publication.tables) == 1:
             return {}
-        atoms = bool(equations(self.proof.publication).latent.any())
         return {
             "tables": [table.name for table in self.proof.publication.tables],
             "sums": [str(equation) for equation in self.proof.publication.sums],
-            "refined_to": "atoms" if atoms else "equations",
+            "refined_to": refined_to(self.proof.publication),
         }
 
     def internal(self) -> dict[str, Any]:
@@ -150,6 +149,13 @@ class SuppressionCertificate:
             sliding_only=self.sliding_only,
             repaired=self.repaired,
         )
+
+
+def refined_to(publication: Publication) -> str | None:
+    """Whether equations between cells tie several tables, or atoms; None for a single one."""
+    if len(publication.tables) == 1:
+        return None
+    return "atoms" if equations(publication).latent.any() else "equations"
 
 
 def targets_of(

@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations, product
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from diskret.attack import Attacker, examine, interval_columns
+from diskret.attack.certificate import refined_to
+from diskret.attack.statements import claimed, not_claimed
+from diskret.engines.filters import disjoint
 from diskret.errors import InputError, VerificationError
 from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
@@ -93,9 +97,11 @@ def verify(
     lines: list[str] = []
     suppressed = 0
     tables: list[Published] = []
+    groups: list[Publication] = []
     for names in _groups(contents):
         group = [contents[name] for name in names]
         publication = _verify_public(public, names, group, progress)
+        groups.append(publication)
         tables += publication.tables
         for table in publication.tables:
             hidden = int(table.suppressed.sum())
@@ -108,6 +114,7 @@ def verify(
             )
         if inside is not None and secret is not None:
             lines += verify_internal(inside, publication, group, secret)
+    _check_apart(groups)
     lines += verify_derived(public, tables, releases)
     return VerifyReport(tuple(contents), suppressed, inside is not None, tuple(lines))
 
@@ -160,7 +167,37 @@ def _verify_public(
                 f"{table.name}: an attack on the published table gives other intervals than the "
                 "certificate states; the table or the certificate was changed"
             )
+        if not _says(certificate, publication):
+            raise VerificationError(
+                f"{table.name}: the certificate does not say what is and is not claimed of this "
+                "table as it was written; its text was changed"
+            )
     return publication
+
+
+def _says(certificate: Mapping[str, Any], publication: Publication) -> bool:
+    """Whether the texts of a certificate are those that belong to what was published."""
+    kinds = (Attacker(), Attacker(zeros_known=True))
+    refined = refined_to(publication)
+    return (
+        certificate.get("claimed") == claimed(publication)
+        and certificate.get("not_claimed") in [not_claimed(publication, kind) for kind in kinds]
+        and certificate.get("attacker") in ("outsider", "informed")
+        and certificate.get("refined_to") == refined
+        and certificate.get("sums", []) == [str(equation) for equation in publication.sums]
+    )
+
+
+def _check_apart(groups: Sequence[Publication]) -> None:
+    """Refuse tables with common cells that were not attacked together."""
+    for one, other in combinations(groups, 2):
+        for first, second in product(one.tables, other.tables):
+            alike = (first.measure, first.vintage) == (second.measure, second.vintage)
+            if alike and not disjoint(first.where, second.where):
+                raise VerificationError(
+                    f"{first.name} and {second.name} have common cells, but the certificates do "
+                    "not say that they were attacked together"
+                )
 
 
 def _read(path: Path) -> dict[str, Any]:
