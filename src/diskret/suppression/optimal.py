@@ -129,6 +129,8 @@ class _Search:
         self.hidden, _ = safe(problem, cells, cells.primary | cells.started, self.certified)
         self.upper = self._cost_of(self.hidden)
         self.lower = 0.0
+        # any pattern with a group that was dropped costs at least this
+        self.dropped = inf
         self.quiet = replace(problem, progress=silent)
 
     @property
@@ -161,7 +163,7 @@ class _Search:
                 break
 
     def _raise(self, bound: float) -> None:
-        self.lower = max(self.lower, bound / (1 + _SURCHARGE))
+        self.lower = max(self.lower, min(bound / (1 + _SURCHARGE), self.dropped, self.upper))
         self.problem.progress("prove", min(int(100 * self.lower / (self.upper or 1)), 100), 100)
 
     def _fractions(self) -> None:
@@ -194,8 +196,7 @@ class _Search:
     def _whole(self) -> bool:
         """A choice of 0 or 1, and what it lacks; False if time ran out."""
         choice = self.master.whole(self.seconds(), self.hidden)
-        # what was dropped could only have given patterns that are hardly cheaper
-        self._raise(min(choice.bound, max(self.target, 0) * (1 + _SURCHARGE)))
+        self._raise(choice.bound)
         if choice.x is None or self.lower >= self.target:
             return choice.x is not None or choice.bound == inf
         cuts = self.attacks.companions(choice.x) + self.attacks.of_choice(choice.x, whole=True)
@@ -213,6 +214,7 @@ class _Search:
         rest = self.target * (1 + _SURCHARGE) - bound
         beyond = (reduced > rest + 1e-6) & (self.master.upper > 0) & ~self.attacks.fixed
         if beyond.any():
+            self.dropped = min(self.dropped, self.target)
             self.master.publish(np.flatnonzero(beyond))
 
     def _repair(self, x: NDArray[np.float64]) -> None:
