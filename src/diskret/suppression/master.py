@@ -10,8 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 _STATUS = highspy.HighsModelStatus
-#: Share of the bound that an integer solution may leave open.
-_GAP = 2e-5
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,10 +115,13 @@ class Master:
         impossible = status in (_STATUS.kInfeasible, _STATUS.kUnboundedOrInfeasible)
         return Choice(None, np.inf if impossible else -np.inf), np.zeros(self._g)
 
-    def whole(self, seconds: float, start: NDArray[np.bool_]) -> Choice:
-        """The best choice of 0 or 1; `start` is a choice known to satisfy all cuts."""
+    def whole(self, seconds: float, start: NDArray[np.bool_], gap: float) -> Choice:
+        """The best choice of 0 or 1, up to this share of its cost.
+
+        `start` is a choice known to satisfy all cuts.
+        """
         solver = _quiet()
-        solver.setOptionValue("mip_rel_gap", _GAP)
+        solver.setOptionValue("mip_rel_gap", gap)
         solver.setOptionValue("time_limit", max(seconds, 0.0))
         solver.passModel(self._solver.getLp())
         everything = np.arange(self._g, dtype=np.int32)

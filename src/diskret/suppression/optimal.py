@@ -22,6 +22,8 @@ from diskret.suppression.separate import Attacks
 
 #: A pattern is taken for the cheapest if no other costs less by more than this share.
 _GAP = 1e-4
+#: Whole choices are best up to this share of the gap that is open, or of their cost.
+_ROUGH, _FINE = 0.1, 2e-5
 #: Surcharge, as a share of the least cost, that decides between equal patterns.
 _SURCHARGE = 1e-5
 #: Rounds in which the bound hardly rises, after which fractions are given up.
@@ -195,7 +197,9 @@ class _Search:
 
     def _whole(self) -> bool:
         """A choice of 0 or 1, and what it lacks; False if time ran out."""
-        choice = self.master.whole(self.seconds(), self.hidden)
+        open_share = (self.upper - self.lower) / self.upper
+        gap = max(open_share * _ROUGH, _FINE)
+        choice = self.master.whole(self.seconds(), self.hidden, gap)
         self._raise(choice.bound)
         if choice.x is None or self.lower >= self.target:
             return choice.x is not None or choice.bound == inf
