@@ -33,14 +33,22 @@ def certify(cells: Changeable, hidden: NDArray[np.bool_], rounds: int = 8) -> Re
 
 
 def show(
-    cells: Changeable, hidden: NDArray[np.bool_], reach: Reach, rounds: int = 8
+    cells: Changeable,
+    hidden: NDArray[np.bool_],
+    reach: Reach,
+    rounds: int = 8,
+    one_by_one: bool = True,
 ) -> list[Change]:
-    """Add to `reach` what the `hidden` groups can show of what is missing; the changes found."""
+    """Add to `reach` what the `hidden` groups can show of what is missing; the changes found.
+
+    Without `one_by_one` only by random directions: quick, but some groups may be left.
+    """
     here = part(cells, hidden)
     found: list[Change] = []
     if len(here.cell):
         _together(cells, here, reach, rounds, found)
-        _one_by_one(cells, here, reach, found)
+        if one_by_one:
+            _one_by_one(cells, here, reach, found)
     return found
 
 

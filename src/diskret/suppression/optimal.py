@@ -28,8 +28,6 @@ _ROUGH, _FINE = 0.1, 2e-5
 _SURCHARGE = 1e-5
 #: Rounds in which the bound hardly rises, after which fractions are given up.
 _STALLED = 4
-#: How often a choice in fractions is turned into a pattern while the bound rises.
-_REPAIR_EVERY = 6
 
 
 def optimal(problem: Problem) -> Pattern:
@@ -170,7 +168,7 @@ class _Search:
 
     def _fractions(self) -> None:
         """Cuts from choices in fractions, until they hardly raise the bound any more."""
-        stalled, rounds = 0, 0
+        stalled = 0
         x = np.zeros(len(self.cost))
         while self.lower < self.target and self.seconds() > 0 and stalled < _STALLED:
             choice, reduced = self.master.relaxed(self.seconds())
@@ -186,9 +184,6 @@ class _Search:
             if not cuts:
                 break
             self.master.add(cuts)
-            rounds += 1
-            if rounds % _REPAIR_EVERY == 0:
-                self._repair(x)
         if self.lower < self.target:
             self._repair(x)
             choice, reduced = self.master.relaxed(self.seconds())
@@ -226,7 +221,7 @@ class _Search:
         hidden = self.cells.primary | self.free | (x > 0.9)
         price = self.cells.price * np.maximum(1 - x, 0.02)
         reach = self.certified.copy()
-        changes = show(self.cells, hidden, reach)
+        changes = show(self.cells, hidden, reach, one_by_one=False)
         try:
             hidden, _ = safe(self.quiet, self.cells, hidden, self.certified, changes, price)
         except ProtectionError:
