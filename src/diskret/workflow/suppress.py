@@ -244,9 +244,7 @@ def _protect(
     ]
 
 
-def _price(
-    problem: Problem, pattern: Pattern, suppressed: NDArray[np.bool_]
-) -> dict[str, float]:
+def _price(problem: Problem, pattern: Pattern, suppressed: NDArray[np.bool_]) -> dict[str, float]:
     """What the secondaries cost, and how much less a pattern can cost at the least."""
     if pattern.bound is None:
         return {}
