@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from math import ceil, gcd, inf
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,8 @@ from diskret.suppression.separate import Attacks
 _GAP = 1e-4
 #: Whole choices are best up to this share of the gap that is open, or of their cost.
 _ROUGH, _FINE = 0.1, 2e-5
+#: Share of the time that the fractions leave to others, where it is limited.
+_KEPT = 0.4
 #: Surcharge, as a share of the least cost, that decides between equal patterns.
 _SURCHARGE = 1e-5
 #: Rounds in which the bound hardly rises, after which fractions are given up.
@@ -157,7 +160,14 @@ class _Search:
         self.master = Master(np.where(self.cost > 0, self.cost + surcharge, 0), fixed)
         self.attacks = Attacks(self.cells, shown, fixed)
         self.master.add(self.attacks.of_rows())
-        self._fractions()
+        # under a deadline, keep time to make patterns of what the fractions say
+        kept = 0.0 if self.problem.deadline is None else _KEPT * self.seconds()
+        x, settled = self._fractions(kept)
+        self._repair(x)
+        if not settled:
+            x, settled = self._fractions(0.0)
+            self._repair(x)
+        self._drop(*self._relaxed()[1:])
         while self.lower < self.target and self.seconds() > 0:
             if not self._whole():
                 break
@@ -166,29 +176,35 @@ class _Search:
         self.lower = max(self.lower, min(bound / (1 + _SURCHARGE), self.dropped, self.upper))
         self.problem.progress("prove", min(int(100 * self.lower / (self.upper or 1)), 100), 100)
 
-    def _fractions(self) -> None:
-        """Cuts from choices in fractions, until they hardly raise the bound any more."""
+    def _relaxed(self) -> tuple[NDArray[np.float64] | None, float, NDArray[np.float64]]:
+        """The best choice in fractions if there is any, its bound, and reduced costs."""
+        choice, reduced = self.master.relaxed(self.seconds())
+        self._raise(choice.bound)
+        return choice.x, choice.bound, reduced
+
+    def _fractions(self, kept: float) -> tuple[NDArray[np.float64], bool]:
+        """Cuts from choices in fractions, until they hardly raise the bound any more.
+
+        Returns the last choice, and False if only so many seconds are left as are to be kept.
+        """
         stalled = 0
         x = np.zeros(len(self.cost))
-        while self.lower < self.target and self.seconds() > 0 and stalled < _STALLED:
-            choice, reduced = self.master.relaxed(self.seconds())
-            if choice.x is None:
-                self._raise(choice.bound)
-                return
-            x, before = choice.x, self.lower
-            self._raise(choice.bound)
+        while self.lower < self.target and stalled < _STALLED:
+            if self.seconds() <= kept:
+                return x, False
+            before = self.lower
+            found, bound, reduced = self._relaxed()
+            if found is None:
+                break
+            x = found
             stalled = 0 if self.lower - before > 1e-3 * (self.upper - before) else stalled + 1
-            self._drop(choice.bound, reduced)
+            self._drop(bound, reduced)
             cuts = self.attacks.companions(x)
             cuts += self.attacks.of_choice(x, whole=False)
             if not cuts:
                 break
             self.master.add(cuts)
-        if self.lower < self.target:
-            self._repair(x)
-            choice, reduced = self.master.relaxed(self.seconds())
-            self._raise(choice.bound)
-            self._drop(choice.bound, reduced)
+        return x, True
 
     def _whole(self) -> bool:
         """A choice of 0 or 1, and what it lacks; False if time ran out."""
@@ -203,7 +219,7 @@ class _Search:
             cuts, hidden = self._judge(choice.x > 0.5)
             if hidden is not None:
                 self._accept(hidden)
-        elif self.seconds() > 0:
+        else:
             self._repair(choice.x)
         self.master.add(cuts)
         return True
@@ -217,7 +233,9 @@ class _Search:
             self.master.publish(np.flatnonzero(beyond))
 
     def _repair(self, x: NDArray[np.float64]) -> None:
-        """A safe pattern near a choice in fractions, if there is time for one."""
+        """A safe pattern near a choice in fractions, if there is time and need for one."""
+        if self.lower >= self.target or self.seconds() <= 0:
+            return
         hidden = self.cells.primary | self.free | (x > 0.9)
         price = self.cells.price * np.maximum(1 - x, 0.02)
         reach = self.certified.copy()
@@ -277,7 +295,7 @@ class _Search:
             self.master.release(group)
 
 
-def _step(cost: NDArray[np.float64]) -> float:
+def _step(cost: NDArray[Any]) -> float:
     """The least difference between the costs of two patterns, if costs are whole; else 0."""
     if len(cost) == 0 or cost.max() > 2**46 or np.any(cost != np.rint(cost)):
         return 0.0
