@@ -210,6 +210,17 @@ def test_a_time_limit_gives_a_safe_pattern_with_its_bound(
     assert violations(problem, pattern.suppressed) == []
 
 
+def test_a_solver_in_trouble_leaves_a_safe_pattern(monkeypatch: pytest.MonkeyPatch):
+    def trouble(*_: object, **__: object) -> None:
+        raise ProtectionError("the linear solver found neither a solution nor that there is none")
+
+    monkeypatch.setattr(Attacks, "of_choice", trouble)
+    pattern = optimal(halves_problem())
+    assert not pattern.complete
+    assert violations(halves_problem(), pattern.suppressed) == []
+    assert pattern.bound is not None and pattern.bound <= 50
+
+
 @pytest.mark.parametrize(
     ("table", "what", "cost"), [("t2_1k", "count", 188), ("t3_1k", "count", 503)]
 )

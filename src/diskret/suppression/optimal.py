@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from dataclasses import replace
 from math import ceil, gcd, inf
 from typing import Any
@@ -44,15 +45,15 @@ def optimal(problem: Problem) -> Pattern:
     Parameters
     ----------
     problem
-        Cells that cost nothing are free: they are hidden only where a requirement needs
-        them, and never in a way that spares no other cell.
+        Cells that cost nothing are free: they are hidden where that spares others, and
+        published where no requirement needs them.
 
     Returns
     -------
     Pattern
         All requirements hold, and every secondary can take values at least one scaled unit
         apart. No safe pattern costs less than `bound`. `complete` is False if the deadline
-        came before the cost was within 0.01 % of it (or, for whole costs, equal).
+        came before the cost was within 0.01 % of it, or nearer than whole costs can differ.
 
     Raises
     ------
@@ -70,7 +71,8 @@ def optimal(problem: Problem) -> Pattern:
 
     Examples
     --------
-    The 1 in the first row may hide behind the 3 and the 2, which together are the cheapest.
+    A total of 11 and its parts 1, 4 and 6: with the 1 at least one more has to go, and none is
+    cheaper than the 4.
 
     >>> import numpy as np
     >>> from diskret.attack import Requirements
@@ -94,16 +96,14 @@ def optimal(problem: Problem) -> Pattern:
     ([False, True, True, False], 4.0)
     """
     search = _Search(problem)
-    search.run()
-    gap_closed = search.lower >= search.target
-    bound = min(search.lower, search.upper)
-    if search.step:
-        bound = search.step * ceil(bound / search.step - 1e-6)
+    # a solver in trouble ends the search: the pattern is safe, and the bound holds
+    with suppress(ProtectionError):
+        search.run()
     return Pattern(
         search.cells.of_cells(search.hidden),
         "optimal",
-        gap_closed,
-        bound=search.scale * bound + search.constant,
+        complete=search.lower >= search.target,
+        bound=search.bound,
     )
 
 
@@ -127,7 +127,8 @@ class _Search:
         positive = of_group[of_group > 0]
         self.scale = float(positive.min(initial=inf)) if len(positive) else 1.0
         self.cost = of_group / self.scale
-        self.step = _step(positive) / self.scale
+        self.whole = _step(positive)
+        self.step = self.whole / self.scale
         self.free = (self.cost == 0) & ~cells.primary
         self.hidden, _ = safe(problem, cells, cells.primary | cells.started, self.certified)
         self.upper = self._cost_of(self.hidden)
@@ -140,6 +141,14 @@ class _Search:
     def target(self) -> float:
         """A bound that proves the pattern to be the cheapest."""
         return min(self.upper * (1 - _GAP), self.upper - 0.99 * self.step) if self.upper else 0.0
+
+    @property
+    def bound(self) -> float:
+        """The bound in the problem's own costs; rounded up if these are whole."""
+        bound = min(self.lower, self.upper) * self.scale
+        if self.whole:
+            bound = self.whole * ceil(bound / self.whole * (1 - 1e-9) - 1e-6)
+        return bound + self.constant
 
     def seconds(self) -> float:
         """Time left."""

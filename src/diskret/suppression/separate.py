@@ -176,11 +176,9 @@ class _Attack:
         self.x = x
         self.rows = rows
         self._group = group
-        share = x[group]
-        # rounding in the last place must not let a group move too far
-        self._down, self._up = cells.down[group] * share, cells.up[group] * share
-        self._true_down, self._true_up = cells.down[group], cells.up[group]
-        self._share = share
+        self._share = x[group]
+        self._room_down, self._room_up = cells.down[group], cells.up[group]
+        self._down, self._up = self._room_down * self._share, self._room_up * self._share
         self._lowest, self._highest = np.zeros(len(group)), np.zeros(len(group))
         self._program = Program(equations)
         self._everything = np.arange(len(group))
@@ -195,8 +193,8 @@ class _Attack:
         """How far a group can move, in units of the need, and the multipliers that limit it."""
         at = int(np.searchsorted(self._group, ask.group))
         index = np.array([at])
-        down = np.minimum(self._true_down / ask.need, cap) * self._share
-        up = np.minimum(self._true_up / ask.need, cap) * self._share
+        down = np.minimum(self._room_down / ask.need, cap) * self._share
+        up = np.minimum(self._room_up / ask.need, cap) * self._share
         down[at], up[at] = min(self._down[at] / ask.need, 1), min(self._up[at] / ask.need, 1)
         self._program.bound(self._everything, -down, up)
         total, duals = 0.0, []
@@ -236,6 +234,6 @@ def _asks(cells: Changeable, shown: Reach) -> Iterator[_Ask]:
 def _cover(cut: Cut, x: NDArray[np.float64]) -> list[Cut]:
     """At least one of the groups must be chosen that a whole choice leaves out."""
     out = cut.group[x[cut.group] < 0.5]
-    if len(out) == len(cut.group) and (cut.weight == 1).all():
+    if len(out) == 0 or (len(out) == len(cut.group) and (cut.weight == 1).all()):
         return []
     return [Cut(out, np.ones(len(out)), 1.0)]
