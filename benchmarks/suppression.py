@@ -1,6 +1,6 @@
 """Secondary suppression: seconds, cells and cost on the generated reference tables.
 
-    python benchmarks/suppression.py [--repeat 3] [--method sequential] [table ...]
+    python benchmarks/suppression.py [--repeat 3] [--method sequential] [--seconds 60] [table ...]
 
 Tables come from the generator ``bench/gen_tables.py`` in the reference data folder
 (``DISKRET_REFERENCE_DATA``, default ``../shared`` beside the repository).
@@ -14,6 +14,7 @@ import os
 import tempfile
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,13 +23,13 @@ from numpy.typing import NDArray
 from diskret import suppression
 from diskret.attack import Requirements
 from diskret.hierarchy import Hierarchy
-from diskret.suppression import Problem
+from diskret.suppression import Pattern, Problem
 from diskret.system import System
 from diskret.tables import Dimension, Measure, Table
 
 TABLES = ("t2_1k", "t3_1k", "t2_10k", "t3_10k")
 
-#: Cost found by long branch-and-cut runs; proven optimal but for the values of t3_10k.
+#: Cost of the cheapest patterns known; proven optimal but for the values of t3_10k.
 BEST = {
     ("t2_1k", "count"): 188,
     ("t3_1k", "count"): 503,
@@ -37,7 +38,7 @@ BEST = {
     ("t2_1k", "value"): 39_989,
     ("t3_1k", "value"): 115_774,
     ("t2_10k", "value"): 58_271,
-    ("t3_10k", "value"): 750_195,
+    ("t3_10k", "value"): 658_855,
 }
 
 
@@ -46,25 +47,29 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("tables", nargs="*", default=TABLES, help=f"of {', '.join(TABLES)}")
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--method", default="sequential")
+    parser.add_argument("--seconds", type=float, help="time limit of each run")
     options = parser.parse_args(arguments)
     method = getattr(suppression, options.method)
-    print("table   what   primary  secondary       cost       best  ratio  seconds")
+    print("table   what   primary  secondary       cost      bound       best  ratio  seconds")
     with tempfile.TemporaryDirectory() as folder:
         for name in options.tables:
             for what in ("count", "value"):
                 problem = build(name, what, Path(folder))
                 seconds: list[float] = []
-                secondary = np.zeros(len(problem.cost), dtype=bool)
+                pattern = Pattern(np.zeros(len(problem.cost), dtype=bool), "none")
                 for _ in range(options.repeat):
                     begin = time.perf_counter()
-                    secondary = method(problem).suppressed.copy()
+                    limit = options.seconds and time.monotonic() + options.seconds
+                    pattern = method(replace(problem, deadline=limit))
                     seconds.append(time.perf_counter() - begin)
+                secondary = pattern.suppressed.copy()
                 secondary[problem.requirements.cell] = False
                 cost = int(problem.cost[secondary].sum())
+                bound = "-" if pattern.bound is None else f"{pattern.bound:,.0f}"
                 best = BEST[name, what]
                 print(
                     f"{name:7} {what:6} {len(problem.requirements.cell):7,} {secondary.sum():10,}"
-                    f" {cost:10,} {best:10,} {cost / best:6.3f}  "
+                    f" {cost:10,} {bound:>10} {best:10,} {cost / best:6.3f}  "
                     + " ".join(f"{s:.2f}" for s in seconds),
                     flush=True,
                 )

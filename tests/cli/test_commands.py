@@ -82,7 +82,9 @@ def result() -> Any:
     )
     lines = {"en": ["1 primary (internal)"], "de": ["1 primär (intern)"]}
     return SimpleNamespace(
-        published=published, certificate=SimpleNamespace(summary=lines.__getitem__)
+        published=published,
+        certificate=SimpleNamespace(summary=lines.__getitem__),
+        bound=None,
     )
 
 

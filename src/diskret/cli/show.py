@@ -40,12 +40,23 @@ def show_results(
         console.print(Text(texts.certificate, style="bold"))
         for line in result.certificate.summary(language.value):
             console.print(Padding(Text(f"• {line}"), (0, 0, 0, 2)))
+        if result.bound is not None:
+            console.print(Padding(Text(f"• {_cheapest(result, language)}"), (0, 0, 0, 2)))
     console.print()
     for text, part in ((texts.public_files, "public"), (texts.internal_files, "internal")):
         console.print(Text(text.format(folder=folder / part)), soft_wrap=True)
         names = sorted(path.name for path in (folder / part).glob("*"))
         console.print(Padding(Text(", ".join(names)), (0, 0, 0, 2)))
     console.print(Text(texts.check.format(folder=folder)), soft_wrap=True)
+
+
+def _cheapest(result: Result, language: Language) -> str:
+    """What the secondaries cost, and the least that any pattern costs."""
+    return TEXTS[language].cheapest.format(
+        cost=number(round(result.settings["cost_of_secondaries"]), 0, language),
+        bound=number(round(result.bound or 0), 0, language),
+        gap=number(round(10_000 * (result.gap or 0)), 2, language),
+    )
 
 
 def show_table(

@@ -24,6 +24,7 @@ class Texts:
     left_out: str
     codes: str
     certificate: str
+    cheapest: str
     public_files: str
     internal_files: str
     check: str
@@ -53,6 +54,10 @@ TEXTS = {
         left_out="not shown here, but in the files: {codes}",
         codes="{count} codes of {name}",
         certificate="Certificate",
+        cheapest=(
+            "For the office: the secondaries cost {cost}; no safe pattern costs less than {bound} "
+            "(gap {gap} %)."
+        ),
         public_files="May leave the office: {folder}",
         internal_files="Stays in the office: {folder}",
         check="Check the files at any time: diskret verify {folder}",
@@ -87,6 +92,10 @@ TEXTS = {
         left_out="hier nicht gezeigt, aber in den Dateien: {codes}",
         codes="{count} Schlüssel von {name}",
         certificate="Zertifikat",
+        cheapest=(
+            "Nur intern: Die Gegensperrungen kosten {cost}; kein sicheres Muster kostet weniger "
+            "als {bound} (Abstand {gap} %)."
+        ),
         public_files="Darf das Haus verlassen: {folder}",
         internal_files="Bleibt im Haus: {folder}",
         check="Die Dateien lassen sich jederzeit prüfen: diskret verify {folder}",

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from diskret.suppression.exact import Part, Reach, checked, part
+from diskret.suppression.exact import Change, Part, Reach, checked, part
 from diskret.suppression.linear import Program
 from diskret.suppression.reduce import Changeable
 
@@ -27,15 +27,34 @@ def certify(cells: Changeable, hidden: NDArray[np.bool_], rounds: int = 8) -> Re
     rounds
         Largest number of programs with random directions.
     """
-    here = part(cells, hidden)
     reach = Reach(len(cells.down))
-    if len(here.cell):
-        _together(cells, here, reach, rounds)
-        _one_by_one(cells, here, reach)
+    show(cells, hidden, reach, rounds)
     return reach
 
 
-def _together(cells: Changeable, here: Part, reach: Reach, rounds: int) -> None:
+def show(
+    cells: Changeable,
+    hidden: NDArray[np.bool_],
+    reach: Reach,
+    rounds: int = 8,
+    one_by_one: bool = True,
+) -> list[Change]:
+    """Add to `reach` what the `hidden` groups can show of what is missing; the changes found.
+
+    Without `one_by_one` only by random directions: quick, but some groups may be left.
+    """
+    here = part(cells, hidden)
+    found: list[Change] = []
+    if len(here.cell):
+        _together(cells, here, reach, rounds, found)
+        if one_by_one:
+            _one_by_one(cells, here, reach, found)
+    return found
+
+
+def _together(
+    cells: Changeable, here: Part, reach: Reach, rounds: int, found: list[Change]
+) -> None:
     """Move as many groups as possible as far as needed, in random directions."""
     random = np.random.default_rng(0)
     k = len(here.cell)
@@ -60,12 +79,13 @@ def _together(cells: Changeable, here: Part, reach: Reach, rounds: int) -> None:
             return
         for change in checked(here, answer[:k] + answer[k:]):
             reach.add(change)
+            found.append(change)
         before, wanted = wanted, reach.missing(cells)[here.cell]
         if before.sum() - wanted.sum() <= 0.02 * before.sum():
             return
 
 
-def _one_by_one(cells: Changeable, here: Part, reach: Reach) -> None:
+def _one_by_one(cells: Changeable, here: Part, reach: Reach, found: list[Change]) -> None:
     """Ask every component for one group at a time; one program asks all components."""
     program = Program(here.equations, here.unit)
     program.bound(np.arange(len(here.cell)), -here.down, here.up)
@@ -93,6 +113,7 @@ def _one_by_one(cells: Changeable, here: Part, reach: Reach) -> None:
             if answer is not None:
                 for change in checked(here, answer):
                     reach.add(change)
+                    found.append(change)
 
 
 def _needed(cells: Changeable, cell: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -85,6 +85,10 @@ class Program:
             status = self._solver.getModelStatus()
         return self._answer(status)
 
+    def duals(self) -> NDArray[np.float64]:
+        """What the best vertex just found would gain by each equation's right-hand side."""
+        return np.array(self._solver.getSolution().row_dual)
+
     def solve_whole(self, seconds: float) -> NDArray[np.float64] | None:
         """A best solution in whole numbers; None if there is none or time runs out."""
         everything = np.arange(self._columns, dtype=np.int32)

@@ -63,11 +63,15 @@ class Pattern:
         Name of the method that found it.
     complete
         False if a deadline cut short the search for a cheaper pattern.
+    bound
+        What every safe pattern costs at least (`Problem.cost` of its secondaries), up to the
+        tolerances of the solver; None if the method does not ask.
     """
 
     suppressed: NDArray[np.bool_]
     method: str
     complete: bool = True
+    bound: float | None = None
 
 
 Method = Callable[[Problem], Pattern]

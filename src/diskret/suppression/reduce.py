@@ -62,6 +62,11 @@ class Changeable:
         largest = max(need.max(initial=0) for need in (self.below, self.above, self.width))
         return max(2.0 ** (int(largest).bit_length() - 20), 1.0)
 
+    def of_cells(self, hidden: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Which original cells are hidden if these groups are, ``(n,)``."""
+        # the appended False is what index -1, a fixed cell, finds
+        return np.append(hidden, False)[self.group]
+
 
 def changeable(problem: Problem) -> Changeable:
     """Reduce a problem to the cells that can change at all.

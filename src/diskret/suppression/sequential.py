@@ -2,20 +2,10 @@
 
 from __future__ import annotations
 
-import time
-from dataclasses import replace
-from math import inf
-
-import numpy as np
-from numpy.typing import NDArray
-
-from diskret.errors import ProtectionError
 from diskret.suppression.certify import certify
-from diskret.suppression.cleanup import clean_up
-from diskret.suppression.exact import Change, Reach, part
+from diskret.suppression.greedy import safe
 from diskret.suppression.problem import Pattern, Problem
-from diskret.suppression.reduce import Changeable, changeable, unprotectable
-from diskret.suppression.search import Search, fulfil
+from diskret.suppression.reduce import changeable
 
 
 def sequential(problem: Problem) -> Pattern:
@@ -80,82 +70,5 @@ def sequential(problem: Problem) -> Pattern:
     """
     cells = changeable(problem)
     certified = certify(cells, cells.primary)
-    hidden, changes = _hide(problem, cells, cells.primary | cells.started, certified, [])
-    hidden, changes, complete = clean_up(
-        cells, hidden, certified, changes, problem.deadline, problem.progress
-    )
-    hidden = _moved(cells, changes)
-    while (exact := _exact_secondaries(cells, hidden, certified, changes)).any():
-        cells = replace(cells, width=np.maximum(cells.width, exact))
-        hidden, changes = _hide(problem, cells, hidden, certified, changes)
-    inside = cells.group >= 0
-    suppressed = np.zeros(len(cells.group), dtype=bool)
-    suppressed[inside] = hidden[cells.group[inside]]
-    return Pattern(suppressed, "sequential", complete)
-
-
-def _hide(
-    problem: Problem,
-    cells: Changeable,
-    hidden: NDArray[np.bool_],
-    certified: Reach,
-    changes: list[Change],
-) -> tuple[NDArray[np.bool_], list[Change]]:
-    """Add the cheapest cells to a pattern until every requirement is shown to hold."""
-    reach, hidden, changes = certified.copy(), hidden.copy(), list(changes)
-    for change in changes:
-        reach.add(change)
-    todo = np.flatnonzero(reach.missing(cells))
-    if len(todo) == 0:
-        return hidden, changes
-    need = np.maximum.reduce([cells.below[todo], cells.above[todo], cells.width[todo] // 2])
-    todo = todo[np.argsort(-need, kind="stable")]
-    here = part(cells, np.ones(len(hidden), dtype=bool))
-    search = Search(here, hidden[here.cell], cells.price[here.cell])
-
-    def seconds() -> float:
-        return inf if problem.deadline is None else problem.deadline - time.monotonic()
-
-    for done, group in enumerate(todo.tolist()):
-        problem.progress("suppress", done, len(todo))
-        if not reach.misses(cells, group):
-            continue
-        for change in fulfil(search, cells, reach, group, seconds) if seconds() > 0 else ():
-            new = change.cell[~hidden[change.cell]]
-            hidden[new] = True
-            search.hide(np.searchsorted(here.cell, new))
-            changes.append(change)
-        if reach.misses(cells, group):
-            if seconds() > 0:
-                raise unprotectable(problem, _original(problem, cells, group))
-            raise ProtectionError(
-                f"time limit too short: {len(todo) - done} of {len(todo)} cells were still to be "
-                "protected; allow more time"
-            )
-    problem.progress("suppress", len(todo), len(todo))
-    return hidden, changes
-
-
-def _moved(cells: Changeable, changes: list[Change]) -> NDArray[np.bool_]:
-    """The primary groups and all that the changes move; nothing else needs to be hidden."""
-    moved = cells.primary.copy()
-    for change in changes:
-        moved[change.cell] = True
-    return moved
-
-
-def _exact_secondaries(
-    cells: Changeable, hidden: NDArray[np.bool_], certified: Reach, changes: list[Change]
-) -> NDArray[np.bool_]:
-    """Secondaries that move by less than a unit, in fractions, in all changes."""
-    reach = certified.copy()
-    for change in changes:
-        reach.add(change)
-    return hidden & ~cells.primary & (reach.width < 1)
-
-
-def _original(problem: Problem, cells: Changeable, group: int) -> int:
-    """A cell of a group to name in a message: a primary one if there is any."""
-    members = np.flatnonzero(cells.group == group)
-    primary = members[np.isin(members, problem.requirements.cell)]
-    return int(primary[0] if len(primary) else members[0])
+    hidden, complete = safe(problem, cells, cells.primary | cells.started, certified)
+    return Pattern(cells.of_cells(hidden), "sequential", complete)

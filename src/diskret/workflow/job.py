@@ -42,7 +42,7 @@ __all__ = [
 
 _FORMATS = ("csv", "parquet", "xlsx", "html")
 _LANGUAGES = ("en", "de")
-_METHODS = ("auto", "sequential")
+_METHODS = ("auto", "sequential", "optimal")
 _FILE_STEM = re.compile(r"\w([\w .-]*[\w-])?")
 
 

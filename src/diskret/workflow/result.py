@@ -49,6 +49,20 @@ class Result:
     certificate: SuppressionCertificate
     settings: Mapping[str, Any]
 
+    @property
+    def bound(self) -> float | None:
+        """The least that any safe pattern costs, if the method proves one. Confidential.
+
+        For tables protected together it is that of all of them. Proven up to the tolerances
+        of the linear solver, unlike protection, which is checked exactly.
+        """
+        return self.settings.get("bound")
+
+    @property
+    def gap(self) -> float | None:
+        """How much cheaper a pattern could be at most, as a share of the cost. Confidential."""
+        return self.settings.get("gap")
+
     def __repr__(self) -> str:
         hidden = int(self.published.suppressed.sum())
         return f"Result({self.name!r}: {self.published.value.size:,} cells, {hidden:,} suppressed)"

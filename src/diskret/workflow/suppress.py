@@ -24,13 +24,13 @@ from diskret.engines.filters import told
 from diskret.errors import InputError, ProofError, ProtectionError
 from diskret.progress import Progress, silent
 from diskret.rules import Rule, Sensitivity
-from diskret.suppression import Method, Pattern, Problem, sequential
+from diskret.suppression import Method, Pattern, Problem, optimal, sequential
 from diskret.tables import MeasureSum, Publication, Table
 from diskret.workflow.linked import default_names, linked, sums_between
 from diskret.workflow.plan import Cost, plan, publish, requirements
 from diskret.workflow.result import Result
 
-METHODS: dict[str, Method] = {"auto": sequential, "sequential": sequential}
+METHODS: dict[str, Method] = {"auto": sequential, "sequential": sequential, "optimal": optimal}
 
 # Requirements of cells that fail the attack are raised by these factors, in turn.
 _REPAIRS = (1, 2, 4)
@@ -99,8 +99,10 @@ def suppress(
         Equations between the measures of several tables, e.g.
         ``["revenue = domestic + export"]``.
     method
-        ``"auto"``, ``"sequential"``, or any callable ``Problem → Pattern``. A pattern that
-        fails the attack is extended until it holds.
+        ``"sequential"`` (also ``"auto"``): a good pattern, quickly. ``"optimal"``: the cheapest
+        one, with a proof; it can take very long on large tables, so give a `time_limit`. Or
+        any callable ``Problem → Pattern``. A pattern that fails the attack is extended until it
+        holds.
     cost
         What hiding a cell costs: ``"value"``, ``"count"``, ``"cells"`` (each the same), the
         name of a measure, or a callable that takes the table and returns an array; or a
@@ -111,13 +113,14 @@ def suppress(
         Cells that must stay published: a frame with the code columns, one row a cell, or a
         bool array of the table's shape; for several tables a list, one for each (or None).
     time_limit
-        Seconds after which the search for a cheaper pattern stops. The result is always
-        proven; an impossible limit is an error.
+        Seconds after which the search for a cheaper pattern stops. The protection is always
+        proven, whatever the limit; `Result.gap` says how much cheaper a pattern could be, if
+        the method knows. An impossible limit is an error.
     name
         Name of the published table and its files; by default the measure's name. For
         several tables a list; by default measure and variables.
     progress
-        Called with ``("suppress" | "attack", done, total)``.
+        Called with ``("suppress" | "publish again" | "prove" | "attack", done, total)``.
 
     Returns
     -------
@@ -263,19 +266,33 @@ def _protect(
         repaired=repaired,
         progress=options.progress,
     )
+    price = _price(problem, pattern, proven.suppressed)
     return [
-        Result(order.table, order.sensitivity, certificate, _settings(order, pattern))
+        Result(order.table, order.sensitivity, certificate, _settings(order, pattern, price))
         for order, certificate in zip(orders, certificates, strict=True)
     ]
 
 
-def _settings(order: _Order, pattern: Pattern) -> dict[str, Any]:
+def _price(problem: Problem, pattern: Pattern, suppressed: NDArray[np.bool_]) -> dict[str, float]:
+    """What the secondaries cost, and how much less a pattern can cost at the least."""
+    if pattern.bound is None:
+        return {}
+    secondary = suppressed.copy()
+    cell = problem.requirements.cell
+    secondary[cell[cell < len(secondary)]] = False
+    cost = float(problem.cost[: len(secondary)][secondary].sum())
+    bound = min(pattern.bound, cost)
+    return {"cost_of_secondaries": cost, "bound": bound, "gap": (cost - bound) / (cost or 1.0)}
+
+
+def _settings(order: _Order, pattern: Pattern, price: dict[str, float]) -> dict[str, Any]:
     """How a table was protected, for the office's files."""
     table = order.table
     settings: dict[str, Any] = {
         "rule": "given" if order.rule is order.sensitivity else repr(order.rule),
         "method": pattern.method,
         "cost": _text(order.cost),
+        **price,
         **({"where": told(table.where)} if table.where else {}),
         **({"weight": table.weight} if table.weight is not None else {}),
         **({"waiver": table.waiver_note or "not stated"} if "no_waiver" in table.marked else {}),

@@ -1,0 +1,132 @@
+"""A safe pattern from any pattern: hide what is missing, publish what is not needed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from math import inf
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diskret.errors import ProtectionError
+from diskret.suppression.cleanup import clean_up
+from diskret.suppression.exact import Change, Reach, part
+from diskret.suppression.problem import Problem
+from diskret.suppression.reduce import Changeable, unprotectable
+from diskret.suppression.search import Search, fulfil
+
+
+def safe(
+    problem: Problem,
+    cells: Changeable,
+    hidden: NDArray[np.bool_],
+    certified: Reach,
+    changes: Sequence[Change] = (),
+    price: NDArray[np.float64] | None = None,
+) -> tuple[NDArray[np.bool_], bool]:
+    """Hide the cheapest groups until all is shown, then publish again what is not needed.
+
+    Parameters
+    ----------
+    problem
+        For the deadline, progress and messages.
+    cells
+        The groups and their requirements.
+    hidden
+        Groups that are free of charge at first, primaries included, bool, ``(g,)``.
+    certified
+        What is shown by changes of primary groups alone.
+    changes
+        Changes within `hidden` that are known already.
+    price
+        Prices for the search alone, float64 > 0, ``(g,)``; by default those of `cells`.
+
+    Returns
+    -------
+    hidden, complete
+        The pattern, and False if the deadline fell into the publishing.
+
+    Raises
+    ------
+    ProtectionError
+        A group cannot be protected, or the deadline passed before all were.
+    """
+    search = cells if price is None else replace(cells, price=price)
+    hidden, shown = _hide(problem, search, hidden, certified, list(changes))
+    hidden, shown, complete = clean_up(
+        cells, hidden, certified, shown, problem.deadline, problem.progress
+    )
+    hidden = moved(cells, shown)
+    while (exact := _exact_secondaries(cells, hidden, certified, shown)).any():
+        cells = replace(cells, width=np.maximum(cells.width, exact))
+        hidden, shown = _hide(problem, cells, hidden, certified, shown)
+    return hidden, complete
+
+
+def _hide(
+    problem: Problem,
+    cells: Changeable,
+    hidden: NDArray[np.bool_],
+    certified: Reach,
+    changes: list[Change],
+) -> tuple[NDArray[np.bool_], list[Change]]:
+    """Add the cheapest cells to a pattern until every requirement is shown to hold."""
+    reach, hidden, changes = certified.copy(), hidden.copy(), list(changes)
+    for change in changes:
+        reach.add(change)
+    todo = np.flatnonzero(reach.missing(cells))
+    if len(todo) == 0:
+        return hidden, changes
+    need = np.maximum.reduce([cells.below[todo], cells.above[todo], cells.width[todo] // 2])
+    todo = todo[np.argsort(-need, kind="stable")]
+    here = part(cells, np.ones(len(hidden), dtype=bool))
+    search = Search(here, hidden[here.cell], cells.price[here.cell])
+
+    def seconds() -> float:
+        return inf if problem.deadline is None else problem.deadline - time.monotonic()
+
+    for done, group in enumerate(todo.tolist()):
+        problem.progress("suppress", done, len(todo))
+        if not reach.misses(cells, group):
+            continue
+        for change in fulfil(search, cells, reach, group, seconds) if seconds() > 0 else ():
+            new = change.cell[~hidden[change.cell]]
+            hidden[new] = True
+            search.hide(np.searchsorted(here.cell, new))
+            changes.append(change)
+        if reach.misses(cells, group):
+            if seconds() > 0:
+                raise unprotectable(problem, _original(problem, cells, group))
+            raise ProtectionError(
+                f"time limit too short: {len(todo) - done} of {len(todo)} cells were still to be "
+                "protected; allow more time"
+            )
+    problem.progress("suppress", len(todo), len(todo))
+    return hidden, changes
+
+
+def moved(cells: Changeable, changes: Sequence[Change]) -> NDArray[np.bool_]:
+    """The primary groups and all that the changes move; nothing else needs to be hidden."""
+    out = cells.primary.copy()
+    for change in changes:
+        out[change.cell] = True
+    return out
+
+
+def _exact_secondaries(
+    cells: Changeable, hidden: NDArray[np.bool_], certified: Reach, changes: list[Change]
+) -> NDArray[np.bool_]:
+    """Secondaries that move by less than a unit, in fractions, in all changes."""
+    reach = certified.copy()
+    for change in changes:
+        reach.add(change)
+    return hidden & ~cells.primary & (reach.width < 1)
+
+
+def _original(problem: Problem, cells: Changeable, group: int) -> int:
+    """A cell of a group to name in a message: a primary one if there is any."""
+    members = np.flatnonzero(cells.group == group)
+    primary = members[np.isin(members, problem.requirements.cell)]
+    return int(primary[0] if len(primary) else members[0])
