@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, overload
 
 import numpy as np
@@ -11,30 +11,20 @@ from numpy.typing import NDArray
 
 from diskret.attack import (
     Attacker,
-    Examination,
-    Requirements,
-    Targets,
-    cell_name,
     certify,
-    examine,
-    targets_of,
-    unmet,
 )
 from diskret.engines.filters import told
-from diskret.errors import InputError, ProofError, ProtectionError
+from diskret.errors import InputError
 from diskret.progress import Progress, silent
 from diskret.rules import Rule, Sensitivity
 from diskret.suppression import Method, Pattern, Problem, optimal, sequential
 from diskret.tables import MeasureSum, Publication, Table
 from diskret.workflow.linked import default_names, linked, sums_between
 from diskret.workflow.plan import Cost, plan, publish, requirements
+from diskret.workflow.prove import prove, sound
 from diskret.workflow.result import Result
 
 METHODS: dict[str, Method] = {"auto": sequential, "sequential": sequential, "optimal": optimal}
-
-# Requirements of cells that fail the attack are raised by these factors, in turn.
-_REPAIRS = (1, 2, 4)
-_EXAMPLES = 5
 
 
 @overload
@@ -246,7 +236,7 @@ def _protect(
         time_limit=options.time_limit,
         progress=options.progress,
     )
-    pattern = _sound(problem, options.method(problem))
+    pattern = sound(problem, options.method(problem))
 
     def public(suppressed: NDArray[np.bool_]) -> Publication:
         ends = np.cumsum([table.measure.sum.size for table in tables])
@@ -254,7 +244,7 @@ def _protect(
         shown = (publish(o.table, p, o.name) for o, p in zip(orders, parts, strict=True))
         return Publication(tuple(shown), sums_between(tables, sums))
 
-    proven, examination, targets, repaired = _prove(problem, pattern, options.attacker, public)
+    proven, examination, targets, repaired = prove(problem, pattern, options.attacker, public)
     certificates = certify(
         proven,
         options.attacker,
@@ -300,74 +290,6 @@ def _settings(order: _Order, pattern: Pattern, price: dict[str, float]) -> dict[
     if order.sensitivity.entries is not None:
         settings["apriori"] = order.sensitivity.entries.to_pydict()
     return settings
-
-
-def _prove(
-    problem: Problem,
-    pattern: Pattern,
-    attacker: Attacker,
-    public: Callable[[NDArray[np.bool_]], Publication],
-) -> tuple[Publication, Examination, Targets, int]:
-    """Attack the pattern and extend it until every requirement holds."""
-    missed: NDArray[np.bool_] = np.empty(0, dtype=bool)
-    unrepaired: ProtectionError | None = None
-    published = public(pattern.suppressed)
-    original = problem.system.value[: published.starts[-1]]
-    for repaired, factor in enumerate((*_REPAIRS, 0)):
-        published = public(pattern.suppressed)
-        targets = targets_of(published, original, problem.requirements)
-        examination = examine(
-            published, attacker, targets, original=original, progress=problem.progress
-        )
-        missed = unmet(examination, targets)
-        if not missed.any():
-            return published, examination, targets, repaired
-        if factor:
-            failing = examination.cell[missed]
-            stronger = _stronger(problem.requirements, failing, factor)
-            start = (
-                pattern.suppressed if problem.start is None else problem.start | pattern.suppressed
-            )
-            extended = replace(problem, requirements=stronger, start=start)
-            try:
-                pattern = _sound(problem, sequential(extended))
-            except ProtectionError as error:
-                if factor == 1:  # even what the rule asks for is impossible
-                    raise
-                unrepaired = error
-                break
-    cells = np.flatnonzero(published.suppressed)[missed]
-    shown = "; ".join(cell_name(published, int(c)) for c in cells[:_EXAMPLES])
-    raise ProofError(
-        f"{len(cells):,} cells can still be narrowed down too far after all repairs: "
-        f"{shown}. Nothing was published; combine categories or choose another method"
-    ) from unrepaired
-
-
-def _stronger(requirements: Requirements, failing: NDArray[np.int64], factor: int) -> Requirements:
-    """Ask for more where the attack got through; failing secondaries get a level of their own."""
-    cell = np.union1d(requirements.cell, failing)
-    at = np.searchsorted(cell, requirements.cell)
-
-    def spread(levels: NDArray[np.int64]) -> NDArray[np.int64]:
-        out = np.zeros(len(cell), dtype=np.int64)
-        out[at] = levels
-        return np.where(np.isin(cell, failing), out * factor, out)
-
-    sliding = np.maximum(spread(requirements.sliding), np.where(np.isin(cell, failing), factor, 0))
-    return Requirements(cell, spread(requirements.lower), spread(requirements.upper), sliding)
-
-
-def _sound(problem: Problem, pattern: Pattern) -> Pattern:
-    """Refuse a pattern that breaks the contract of methods."""
-    suppressed = pattern.suppressed
-    if suppressed.shape != problem.frozen.shape or suppressed.dtype != bool:
-        raise ProofError(f"method {pattern.method!r} returned no pattern for this table")
-    if not suppressed[problem.requirements.cell].all():
-        raise ProofError(f"method {pattern.method!r} would publish unsafe cells")
-    if np.any(suppressed & problem.frozen):
-        raise ProofError(f"method {pattern.method!r} suppresses cells that must stay published")
-    return pattern
 
 
 def _method(method: str | Method) -> Method:
