@@ -1,6 +1,7 @@
 """Secondary suppression: seconds, cells and cost on the generated reference tables.
 
-    python benchmarks/suppression.py [--repeat 3] [--method sequential] [--seconds 60] [table ...]
+    python benchmarks/suppression.py [--repeat 3] [--seconds 60] [table ...]
+        [--method sequential | optimal | hypercube]
 
 Tables come from the generator ``bench/gen_tables.py`` in the reference data folder
 (``DISKRET_REFERENCE_DATA``, default ``../shared`` beside the repository).
@@ -29,6 +30,8 @@ from diskret.tables import Dimension, Measure, Table
 
 TABLES = ("t2_1k", "t3_1k", "t2_10k", "t3_10k")
 
+METHODS = ("sequential", "optimal", "hypercube")
+
 #: Cost of the cheapest patterns known; proven optimal but for the values of t3_10k.
 BEST = {
     ("t2_1k", "count"): 188,
@@ -46,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("tables", nargs="*", default=TABLES, help=f"of {', '.join(TABLES)}")
     parser.add_argument("--repeat", type=int, default=3)
-    parser.add_argument("--method", default="sequential")
+    parser.add_argument("--method", choices=METHODS, default="sequential")
     parser.add_argument("--seconds", type=float, help="time limit of each run")
     options = parser.parse_args(arguments)
     method = getattr(suppression, options.method)

@@ -26,9 +26,11 @@ from suppression_problems import (
 from diskret.attack import Requirements
 from diskret.errors import InputError, ProtectionError
 from diskret.hierarchy import Hierarchy
-from diskret.suppression import Method, Problem, optimal, sequential
+from diskret.suppression import Method, Problem, hypercube, optimal, sequential
 
-every_method = pytest.mark.parametrize("method", [sequential, optimal])
+every_method = pytest.mark.parametrize("method", [sequential, optimal, hypercube])
+#: Those that ask for no table.
+every_method_for_systems = pytest.mark.parametrize("method", [sequential, optimal])
 
 
 @pytest.fixture
@@ -152,7 +154,7 @@ def test_progress_reaches_its_total(method: Method, lecture: Problem):
     assert last["suppress"][0] == last["suppress"][1] > 0
 
 
-@every_method
+@every_method_for_systems
 def test_a_secondary_that_moves_by_a_fraction_gets_more_room(method: Method, halves: Problem):
     cheapest = np.array([True, True, True, True, False, False])
     assert violations(halves, cheapest) == [1, 2, 3]  # the primary itself would be protected
@@ -161,7 +163,7 @@ def test_a_secondary_that_moves_by_a_fraction_gets_more_room(method: Method, hal
     assert violations(halves, suppressed) == []
 
 
-@every_method
+@every_method_for_systems
 def test_counts_are_protected_in_whole_numbers(method: Method, halves: Problem):
     suppressed = method(replace(halves, integer=True)).suppressed
     assert suppressed.tolist() == [True, False, False, False, False, True]

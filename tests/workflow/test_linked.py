@@ -53,6 +53,12 @@ def test_common_cells_have_one_status(register):
     assert [r.name for r in (one, two)] == ["turnover_nace_size", "turnover_nace_region"]
 
 
+def test_hypercubes_are_refused_for_tables_that_are_tied(register):
+    tables = [turnover(register, "nace", "size"), turnover(register, "nace", "region")]
+    with pytest.raises(InputError, match="one table alone.*'sequential' or method='optimal'"):
+        dk.suppress(tables, dk.rules.PPercent(10), method="hypercube")
+
+
 def test_each_table_alone_would_undo_the_other(register):
     """The same tables, protected apart, hide different cells of their common margin."""
     cells = pa.table(

@@ -110,7 +110,7 @@ def changeable(problem: Problem) -> Changeable:
         below=below,
         above=above,
         width=width,
-        price=np.bincount(member, _price(problem)[inside], g).astype(np.float64),
+        price=np.bincount(member, prices(problem)[inside], g).astype(np.float64),
         primary=_most(primary[inside], member, g),
         started=_most(started[inside], member, g),
         whole=problem.integer,
@@ -174,7 +174,7 @@ def _refuse_frozen(problem: Problem, hidden: NDArray[np.bool_]) -> None:
         )
 
 
-def _price(problem: Problem) -> NDArray[np.float64]:
+def prices(problem: Problem) -> NDArray[np.float64]:
     """Costs in units of the least, with a surcharge that decides between equal ones."""
     cost = problem.cost
     equations = problem.system.equations

@@ -47,7 +47,7 @@ value = "turnover"            # column to sum; left out: a frequency table
 #recode = { size = { "10+" = ["10-19", "20+"] } }  # new code = the codes it combines
 #rounding = 1000              # published values are multiples of it
 #title = { en = "Turnover by region and size", de = "Umsatz nach Region und Größe" }
-#method = "auto"              # auto | sequential | optimal
+#method = "auto"              # auto | sequential | optimal | hypercube
 #cost = "value"               # what a suppression costs: value | count | cells | a measure
 #time_limit = 60              # seconds
 

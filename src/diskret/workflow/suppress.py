@@ -17,14 +17,19 @@ from diskret.engines.filters import told
 from diskret.errors import InputError
 from diskret.progress import Progress, silent
 from diskret.rules import Rule, Sensitivity
-from diskret.suppression import Method, Pattern, Problem, optimal, sequential
+from diskret.suppression import Method, Pattern, Problem, hypercube, optimal, sequential
 from diskret.tables import MeasureSum, Publication, Table
 from diskret.workflow.linked import default_names, linked, sums_between
 from diskret.workflow.plan import Cost, plan, publish, requirements
 from diskret.workflow.prove import prove, sound
 from diskret.workflow.result import Result
 
-METHODS: dict[str, Method] = {"auto": sequential, "sequential": sequential, "optimal": optimal}
+METHODS: dict[str, Method] = {
+    "auto": sequential,
+    "sequential": sequential,
+    "optimal": optimal,
+    "hypercube": hypercube,
+}
 
 
 @overload
@@ -90,8 +95,9 @@ def suppress(
         ``["revenue = domestic + export"]``.
     method
         ``"sequential"`` (also ``"auto"``): a good pattern, quickly. ``"optimal"``: the cheapest
-        one, with a proof; it can take very long on large tables, so give a `time_limit`. Or
-        any callable ``Problem → Pattern``. A pattern that fails the attack is extended until it
+        one, with a proof; it can take very long on large tables, so give a `time_limit`.
+        ``"hypercube"``: Repsilber's method, for comparison with τ-ARGUS; one table only. Or any
+        callable ``Problem → Pattern``. A pattern that fails the attack is extended until it
         holds.
     cost
         What hiding a cell costs: ``"value"``, ``"count"``, ``"cells"`` (each the same), the
