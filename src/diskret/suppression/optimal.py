@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from diskret.errors import ProtectionError
 from diskret.progress import silent
+from diskret.suppression.blame import refuse_fixed
 from diskret.suppression.certify import certify, show
 from diskret.suppression.exact import part
 from diskret.suppression.greedy import moved, safe
@@ -117,6 +118,7 @@ class _Search:
     def __init__(self, problem: Problem):
         self.problem = problem
         self.cells = cells = changeable(problem)
+        refuse_fixed(problem, cells)
         self.certified = certify(cells, cells.primary)
         cost = problem.cost.copy()
         cost[problem.requirements.cell] = 0

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, overload
 
@@ -14,7 +15,7 @@ from diskret.attack import (
     certify,
 )
 from diskret.engines.filters import told
-from diskret.errors import InputError
+from diskret.errors import InputError, ProtectionError
 from diskret.progress import Progress, silent
 from diskret.rules import Rule, Sensitivity
 from diskret.suppression import Method, Pattern, Problem, optimal, sequential
@@ -122,7 +123,10 @@ def suppress(
     InputError
         An option cannot be used with this table, or tables contradict each other.
     ProtectionError
-        No pattern satisfies the requirements, or none within the time limit.
+        No pattern satisfies the requirements, or none within the time limit. Where frozen
+        cells are the reason, ``blamed`` and ``blamed_in`` of the error hold the positions (C
+        order) and the tables of a set of them that makes protection impossible, and that
+        would not if any one of them were released. There may be smaller sets.
     ProofError
         The protection could not be proven.
 
@@ -225,6 +229,34 @@ def _protect(
 ) -> list[Result]:
     """Protect and prove tables that are tied to each other."""
     tables = [order.table for order in orders]
+    with _blamed_by_table([order.name for order in orders], tables):
+        return _protected(orders, tables, sums, options)
+
+
+@contextmanager
+def _blamed_by_table(names: Sequence[str], tables: Sequence[Table]) -> Generator[None]:
+    """Say of frozen cells that are to blame in which table they stand."""
+    try:
+        yield
+    except ProtectionError as error:
+        if not error.blamed or error.blamed_in:
+            raise
+        ends = np.cumsum([table.measure.sum.size for table in tables])
+        place = np.searchsorted(ends, error.blamed, side="right")
+        starts = np.append(0, ends)[place]
+        own = tuple((np.array(error.blamed) - starts).tolist())
+        of_table: list[int] = place.tolist()
+        named = tuple(names[i] for i in of_table)
+        where = f"; frozen in {', '.join(dict.fromkeys(named))}" if len(names) > 1 else ""
+        raise ProtectionError(f"{error}{where}", own, named) from error
+
+
+def _protected(
+    orders: Sequence[_Order],
+    tables: Sequence[Table],
+    sums: Sequence[MeasureSum],
+    options: _Options,
+) -> list[Result]:
     problem = plan(
         tables,
         [order.sensitivity for order in orders],
