@@ -167,7 +167,8 @@ class _Search:
         totals = np.bincount(
             self.cells.equations.indices[self.cells.equations.data > 0], minlength=len(fixed)
         )
-        surcharge = _SURCHARGE * (1 + totals) / (1 + totals.max(initial=0))
+        later = 1 + totals + self.cells.ties
+        surcharge = _SURCHARGE * later / later.max(initial=1)
         self.master = Master(np.where(self.cost > 0, self.cost + surcharge, 0), fixed)
         self.attacks = Attacks(self.cells, shown, fixed)
         self.master.add(self.attacks.of_rows())

@@ -36,6 +36,9 @@ class Changeable:
         Room that must be shown: down, up and together; 0 if no primary, int64, ``(g,)``.
     price
         Cost of hiding the group, ties broken against totals, float64 > 0, ``(g,)``.
+    ties
+        What decides between groups of equal cost that are in as many totals, float64 ≥ 0,
+        ``(g,)``.
     primary, started
         Whether the group holds a primary cell, or a cell of `Problem.start`; bool, ``(g,)``.
     whole
@@ -50,6 +53,7 @@ class Changeable:
     above: NDArray[np.int64]
     width: NDArray[np.int64]
     price: NDArray[np.float64]
+    ties: NDArray[np.float64]
     primary: NDArray[np.bool_]
     started: NDArray[np.bool_]
     whole: bool
@@ -89,7 +93,7 @@ def changeable(problem: Problem) -> Changeable:
 
     free = ~problem.frozen & ((down > 0) | (up > 0))
     group, equations = _merge(problem.system.equations, free)
-    inside = group >= 0
+    inside, ties = group >= 0, problem.ties
     member, g = group[inside], equations.shape[1]
     needs = np.zeros((3, n), dtype=np.int64)
     needs[:, cell] = (
@@ -107,6 +111,7 @@ def changeable(problem: Problem) -> Changeable:
         above=above,
         width=width,
         price=np.bincount(member, _price(problem)[inside], g).astype(np.float64),
+        ties=np.zeros(g) if ties is None else np.bincount(member, ties[inside], g).astype(float),
         primary=_most(primary[inside], member, g),
         started=_most(started[inside], member, g),
         whole=problem.integer,
@@ -147,7 +152,8 @@ def _price(problem: Problem) -> NDArray[np.float64]:
     most = cost.max(initial=0.0)
     least = cost[cost > most * 1e-9].min(initial=most or 1.0)
     # inner cells before totals; and no cell is for nothing, even at cost 0
-    return cost / least + 1e-4 * (1 + totals)
+    ties = 0.0 if problem.ties is None else problem.ties
+    return cost / least + 1e-4 * (1 + totals + ties)
 
 
 def _merge(

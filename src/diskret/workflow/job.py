@@ -118,6 +118,7 @@ def _table(
             *("request", "waiver", "waiver_note", "recode", "rounding"),
             *("weight", "weight_decimals"),
             *("method", "cost", "time_limit", "frozen"),
+            *("previous", "previous_discount"),
         ),
     )
     by = _by(section.section("by"), hierarchies)
@@ -148,6 +149,8 @@ def _table(
         cost=section.text("cost", "value"),
         time_limit=section.number("time_limit", None, above=0),
         frozen=tuple(_frozen(cell, by) for cell in section.sections("frozen")),
+        previous=_previous(section),
+        previous_discount=_discount(section),
     )
     if not _FILE_STEM.fullmatch(table.name):
         raise section.error(
@@ -229,6 +232,24 @@ def _frozen(section: Section, by: Mapping[str, object]) -> dict[str, str]:
     at = section.section("at")
     at.check(required=tuple(by))
     return {column: at.text(column, "") for column in by}
+
+
+def _previous(section: Section) -> Path | None:
+    if "previous" not in section:
+        return None
+    folder = section.file.parent / section.text("previous", "")
+    if not folder.is_dir():
+        raise section.error(f"'previous': the folder {folder} does not exist", "previous")
+    return folder
+
+
+def _discount(section: Section) -> float:
+    discount = section.number("previous_discount", 0, low=0)
+    if discount >= 100:
+        raise section.unfit("previous_discount", "a number of percent from 0 to below 100")
+    if discount and "previous" not in section:
+        raise section.error("'previous_discount' needs a 'previous'", "previous_discount")
+    return discount
 
 
 def _attacker(section: Section) -> Attacker:

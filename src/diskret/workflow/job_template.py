@@ -50,6 +50,8 @@ value = "turnover"            # column to sum; left out: a frequency table
 #method = "auto"              # auto | sequential | optimal
 #cost = "value"               # what a suppression costs: value | count | cells | a measure
 #time_limit = 60              # seconds
+#previous = "out-2020"        # release of last period: suppress the same cells where costs tie
+#previous_discount = 0        # percent that such cells cost less
 
 [tables.rules]                # confidential: these numbers never leave the office
 p_percent = { p = 10 }        # and perhaps minimum_level = 0, coalition = 1

@@ -17,7 +17,7 @@ from diskret.io import Source
 from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
 from diskret.rules import MinimumFrequency, PPercent
-from diskret.tables import MeasureSum, Table
+from diskret.tables import MeasureSum, Published, Table
 from diskret.workflow.job import Job, Records, TableJob
 from diskret.workflow.job_derived import derived_of
 from diskret.workflow.linked import linked
@@ -199,6 +199,8 @@ def _protected(job: Job, tables: Sequence[Table], progress: Progress) -> list[Re
             cost=[order.cost for order in orders],
             attacker=job.attacker,
             frozen=[_frozen(order) for order in orders],
+            previous=[_previous(job, order) for order in orders],
+            previous_discount=[order.previous_discount for order in orders],
             time_limit=orders[0].time_limit,
             name=[order.name for order in orders],
             progress=progress,
@@ -209,6 +211,11 @@ def _protected(job: Job, tables: Sequence[Table], progress: Progress) -> list[Re
 
 def _frozen(table: TableJob) -> pa.Table | None:
     return pa.Table.from_pylist([dict(cell) for cell in table.frozen]) if table.frozen else None
+
+
+def _previous(job: Job, table: TableJob) -> Published | None:
+    with _told_for(job, table):
+        return table.previous and Published.read(table.previous, table.name)
 
 
 def _measures(table: TableJob) -> Sequence[str]:

@@ -22,6 +22,7 @@ from diskret.suppression import Method, Pattern, Problem, optimal, sequential
 from diskret.tables import MeasureSum, Publication, Table
 from diskret.workflow.linked import default_names, linked, sums_between
 from diskret.workflow.plan import Cost, plan, publish, requirements
+from diskret.workflow.previous import suppressed_before
 from diskret.workflow.prove import prove, sound
 from diskret.workflow.result import Result
 
@@ -37,6 +38,8 @@ def suppress(
     cost: Cost = ...,
     attacker: Attacker | None = ...,
     frozen: Any = ...,
+    previous: Any = ...,
+    previous_discount: float = ...,
     time_limit: float | None = ...,
     name: str | None = ...,
     progress: Progress = ...,
@@ -53,6 +56,8 @@ def suppress(
     cost: Cost | Sequence[Cost] = ...,
     attacker: Attacker | None = ...,
     frozen: Sequence[Any] | None = ...,
+    previous: Sequence[Any] | None = ...,
+    previous_discount: float | Sequence[float] = ...,
     time_limit: float | None = ...,
     name: Sequence[str] | None = ...,
     progress: Progress = ...,
@@ -68,6 +73,8 @@ def suppress(
     cost: Any = "value",
     attacker: Attacker | None = None,
     frozen: Any = None,
+    previous: Any = None,
+    previous_discount: Any = 0,
     time_limit: float | None = None,
     name: Any = None,
     progress: Progress = silent,
@@ -103,6 +110,14 @@ def suppress(
     frozen
         Cells that must stay published: a frame with the code columns, one row a cell, or a
         bool array of the table's shape; for several tables a list, one for each (or None).
+    previous
+        What was suppressed last period: its `Result` or `Published`, or a frame with the code
+        columns and a row for each suppressed cell; for several tables a list, one for each
+        (or None). Of cells at equal cost those are hidden that were hidden then. Cells are
+        matched by their codes; codes that only one of the periods has match nothing.
+    previous_discount
+        Percent by which hiding a cell costs less if it was hidden last period, at least 0
+        and below 100; or a list, one for each table. 0: ties only.
     time_limit
         Seconds after which the search for a cheaper pattern stops. The protection is always
         proven, whatever the limit; `Result.gap` says how much cheaper a pattern could be, if
@@ -147,6 +162,8 @@ def suppress(
         rules=_for_each(rule, tables, "rule"),
         costs=_for_each(cost, tables, "cost"),
         frozen=_for_each([frozen] if alone else frozen, tables, "frozen"),
+        previous=_for_each([previous] if alone else previous, tables, "previous"),
+        discounts=_for_each(previous_discount, tables, "previous_discount"),
         names=default_names(tables, named),
     )
     equations = tuple(MeasureSum.read(text) for text in sums)
@@ -171,6 +188,8 @@ class _Order:
     sensitivity: Sensitivity
     cost: Cost
     frozen: Any
+    previous: NDArray[np.bool_] | None
+    discount: float
     name: str
 
 
@@ -187,6 +206,8 @@ def _orders(
     rules: Sequence[Any],
     costs: Sequence[Cost],
     frozen: Sequence[Any],
+    previous: Sequence[Any],
+    discounts: Sequence[float],
     names: Sequence[str],
 ) -> list[_Order]:
     if not tables:
@@ -194,9 +215,34 @@ def _orders(
     for rule in rules:
         _check_rule(rule)
     return [
-        _Order(t, rule, rule if isinstance(rule, Sensitivity) else rule(t), cost, stays, name)
-        for t, rule, cost, stays, name in zip(tables, rules, costs, frozen, names, strict=True)
+        _Order(
+            table,
+            rule,
+            rule if isinstance(rule, Sensitivity) else rule(table),
+            cost,
+            stays,
+            suppressed_before(table, before),
+            _check_discount(discount, before),
+            name,
+        )
+        for table, rule, cost, stays, before, discount, name in zip(
+            *(tables, rules, costs, frozen, previous, discounts, names), strict=True
+        )
     ]
+
+
+def _check_discount(discount: Any, previous: Any) -> float:
+    """A discount in percent; without an earlier period there is nothing to discount."""
+    if isinstance(discount, bool) or not isinstance(discount, int | float):
+        raise InputError(f"previous_discount= is a number of percent, not {discount!r}")
+    if not 0 <= discount < 100:
+        raise InputError(f"previous_discount= is at least 0 and below 100 percent, not {discount}")
+    if discount and previous is None:
+        raise InputError(
+            "previous_discount= is for cells that were suppressed last period, but previous= does "
+            "not say which; give it, or leave the discount out"
+        )
+    return float(discount)
 
 
 def _tables(given: Any) -> list[Table]:
@@ -264,6 +310,8 @@ def _protected(
         sums=sums,
         costs=[order.cost for order in orders],
         frozen=[order.frozen for order in orders],
+        previous=[order.previous for order in orders],
+        discounts=[order.discount for order in orders],
         attacker=options.attacker,
         time_limit=options.time_limit,
         progress=options.progress,
@@ -319,6 +367,9 @@ def _settings(order: _Order, pattern: Pattern, price: dict[str, float]) -> dict[
         **({"weight": table.weight} if table.weight is not None else {}),
         **({"waiver": table.waiver_note or "not stated"} if "no_waiver" in table.marked else {}),
     }
+    if order.previous is not None:
+        settings["suppressed_last_period"] = int(order.previous.sum())
+        settings["previous_discount"] = order.discount
     if order.sensitivity.entries is not None:
         settings["apriori"] = order.sensitivity.entries.to_pydict()
     return settings
