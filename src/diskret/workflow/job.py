@@ -80,7 +80,7 @@ def read_job(path: str | PathLike[str]) -> Job:
     job = open_job(Path(path))
     job.check(
         required=("records", "tables"),
-        optional=("sums", "hierarchies", "attacker", "derived", "output"),
+        optional=("sums", "keyed_ties", "hierarchies", "attacker", "derived", "output"),
     )
     records = read_records(job.section("records"))
     hierarchies = read_hierarchies(job.section("hierarchies"))
@@ -97,6 +97,7 @@ def read_job(path: str | PathLike[str]) -> Job:
         records=records,
         tables=tables,
         sums=_sums(job, tables),
+        keyed_ties=job.flag("keyed_ties", False),
         attacker=_attacker(job.section("attacker")),
         output=_output(job.section("output"), [part.name for part in (*tables, *derived)]),
         derived=derived,

@@ -30,6 +30,7 @@ region = { file = "region.hrc" }
 # One [[tables]] for each table. Tables of the same measure and vintage have common cells, so
 # they are protected and attacked together. So are tables whose measures add up: then write,
 # above all sections, e.g.  sums = ["revenue = domestic + export"]
+# There too:  keyed_ties = true  lets the secret keys decide between cells of equal cost.
 [[tables]]
 by = { region = "region", size = "flat" }    # column = "flat" or the name of a code tree
 value = "turnover"            # column to sum; left out: a frequency table

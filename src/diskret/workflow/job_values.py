@@ -221,3 +221,4 @@ class Job:
     attacker: Attacker
     output: Output
     derived: tuple[DerivedJob, ...] = ()
+    keyed_ties: bool = False

@@ -15,12 +15,14 @@ from diskret.attack import Attacker, Requirements, attacker_bounds
 from diskret.engines.filters import as_codes
 from diskret.errors import InputError, ProtectionError
 from diskret.io import to_arrow
+from diskret.keys import SecretKeys
 from diskret.progress import Progress
 from diskret.rules import Sensitivity
 from diskret.suppression import Problem
 from diskret.system import System, joint_system
 from diskret.tables import MeasureSum, Published, Table
 from diskret.tables.from_cells import describe, locate
+from diskret.workflow.ties import keyed_ties
 
 Cost = str | Callable[[Table], NDArray[np.float64]]
 
@@ -39,6 +41,7 @@ def plan(
     frozen: Sequence[Any],
     previous: Sequence[NDArray[np.bool_] | None],
     discounts: Sequence[float],
+    keys: SecretKeys | None,
     attacker: Attacker,
     time_limit: float | None,
     progress: Progress,
@@ -56,7 +59,7 @@ def plan(
         A cell that must stay published is unsafe itself.
     """
     each = zip(tables, sensitivities, names, costs, frozen, previous, discounts, strict=True)
-    parts = [_part(attacker, *own) for own in each]
+    parts = [_part(attacker, keys, *own) for own in each]
     system = System.of_table(tables[0]) if len(tables) == 1 else joint_system(tables, sums)
     starts = np.cumsum([0, *(part.cost.size for part in parts)]).tolist()
     unpublished = len(system.value) - starts[-1]
@@ -68,7 +71,7 @@ def plan(
         return np.concatenate([*arrays, behind])
 
     needs = [part.requirements for part in parts]
-    told = any(hidden is not None for hidden in previous)
+    decided = keys is not None or any(hidden is not None for hidden in previous)
     return Problem(
         system=system,
         requirements=Requirements(
@@ -84,7 +87,7 @@ def plan(
         integer=tables[0].frequency,
         start=start if unpublished else None,
         deadline=None if time_limit is None else time.monotonic() + time_limit,
-        ties=joined([part.ties for part in parts], 0.0) if told else None,
+        ties=joined([part.ties for part in parts], 0.0) if decided else None,
         progress=progress,
     )
 
@@ -103,6 +106,7 @@ class _Part:
 
 def _part(
     attacker: Attacker,
+    keys: SecretKeys | None,
     table: Table,
     sensitivity: Sensitivity,
     name: str,
@@ -122,10 +126,13 @@ def _part(
     lower, upper = attacker_bounds(world, attacker.about(name), table.measure.sum)
     hidden = np.zeros(table.shape, dtype=bool) if previous is None else previous
     price = cost_of(table, cost, sensitivity.cost)
+    ties = np.where(hidden, 0.0, _UNLIKE_BEFORE)
+    if keys is not None:
+        ties = ties + (1 - _UNLIKE_BEFORE) * keyed_ties(table, keys)
     return _Part(
         requirements(table, sensitivity, attacker),
         np.where(hidden.ravel(), price * (1 - discount / 100), price),
-        np.where(hidden.ravel(), 0.0, _UNLIKE_BEFORE),
+        ties.ravel(),
         stays.ravel(),
         lower.ravel(),
         upper.ravel(),

@@ -58,7 +58,7 @@ def run_job(
         for table in job.tables:
             with _told_for(job, table):
                 tables.append(_tabulated(table, records, engine, progress))
-    results = _protected(job, tables, progress)
+    results = _protected(job, tables, SecretKeys.load(keys) if job.keyed_ties else None, progress)
     derived, releases = derived_of(job.derived, results)
     language = job.output.language
     titles = {t.name: t.title[language] for t in job.tables if language in t.title}
@@ -185,7 +185,9 @@ def _tabulated(
     return chosen if table.rounding is None else chosen.rounded(table.rounding)
 
 
-def _protected(job: Job, tables: Sequence[Table], progress: Progress) -> list[Result]:
+def _protected(
+    job: Job, tables: Sequence[Table], keys: SecretKeys | None, progress: Progress
+) -> list[Result]:
     """A result for each table; tables that are tied to each other are protected together."""
     results: dict[int, Result] = {}
     for group in linked(tables, [MeasureSum.read(text) for text in job.sums]):
@@ -201,6 +203,7 @@ def _protected(job: Job, tables: Sequence[Table], progress: Progress) -> list[Re
             frozen=[_frozen(order) for order in orders],
             previous=[_previous(job, order) for order in orders],
             previous_discount=[order.previous_discount for order in orders],
+            keys=keys,
             time_limit=orders[0].time_limit,
             name=[order.name for order in orders],
             progress=progress,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from os import PathLike
 from typing import Any, overload
 
 import numpy as np
@@ -16,6 +17,7 @@ from diskret.attack import (
 )
 from diskret.engines.filters import told
 from diskret.errors import InputError, ProtectionError
+from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
 from diskret.rules import Rule, Sensitivity
 from diskret.suppression import Method, Pattern, Problem, optimal, sequential
@@ -40,6 +42,7 @@ def suppress(
     frozen: Any = ...,
     previous: Any = ...,
     previous_discount: float = ...,
+    keys: SecretKeys | str | PathLike[str] | None = ...,
     time_limit: float | None = ...,
     name: str | None = ...,
     progress: Progress = ...,
@@ -58,6 +61,7 @@ def suppress(
     frozen: Sequence[Any] | None = ...,
     previous: Sequence[Any] | None = ...,
     previous_discount: float | Sequence[float] = ...,
+    keys: SecretKeys | str | PathLike[str] | None = ...,
     time_limit: float | None = ...,
     name: Sequence[str] | None = ...,
     progress: Progress = ...,
@@ -75,6 +79,7 @@ def suppress(
     frozen: Any = None,
     previous: Any = None,
     previous_discount: Any = 0,
+    keys: SecretKeys | str | PathLike[str] | None = None,
     time_limit: float | None = None,
     name: Any = None,
     progress: Progress = silent,
@@ -118,6 +123,10 @@ def suppress(
     previous_discount
         Percent by which hiding a cell costs less if it was hidden last period, at least 0
         and below 100; or a list, one for each table. 0: ties only.
+    keys
+        The office's secret keys (see `SecretKeys`): among cells that still cost the same a
+        keyed hash of their definitions decides, so that nobody without the keys can replay
+        the choice. The same keys give the same pattern. None: a fixed choice, no secret.
     time_limit
         Seconds after which the search for a cheaper pattern stops. The protection is always
         proven, whatever the limit; `Result.gap` says how much cheaper a pattern could be, if
@@ -168,7 +177,11 @@ def suppress(
     )
     equations = tuple(MeasureSum.read(text) for text in sums)
     options = _Options(
-        _method(method), _check_attacker(attacker or Attacker()), time_limit, progress
+        _method(method),
+        _check_attacker(attacker or Attacker()),
+        None if keys is None else SecretKeys.load(keys),
+        time_limit,
+        progress,
     )
     results: list[Result | None] = [None] * len(orders)
     for group in linked(tables, equations):
@@ -197,6 +210,7 @@ class _Order:
 class _Options:
     method: Method
     attacker: Attacker
+    keys: SecretKeys | None
     time_limit: float | None
     progress: Progress
 
@@ -312,6 +326,7 @@ def _protected(
         frozen=[order.frozen for order in orders],
         previous=[order.previous for order in orders],
         discounts=[order.discount for order in orders],
+        keys=options.keys,
         attacker=options.attacker,
         time_limit=options.time_limit,
         progress=options.progress,
@@ -338,7 +353,12 @@ def _protected(
     )
     price = _price(problem, pattern, proven.suppressed)
     return [
-        Result(order.table, order.sensitivity, certificate, _settings(order, pattern, price))
+        Result(
+            order.table,
+            order.sensitivity,
+            certificate,
+            _settings(order, pattern, price) | ({"ties": "keyed"} if options.keys else {}),
+        )
         for order, certificate in zip(orders, certificates, strict=True)
     ]
 
