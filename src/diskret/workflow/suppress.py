@@ -228,6 +228,11 @@ def _orders(
         raise InputError("there is no table to protect")
     for rule in rules:
         _check_rule(rule)
+    if any(discounts) and all(before is None for before in previous):
+        raise InputError(
+            "previous_discount= is for cells that were suppressed last period, but previous= does "
+            "not say which; give it, or leave the discount out"
+        )
     return [
         _Order(
             table,
@@ -236,7 +241,7 @@ def _orders(
             cost,
             stays,
             suppressed_before(table, before),
-            _check_discount(discount, before),
+            _check_discount(discount),
             name,
         )
         for table, rule, cost, stays, before, discount, name in zip(
@@ -245,17 +250,12 @@ def _orders(
     ]
 
 
-def _check_discount(discount: Any, previous: Any) -> float:
-    """A discount in percent; without an earlier period there is nothing to discount."""
+def _check_discount(discount: Any) -> float:
+    """A discount in percent."""
     if isinstance(discount, bool) or not isinstance(discount, int | float):
         raise InputError(f"previous_discount= is a number of percent, not {discount!r}")
     if not 0 <= discount < 100:
         raise InputError(f"previous_discount= is at least 0 and below 100 percent, not {discount}")
-    if discount and previous is None:
-        raise InputError(
-            "previous_discount= is for cells that were suppressed last period, but previous= does "
-            "not say which; give it, or leave the discount out"
-        )
     return float(discount)
 
 
