@@ -100,12 +100,15 @@ def test_without_work_left_all_frozen_cells_are_named_and_said_to_be_too_many(mo
 
 
 @settings(max_examples=60, deadline=None)
-@given(hard_problems(tiny=True), st.integers(0, 2**32 - 1))
-def test_blamed_cells_are_an_irreducible_reason(problem: Problem, seed: int):
+@given(hard_problems(), st.booleans(), st.integers(0, 2**32 - 1))
+def test_blamed_cells_are_an_irreducible_reason(problem: Problem, outsider: bool, seed: int):
     random = np.random.default_rng(seed)
     primary = np.isin(np.arange(len(problem.frozen)), problem.requirements.cell)
-    frozen = (problem.frozen | (random.random(len(primary)) < 0.6)) & ~primary
+    frozen = (problem.frozen | (random.random(len(primary)) < 0.8)) & ~primary
     problem = replace(problem, frozen=frozen, start=None)
+    if outsider:
+        n = len(frozen)
+        problem = replace(problem, lower=np.zeros(n), upper=np.full(n, np.inf))
     by_hand = np.flatnonzero(frozen & (problem.system.value > 0)).tolist()
     stuck = [int(c) for c in problem.requirements.cell if not movable(problem, int(c), by_hand)]
     assume(stuck)
@@ -114,6 +117,8 @@ def test_blamed_cells_are_an_irreducible_reason(problem: Problem, seed: int):
     assert found.irreducible
     if not found.cells:
         assert not movable(problem, cell, [])
+        free = replace(problem, frozen=np.zeros_like(frozen))
+        assert found.empty == movable(free, cell, [])
     else:
         assert set(found.cells) <= set(by_hand)
         assert not movable(problem, cell, list(found.cells))
