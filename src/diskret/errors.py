@@ -30,7 +30,23 @@ class ContradictionError(DiskretError):
 
 
 class ProtectionError(DiskretError):
-    """No pattern satisfies the requirements, e.g. because of frozen cells."""
+    """No pattern satisfies the requirements, e.g. because of frozen cells.
+
+    Parameters
+    ----------
+    message
+        What was wrong, where, and what to do.
+    blamed
+        An irreducible set of frozen cells that make protection impossible: positions in C
+        order, ascending, each in its own table; empty if no frozen cell is to blame.
+    blamed_in
+        Name of the table of each blamed cell; empty where the tables have no names yet.
+    """
+
+    def __init__(self, message: str, blamed: tuple[int, ...] = (), blamed_in: tuple[str, ...] = ()):
+        super().__init__(message)
+        self.blamed = blamed
+        self.blamed_in = blamed_in
 
 
 class ProofError(DiskretError):

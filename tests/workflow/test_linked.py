@@ -11,7 +11,7 @@ import pytest
 
 import diskret as dk
 from diskret.attack import examine
-from diskret.errors import InputError, ProofError, VerificationError
+from diskret.errors import InputError, ProofError, ProtectionError, VerificationError
 from diskret.suppression import sequential
 from diskret.system import joint_system
 from diskret.tables import Publication
@@ -363,3 +363,16 @@ def test_releases_of_tables_protected_apart_do_not_pass_as_one(register, tmp_pat
             path.rename(place / path.name)
     with pytest.raises(VerificationError, match="common cells"):
         verify(place)
+
+
+def test_blamed_cells_are_named_with_their_table():
+    cells = pa.table({"r": ["a", "a", "b", "b"], "c": ["x", "y", "x", "y"], "n": [1, 5, 7, 9]})
+    both = dk.Table.from_cells(cells, by={"r": None, "c": None}, count="n")
+    rows = dk.Table.from_cells(pa.table({"r": ["a", "b"], "n": [6, 16]}), by={"r": None}, count="n")
+    stays = np.zeros(both.shape, dtype=bool)
+    stays[1, 2] = True  # a, y
+    frozen = [pa.table({"r": ["a"]}), stays]
+    with pytest.raises(ProtectionError, match="frozen in rows, both") as told:
+        dk.suppress([rows, both], RULE, frozen=frozen, name=["rows", "both"])
+    assert told.value.blamed == (1, 5)
+    assert told.value.blamed_in == ("rows", "both")

@@ -124,8 +124,10 @@ def test_frozen_cells_stay_published():
 
 def test_frozen_cells_that_make_protection_impossible_are_named():
     keep = pa.table({"r": ["r0"] * 4, "c": ["c0", "c1", "c3", "Total"]})
-    with pytest.raises(ProtectionError, match=r"c=c2, r=r0"):
-        dk.suppress(counts(), MinimumFrequency(3), frozen=keep)
+    with pytest.raises(ProtectionError, match=r"blame: 4, .*r=r0\] = .*at least one") as told:
+        dk.suppress(counts(), MinimumFrequency(3), frozen=keep, name="x")
+    assert told.value.blamed == (5, 6, 7, 9)  # row r0 without its unsafe c2
+    assert told.value.blamed_in == ("x",) * 4
 
 
 def test_an_unsafe_cell_cannot_be_frozen():

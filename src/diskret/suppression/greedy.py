@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.errors import ProtectionError
+from diskret.suppression.blame import unprotectable
 from diskret.suppression.cleanup import clean_up
 from diskret.suppression.exact import Change, Reach, part
 from diskret.suppression.problem import Problem
-from diskret.suppression.reduce import Changeable, unprotectable
+from diskret.suppression.reduce import Changeable
 from diskret.suppression.search import Search, fulfil
 
 
@@ -98,7 +99,7 @@ def _hide(
             changes.append(change)
         if reach.misses(cells, group):
             if seconds() > 0:
-                raise unprotectable(problem, _original(problem, cells, group))
+                raise unprotectable(problem, _originals(problem, cells, group))
             raise ProtectionError(
                 f"time limit too short: {len(todo) - done} of {len(todo)} cells were still to be "
                 "protected; allow more time"
@@ -125,8 +126,8 @@ def _exact_secondaries(
     return hidden & ~cells.primary & (reach.width < 1)
 
 
-def _original(problem: Problem, cells: Changeable, group: int) -> int:
-    """A cell of a group to name in a message: a primary one if there is any."""
+def _originals(problem: Problem, cells: Changeable, group: int) -> list[int]:
+    """The cells of a group to name in a message: the primary ones if there are any."""
     members = np.flatnonzero(cells.group == group)
     primary = members[np.isin(members, problem.requirements.cell)]
-    return int(primary[0] if len(primary) else members[0])
+    return (primary if len(primary) else members[:1]).tolist()

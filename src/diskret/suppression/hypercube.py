@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
+from diskret.suppression.blame import refuse_fixed
 from diskret.suppression.certify import certify, show
 from diskret.suppression.cubes import Cube, Need, Room, Subtable, cheapest_cube, subtables
 from diskret.suppression.greedy import safe
@@ -84,6 +85,7 @@ def hypercube(problem: Problem) -> Pattern:
     """
     table = _table(problem)
     cells = changeable(problem)
+    refuse_fixed(problem, cells)
     certified = certify(cells, cells.primary)
     corners = covered(problem, cells, table)
     hidden = cells.primary | cells.started

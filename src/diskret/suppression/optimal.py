@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from diskret.errors import ProtectionError
 from diskret.progress import silent
+from diskret.suppression.blame import refuse_fixed
 from diskret.suppression.certify import certify, show
 from diskret.suppression.exact import part
 from diskret.suppression.greedy import moved, safe
@@ -117,6 +118,7 @@ class _Search:
     def __init__(self, problem: Problem):
         self.problem = problem
         self.cells = cells = changeable(problem)
+        refuse_fixed(problem, cells)
         self.certified = certify(cells, cells.primary)
         cost = problem.cost.copy()
         cost[problem.requirements.cell] = 0
@@ -165,7 +167,8 @@ class _Search:
         totals = np.bincount(
             self.cells.equations.indices[self.cells.equations.data > 0], minlength=len(fixed)
         )
-        surcharge = _SURCHARGE * (1 + totals) / (1 + totals.max(initial=0))
+        later = 1 + totals + self.cells.ties
+        surcharge = _SURCHARGE * later / later.max(initial=1)
         self.master = Master(np.where(self.cost > 0, self.cost + surcharge, 0), fixed)
         self.attacks = Attacks(self.cells, shown, fixed)
         self.master.add(self.attacks.of_rows())

@@ -37,6 +37,9 @@ class Problem:
     deadline
         Value of ``time.monotonic()`` after which a method returns the best safe pattern
         it has, or None.
+    ties
+        Which of several cells at equal cost is hidden rather: the one with the smaller
+        number, float64 from 0 to 1, or None. Being no total counts for more.
     """
 
     system: System
@@ -48,6 +51,7 @@ class Problem:
     integer: bool = False
     start: NDArray[np.bool_] | None = None
     deadline: float | None = None
+    ties: NDArray[np.float64] | None = None
     progress: Progress = field(default=silent)
 
 

@@ -36,6 +36,9 @@ class Changeable:
         Room that must be shown: down, up and together; 0 if no primary, int64, ``(g,)``.
     price
         Cost of hiding the group, ties broken against totals, float64 > 0, ``(g,)``.
+    ties
+        What decides between groups of equal cost that are in as many totals, float64 ≥ 0,
+        ``(g,)``.
     primary, started
         Whether the group holds a primary cell, or a cell of `Problem.start`; bool, ``(g,)``.
     whole
@@ -50,6 +53,7 @@ class Changeable:
     above: NDArray[np.int64]
     width: NDArray[np.int64]
     price: NDArray[np.float64]
+    ties: NDArray[np.float64]
     primary: NDArray[np.bool_]
     started: NDArray[np.bool_]
     whole: bool
@@ -76,7 +80,7 @@ def changeable(problem: Problem) -> Changeable:
     InputError
         The attacker's bounds exclude an original value.
     ProtectionError
-        A primary or started cell is frozen, or a primary cell can have no other value.
+        A primary or started cell is frozen.
     """
     down, up = _room(problem)
     n = len(down)
@@ -89,11 +93,7 @@ def changeable(problem: Problem) -> Changeable:
 
     free = ~problem.frozen & ((down > 0) | (up > 0))
     group, equations = _merge(problem.system.equations, free)
-    stuck = np.flatnonzero(primary & (group < 0))
-    if len(stuck):
-        raise unprotectable(problem, int(stuck[0]))
-
-    inside = group >= 0
+    inside, ties = group >= 0, problem.ties
     member, g = group[inside], equations.shape[1]
     needs = np.zeros((3, n), dtype=np.int64)
     needs[:, cell] = (
@@ -111,41 +111,11 @@ def changeable(problem: Problem) -> Changeable:
         above=above,
         width=width,
         price=np.bincount(member, prices(problem)[inside], g).astype(np.float64),
+        ties=np.zeros(g) if ties is None else np.bincount(member, ties[inside], g).astype(float),
         primary=_most(primary[inside], member, g),
         started=_most(started[inside], member, g),
         whole=problem.integer,
     )
-
-
-def unprotectable(problem: Problem, cell: int) -> ProtectionError:
-    """The error for a cell that no pattern protects: its need, and what stands in the way."""
-    cells, value = problem.system.cells, problem.system.value
-    equations = problem.system.equations
-    around = np.unique(equations[equations[:, [cell]].nonzero()[0]].nonzero()[1])
-    frozen = around[problem.frozen[around]]
-    frozen = frozen[np.argsort(value[frozen] == 0, kind="stable")]
-    if len(frozen):
-        names = ", ".join(f"{cells[int(j)]} = {value[j]}" for j in frozen[:5])
-        rest = f" and {len(frozen) - 5} more" if len(frozen) > 5 else ""
-        reason = f"frozen in its equations: {names}{rest}; let some of them be suppressed"
-    else:
-        reason = "no cell in its equations is frozen; assume less knowledge of the attacker"
-    return ProtectionError(
-        f"{cells[cell]} = {value[cell]} cannot be protected: its value must be able to move "
-        f"{_need(problem, cell)} (in scaled units), but even with every cell suppressed that is "
-        f"not frozen it cannot ({reason}, or combine categories)"
-    )
-
-
-def _need(problem: Problem, cell: int) -> str:
-    requirements = problem.requirements
-    i = np.searchsorted(requirements.cell, cell)
-    if i == len(requirements.cell) or requirements.cell[i] != cell:
-        return "by 1, as it is hidden to protect others"
-    lower, upper = int(requirements.lower[i]), int(requirements.upper[i])
-    width = max(int(requirements.sliding[i]), 1)
-    in_all = f" and by {width} in all" if width > lower + upper else ""
-    return f"down by {lower} and up by {upper}{in_all}"
 
 
 def _room(problem: Problem) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -182,7 +152,8 @@ def prices(problem: Problem) -> NDArray[np.float64]:
     most = cost.max(initial=0.0)
     least = cost[cost > most * 1e-9].min(initial=most or 1.0)
     # inner cells before totals; and no cell is for nothing, even at cost 0
-    return cost / least + 1e-4 * (1 + totals)
+    ties = 0.0 if problem.ties is None else problem.ties
+    return cost / least + 1e-4 * (1 + totals + ties)
 
 
 def _merge(

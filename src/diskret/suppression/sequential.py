@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from diskret.suppression.blame import refuse_fixed
 from diskret.suppression.certify import certify
 from diskret.suppression.greedy import safe
 from diskret.suppression.problem import Pattern, Problem
@@ -69,6 +70,7 @@ def sequential(problem: Problem) -> Pattern:
     [False, True, True, False]
     """
     cells = changeable(problem)
+    refuse_fixed(problem, cells)
     certified = certify(cells, cells.primary)
     hidden, complete = safe(problem, cells, cells.primary | cells.started, certified)
     return Pattern(cells.of_cells(hidden), "sequential", complete)

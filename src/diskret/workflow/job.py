@@ -80,7 +80,7 @@ def read_job(path: str | PathLike[str]) -> Job:
     job = open_job(Path(path))
     job.check(
         required=("records", "tables"),
-        optional=("sums", "hierarchies", "attacker", "derived", "output"),
+        optional=("sums", "keyed_ties", "hierarchies", "attacker", "derived", "output"),
     )
     records = read_records(job.section("records"))
     hierarchies = read_hierarchies(job.section("hierarchies"))
@@ -97,6 +97,7 @@ def read_job(path: str | PathLike[str]) -> Job:
         records=records,
         tables=tables,
         sums=_sums(job, tables),
+        keyed_ties=job.flag("keyed_ties", False),
         attacker=_attacker(job.section("attacker")),
         output=_output(job.section("output"), [part.name for part in (*tables, *derived)]),
         derived=derived,
@@ -118,6 +119,7 @@ def _table(
             *("request", "waiver", "waiver_note", "recode", "rounding"),
             *("weight", "weight_decimals"),
             *("method", "cost", "time_limit", "frozen"),
+            *("previous", "previous_discount"),
         ),
     )
     by = _by(section.section("by"), hierarchies)
@@ -148,6 +150,8 @@ def _table(
         cost=section.text("cost", "value"),
         time_limit=section.number("time_limit", None, above=0),
         frozen=tuple(_frozen(cell, by) for cell in section.sections("frozen")),
+        previous=_previous(section),
+        previous_discount=_discount(section),
     )
     if not _FILE_STEM.fullmatch(table.name):
         raise section.error(
@@ -229,6 +233,24 @@ def _frozen(section: Section, by: Mapping[str, object]) -> dict[str, str]:
     at = section.section("at")
     at.check(required=tuple(by))
     return {column: at.text(column, "") for column in by}
+
+
+def _previous(section: Section) -> Path | None:
+    if "previous" not in section:
+        return None
+    folder = section.file.parent / section.text("previous", "")
+    if not folder.is_dir():
+        raise section.error(f"'previous': the folder {folder} does not exist", "previous")
+    return folder
+
+
+def _discount(section: Section) -> float:
+    discount = section.number("previous_discount", 0, low=0)
+    if discount >= 100:
+        raise section.unfit("previous_discount", "a number of percent from 0 to below 100")
+    if discount and "previous" not in section:
+        raise section.error("'previous_discount' needs a 'previous'", "previous_discount")
+    return discount
 
 
 def _attacker(section: Section) -> Attacker:

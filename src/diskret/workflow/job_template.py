@@ -30,6 +30,7 @@ region = { file = "region.hrc" }
 # One [[tables]] for each table. Tables of the same measure and vintage have common cells, so
 # they are protected and attacked together. So are tables whose measures add up: then write,
 # above all sections, e.g.  sums = ["revenue = domestic + export"]
+# There too:  keyed_ties = true  lets the secret keys decide between cells of equal cost.
 [[tables]]
 by = { region = "region", size = "flat" }    # column = "flat" or the name of a code tree
 value = "turnover"            # column to sum; left out: a frequency table
@@ -50,6 +51,8 @@ value = "turnover"            # column to sum; left out: a frequency table
 #method = "auto"              # auto | sequential | optimal | hypercube
 #cost = "value"               # what a suppression costs: value | count | cells | a measure
 #time_limit = 60              # seconds
+#previous = "out-2020"        # release of last period: suppress the same cells where costs tie
+#previous_discount = 0        # percent that such cells cost less
 
 [tables.rules]                # confidential: these numbers never leave the office
 p_percent = { p = 10 }        # and perhaps minimum_level = 0, coalition = 1

@@ -123,6 +123,10 @@ class TableJob:
     frozen
         Cells that must stay published: column → code, one mapping for each cell, with a
         code for every column of `by`.
+    previous
+        Folder of last period's release, which holds a table of the same name.
+    previous_discount
+        As in `diskret.suppress`.
     """
 
     name: str
@@ -148,6 +152,8 @@ class TableJob:
     cost: str = "value"
     time_limit: float | None = None
     frozen: tuple[Mapping[str, str], ...] = ()
+    previous: Path | None = None
+    previous_discount: float = 0
 
     @property
     def search(self) -> tuple[str, float | None]:
@@ -215,3 +221,4 @@ class Job:
     attacker: Attacker
     output: Output
     derived: tuple[DerivedJob, ...] = ()
+    keyed_ties: bool = False

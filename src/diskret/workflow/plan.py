@@ -15,16 +15,20 @@ from diskret.attack import Attacker, Requirements, attacker_bounds
 from diskret.engines.filters import as_codes
 from diskret.errors import InputError, ProtectionError
 from diskret.io import to_arrow
+from diskret.keys import SecretKeys
 from diskret.progress import Progress
 from diskret.rules import Sensitivity
 from diskret.suppression import Problem
 from diskret.system import System, joint_system
 from diskret.tables import MeasureSum, Published, Table
 from diskret.tables.from_cells import describe, locate
+from diskret.workflow.ties import keyed_ties
 
 Cost = str | Callable[[Table], NDArray[np.float64]]
 
 _EXAMPLES = 5
+#: Surcharge among equal costs for cells that were published last period.
+_UNLIKE_BEFORE = 0.5
 
 
 def plan(
@@ -35,6 +39,9 @@ def plan(
     sums: Sequence[MeasureSum] = (),
     costs: Sequence[Cost],
     frozen: Sequence[Any],
+    previous: Sequence[NDArray[np.bool_] | None],
+    discounts: Sequence[float],
+    keys: SecretKeys | None,
     attacker: Attacker,
     time_limit: float | None,
     progress: Progress,
@@ -51,10 +58,8 @@ def plan(
     ProtectionError
         A cell that must stay published is unsafe itself.
     """
-    parts = [
-        _part(*own, attacker)
-        for own in zip(tables, sensitivities, names, costs, frozen, strict=True)
-    ]
+    each = zip(tables, sensitivities, names, costs, frozen, previous, discounts, strict=True)
+    parts = [_part(attacker, keys, *own) for own in each]
     system = System.of_table(tables[0]) if len(tables) == 1 else joint_system(tables, sums)
     starts = np.cumsum([0, *(part.cost.size for part in parts)]).tolist()
     unpublished = len(system.value) - starts[-1]
@@ -66,6 +71,7 @@ def plan(
         return np.concatenate([*arrays, behind])
 
     needs = [part.requirements for part in parts]
+    decided = keys is not None or any(hidden is not None for hidden in previous)
     return Problem(
         system=system,
         requirements=Requirements(
@@ -81,6 +87,7 @@ def plan(
         integer=tables[0].frequency,
         start=start if unpublished else None,
         deadline=None if time_limit is None else time.monotonic() + time_limit,
+        ties=joined([part.ties for part in parts], 0.0) if decided else None,
         progress=progress,
     )
 
@@ -91,18 +98,22 @@ class _Part:
 
     requirements: Requirements
     cost: NDArray[np.float64]
+    ties: NDArray[np.float64]
     frozen: NDArray[np.bool_]
     lower: NDArray[np.float64]
     upper: NDArray[np.float64]
 
 
 def _part(
+    attacker: Attacker,
+    keys: SecretKeys | None,
     table: Table,
     sensitivity: Sensitivity,
     name: str,
     cost: Cost,
     frozen: Any,
-    attacker: Attacker,
+    previous: NDArray[np.bool_] | None,
+    discount: float,
 ) -> _Part:
     _check_zeros(sensitivity, attacker)
     stays = frozen_cells(table, frozen)
@@ -113,9 +124,15 @@ def _part(
     _check_frozen(table, sensitivity, stays)
     world = publish(table, sensitivity.unsafe, name)
     lower, upper = attacker_bounds(world, attacker.about(name), table.measure.sum)
+    hidden = np.zeros(table.shape, dtype=bool) if previous is None else previous
+    price = cost_of(table, cost, sensitivity.cost)
+    ties = np.where(hidden, 0.0, _UNLIKE_BEFORE)
+    if keys is not None:
+        ties = ties + (1 - _UNLIKE_BEFORE) * keyed_ties(table, keys)
     return _Part(
         requirements(table, sensitivity, attacker),
-        cost_of(table, cost, sensitivity.cost),
+        np.where(hidden.ravel(), price * (1 - discount / 100), price),
+        ties.ravel(),
         stays.ravel(),
         lower.ravel(),
         upper.ravel(),

@@ -17,7 +17,7 @@ from diskret.io import Source
 from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
 from diskret.rules import MinimumFrequency, PPercent
-from diskret.tables import MeasureSum, Table
+from diskret.tables import MeasureSum, Published, Table
 from diskret.workflow.job import Job, Records, TableJob
 from diskret.workflow.job_derived import derived_of
 from diskret.workflow.linked import linked
@@ -58,7 +58,7 @@ def run_job(
         for table in job.tables:
             with _told_for(job, table):
                 tables.append(_tabulated(table, records, engine, progress))
-    results = _protected(job, tables, progress)
+    results = _protected(job, tables, SecretKeys.load(keys) if job.keyed_ties else None, progress)
     derived, releases = derived_of(job.derived, results)
     language = job.output.language
     titles = {t.name: t.title[language] for t in job.tables if language in t.title}
@@ -185,7 +185,9 @@ def _tabulated(
     return chosen if table.rounding is None else chosen.rounded(table.rounding)
 
 
-def _protected(job: Job, tables: Sequence[Table], progress: Progress) -> list[Result]:
+def _protected(
+    job: Job, tables: Sequence[Table], keys: SecretKeys | None, progress: Progress
+) -> list[Result]:
     """A result for each table; tables that are tied to each other are protected together."""
     results: dict[int, Result] = {}
     for group in linked(tables, [MeasureSum.read(text) for text in job.sums]):
@@ -199,6 +201,9 @@ def _protected(job: Job, tables: Sequence[Table], progress: Progress) -> list[Re
             cost=[order.cost for order in orders],
             attacker=job.attacker,
             frozen=[_frozen(order) for order in orders],
+            previous=[_previous(job, order) for order in orders],
+            previous_discount=[order.previous_discount for order in orders],
+            keys=keys,
             time_limit=orders[0].time_limit,
             name=[order.name for order in orders],
             progress=progress,
@@ -209,6 +214,11 @@ def _protected(job: Job, tables: Sequence[Table], progress: Progress) -> list[Re
 
 def _frozen(table: TableJob) -> pa.Table | None:
     return pa.Table.from_pylist([dict(cell) for cell in table.frozen]) if table.frozen else None
+
+
+def _previous(job: Job, table: TableJob) -> Published | None:
+    with _told_for(job, table):
+        return table.previous and Published.read(table.previous, table.name)
 
 
 def _measures(table: TableJob) -> Sequence[str]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from os import PathLike
 from typing import Any, overload
 
 import numpy as np
@@ -14,13 +16,15 @@ from diskret.attack import (
     certify,
 )
 from diskret.engines.filters import told
-from diskret.errors import InputError
+from diskret.errors import InputError, ProtectionError
+from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
 from diskret.rules import Rule, Sensitivity
 from diskret.suppression import Method, Pattern, Problem, hypercube, optimal, sequential
 from diskret.tables import MeasureSum, Publication, Table
 from diskret.workflow.linked import default_names, linked, sums_between
 from diskret.workflow.plan import Cost, plan, publish, requirements
+from diskret.workflow.previous import suppressed_before
 from diskret.workflow.prove import prove, sound
 from diskret.workflow.result import Result
 
@@ -41,6 +45,9 @@ def suppress(
     cost: Cost = ...,
     attacker: Attacker | None = ...,
     frozen: Any = ...,
+    previous: Any = ...,
+    previous_discount: float = ...,
+    keys: SecretKeys | str | PathLike[str] | None = ...,
     time_limit: float | None = ...,
     name: str | None = ...,
     progress: Progress = ...,
@@ -57,6 +64,9 @@ def suppress(
     cost: Cost | Sequence[Cost] = ...,
     attacker: Attacker | None = ...,
     frozen: Sequence[Any] | None = ...,
+    previous: Sequence[Any] | None = ...,
+    previous_discount: float | Sequence[float] = ...,
+    keys: SecretKeys | str | PathLike[str] | None = ...,
     time_limit: float | None = ...,
     name: Sequence[str] | None = ...,
     progress: Progress = ...,
@@ -72,6 +82,9 @@ def suppress(
     cost: Any = "value",
     attacker: Attacker | None = None,
     frozen: Any = None,
+    previous: Any = None,
+    previous_discount: Any = 0,
+    keys: SecretKeys | str | PathLike[str] | None = None,
     time_limit: float | None = None,
     name: Any = None,
     progress: Progress = silent,
@@ -108,6 +121,18 @@ def suppress(
     frozen
         Cells that must stay published: a frame with the code columns, one row a cell, or a
         bool array of the table's shape; for several tables a list, one for each (or None).
+    previous
+        What was suppressed last period: its `Result` or `Published`, or a frame with the code
+        columns and a row for each suppressed cell; for several tables a list, one for each
+        (or None). Of cells at equal cost those are hidden that were hidden then. Cells are
+        matched by their codes; codes that only one of the periods has match nothing.
+    previous_discount
+        Percent by which hiding a cell costs less if it was hidden last period, at least 0
+        and below 100; or a list, one for each table. 0: ties only.
+    keys
+        The office's secret keys (see `SecretKeys`): among cells that still cost the same a
+        keyed hash of their definitions decides, so that nobody without the keys can replay
+        the choice. The same keys give the same pattern. None: a fixed choice, no secret.
     time_limit
         Seconds after which the search for a cheaper pattern stops. The protection is always
         proven, whatever the limit; `Result.gap` says how much cheaper a pattern could be, if
@@ -128,7 +153,10 @@ def suppress(
     InputError
         An option cannot be used with this table, or tables contradict each other.
     ProtectionError
-        No pattern satisfies the requirements, or none within the time limit.
+        No pattern satisfies the requirements, or none within the time limit. Where frozen
+        cells are the reason, ``blamed`` and ``blamed_in`` of the error hold the positions (C
+        order) and the tables of a set of them that makes protection impossible, and that
+        would not if any one of them were released. There may be smaller sets.
     ProofError
         The protection could not be proven.
 
@@ -149,11 +177,17 @@ def suppress(
         rules=_for_each(rule, tables, "rule"),
         costs=_for_each(cost, tables, "cost"),
         frozen=_for_each([frozen] if alone else frozen, tables, "frozen"),
+        previous=_for_each([previous] if alone else previous, tables, "previous"),
+        discounts=_for_each(previous_discount, tables, "previous_discount"),
         names=default_names(tables, named),
     )
     equations = tuple(MeasureSum.read(text) for text in sums)
     options = _Options(
-        _method(method), _check_attacker(attacker or Attacker()), time_limit, progress
+        _method(method),
+        _check_attacker(attacker or Attacker()),
+        None if keys is None else SecretKeys.load(keys),
+        time_limit,
+        progress,
     )
     results: list[Result | None] = [None] * len(orders)
     for group in linked(tables, equations):
@@ -173,6 +207,8 @@ class _Order:
     sensitivity: Sensitivity
     cost: Cost
     frozen: Any
+    previous: NDArray[np.bool_] | None
+    discount: float
     name: str
 
 
@@ -180,6 +216,7 @@ class _Order:
 class _Options:
     method: Method
     attacker: Attacker
+    keys: SecretKeys | None
     time_limit: float | None
     progress: Progress
 
@@ -189,16 +226,43 @@ def _orders(
     rules: Sequence[Any],
     costs: Sequence[Cost],
     frozen: Sequence[Any],
+    previous: Sequence[Any],
+    discounts: Sequence[float],
     names: Sequence[str],
 ) -> list[_Order]:
     if not tables:
         raise InputError("there is no table to protect")
     for rule in rules:
         _check_rule(rule)
+    if any(discounts) and all(before is None for before in previous):
+        raise InputError(
+            "previous_discount= is for cells that were suppressed last period, but previous= does "
+            "not say which; give it, or leave the discount out"
+        )
     return [
-        _Order(t, rule, rule if isinstance(rule, Sensitivity) else rule(t), cost, stays, name)
-        for t, rule, cost, stays, name in zip(tables, rules, costs, frozen, names, strict=True)
+        _Order(
+            table,
+            rule,
+            rule if isinstance(rule, Sensitivity) else rule(table),
+            cost,
+            stays,
+            suppressed_before(table, before),
+            _check_discount(discount),
+            name,
+        )
+        for table, rule, cost, stays, before, discount, name in zip(
+            *(tables, rules, costs, frozen, previous, discounts, names), strict=True
+        )
     ]
+
+
+def _check_discount(discount: Any) -> float:
+    """A discount in percent."""
+    if isinstance(discount, bool) or not isinstance(discount, int | float):
+        raise InputError(f"previous_discount= is a number of percent, not {discount!r}")
+    if not 0 <= discount < 100:
+        raise InputError(f"previous_discount= is at least 0 and below 100 percent, not {discount}")
+    return float(discount)
 
 
 def _tables(given: Any) -> list[Table]:
@@ -231,6 +295,34 @@ def _protect(
 ) -> list[Result]:
     """Protect and prove tables that are tied to each other."""
     tables = [order.table for order in orders]
+    with _blamed_by_table([order.name for order in orders], tables):
+        return _protected(orders, tables, sums, options)
+
+
+@contextmanager
+def _blamed_by_table(names: Sequence[str], tables: Sequence[Table]) -> Generator[None]:
+    """Say of frozen cells that are to blame in which table they stand."""
+    try:
+        yield
+    except ProtectionError as error:
+        if not error.blamed or error.blamed_in:
+            raise
+        ends = np.cumsum([table.measure.sum.size for table in tables])
+        place = np.searchsorted(ends, error.blamed, side="right")
+        starts = np.append(0, ends)[place]
+        own = tuple((np.array(error.blamed) - starts).tolist())
+        of_table: list[int] = place.tolist()
+        named = tuple(names[i] for i in of_table)
+        where = f"; frozen in {', '.join(dict.fromkeys(named))}" if len(names) > 1 else ""
+        raise ProtectionError(f"{error}{where}", own, named) from error
+
+
+def _protected(
+    orders: Sequence[_Order],
+    tables: Sequence[Table],
+    sums: Sequence[MeasureSum],
+    options: _Options,
+) -> list[Result]:
     problem = plan(
         tables,
         [order.sensitivity for order in orders],
@@ -238,6 +330,9 @@ def _protect(
         sums=sums,
         costs=[order.cost for order in orders],
         frozen=[order.frozen for order in orders],
+        previous=[order.previous for order in orders],
+        discounts=[order.discount for order in orders],
+        keys=options.keys,
         attacker=options.attacker,
         time_limit=options.time_limit,
         progress=options.progress,
@@ -264,7 +359,12 @@ def _protect(
     )
     price = _price(problem, pattern, proven.suppressed)
     return [
-        Result(order.table, order.sensitivity, certificate, _settings(order, pattern, price))
+        Result(
+            order.table,
+            order.sensitivity,
+            certificate,
+            _settings(order, pattern, price) | ({"ties": "keyed"} if options.keys else {}),
+        )
         for order, certificate in zip(orders, certificates, strict=True)
     ]
 
@@ -293,6 +393,9 @@ def _settings(order: _Order, pattern: Pattern, price: dict[str, float]) -> dict[
         **({"weight": table.weight} if table.weight is not None else {}),
         **({"waiver": table.waiver_note or "not stated"} if "no_waiver" in table.marked else {}),
     }
+    if order.previous is not None:
+        settings["suppressed_last_period"] = int(order.previous.sum())
+        settings["previous_discount"] = order.discount
     if order.sensitivity.entries is not None:
         settings["apriori"] = order.sensitivity.entries.to_pydict()
     return settings
