@@ -23,8 +23,8 @@ from diskret.rules import Rule, Sensitivity
 from diskret.suppression import Method, Pattern, Problem, hypercube, optimal, sequential
 from diskret.tables import MeasureSum, Publication, Table
 from diskret.workflow.linked import default_names, linked, sums_between
+from diskret.workflow.orders import Order, checked_tables, for_each, orders
 from diskret.workflow.plan import Cost, plan, publish, requirements
-from diskret.workflow.previous import suppressed_before
 from diskret.workflow.prove import prove, sound
 from diskret.workflow.result import Result
 
@@ -170,15 +170,15 @@ def suppress(
     [14, 7, None, None]
     """
     alone = isinstance(table, Table)
-    tables = [table] if alone else _tables(table)
+    tables = [table] if alone else checked_tables(table)
     named = [name] if alone else name
-    orders = _orders(
+    ordered = orders(
         tables,
-        rules=_for_each(rule, tables, "rule"),
-        costs=_for_each(cost, tables, "cost"),
-        frozen=_for_each([frozen] if alone else frozen, tables, "frozen"),
-        previous=_for_each([previous] if alone else previous, tables, "previous"),
-        discounts=_for_each(previous_discount, tables, "previous_discount"),
+        rules=for_each(rule, tables, "rule"),
+        costs=for_each(cost, tables, "cost"),
+        frozen=for_each([frozen] if alone else frozen, tables, "frozen"),
+        previous=for_each([previous] if alone else previous, tables, "previous"),
+        discounts=for_each(previous_discount, tables, "previous_discount"),
         names=default_names(tables, named),
     )
     equations = tuple(MeasureSum.read(text) for text in sums)
@@ -189,27 +189,13 @@ def suppress(
         time_limit,
         progress,
     )
-    results: list[Result | None] = [None] * len(orders)
+    results: list[Result | None] = [None] * len(ordered)
     for group in linked(tables, equations):
-        of_group = _protect([orders[i] for i in group], equations, options)
+        of_group = _protect([ordered[i] for i in group], equations, options)
         for i, result in zip(group, of_group, strict=True):
             results[i] = result
     done = [result for result in results if result is not None]
     return done[0] if alone else done
-
-
-@dataclass(frozen=True, eq=False)
-class _Order:
-    """One table with all that was asked for it."""
-
-    table: Table
-    rule: Any
-    sensitivity: Sensitivity
-    cost: Cost
-    frozen: Any
-    previous: NDArray[np.bool_] | None
-    discount: float
-    name: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,69 +207,6 @@ class _Options:
     progress: Progress
 
 
-def _orders(
-    tables: Sequence[Table],
-    rules: Sequence[Any],
-    costs: Sequence[Cost],
-    frozen: Sequence[Any],
-    previous: Sequence[Any],
-    discounts: Sequence[float],
-    names: Sequence[str],
-) -> list[_Order]:
-    if not tables:
-        raise InputError("there is no table to protect")
-    for rule in rules:
-        _check_rule(rule)
-    if any(discounts) and all(before is None for before in previous):
-        raise InputError(
-            "previous_discount= is for cells that were suppressed last period, but previous= does "
-            "not say which; give it, or leave the discount out"
-        )
-    return [
-        _Order(
-            table,
-            rule,
-            rule if isinstance(rule, Sensitivity) else rule(table),
-            cost,
-            stays,
-            suppressed_before(table, before),
-            _check_discount(discount),
-            name,
-        )
-        for table, rule, cost, stays, before, discount, name in zip(
-            *(tables, rules, costs, frozen, previous, discounts, names), strict=True
-        )
-    ]
-
-
-def _check_discount(discount: Any) -> float:
-    """A discount in percent."""
-    if isinstance(discount, bool) or not isinstance(discount, int | float):
-        raise InputError(f"previous_discount= is a number of percent, not {discount!r}")
-    if not 0 <= discount < 100:
-        raise InputError(f"previous_discount= is at least 0 and below 100 percent, not {discount}")
-    return float(discount)
-
-
-def _tables(given: Any) -> list[Table]:
-    """A list of tables, and of nothing else."""
-    parts: list[Any] = list(given) if isinstance(given, list | tuple) else [given]
-    for part in parts:
-        if not isinstance(part, Table):
-            raise InputError(
-                f"suppress() protects tables, not an object of type {type(part).__name__!r}; make "
-                "one with tabulate() from records or with Table.from_cells() from cells"
-            )
-    return parts
-
-
-def _check_rule(rule: Any) -> None:
-    if isinstance(rule, type) or not (callable(rule) or isinstance(rule, Sensitivity)):
-        raise InputError(
-            f"{rule!r} is no rule; give one like dk.rules.PPercent(5), or several joined with |"
-        )
-
-
 def _check_attacker(attacker: Any) -> Attacker:
     if not isinstance(attacker, Attacker):
         raise InputError(f"attacker= is a dk.Attacker, e.g. dk.Attacker(), not {attacker!r}")
@@ -291,7 +214,7 @@ def _check_attacker(attacker: Any) -> Attacker:
 
 
 def _protect(
-    orders: Sequence[_Order], sums: Sequence[MeasureSum], options: _Options
+    orders: Sequence[Order], sums: Sequence[MeasureSum], options: _Options
 ) -> list[Result]:
     """Protect and prove tables that are tied to each other."""
     tables = [order.table for order in orders]
@@ -318,7 +241,7 @@ def _blamed_by_table(names: Sequence[str], tables: Sequence[Table]) -> Generator
 
 
 def _protected(
-    orders: Sequence[_Order],
+    orders: Sequence[Order],
     tables: Sequence[Table],
     sums: Sequence[MeasureSum],
     options: _Options,
@@ -381,7 +304,7 @@ def _price(problem: Problem, pattern: Pattern, suppressed: NDArray[np.bool_]) ->
     return {"cost_of_secondaries": cost, "bound": bound, "gap": (cost - bound) / (cost or 1.0)}
 
 
-def _settings(order: _Order, pattern: Pattern, price: dict[str, float]) -> dict[str, Any]:
+def _settings(order: Order, pattern: Pattern, price: dict[str, float]) -> dict[str, Any]:
     """How a table was protected, for the office's files."""
     table = order.table
     settings: dict[str, Any] = {
@@ -413,17 +336,6 @@ def _method(method: str | Method) -> Method:
 
 def _text(option: Any) -> str:
     return getattr(option, "__name__", "callable") if callable(option) else str(option)
-
-
-def _for_each(option: Any, tables: Sequence[Table], what: str) -> list[Any]:
-    """An option for all tables, or a list with one for each."""
-    if not isinstance(option, list | tuple):
-        return [option] * len(tables)
-    if len(option) != len(tables):
-        raise InputError(
-            f"{what}= has {len(option)} entries for {len(tables)} tables; give one for each"
-        )
-    return list(option)
 
 
 def _sliding_only(table: Table, sensitivity: Sensitivity, attacker: Attacker) -> int:
