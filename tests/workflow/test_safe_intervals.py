@@ -101,3 +101,11 @@ def test_linked_tables_publish_their_intervals_together(table, tmp_path):
     with pytest.raises(InputError, match="protected together"):
         region[0].safe_intervals(KEYS)
     assert region[0].published.suppressed.sum() > region[1].published.suppressed.sum() > 0
+
+
+def test_no_published_interval_is_narrowed_by_the_others(result):
+    """The ones that bound the others would be known as primaries, their widths as levels."""
+    [proven] = with_intervals([result], KEYS)
+    found, hidden = examine(proven.published), proven.published.suppressed
+    np.testing.assert_array_equal(proven.published.lower[hidden], np.floor(found.lower))
+    np.testing.assert_array_equal(proven.published.upper[hidden], np.ceil(found.upper))

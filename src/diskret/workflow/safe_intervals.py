@@ -9,12 +9,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.attack import certify, examine, neighbours, targets_of, unmet
+from diskret.attack import Attacker, certify, examine, neighbours, targets_of, unmet
 from diskret.attack.certificate import Proof
 from diskret.errors import ProofError
 from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
-from diskret.tables import NO_BOUND, Publication
+from diskret.tables import NO_BOUND, Publication, Published
 from diskret.workflow.result import Result
 
 #: How often intervals that give too much away are doubled, before all become as wide as what
@@ -29,12 +29,13 @@ def with_intervals(
 ) -> list[Result]:
     """The same results, with a safe interval published for every suppressed cell.
 
-    An interval is four times as wide as the cell's level, or as the level that a secondary of
-    this size would have if it were a primary. The value lies anywhere in its middle half; where
-    exactly is decided by a secret key, so that the middle says nothing. An interval never says
-    more than the equations if it would be wider than what these say. Intervals that are safe
-    one by one may not be so together, so all are attacked as they will be published; where the
-    attack gets through, they are widened until it does not.
+    An interval is four to eight times as wide as the cell's level, or as the level that a
+    secondary of this size would have if it were a primary. A secret key decides how wide, and
+    where the value lies in it, at least a level from both ends: so the width does not tell the
+    level, nor the middle the value. Intervals that are safe one by one may not be so together, so
+    all are attacked as they will be published; where the attack gets through, they are widened
+    until it does not. Published is what all intervals and equations together leave, or else those
+    that narrow the others down would be known as the ones of primaries.
 
     Parameters
     ----------
@@ -52,9 +53,12 @@ def with_intervals(
     """
     first = results[0].certificate
     proof, attacker = first.proof, first.attacker
-    levels, place = _levels(proof), _places(keys, proof)
+    levels, drawn = _levels(proof), _drawn(keys, proof)
+    cell = proof.outsider.cell
     for doubled in range(_DOUBLED + 1):
-        published = _published(proof, levels if doubled < _DOUBLED else None, place)
+        published = _published(proof, levels if doubled < _DOUBLED else None, drawn)
+        known = examine(published, Attacker(), progress=progress)
+        published = _bounded(proof.publication, cell, known.lower, known.upper)
         targets = targets_of(published, proof.original, proof.requirements)
         examination = examine(
             published, attacker, targets, original=proof.original, progress=progress
@@ -99,29 +103,38 @@ def _levels(proof: Proof) -> NDArray[np.float64]:
     return level
 
 
-def _places(keys: SecretKeys, proof: Proof) -> NDArray[np.float64]:
-    """Where in the middle half of its interval each value lies, in [0, 1), ``(k,)``."""
+def _drawn(keys: SecretKeys, proof: Proof) -> NDArray[np.float64]:
+    """How wide each interval is, and where its value lies, both in [0, 1), ``(2, k)``."""
     digest = hashlib.blake2b(key=keys.subkey("intervals"), digest_size=8)
     digest.update(proof.publication.name.encode())
     digest.update(np.ascontiguousarray(proof.original, dtype="<i8").tobytes())
     seed = int.from_bytes(digest.digest(), "big")
-    return np.random.default_rng(seed).random(len(proof.examination.cell))
+    return np.random.default_rng(seed).random((2, len(proof.examination.cell)))
 
 
 def _published(
-    proof: Proof, levels: NDArray[np.float64] | None, place: NDArray[np.float64]
+    proof: Proof, levels: NDArray[np.float64] | None, drawn: NDArray[np.float64]
 ) -> Publication:
     """The tables with intervals; without levels, those that everybody can compute."""
-    cell, outside = proof.outsider.cell, proof.outsider
-    value = proof.original[cell].astype(np.float64)
-    lower, upper = np.floor(outside.lower), np.ceil(outside.upper)
+    outside = proof.outsider
+    lower, upper = outside.lower, outside.upper
     if levels is not None:
-        low = value - levels - np.floor(2 * place * levels)
-        lower, upper = np.maximum(lower, low), np.minimum(upper, low + 4 * levels)
-    tables = []
-    for table, start in zip(
-        proof.publication.tables, proof.publication.starts.tolist(), strict=False
-    ):
+        value = proof.original[outside.cell].astype(np.float64)
+        width = np.ceil(4 * levels * 2 ** drawn[0])
+        low = value - levels - np.floor(drawn[1] * (width - 2 * levels))
+        lower, upper = np.maximum(lower, low), np.minimum(upper, low + width)
+    return _bounded(proof.publication, outside.cell, lower, upper)
+
+
+def _bounded(
+    publication: Publication,
+    cell: NDArray[np.int64],
+    lower: NDArray[np.float64],
+    upper: NDArray[np.float64],
+) -> Publication:
+    """The tables with these bounds of the suppressed cells, rounded outwards."""
+    tables: list[Published] = []
+    for table, start in zip(publication.tables, publication.starts.tolist(), strict=False):
         own = (cell >= start) & (cell < start + table.value.size)
         unit, at = table.rounding, cell[own] - start
         low, high = (np.zeros(table.value.size, dtype=np.int64) for _ in range(2))
@@ -130,7 +143,7 @@ def _published(
         tables.append(
             replace(table, lower=low.reshape(table.shape), upper=high.reshape(table.shape))
         )
-    return replace(proof.publication, tables=tuple(tables))
+    return replace(publication, tables=tuple(tables))
 
 
 def _whole(bound: NDArray[np.float64]) -> NDArray[np.int64]:
