@@ -27,7 +27,8 @@ def test_wrong_totals_are_named_with_the_difference():
     cells = frame(region=["N1", "N2", "S", "N", "D"], v=["1.50", "2.25", "5", "3.75", "9.00"])
     with pytest.raises(AdditivityError, match=r"region=D: 9\.00 given.*8\.75.*0\.25") as error:
         Table.from_cells(cells, by={"region": REGIONS}, value="v", decimals=2)
-    assert "1 totals" in str(error.value)
+    assert "1 of 2 equations of 'v'" in str(error.value)
+    assert "along 'region' (N 3.75 + S 5.00)" in str(error.value)
 
 
 def test_a_missing_part_shows_as_a_wrong_total():

@@ -197,7 +197,7 @@ def test_no_array_of_a_table_is_forgotten():
     assert {f.name for f in fields(Table)} == {
         *("dimensions", "count", "units", "holdings", "measures", "key_sum", "marked"),
         *("contributors", "key_modulus", "vintage", "frame_kind", "chosen"),  # as they were
-        *("where", "waiver_note", "rounding", "weight"),  # as they were
+        *("where", "waiver_note", "rounding", "weight", "recomputed"),  # as they were
         "shown",  # refused
     }
     assert {f.name for f in fields(Measure)} == {

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 
@@ -19,6 +21,14 @@ class Dimension:
 
     def __len__(self) -> int:
         return len(self.hierarchy)
+
+
+def describe(dimensions: tuple[Dimension, ...], cell: int) -> str:
+    """A cell in words: ``region=N, size=Total``."""
+    where = np.unravel_index(cell, tuple(len(d) for d in dimensions))
+    return ", ".join(
+        f"{d.name}={d.hierarchy.codes[int(i)]}" for d, i in zip(dimensions, where, strict=True)
+    )
 
 
 def check_by(by: Any) -> None:

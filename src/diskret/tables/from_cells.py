@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -11,11 +12,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from diskret.errors import AdditivityError, HierarchyError, InputError
+from diskret.errors import HierarchyError, InputError
 from diskret.hierarchy import Hierarchy
 from diskret.io import to_arrow
 from diskret.io.columns import code_text, column, scaled_integers, whole_numbers
-from diskret.tables.dimension import Dimension, check_by
+from diskret.tables.additivity import (
+    Additivity,
+    Recomputed,
+    check_additivity,
+    complete,
+    leaf_mask,
+    leaf_number,
+)
+from diskret.tables.dimension import Dimension, check_by, describe
 from diskret.tables.rollup import add_up, check_size, merge_up
 from diskret.tables.table import Measure, Table
 
@@ -25,51 +34,68 @@ _EXAMPLES = 5
 def from_cells(
     frame: Any,
     by: Mapping[str, Hierarchy | None],
+    *,
     value: str | None,
     count: str | None,
     largest: tuple[str, ...],
+    magnitude: str | None,
+    shadow: str | None,
+    signed: bool | None,
     decimals: int,
     vintage: str,
     rounding: float | None,
+    additivity: Additivity,
 ) -> Table:
     """See [`Table.from_cells`][diskret.Table.from_cells]."""
     if value is None and count is None:
         raise InputError("from_cells needs value= (a table of sums) or count= (frequencies)")
+    if value is None and rounding is not None:
+        raise InputError("rounding= is for sums; counts are not shown rounded")
+    for option, given in (("shadow", shadow), ("magnitude", magnitude), ("signed", signed)):
+        if value is None and given is not None:
+            raise InputError(f"{option}= is for sums; give value=, the column of the sums")
     check_by(by)
+    check_additivity(additivity, rounding)
     cells, kind = to_arrow(frame)
     dimensions, at = locate(cells, by)
+    file = _File(cells, dimensions, at, additivity)
 
-    counts = None
+    counts, recomputed = None, tuple[Recomputed, ...]()
     if count is not None:
-        given = whole_numbers(column(cells, count), count)
-        counts = fill_totals(dimensions, at, given, count, 0)
-    measures: tuple[Measure, ...] = ()
+        counts, recomputed = file.added(whole_numbers(column(cells, count), count), count, 0)
+    measures: list[Measure] = []
     unit, shown = 1, None
-    if rounding is not None and value is None:
-        raise InputError("rounding= is for sums; counts are not shown rounded")
     if value is not None:
         if rounding is not None:
             decimals, unit = halved(rounding, decimals, value)
         given = scaled_integers(column(cells, value), value, decimals)
         check_multiples(given, unit, value, decimals)
-        summed = fill_totals(dimensions, at, given, value, decimals, unit)
+        own = ((), None) if shadow is not None else (largest, magnitude)
+        measure, done = file.measure(value, given, decimals, *own, signed, unit)
+        measures.append(measure)
+        recomputed += done
         if unit > 1:
-            shown = summed.copy()
+            shown = measure.sum.copy()
             shown.ravel()[at] = given
-        top = _largest(cells, dimensions, at, largest, decimals)
-        if top.shape[-1]:
-            _check_largest(dimensions, top, summed + (unit // 2) * _leaves(dimensions), value)
-        measures = (Measure(value, decimals, summed, np.abs(summed), top),)
+    if shadow is not None:
+        if shadow == value:
+            raise InputError(f"shadow= is another variable than {value!r}; leave it out")
+        given = scaled_integers(column(cells, shadow), shadow, decimals)
+        measure, done = file.measure(shadow, given, decimals, largest, magnitude, None)
+        measures.append(measure)
+        recomputed += done
     return Table(
         dimensions=dimensions,
         count=counts,
         units=counts,
-        measures=measures,
+        measures=tuple(measures),
         contributors="units",
         vintage=vintage,
         rounding=unit,
         shown=shown,
         frame_kind=kind,
+        chosen=None if shadow is None else value,
+        recomputed=recomputed,
     )
 
 
@@ -124,14 +150,6 @@ def check_multiples(given: NDArray[np.int64], unit: int, name: str, decimals: in
         )
 
 
-def _leaves(dimensions: tuple[Dimension, ...]) -> NDArray[np.int64]:
-    """How many leaf combinations each cell holds, shape of the table."""
-    shape = tuple(len(d) for d in dimensions)
-    leaf = np.zeros(shape, dtype=np.int64)
-    leaf[np.ix_(*(d.hierarchy.is_leaf for d in dimensions))] = 1
-    return add_up(leaf, [d.hierarchy for d in dimensions])
-
-
 def locate(
     cells: pa.Table, by: Mapping[str, Hierarchy | None]
 ) -> tuple[tuple[Dimension, ...], NDArray[np.int64]]:
@@ -177,89 +195,131 @@ def locate(
     return tuple(dimensions), at
 
 
-def fill_totals(
-    dimensions: tuple[Dimension, ...],
-    at: NDArray[np.int64],
-    given: NDArray[np.int64],
-    name: str,
-    decimals: int,
-    rounding: int = 1,
-) -> NDArray[np.int64]:
-    """The complete table; totals that are given must be the sums of their parts.
+@dataclass(frozen=True, eq=False)
+class _File:
+    """The rows of a file, the cell of each, and what is done about its totals."""
 
-    Where values are rounded, each may be off by half a unit, and so may each part.
+    cells: pa.Table
+    dimensions: tuple[Dimension, ...]
+    at: NDArray[np.int64]
+    additivity: Additivity
 
-    Raises
-    ------
-    AdditivityError
-        They are not; names up to five of them with the differences.
-    """
-    shape = tuple(len(d) for d in dimensions)
-    trees = [d.hierarchy for d in dimensions]
-    dense = np.zeros(shape, dtype=np.int64)
-    dense.ravel()[at] = given
-    leaf = np.zeros(shape, dtype=bool)
-    leaf[np.ix_(*(t.is_leaf for t in trees))] = True
-    dense[~leaf] = 0
-    if float(np.abs(dense.astype(np.float64)).sum()) >= 2.0**62:
-        raise InputError(f"the totals of {name!r} leave the range of 64-bit integers")
-    added = add_up(dense, trees)
-    off = (rounding // 2) * (1 + _leaves(dimensions).ravel()[at])
-    wrong = np.flatnonzero(np.abs(added.ravel()[at] - given) > off)
-    if len(wrong):
-        unit = 10**decimals
-
-        def one(row: int) -> str:
-            total, parts = int(given[row]), int(added.ravel()[at[row]])
-            return (
-                f"{describe(dimensions, int(at[row]))}: {total / unit:,.{decimals}f} given, "
-                f"parts sum to {parts / unit:,.{decimals}f} "
-                f"(difference {(total - parts) / unit:,.{decimals}f})"
-            )
-
-        shown = "; ".join(one(int(r)) for r in wrong[:_EXAMPLES])
-        raise AdditivityError(
-            f"{len(wrong):,} totals of {name!r} are not the sum of their parts: {shown}. "
-            "Correct them, or leave the totals out to have them added up"
+    def added(
+        self, given: NDArray[np.int64], name: str, decimals: int, rounding: int = 1
+    ) -> tuple[NDArray[np.int64], tuple[Recomputed, ...]]:
+        """A whole column, and what became of its totals if they were computed anew."""
+        values, recomputed = complete(
+            self.dimensions,
+            self.at,
+            given,
+            name,
+            decimals,
+            rounding=rounding,
+            additivity=self.additivity,
         )
-    return added
+        return values, () if recomputed is None else (recomputed,)
+
+    def measure(
+        self,
+        name: str,
+        given: NDArray[np.int64],
+        decimals: int,
+        largest: tuple[str, ...],
+        magnitude: str | None,
+        signed: bool | None,
+        unit: int = 1,
+    ) -> tuple[Measure, tuple[Recomputed, ...]]:
+        """The sums of a column with its largest contributions, and what became of its totals."""
+        summed, recomputed = self.added(given, name, decimals, unit)
+        negative = bool((given < 0).any())
+        if signed is False and negative:
+            raise InputError(
+                f"signed=False, but {int((given < 0).sum()):,} values of {name!r} are negative, "
+                f"e.g. {describe(self.dimensions, int(self.at[given.argmin()]))}; leave signed= out"
+            )
+        signed = signed or negative
+        top = self._largest(largest, decimals, signed)
+        if recomputed and recomputed[0].changed and top.shape[-1]:
+            changed = np.zeros(summed.size, dtype=bool)
+            changed[self.at] = summed.ravel()[self.at] != given
+            top, taken = self._possible(top, summed, changed.reshape(summed.shape), signed)
+            recomputed = (replace(recomputed[0], contributions=taken),)
+        size = np.abs(summed)
+        if signed:
+            # nobody contributes less than 0 in size, so this is the least the sizes can sum to
+            size = np.maximum(size, top.sum(axis=-1))
+        if magnitude is not None:
+            size = self._magnitude(magnitude, size, name, decimals)
+        if top.shape[-1]:
+            room = size + (unit // 2) * leaf_number(self.dimensions)
+            _check_largest(self.dimensions, top, room, name)
+        return Measure(name, decimals, summed, size, top, signed=signed), recomputed
+
+    def _magnitude(
+        self, name: str, least: NDArray[np.int64], of: str, decimals: int
+    ) -> NDArray[np.int64]:
+        """Given sums of sizes; where they are not given, those of the parts."""
+        given = scaled_integers(column(self.cells, name), name, decimals)
+        short = np.flatnonzero(given < least.ravel()[self.at])
+        if len(short):
+            shown = "; ".join(
+                describe(self.dimensions, int(c)) for c in self.at[short[:_EXAMPLES]].tolist()
+            )
+            raise InputError(
+                f"{len(short):,} values of {name!r}, the sum of absolute contributions, are less "
+                f"than {of!r} or than the largest contributions together: {shown}"
+            )
+        size, there = np.zeros(least.shape, np.int64), np.zeros(least.shape, dtype=bool)
+        size.ravel()[self.at], there.ravel()[self.at] = given, True
+        inner = np.where(leaf_mask(self.dimensions), size, 0)
+        return np.where(there, size, add_up(inner, [d.hierarchy for d in self.dimensions]))
+
+    def _largest(self, largest: tuple[str, ...], decimals: int, signed: bool) -> NDArray[np.int64]:
+        """The sizes of the largest contributions; of totals that are not given, by their parts."""
+        shape = tuple(len(d) for d in self.dimensions)
+        top = np.zeros((*shape, len(largest)), dtype=np.int64)
+        for rank, name in enumerate(largest):
+            values = pc.fill_null(column(self.cells, name), 0)
+            scaled = scaled_integers(values, name, decimals)
+            top.reshape(-1, len(largest))[self.at, rank] = np.abs(scaled) if signed else scaled
+        given = np.zeros(int(np.prod(shape)), dtype=bool)
+        given[self.at] = True
+        merged = merge_up(top.copy(), [d.hierarchy for d in self.dimensions])
+        return np.where(given.reshape(shape)[..., None], top, merged)
+
+    def _possible(
+        self,
+        top: NDArray[np.int64],
+        summed: NDArray[np.int64],
+        changed: NDArray[np.bool_],
+        signed: bool,
+    ) -> tuple[NDArray[np.int64], int]:
+        """Largest contributions of changed totals, from the parts where they are impossible.
+
+        Impossible are contributions that do not fit the total, and a largest one that is
+        below that of a part. How many there are is the second answer.
+        """
+        merged = merge_up(top.copy(), [d.hierarchy for d in self.dimensions])
+        wrong = _unfit(top, summed) if not signed else (np.diff(top, axis=-1) > 0).any(axis=-1)
+        wrong |= (top[..., 0] < merged[..., 0]) & (not signed)
+        wrong &= changed
+        return np.where(wrong[..., None], merged, top), int(wrong.sum())
 
 
-def describe(dimensions: tuple[Dimension, ...], cell: int) -> str:
-    """A cell in words: ``region=N, size=Total``."""
-    where = np.unravel_index(cell, tuple(len(d) for d in dimensions))
-    return ", ".join(
-        f"{d.name}={d.hierarchy.codes[int(i)]}" for d, i in zip(dimensions, where, strict=True)
-    )
-
-
-def _largest(
-    cells: pa.Table,
-    dimensions: tuple[Dimension, ...],
-    at: NDArray[np.int64],
-    largest: tuple[str, ...],
-    decimals: int,
-) -> NDArray[np.int64]:
-    shape = tuple(len(d) for d in dimensions)
-    top = np.zeros((*shape, len(largest)), dtype=np.int64)
-    for rank, name in enumerate(largest):
-        values = pc.fill_null(column(cells, name), 0)
-        top.reshape(-1, len(largest))[at, rank] = scaled_integers(values, name, decimals)
-    given = np.zeros(int(np.prod(shape)), dtype=bool)
-    given[at] = True
-    merged = merge_up(top.copy(), [d.hierarchy for d in dimensions])
-    return np.where(given.reshape(shape)[..., None], top, merged)
+def _unfit(top: NDArray[np.int64], room: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Where contributions are negative, do not descend, or exceed what they are part of."""
+    wrong = (top < 0).any(axis=-1) | (np.diff(top, axis=-1) > 0).any(axis=-1)
+    return wrong | (top.sum(axis=-1) > room)
 
 
 def _check_largest(
     dimensions: tuple[Dimension, ...],
     top: NDArray[np.int64],
-    summed: NDArray[np.int64],
+    room: NDArray[np.int64],
     value: str,
 ) -> None:
     """Contributions must descend and must not exceed the cell they belong to."""
-    wrong = (top < 0).any(axis=-1) | (np.diff(top, axis=-1) > 0).any(axis=-1)
-    wrong |= (summed >= 0) & (top.sum(axis=-1) > summed)
+    wrong = _unfit(top, room)
     if wrong.any():
         cells = np.flatnonzero(wrong.ravel())
         shown = "; ".join(describe(dimensions, int(c)) for c in cells[:_EXAMPLES])

@@ -125,6 +125,7 @@ class _Along:
                 mark: self._merged(largest[..., None])[..., 0]
                 for mark, largest in measure.marked.items()
             },
+            measure.signed,
         )
 
     def _merged(self, top: NDArray[np.int64]) -> NDArray[np.int64]:

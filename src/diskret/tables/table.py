@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,9 @@ from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.io import FrameKind
 from diskret.tables.dimension import Dimension
+
+if TYPE_CHECKING:
+    from diskret.tables.additivity import Additivity, Recomputed
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,10 +51,13 @@ class Measure:
     magnitude: NDArray[np.int64]
     largest: NDArray[np.int64]
     marked: Mapping[str, NDArray[np.int64]] = field(default_factory=dict[str, NDArray[np.int64]])
+    signed: bool = False
 
     @cached_property
     def nonnegative(self) -> bool:
         """Whether no contribution is negative."""
+        if self.signed:
+            return False
         return self.magnitude is self.sum or np.array_equal(self.magnitude, self.sum)
 
 
@@ -103,6 +109,9 @@ class Table:
         cell if one of its records there is.
     waiver_note
         Who consented when, and why; for the office's files.
+    recomputed
+        What became of totals of an already tabulated file that were computed anew; for the
+        office's files.
     """
 
     dimensions: tuple[Dimension, ...]
@@ -122,6 +131,7 @@ class Table:
     chosen: str | None = None
     marked: Mapping[str, NDArray[np.int64]] = field(default_factory=dict[str, NDArray[np.int64]])
     waiver_note: str = ""
+    recomputed: tuple[Recomputed, ...] = ()
 
     def __repr__(self) -> str:
         names = ", ".join(f"{d.name}: {len(d)}" for d in self.dimensions)
@@ -148,8 +158,19 @@ class Table:
 
     @property
     def empty(self) -> NDArray[np.bool_]:
-        """Cells without any contributor; where counts are unknown, with value 0."""
-        return (self.measure.sum if self.count is None else self.count) == 0
+        """Cells without any contributor; where counts are unknown, with nothing but zeros.
+
+        A sum that is 0 because contributions cancel out is a real cell.
+        """
+        if self.count is not None:
+            return self.count == 0
+        if self.nonnegative:
+            return self.measure.sum == 0
+        from diskret.tables.additivity import leaf_mask
+        from diskret.tables.rollup import add_up
+
+        inside = (self.measure.magnitude != 0) & leaf_mask(self.dimensions)
+        return add_up(inside.astype(np.int64), [d.hierarchy for d in self.dimensions]) == 0
 
     @property
     def measure(self) -> Measure:
@@ -222,9 +243,13 @@ class Table:
         value: str | None = None,
         count: str | None = None,
         largest: Sequence[str] = (),
+        magnitude: str | None = None,
+        shadow: str | None = None,
+        signed: bool | None = None,
         decimals: int = 0,
         vintage: str = "",
         rounding: float | None = None,
+        additivity: Additivity = "check",
     ) -> Table:
         """A table from an already tabulated file.
 
@@ -243,22 +268,41 @@ class Table:
         count
             Column with the number of contributors.
         largest
-            Columns of the largest contributions x1, x2, … in this order.
+            Columns of the largest contributions x1, x2, … in this order; where contributions
+            may be negative, by size, with or without their signs.
+        magnitude
+            Column of the sums of absolute contributions, the X of the rules where some are
+            negative. Without it X is the least possible: the absolute value of the sum, or the
+            largest contributions together; so rules find rather too many cells unsafe.
+        shadow
+            Column of another variable that rules look at through
+            [`Shadow`][diskret.rules.Shadow]; `largest` and `magnitude` are then its own.
+        signed
+            Whether contributions may be negative, so that nobody can take a value for at least
+            0; None: if a value in the file is negative.
         decimals
-            Decimals of `value` and `largest`.
+            Decimals of `value`, `shadow`, `magnitude` and `largest`.
         vintage
             Period and revision, part of every cell's definition.
         rounding
             Unit of the published values if the file holds rounded ones, e.g. 1000: totals
             may then miss the sum of their parts by half a unit for each term. They are
             published as they are; rules see totals added up from the leaves.
+        additivity
+            ``"check"``: totals must be the sum of their parts. ``"totals"``: every total is
+            computed from the inner cells, whatever the file says of it; `Table.recomputed`
+            says how many changed, and the largest change. Largest contributions of a changed
+            total stay as the file gives them unless they are impossible, then they are those
+            of its parts.
 
         Raises
         ------
         AdditivityError
-            Totals are not the sum of their parts; names them, with the differences.
+            Totals are not the sum of their parts: how many equations do not hold, with
+            dimension, total, parts and difference.
         InputError
-            A column is missing, a cell is there twice, a value cannot be read.
+            A column is missing, a cell is there twice, a value cannot be read; `additivity`
+            and `rounding` do not go together.
         HierarchyError
             A code is not in its tree.
 
@@ -271,7 +315,20 @@ class Table:
         """
         from diskret.tables.from_cells import from_cells
 
-        return from_cells(frame, by, value, count, tuple(largest), decimals, vintage, rounding)
+        return from_cells(
+            frame,
+            by,
+            value=value,
+            count=count,
+            largest=tuple(largest),
+            magnitude=magnitude,
+            shadow=shadow,
+            signed=signed,
+            decimals=decimals,
+            vintage=vintage,
+            rounding=rounding,
+            additivity=additivity,
+        )
 
     def recode(
         self,

@@ -316,6 +316,8 @@ def _settings(order: Order, pattern: Pattern, price: dict[str, float]) -> dict[s
         **({"weight": table.weight} if table.weight is not None else {}),
         **({"waiver": table.waiver_note or "not stated"} if "no_waiver" in table.marked else {}),
     }
+    if table.recomputed:
+        settings["recomputed_totals"] = [str(column) for column in table.recomputed]
     if order.previous is not None:
         settings["suppressed_last_period"] = int(order.previous.sum())
         settings["previous_discount"] = order.discount
