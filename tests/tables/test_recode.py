@@ -201,7 +201,7 @@ def test_no_array_of_a_table_is_forgotten():
         "shown",  # refused
     }
     assert {f.name for f in fields(Measure)} == {
-        *("name", "decimals", "sum", "magnitude", "largest", "marked")
+        *("name", "decimals", "sum", "magnitude", "largest", "marked", "signed")
     }
 
 

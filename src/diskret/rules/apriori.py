@@ -63,8 +63,8 @@ class Apriori(Joinable):
         the table's variables and whose types ``s``, ``u``, ``p``, ``c`` (``w``) and ``pl``
         are understood.
     range
-        Levels of unsafe cells for which none are given, in percent of the value, above 0.
-        Counts: ±1.
+        Levels of unsafe cells for which none are given, in percent of the sum of absolute
+        contributions, above 0. Counts: ±1.
     reason, who, date
         For ``.hst`` files only, which cannot say it: the same for every line.
     separator
@@ -240,7 +240,7 @@ def _refuse_empty(table: Table, unsafe: NDArray[np.bool_], where: str) -> None:
 def _standard_level(table: Table, percent: float) -> NDArray[np.int64]:
     if table.frequency:
         return np.ones(table.shape, dtype=np.int64)
-    return np.maximum(percent_of(np.abs(table.measure.sum), percent, "range"), 1)
+    return np.maximum(percent_of(table.measure.magnitude, percent, "range"), 1)
 
 
 def _scaled(

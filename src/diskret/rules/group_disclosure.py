@@ -36,7 +36,7 @@ class GroupDisclosure(Joinable):
     minimum_parent
         Totals with fewer contributors are not looked at, a whole number ≥ 1.
     range
-        Lower level of sums in percent of the value, above 0.
+        Lower level of sums in percent of the sum of absolute contributions, above 0.
 
     Raises
     ------
@@ -91,7 +91,7 @@ class GroupDisclosure(Joinable):
         if table.frequency:
             lower = (excess // of).astype(np.int64) + 1
         else:
-            lower = percent_of(np.abs(table.measure.sum), self.range, "range")
+            lower = percent_of(table.measure.magnitude, self.range, "range")
         return judged(
             table,
             "group_disclosure",

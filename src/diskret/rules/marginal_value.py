@@ -41,7 +41,7 @@ class MarginalValue(Joinable):
         Whether an attacker must not even know that X is within `distance` of M: the lower
         level is then X − M + distance + 1, but at most X. For frequency tables only.
     range
-        Lower level of sums in percent of the value, above 0.
+        Lower level of sums in percent of the sum of absolute contributions, above 0.
 
     Raises
     ------
@@ -95,7 +95,7 @@ class MarginalValue(Joinable):
         parent = smallest_parent(table, count, self.variables)
         unsafe = (count > 0) & (parent < NO_PARENT) & (parent - count <= self.distance)
         if not table.frequency:
-            lower = percent_of(np.abs(table.measure.sum), self.range, "range")
+            lower = percent_of(table.measure.magnitude, self.range, "range")
         elif self.strict:
             lower = count - parent + self.distance + 1
         else:

@@ -21,9 +21,9 @@ class MinimumFrequency(Joinable):
     """A cell is unsafe if it has contributors, but fewer than n.
 
     Unsafe iff 0 < c < n, so "1 to 3 is unsafe" is ``MinimumFrequency(4)``. The protection
-    level of a count is ±1; that of a sum is `range` percent of its absolute value. Where all
-    contributors have waived protection (`waiver=` of [`tabulate`][diskret.tabulate]) a cell
-    is safe.
+    level of a count is ±1; that of a sum is `range` percent of X, the sum of absolute
+    contributions. Where all contributors have waived protection (`waiver=` of
+    [`tabulate`][diskret.tabulate]) a cell is safe.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class MinimumFrequency(Joinable):
         What is counted: ``"records"``, ``"units"`` or ``"holdings"``; None: units if the
         table sums a value and knows its units, else records.
     range
-        Protection level of sums in percent of the value, above 0.
+        Protection level of sums in percent of X, above 0.
 
     Raises
     ------
@@ -77,5 +77,5 @@ class MinimumFrequency(Joinable):
         if table.frequency:
             level = np.ones(table.shape, dtype=np.int64)
         else:
-            level = percent_of(np.abs(table.measure.sum), self.range, "range")
+            level = percent_of(table.measure.magnitude, self.range, "range")
         return judged(table, "minimum_frequency", unsafe, level)

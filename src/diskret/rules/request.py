@@ -23,7 +23,7 @@ class Request(Joinable):
     [`tabulate`][diskret.tabulate]) and x1 > (share/100)·X; those who asked at the second
     level are judged by `second`. With `minimum`, a cell with fewer contributors is unsafe
     too if any of them asked. A holding asks if one of its units in the cell does. The
-    protection level is `range` percent of the absolute value.
+    protection level is `range` percent of X, the sum of absolute contributions.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class Request(Joinable):
         Number of contributors from which on a request by a smaller one counts for nothing;
         0: never does.
     range
-        Protection level in percent of the value, above 0.
+        Protection level in percent of X, above 0.
 
     Raises
     ------
@@ -84,7 +84,7 @@ class Request(Joinable):
         if "request 2" in table.marked:
             second = self.share if self.second is None else self.second
             unsafe |= self._asked(table, "request 2", second, x1)
-        level = percent_of(np.abs(table.measure.sum), self.range, "range")
+        level = percent_of(table.measure.magnitude, self.range, "range")
         return judged(table, "request", unsafe & unprotected(table), level)
 
     def _asked(
