@@ -14,6 +14,7 @@ from diskret.rules.p_percent import PPercent
 from diskret.rules.pq import PQ
 from diskret.rules.request import Request
 from diskret.rules.sensitivity import Rule, Sensitivity
+from diskret.rules.shadow import Shadow
 from diskret.rules.zero_cells import ZeroCells
 
 __all__ = [
@@ -28,5 +29,6 @@ __all__ = [
     "Request",
     "Rule",
     "Sensitivity",
+    "Shadow",
     "ZeroCells",
 ]

@@ -116,7 +116,7 @@ def _table(
         required=("by", "rules"),
         optional=(
             *("name", "value", "decimals", "unit", "holding", "vintage", "where", "title"),
-            *("request", "waiver", "waiver_note", "recode", "rounding"),
+            *("request", "waiver", "waiver_note", "recode", "rounding", "shadow"),
             *("weight", "weight_decimals"),
             *("method", "cost", "time_limit", "frozen"),
             *("previous", "previous_discount"),
@@ -128,6 +128,7 @@ def _table(
     if "decimals" in section and value is None:
         raise section.error("'decimals' needs a 'value'; counts have none", "decimals")
     _check_weight(section)
+    _check_shadow(section, by)
     table = TableJob(
         name=section.text("name", value or "count"),
         by=by,
@@ -142,6 +143,7 @@ def _table(
         where=_where(section.section("where")),
         recode=_recode(section.section("recode"), by),
         rounding=section.number("rounding", None, above=0),
+        shadow=section.text("shadow", None),
         request=_marking(section, "request"),
         waiver=_marking(section, "waiver"),
         waiver_note=section.text("waiver_note", ""),
@@ -325,6 +327,16 @@ def _check_weight(section: Section) -> None:
             raise section.error(f"'weight' and '{key}' cannot be combined; leave one out", key)
 
 
+def _check_shadow(section: Section, by: Mapping[str, object]) -> None:
+    shadow = section.text("shadow", None)
+    if shadow is None:
+        return
+    if "value" not in section:
+        raise section.error("'shadow' needs a 'value': what is published", "shadow")
+    if shadow in (*by, section.text("value", None)):
+        raise section.error("'shadow' is a column of 'by', or the 'value' itself", "shadow")
+
+
 def _check_columns(
     section: Section, by: Mapping[str, object], records: Records | DatabaseRecords
 ) -> None:
@@ -337,7 +349,7 @@ def _check_columns(
     for column in by:
         if column not in columns:
             raise section.unknown("no such column:", column, columns, "by", column)
-    for key in ("value", "unit", "holding", "weight"):
+    for key in ("value", "unit", "holding", "weight", "shadow"):
         column = section.text(key, None)
         if column is not None and column not in columns:
             raise section.unknown(f"'{key}' is no such column:", column, columns, key)

@@ -18,6 +18,7 @@ from diskret.rules import (
     PPercent,
     Request,
     Rule,
+    Shadow,
     ZeroCells,
 )
 from diskret.workflow.job_schema import Section
@@ -58,7 +59,16 @@ def read_rule(section: Section, table: Section) -> Rule:
     for name in section.values:
         if name in _RULES_OF_SUMS and "value" not in table:
             raise section.error(f"the rule '{name}' needs a 'value', not a count", name)
-    return reduce(or_, [makers[name](section.section(name), table) for name in section.values])
+    shadow = table.text("shadow", None)
+    read = {name: makers[name](section.section(name), table) for name in section.values}
+    of_sums = [name for name in read if name in _RULES_OF_SUMS]
+    if shadow is not None and not of_sums:
+        raise section.error(
+            f"'shadow' needs a rule that looks at contributions: {', '.join(_RULES_OF_SUMS)}"
+        )
+    for name in of_sums:
+        read[name] = read[name] if shadow is None else Shadow(read[name], shadow)
+    return reduce(or_, read.values())
 
 
 def _p_percent(section: Section, table: Section) -> Any:

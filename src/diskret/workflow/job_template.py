@@ -47,6 +47,7 @@ value = "turnover"            # column to sum; left out: a frequency table
 #waiver_note = "letters of March 2025"  # for the office's files
 #recode = { size = { "10+" = ["10-19", "20+"] } }  # new code = the codes it combines
 #rounding = 1000              # published values are multiples of it
+#shadow = "employees"         # rules look at contributions to it; levels keep their proportion
 #title = { en = "Turnover by region and size", de = "Umsatz nach Region und Größe" }
 #method = "auto"              # auto | sequential | optimal | hypercube
 #cost = "value"               # what a suppression costs: value | count | cells | a measure

@@ -118,6 +118,8 @@ class TableJob:
         Column → new code → the codes it combines.
     rounding
         Unit of the published values, e.g. 1000; None: exact.
+    shadow
+        Column that rules of sums look at in place of `value`, which `rule` does already.
     title
         Language → title of the table.
     frozen
@@ -148,6 +150,7 @@ class TableJob:
         default_factory=dict[str, Mapping[str, tuple[str, ...]]]
     )
     rounding: float | None = None
+    shadow: str | None = None
     method: str = "auto"
     cost: str = "value"
     time_limit: float | None = None

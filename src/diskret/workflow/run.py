@@ -222,8 +222,8 @@ def _previous(job: Job, table: TableJob) -> Published | None:
 
 
 def _measures(table: TableJob) -> Sequence[str]:
-    """The value, and the measure that prices the cells if it is another one."""
-    wanted = [table.value] if table.value else []
-    if table.cost not in ("value", "count", "cells", table.value):
+    """The value, its shadow, and the measure that prices the cells if it is another one."""
+    wanted = [name for name in (table.value, table.shadow) if name]
+    if table.cost not in ("value", "count", "cells", *wanted):
         wanted.append(table.cost)
     return wanted
