@@ -28,21 +28,88 @@ class Attacker:
         Only the office can compute these bounds, so only the office can run this attack.
     zeros_known
         The attacker knows that zero cells are never suppressed: hidden counts are ≥ 1.
+    mistaken
+        What becomes of bounds that exclude the true value of a cell. ``"refuse"``: nobody can
+        attack with them, so they are an error that names the cells. ``"drop"``: such a bound
+        does not count, as an attacker who is mistaken about a cell learns nothing from it; only
+        the office can tell, so only the office can run this attack.
 
     Examples
     --------
     >>> Attacker()
-    Attacker(lower=None, upper=None, relative=None, zeros_known=False)
+    Attacker(lower=None, upper=None, relative=None, zeros_known=False, mistaken='refuse')
     """
 
     lower: Any = None
     upper: Any = None
     relative: float | None = None
     zeros_known: bool = False
+    mistaken: Literal["refuse", "drop"] = "refuse"
 
     def __post_init__(self) -> None:
+        if self.mistaken not in ("refuse", "drop"):
+            raise InputError(f"mistaken must be 'refuse' or 'drop', not {self.mistaken!r}")
         if self.relative is not None and not 0 < self.relative < float("inf"):
             raise InputError(f"relative must be a percentage above 0, not {self.relative!r}")
+
+    @classmethod
+    def around(
+        cls,
+        previous: Any,
+        percent: float,
+        *,
+        value: str | None = None,
+        mistaken: Literal["refuse", "drop"] = "refuse",
+        zeros_known: bool = False,
+    ) -> Attacker:
+        """Who knows last period's values, and that none changed by more than `percent`.
+
+        A value that was suppressed then is known by the interval that everybody could compute
+        from all that was published. Cells that last period did not have, that had no finite
+        interval, or that were 0, of which no percentage says anything, get no bound.
+
+        Parameters
+        ----------
+        previous
+            Last period's `Result` or `Published`, e.g. ``Published.read(folder)``; or a frame
+            with the code columns and a column of values, empty where they were suppressed.
+            Cells are matched by their codes. For several tables a mapping from the names of
+            this period's tables to any of these, or a `Publication`, whose tables are attacked
+            together and matched by their names.
+        percent
+            By how much values may have changed, above 0, of their size: 20 for ± 20 %.
+        value
+            Column of the values where `previous` is a frame.
+        mistaken, zeros_known
+            As in `Attacker`.
+
+        Raises
+        ------
+        InputError
+            The percentage or a frame cannot be used. When it attacks: last period's table has
+            other variables.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> import diskret as dk
+        >>> before = pa.table({"region": ["N", "S", "W", "Total"], "sales": [50, None, 40, 130]})
+        >>> attacker = Attacker.around(before, 20, value="sales")
+        >>> cells = pa.table({"region": ["N", "S", "W"], "sales": [55, 44, 41]})
+        >>> table = dk.Table.from_cells(cells, by={"region": None}, value="sales")
+        >>> rule = dk.rules.Apriori(pa.table({"region": ["S"], "status": ["unsafe"],
+        ...     "lower": [4], "upper": [4], "reason": ["x"], "who": ["y"], "date": ["2025-01-01"]}))
+        >>> result = dk.suppress(table, rule, attacker=attacker)
+        >>> dk.attack.intervals(result.published, attacker).to_pylist()
+        [{'region': 'S', 'lower': 37, 'upper': 53}, {'region': 'W', 'lower': 32, 'upper': 48}]
+        """
+        from diskret.attack.prior import bounds_around
+
+        number = isinstance(percent, int | float) and not isinstance(percent, bool)
+        if not number or not 0 < percent < float("inf"):
+            raise InputError(f"percent must be a percentage above 0, not {percent!r}")
+        lower, upper = bounds_around(previous, percent, value)
+        return cls(lower=lower, upper=upper, mistaken=mistaken, zeros_known=zeros_known)
 
     def about(self, name: str) -> Attacker:
         """The same attacker with the bounds for one table, where they differ by table."""
@@ -71,19 +138,30 @@ class Attacker:
             "upper": self.upper is not None,
             "relative": self.relative,
             "zeros_known": self.zeros_known,
+            "last_period_within": _percent_of_last_period(self.lower),
+            "mistaken": self.mistaken,
         }
 
     def in_words(self, language: str = "en") -> str:
         """What the attacker knows, in one sentence."""
-        known, zeros, percent, bounds = _WORDS[language]
+        known, zeros, percent, bounds, before, wrong = _WORDS[language]
         parts = [known]
         if self.zeros_known:
             parts.append(zeros)
         if self.relative is not None:
             parts.append(percent.format(self.relative))
         if self.lower is not None or self.upper is not None:
-            parts.append(bounds)
+            within = _percent_of_last_period(self.lower)
+            parts.append(bounds if within is None else before.format(within))
+            if self.mistaken == "drop":
+                parts.append(wrong)
         return ", ".join(parts) + "."
+
+
+def _percent_of_last_period(bounds: Any) -> float | None:
+    """By how much values may have changed since last period, if that is what bounds say."""
+    first = next(iter(bounds.values()), None) if isinstance(bounds, Mapping) else bounds
+    return getattr(first, "percent", None)
 
 
 _WORDS = {
@@ -92,11 +170,15 @@ _WORDS = {
         "knows that hidden counts are at least 1",
         "knows every value to within {:g} %",
         "knows bounds of single values",
+        "knows last period's values and that none changed by more than {:g} %",
+        "is mistaken where a bound excludes the true value, which does not count",
     ),
     "de": (
         "kennt alles Veröffentlichte und alle Gleichungen",
         "weiß, dass gesperrte Fallzahlen mindestens 1 sind",
         "kennt jeden Wert auf {:g} % genau",
         "kennt Schranken einzelner Werte",
+        "kennt die Werte der Vorperiode und weiß, dass sich keiner um mehr als {:g} % geändert hat",
+        "irrt sich, wo eine Schranke den wahren Wert ausschließt; sie zählt dort nicht",
     ),
 }

@@ -34,7 +34,7 @@ def attacker_bounds(
         Who attacks.
     original
         Original values in scaled integers, shape of the table; needed (and used) only for
-        ``attacker.relative``.
+        ``attacker.relative`` and for bounds with ``attacker.mistaken="drop"``.
 
     Returns
     -------
@@ -56,9 +56,11 @@ def attacker_bounds(
         low, high = _relative(attacker.relative, original)
         lower, upper = np.maximum(lower, low), np.minimum(upper, high)
     if attacker.lower is not None:
-        lower = np.fmax(lower, _inwards(published, attacker.lower, "lower"))
+        known = _inwards(published, attacker.lower, "lower")
+        lower = np.fmax(lower, _believed(known, attacker, original, np.greater))
     if attacker.upper is not None:
-        upper = np.fmin(upper, _inwards(published, attacker.upper, "upper"))
+        known = _inwards(published, attacker.upper, "upper")
+        upper = np.fmin(upper, _believed(known, attacker, original, np.less))
     crossed = np.flatnonzero(lower > upper)
     if len(crossed):
         at = np.unravel_index(crossed[0], published.shape)
@@ -133,6 +135,23 @@ def _relative(
     size, rest = np.divmod(np.abs(original), share.denominator)
     radius = size * share.numerator + rest * share.numerator // share.denominator
     return original - radius, original + radius
+
+
+def _believed(
+    known: NDArray[np.float64],
+    attacker: Attacker,
+    original: NDArray[np.int64] | None,
+    excludes: np.ufunc,
+) -> NDArray[np.float64]:
+    """Bounds without those that exclude the true value, if these are to be dropped."""
+    if attacker.mistaken == "refuse":
+        return known
+    if original is None:
+        raise InputError(
+            "bounds that exclude the true value are dropped (mistaken='drop'), and only the office "
+            "knows which: pass the original values, or use mistaken='refuse'"
+        )
+    return np.where(excludes(known, original), np.nan, known)
 
 
 def _inwards(published: Published, bounds: Any, side: _Side) -> NDArray[np.float64]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from diskret.attack import Attacker
 from diskret.engines import Where
@@ -98,7 +98,8 @@ def read_job(path: str | PathLike[str]) -> Job:
         tables=tables,
         sums=_sums(job, tables),
         keyed_ties=job.flag("keyed_ties", False),
-        attacker=_attacker(job.section("attacker")),
+        attacker=_attacker(job.section("attacker"), tables),
+        previous_within=job.section("attacker").number("previous_within", None, above=0),
         output=_output(job.section("output"), [part.name for part in (*tables, *derived)]),
         derived=derived,
     )
@@ -255,11 +256,20 @@ def _discount(section: Section) -> float:
     return discount
 
 
-def _attacker(section: Section) -> Attacker:
-    section.check(optional=("zeros_known", "relative"))
+def _attacker(section: Section, tables: tuple[TableJob, ...]) -> Attacker:
+    section.check(optional=("zeros_known", "relative", "previous_within", "mistaken"))
+    if "mistaken" in section and "previous_within" not in section:
+        raise section.error("'mistaken' is for bounds, so it needs 'previous_within'", "mistaken")
+    if "previous_within" in section and all(table.previous is None for table in tables):
+        raise section.error(
+            "'previous_within' needs last period's release: 'previous' in [[tables]]",
+            "previous_within",
+        )
+    mistaken = section.choice("mistaken", "refuse", ("refuse", "drop"))
     return Attacker(
         relative=section.number("relative", None, above=0),
         zeros_known=section.flag("zeros_known", False),
+        mistaken=cast(Literal["refuse", "drop"], mistaken),
     )
 
 

@@ -83,6 +83,9 @@ p_percent = { p = 10 }        # and perhaps minimum_level = 0, coalition = 1
 [attacker]
 #zeros_known = false          # that zeros are never suppressed
 #relative = 50                # every value to within 50 percent
+#previous_within = 20         # last period's release ("previous" of a table), and that no value
+                              # changed by more than 20 percent
+#mistaken = "refuse"          # refuse | drop: where that is wrong, an error, or no bound
 
 # Figures made of what is published, one [[derived]] for each; suppressed where an input is.
 #[[derived]]

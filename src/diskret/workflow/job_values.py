@@ -215,7 +215,11 @@ class Output:
 
 @dataclass(frozen=True)
 class Job:
-    """A job file as it was understood: pure data; every path is seen from the current folder."""
+    """A job file as it was understood: pure data; every path is seen from the current folder.
+
+    `previous_within`: the attacker knows that no value has changed by more than so many percent
+    since the release that a table names in `previous`.
+    """
 
     path: Path
     records: Records | DatabaseRecords
@@ -223,5 +227,6 @@ class Job:
     sums: tuple[str, ...]
     attacker: Attacker
     output: Output
+    previous_within: float | None = None
     derived: tuple[DerivedJob, ...] = ()
     keyed_ties: bool = False

@@ -22,6 +22,7 @@ from diskret.suppression import Problem
 from diskret.system import System, joint_system
 from diskret.tables import MeasureSum, Published, Table
 from diskret.tables.from_cells import describe, locate
+from diskret.workflow.beforehand import check_bounds
 from diskret.workflow.ties import keyed_ties
 
 Cost = str | Callable[[Table], NDArray[np.float64]]
@@ -124,13 +125,16 @@ def _part(
     _check_frozen(table, sensitivity, stays)
     world = publish(table, sensitivity.unsafe, name)
     lower, upper = attacker_bounds(world, attacker.about(name), table.measure.sum)
+    needs = requirements(table, sensitivity, attacker)
+    if not attacker.outsider:
+        check_bounds(table, needs, lower, upper)
     hidden = np.zeros(table.shape, dtype=bool) if previous is None else previous
     price = cost_of(table, cost, sensitivity.cost)
     ties = np.where(hidden, 0.0, _UNLIKE_BEFORE)
     if keys is not None:
         ties = ties + (1 - _UNLIKE_BEFORE) * keyed_ties(table, keys)
     return _Part(
-        requirements(table, sensitivity, attacker),
+        needs,
         np.where(hidden.ravel(), price * (1 - discount / 100), price),
         ties.ravel(),
         stays.ravel(),

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from diskret.attack import Attacker
 from diskret.datasets import business_register
 from diskret.engines import Engine
 from diskret.engines.spark import SparkEngine
@@ -20,6 +21,7 @@ from diskret.rules import MinimumFrequency, PPercent
 from diskret.tables import MeasureSum, Published, Table
 from diskret.workflow.job import Job, Records, TableJob
 from diskret.workflow.job_derived import derived_of
+from diskret.workflow.last_period import knowing_last_period
 from diskret.workflow.linked import linked
 from diskret.workflow.result import Result
 from diskret.workflow.suppress import suppress
@@ -199,7 +201,7 @@ def _protected(
             sums=[text for text in job.sums if MeasureSum.read(text).total in measures],
             method=orders[0].method,
             cost=[order.cost for order in orders],
-            attacker=job.attacker,
+            attacker=_attacker(job, orders),
             frozen=[_frozen(order) for order in orders],
             previous=[_previous(job, order) for order in orders],
             previous_discount=[order.previous_discount for order in orders],
@@ -210,6 +212,14 @@ def _protected(
         )
         results |= dict(zip(group, found, strict=True))
     return [results[i] for i in range(len(tables))]
+
+
+def _attacker(job: Job, tables: Sequence[TableJob]) -> Attacker:
+    """The attacker of the job, with what is known of these tables from last period."""
+    folders = {table.name: table.previous for table in tables if table.previous is not None}
+    if job.previous_within is None or not folders:
+        return job.attacker
+    return knowing_last_period(job.attacker, folders, job.previous_within)
 
 
 def _frozen(table: TableJob) -> pa.Table | None:

@@ -22,6 +22,7 @@ from diskret.progress import Progress, silent
 from diskret.rules import Rule, Sensitivity
 from diskret.suppression import Method, Pattern, Problem, hypercube, optimal, sequential
 from diskret.tables import MeasureSum, Publication, Table
+from diskret.workflow.beforehand import check_names
 from diskret.workflow.linked import default_names, linked, sums_between
 from diskret.workflow.orders import Order, checked_tables, for_each, orders
 from diskret.workflow.plan import Cost, plan, publish, requirements
@@ -181,6 +182,8 @@ def suppress(
         discounts=for_each(previous_discount, tables, "previous_discount"),
         names=default_names(tables, named),
     )
+    if attacker is not None:
+        check_names(_check_attacker(attacker), [order.name for order in ordered])
     equations = tuple(MeasureSum.read(text) for text in sums)
     options = _Options(
         _method(method),

@@ -1,0 +1,107 @@
+"""What an attacker knows beforehand must be true, and must leave room for protection."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diskret.attack import Attacker, Requirements
+from diskret.errors import InputError, ProtectionError
+from diskret.tables import Table
+from diskret.tables.dimension import describe
+
+_EXAMPLES = 5
+
+
+def check_names(attacker: Attacker, names: Sequence[str]) -> None:
+    """Refuse bounds for a table that is not there.
+
+    Raises
+    ------
+    InputError
+        Names it and the tables.
+    """
+    for side in ("lower", "upper"):
+        bounds = getattr(attacker, side)
+        if isinstance(bounds, Mapping) and side not in bounds:
+            unknown = [str(name) for name in bounds if name not in names]
+            if unknown:
+                raise InputError(
+                    f"the attacker's {side} bounds are for {len(unknown)} tables that are not "
+                    f"protected here: {', '.join(map(repr, unknown[:_EXAMPLES]))}; the tables are "
+                    f"{', '.join(map(repr, names))}"
+                )
+
+
+def check_bounds(
+    table: Table,
+    requirements: Requirements,
+    lower: NDArray[np.float64],
+    upper: NDArray[np.float64],
+) -> None:
+    """Refuse bounds that are wrong, or that alone are closer than a rule allows.
+
+    Parameters
+    ----------
+    table
+        The table.
+    requirements
+        The levels of its unsafe cells.
+    lower, upper
+        What the attacker knows of each cell, scaled units, shape of the table.
+
+    Raises
+    ------
+    InputError
+        Bounds exclude the true value: how many, with examples and the remedy.
+    ProtectionError
+        No pattern could protect these cells: how many, with examples and the remedy.
+    """
+    value = table.measure.sum.ravel()
+    low, high = lower.ravel(), upper.ravel()
+    wrong = np.flatnonzero((low > value) | (high < value))
+    if len(wrong):
+        shown = "; ".join(
+            f"{_known(table, i, low, high)}, but is {_amount(table, int(value[i]))}"
+            for i in wrong[:_EXAMPLES].tolist()
+        )
+        raise InputError(
+            f"the attacker's bounds exclude the true value of {len(wrong):,} cells of "
+            f"{table.measure.name!r}: {shown}. Correct the bounds, or let those that are wrong not "
+            "count: Attacker(..., mistaken='drop')"
+        )
+    cell = requirements.cell
+    down, up = value[cell] - low[cell], high[cell] - value[cell]
+    short = (down < requirements.lower) | (up < requirements.upper)
+    short |= down + up < requirements.sliding
+    if short.any():
+        shown = "; ".join(
+            f"{_known(table, i, low, high)}, and "
+            f"{_amount(table, int(value[i]) - below)} to {_amount(table, int(value[i]) + above)} must stay possible"
+            for i, below, above in zip(
+                cell[short][:_EXAMPLES].tolist(),
+                requirements.lower[short].tolist(),
+                requirements.upper[short].tolist(),
+                strict=False,
+            )
+        )
+        raise ProtectionError(
+            f"{int(short.sum()):,} unsafe cells of {table.measure.name!r} cannot be protected "
+            "against this attacker, whose bounds alone are closer than the rule allows: "
+            f"{shown}. Assume that the attacker knows less, combine categories, or set the cells "
+            "to safe with a reason"
+        )
+
+
+def _known(table: Table, cell: int, low: NDArray[np.float64], high: NDArray[np.float64]) -> str:
+    """What is known of a cell beforehand, in words."""
+    ends = [_amount(table, end) if np.isfinite(end) else "?" for end in (low[cell], high[cell])]
+    return f"{describe(table.dimensions, cell)} is known to lie in {ends[0]} to {ends[1]}"
+
+
+def _amount(table: Table, scaled: float) -> str:
+    """A scaled number as users write it."""
+    decimals = table.measure.decimals
+    return f"{scaled / 10**decimals:,.{decimals}f}"
