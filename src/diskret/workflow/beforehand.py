@@ -78,8 +78,8 @@ def check_bounds(
     short |= down + up < requirements.sliding
     if short.any():
         shown = "; ".join(
-            f"{_known(table, i, low, high)}, and "
-            f"{_amount(table, int(value[i]) - below)} to {_amount(table, int(value[i]) + above)} must stay possible"
+            f"{_known(table, i, low, high)}, and {_amount(table, int(value[i]) - below)} to "
+            f"{_amount(table, int(value[i]) + above)} must stay possible"
             for i, below, above in zip(
                 cell[short][:_EXAMPLES].tolist(),
                 requirements.lower[short].tolist(),
