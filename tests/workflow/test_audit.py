@@ -41,6 +41,14 @@ def test_a_single_suppressed_cell_is_recomputed():
     assert "r=1, c=A: 20" in "\n".join(report.lines)
 
 
+def test_hidden_values_may_be_negative_where_this_is_said():
+    report = audit(published(MEINDL), BY, "v", signed=True)
+    bounds = {(row["lower"], row["upper"]) for row in report.frame.to_pylist()}
+    assert bounds == {(None, None)}
+    with pytest.raises(InputError, match="never negative"):
+        audit(published(MEINDL), BY, "v", signed=True, frequency=True)
+
+
 def test_contradictions_are_said_to_be_contradictions():
     with pytest.raises((ContradictionError, AdditivityError), match="3"):
         audit(changed(**{"3B": "33"}), BY, "v")

@@ -44,6 +44,9 @@ def audit(
         float | None,
         typer.Option(metavar="UNIT", help="Values are rounded to multiples of this, e.g. 1000."),
     ] = None,
+    signed: Annotated[
+        bool, typer.Option("--signed", help="Hidden values may be negative, as profits may be.")
+    ] = False,
     language: LanguageOption = Language.en,
     debug: DebugOption = False,
 ) -> None:
@@ -66,6 +69,7 @@ def audit(
                 value,
                 frequency=frequency,
                 rounding=rounding,
+                signed=signed,
                 progress=progress,
                 **symbols,
             )

@@ -61,6 +61,7 @@ def audit(
     *,
     frequency: bool = False,
     rounding: float | None = None,
+    signed: bool = False,
     progress: Progress = silent,
 ) -> AuditReport:
     """Compute what an outsider can infer from a published table with suppressed cells.
@@ -80,6 +81,9 @@ def audit(
     rounding
         Unit of the published values if they are rounded, e.g. 1000: they are then known to
         half a unit only, and totals need not be exactly the sum of their parts.
+    signed
+        Whether hidden values may be negative; they are taken to be at least 0 if no published
+        value is negative and this is not said.
     progress
         Called with ``("attack", done, total)``.
 
@@ -97,7 +101,7 @@ def audit(
     [{'region': 'S', 'lower': 5, 'upper': 5}]
     """
     cells = to_arrow(table)[0]
-    published = _read(cells, by, value, set(suppressed), frequency, rounding)
+    published = _read(cells, by, value, set(suppressed), frequency, rounding, signed)
     examination = examine(published, Attacker(), progress=progress)
     # what is published in thousands is as good as known once it is known to a thousand
     known = published.rounding if published.rounding > 1 else 0
@@ -129,6 +133,7 @@ def _read(
     symbols: set[str],
     frequency: bool,
     rounding: float | None,
+    signed: bool,
 ) -> Published:
     dimensions, at = locate(cells, by)
     shape = tuple(len(d) for d in dimensions)
@@ -140,6 +145,8 @@ def _read(
     shown = text.filter(pa.array(~hidden))
     decimals = _decimals(shown, value)
     unit = 1
+    if signed and frequency:
+        raise InputError("signed= is for sums; counts are never negative")
     if rounding is not None:
         if frequency:
             raise InputError("rounding= is for sums; rounded counts are no table of suppression")
@@ -161,7 +168,7 @@ def _read(
         value=dense,
         suppressed=mask,
         empty=np.zeros(shape, dtype=bool),
-        nonnegative=bool((numbers >= 0).all()),
+        nonnegative=not signed and bool((numbers >= 0).all()),
         rounding=unit,
     )
 
