@@ -72,6 +72,16 @@ def test_largest_contributions_must_fit_their_cell():
         Table.from_cells(cells, by={"region": REGIONS}, value="v", largest=["x1", "x2"])
 
 
+@pytest.mark.parametrize("columns", [([8, 4], [2, None]), (["8", "4"], ["2", " "])])
+def test_contributions_that_are_not_there_are_0(columns):
+    x1, x2 = columns
+    cells = frame(region=["S", "N1"], v=[10, 4], x1=x1, x2=x2)
+    table = Table.from_cells(cells, by={"region": REGIONS}, value="v", largest=["x1", "x2"])
+    assert dict(zip(REGIONS.codes, table.measure.largest.tolist(), strict=True)) == {
+        "D": [8, 4], "N": [4, 0], "S": [8, 2], "N1": [4, 0], "N2": [0, 0]
+    }  # fmt: skip
+
+
 def test_missing_column_lists_what_there_is():
     with pytest.raises(InputError, match="'firms'.*'region', 'n'"):
         Table.from_cells(frame(region=["S"], n=[1]), by={"region": REGIONS}, count="firms")

@@ -458,7 +458,7 @@ def test_every_option_of_the_template_is_admissible(folder: Path):
     options = ["# " + line if line.startswith(" ") else line for line in options]
     fixed = options.index('encoding = "utf-8"')
     del options[fixed : fixed + 5]
-    without = ("url =", "table =", "weight")  # not together with path, request and waiver
+    without = ("url =", "table =", "weight", "cells =")  # not with path, request and waiver
     options = [line for line in options if not line.startswith(without)]
     job = read_job(written(folder, "\n".join(options)))
     assert isinstance(job.records, Records)

@@ -279,9 +279,14 @@ class _File:
         shape = tuple(len(d) for d in self.dimensions)
         top = np.zeros((*shape, len(largest)), dtype=np.int64)
         for rank, name in enumerate(largest):
-            values = pc.fill_null(column(self.cells, name), 0)
-            scaled = scaled_integers(values, name, decimals)
-            top.reshape(-1, len(largest))[self.at, rank] = np.abs(scaled) if signed else scaled
+            values = column(self.cells, name)
+            there = pc.is_valid(values)
+            if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
+                blank = pc.equal(pc.utf8_trim_whitespace(values), "")
+                there = pc.and_(there, pc.fill_null(pc.invert(blank), False))
+            scaled = scaled_integers(values.filter(there), name, decimals)
+            found = self.at[there.to_numpy()]
+            top.reshape(-1, len(largest))[found, rank] = np.abs(scaled) if signed else scaled
         given = np.zeros(int(np.prod(shape)), dtype=bool)
         given[self.at] = True
         merged = merge_up(top.copy(), [d.hierarchy for d in self.dimensions])

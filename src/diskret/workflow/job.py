@@ -14,11 +14,13 @@ from diskret.engines.filters import canonical
 from diskret.errors import InputError
 from diskret.formats import SYMBOL_SETS, SymbolSet
 from diskret.tables import MeasureSum
+from diskret.workflow.job_cells import all_of_cells, read_cells
 from diskret.workflow.job_derived import read_derived_job
 from diskret.workflow.job_records import FLAT, read_hierarchies, read_records
 from diskret.workflow.job_rules import read_rule
 from diskret.workflow.job_schema import Section, open_job
 from diskret.workflow.job_values import (
+    CellsFile,
     DatabaseRecords,
     DerivedJob,
     HierarchyFile,
@@ -30,6 +32,7 @@ from diskret.workflow.job_values import (
 from diskret.workflow.marks import Marking, marks
 
 __all__ = [
+    "CellsFile",
     "DatabaseRecords",
     "DerivedJob",
     "HierarchyFile",
@@ -78,11 +81,12 @@ def read_job(path: str | PathLike[str]) -> Job:
     'turnover'
     """
     job = open_job(Path(path))
+    of_records = "records" in job or not all_of_cells(job.values.get("tables"))
     job.check(
-        required=("records", "tables"),
+        required=("records", "tables") if of_records else ("tables",),
         optional=("sums", "keyed_ties", "hierarchies", "attacker", "derived", "output"),
     )
-    records = read_records(job.section("records"))
+    records = read_records(job.section("records")) if of_records else None
     hierarchies = read_hierarchies(job.section("hierarchies"))
     sections = job.sections("tables")
     if not sections:
@@ -111,12 +115,12 @@ def read_job(path: str | PathLike[str]) -> Job:
 def _table(
     section: Section,
     hierarchies: Mapping[str, HierarchyFile],
-    records: Records | DatabaseRecords,
+    records: Records | DatabaseRecords | None,
 ) -> TableJob:
     section.check(
         required=("by", "rules"),
         optional=(
-            *("name", "value", "decimals", "unit", "holding", "vintage", "where", "title"),
+            *("name", "value", "cells", "decimals", "unit", "holding", "vintage", "where", "title"),
             *("request", "waiver", "waiver_note", "recode", "rounding", "shadow"),
             *("weight", "weight_decimals"),
             *("method", "cost", "time_limit", "frozen"),
@@ -124,7 +128,8 @@ def _table(
         ),
     )
     by = _by(section.section("by"), hierarchies)
-    _check_columns(section, by, records)
+    cells = read_cells(section)
+    _check_columns(section, by, records if cells is None else None)
     value = section.text("value", None)
     if "decimals" in section and value is None:
         raise section.error("'decimals' needs a 'value'; counts have none", "decimals")
@@ -135,6 +140,7 @@ def _table(
         by=by,
         rule=read_rule(section.section("rules"), section),
         value=value,
+        cells=cells,
         decimals=section.whole("decimals", 0, 0, 12),
         unit=section.text("unit", None),
         holding=section.text("holding", None),
@@ -348,7 +354,7 @@ def _check_shadow(section: Section, by: Mapping[str, object]) -> None:
 
 
 def _check_columns(
-    section: Section, by: Mapping[str, object], records: Records | DatabaseRecords
+    section: Section, by: Mapping[str, object], records: Records | DatabaseRecords | None
 ) -> None:
     """Columns of fixed-format records are known here, so a wrong name has a line."""
     if section.text("value", None) in by:

@@ -34,6 +34,9 @@ region = { file = "region.hrc" }
 [[tables]]
 by = { region = "region", size = "flat" }    # column = "flat" or the name of a code tree
 value = "turnover"            # column to sum; left out: a frequency table
+#cells = { file = "cells.csv", count = "firms", largest = ["x1", "x2"], additivity = "check" }
+                              # instead of [records]: a table that exists already; also
+                              # magnitude = "size", signed = true, rounding = 1000
 #name = "turnover"            # beginning of the file names; left out: the value, or "count"
 #decimals = 0                 # of the value
 #unit = "firm_id"             # who contributes; left out: every record is a unit

@@ -14,6 +14,7 @@ from diskret.hierarchy import Hierarchy
 from diskret.io import Column, PostgresTable, Source, read_fixed, source, to_arrow
 from diskret.io.columns import column
 from diskret.rules import Rule
+from diskret.tables.additivity import Additivity
 from diskret.workflow.marks import Marking
 
 
@@ -95,6 +96,19 @@ class HierarchyFile:
 
 
 @dataclass(frozen=True)
+class CellsFile:
+    """A file of cells that a table is made of; the arguments of `diskret.Table.from_cells`."""
+
+    path: Path
+    count: str | None = None
+    largest: tuple[str, ...] = ()
+    magnitude: str | None = None
+    signed: bool | None = None
+    rounding: float | None = None
+    additivity: Additivity = "check"
+
+
+@dataclass(frozen=True)
 class TableJob:
     """A table to protect; the arguments of `diskret.tabulate` and `diskret.suppress`.
 
@@ -108,6 +122,8 @@ class TableJob:
         All rules, joined.
     value
         Column to sum, None for a frequency table.
+    cells
+        The file of cells that the table is made of; None: records.
     decimals, unit, holding, weight, weight_decimals, vintage, method, cost, time_limit
         As in `diskret.tabulate` and `diskret.suppress`.
     where
@@ -149,6 +165,7 @@ class TableJob:
     recode: Mapping[str, Mapping[str, tuple[str, ...]]] = field(
         default_factory=dict[str, Mapping[str, tuple[str, ...]]]
     )
+    cells: CellsFile | None = None
     rounding: float | None = None
     shadow: str | None = None
     method: str = "auto"
@@ -217,12 +234,14 @@ class Output:
 class Job:
     """A job file as it was understood: pure data; every path is seen from the current folder.
 
+    `records` is None if every table is made of a file of cells.
+
     `previous_within`: the attacker knows that no value has changed by more than so many percent
     since the release that a table names in `previous`.
     """
 
     path: Path
-    records: Records | DatabaseRecords
+    records: Records | DatabaseRecords | None
     tables: tuple[TableJob, ...]
     sums: tuple[str, ...]
     attacker: Attacker

@@ -20,6 +20,7 @@ from diskret.progress import Progress, silent
 from diskret.rules import MinimumFrequency, PPercent
 from diskret.tables import MeasureSum, Published, Table
 from diskret.workflow.job import Job, Records, TableJob
+from diskret.workflow.job_cells import table_of_cells
 from diskret.workflow.job_derived import derived_of
 from diskret.workflow.last_period import knowing_last_period
 from diskret.workflow.linked import linked
@@ -54,7 +55,7 @@ def run_job(
     tuple
         The folder and a result for each table, in the order of the job.
     """
-    records = job.records.open()
+    records = None if job.records is None else job.records.open()
     with _engine(job, records) as engine:
         tables: list[Table] = []
         for table in job.tables:
@@ -141,9 +142,9 @@ _Opening = Callable[[Source], AbstractContextManager[Engine]]
 
 
 @contextmanager
-def _engine(job: Job, records: Source) -> Generator[_Opening | None]:
+def _engine(job: Job, records: Source | None) -> Generator[_Opening | None]:
     """What the tables are aggregated with; Spark starts once for all of them."""
-    if not isinstance(job.records, Records) or job.records.engine != "spark":
+    if records is None or not isinstance(job.records, Records) or job.records.engine != "spark":
         yield None
         return
     with SparkEngine(records) as opened:
@@ -160,10 +161,23 @@ def _told_for(job: Job, table: TableJob) -> Generator[None]:
 
 
 def _tabulated(
-    table: TableJob, records: Source, engine: _Opening | None, progress: Progress
+    table: TableJob, records: Source | None, engine: _Opening | None, progress: Progress
 ) -> Table:
     """The table a job asks for, before anything is protected."""
-    tabulated = tabulate(
+    if table.cells is not None:
+        made = table_of_cells(table, table.cells)
+    else:
+        made = _of_records(table, records, engine, progress)
+    for column, groups in table.recode.items():
+        made = made.recode(column, groups)
+    chosen = made[table.measure]
+    return chosen if table.rounding is None else chosen.rounded(table.rounding)
+
+
+def _of_records(
+    table: TableJob, records: Source | None, engine: _Opening | None, progress: Progress
+) -> Table:
+    return tabulate(
         records,
         by={name: tree and tree.read() for name, tree in table.by.items()},
         value=_measures(table),
@@ -181,10 +195,6 @@ def _tabulated(
         engine=engine,
         progress=progress,
     )
-    for column, groups in table.recode.items():
-        tabulated = tabulated.recode(column, groups)
-    chosen = tabulated[table.measure]
-    return chosen if table.rounding is None else chosen.rounded(table.rounding)
 
 
 def _protected(
