@@ -85,6 +85,7 @@ def result() -> Any:
         published=published,
         certificate=SimpleNamespace(summary=lines.__getitem__),
         bound=None,
+        table=SimpleNamespace(recomputed=()),
     )
 
 

@@ -5,6 +5,8 @@ import json
 import pytest
 
 import diskret as dk
+from diskret.cli.show import show_results
+from diskret.cli.texts import Language
 from diskret.errors import AdditivityError, InputError, JobError
 from diskret.rules import MinimumFrequency, PPercent, Shadow
 from diskret.workflow.job import CellsFile, read_job
@@ -56,6 +58,22 @@ def test_a_job_without_records_reads_a_file_of_cells(tmp_path):
     assert internal["recomputed_totals"][1] == (
         "1 of 1 totals of 'sales' changed; the largest change: region=Total from 1,000 to 990"
     )
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "1 of 1 totals of sales in the file were not"),
+        ("de", "1 von 1 Summen von sales in der Datei waren nicht"),
+    ],
+)
+def test_the_terminal_says_how_many_totals_were_wrong(tmp_path, capsys, language, said):
+    read = job(tmp_path, total=1000)
+    folder, results = run_job(read, keys=KEYS)
+    show_results(results, folder, Language(language))
+    shown = " ".join(capsys.readouterr().out.split())
+    assert said in shown
+    assert "of firms in the file" not in shown
 
 
 def test_totals_that_do_not_add_up_are_told_with_table_and_file(tmp_path):

@@ -40,6 +40,8 @@ def show_results(
         console.print(Text(texts.certificate, style="bold"))
         for line in result.certificate.summary(language.value):
             console.print(Padding(Text(f"• {line}"), (0, 0, 0, 2)))
+        for line in _recomputed(result, language):
+            console.print(Padding(Text(f"• {line}"), (0, 0, 0, 2)))
         if result.bound is not None:
             console.print(Padding(Text(f"• {_cheapest(result, language)}"), (0, 0, 0, 2)))
     console.print()
@@ -57,6 +59,19 @@ def _cheapest(result: Result, language: Language) -> str:
         bound=number(round(result.bound or 0), 0, language),
         gap=number(round(10_000 * (result.gap or 0)), 2, language),
     )
+
+
+def _recomputed(result: Result, language: Language) -> list[str]:
+    """How many totals of a file were wrong, for each column in which some were."""
+    return [
+        TEXTS[language].recomputed.format(
+            changed=number(done.changed, 0, language),
+            totals=number(done.totals, 0, language),
+            column=done.column,
+        )
+        for done in result.table.recomputed
+        if done.changed
+    ]
 
 
 def show_table(

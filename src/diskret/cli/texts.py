@@ -25,6 +25,7 @@ class Texts:
     codes: str
     certificate: str
     cheapest: str
+    recomputed: str
     public_files: str
     internal_files: str
     check: str
@@ -57,6 +58,10 @@ TEXTS = {
         cheapest=(
             "For the office: the secondaries cost {cost}; no safe pattern costs less than {bound} "
             "(gap {gap} %)."
+        ),
+        recomputed=(
+            "For the office: {changed} of {totals} totals of {column} in the file were not the sum "
+            "of their parts; all were computed anew."
         ),
         public_files="May leave the office: {folder}",
         internal_files="Stays in the office: {folder}",
@@ -95,6 +100,10 @@ TEXTS = {
         cheapest=(
             "Nur intern: Die Gegensperrungen kosten {cost}; kein sicheres Muster kostet weniger "
             "als {bound} (Abstand {gap} %)."
+        ),
+        recomputed=(
+            "Nur intern: {changed} von {totals} Summen von {column} in der Datei waren nicht die "
+            "Summe ihrer Teile; alle wurden neu gebildet."
         ),
         public_files="Darf das Haus verlassen: {folder}",
         internal_files="Bleibt im Haus: {folder}",
