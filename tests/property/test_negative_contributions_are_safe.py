@@ -62,8 +62,13 @@ def rows_of(table, names, trees):
 class Attacker:
     """Bounds of any cell from all that is published, leaves free in sign."""
 
-    def __init__(self, results, names, trees):
-        parts = [(r.published, rows_of(r.table, names, trees)) for r in results]
+    @classmethod
+    def of(cls, results, names, trees):
+        rows = [rows_of(r.table, names, trees) for r in results]
+        return cls([r.published for r in results], rows)
+
+    def __init__(self, published, of_each):
+        parts = list(zip(published, of_each, strict=True))
         shown = [(rows[~p.suppressed.ravel()], p.value.ravel()[~p.suppressed.ravel()])
                  for p, rows in parts]  # fmt: skip
         self.rows = np.vstack([rows for rows, _ in shown])
@@ -122,7 +127,7 @@ def test_sums_with_negative_contributions_are_safe(case, p, method):
     published = result.published
     assert not published.nonnegative
     assert np.array_equal(published.empty, (table.count == 0) & ~published.suppressed)
-    attacker = Attacker([result], list(by), by)
+    attacker = Attacker.of([result], list(by), by)
     rows = rows_of(table, list(by), by)
     for cell in np.flatnonzero(published.suppressed):
         low, high = attacker.interval(rows[cell])
@@ -145,13 +150,54 @@ def test_linked_tables_with_negative_contributions_are_safe(case, p):
     ]
     rule = dk.rules.PPercent(p)
     results = dk.suppress(tables, rule, name=["one", "other", "both"])
-    attacker = Attacker(results, names, by)
+    attacker = Attacker.of(results, names, by)
     for table, result in zip(tables, results, strict=True):
         rows = rows_of(table, names, by)
         found = rule(table)
         assert result.published.suppressed[found.unsafe].all()
         for cell in np.flatnonzero(result.published.suppressed):
             low, high = attacker.interval(rows[cell])
+            value = table.measure.sum.ravel()[cell]
+            assert low <= value - found.lower.ravel()[cell] + 1e-6
+            assert high >= value + found.upper.ravel()[cell] - 1e-6
+            assert high - low >= 1 - 1e-6
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from("abc"),
+            st.sampled_from("xy"),
+            st.sampled_from([-400, -50, -10, 5, 50, 400]),
+        ),
+        min_size=2,
+        max_size=20,
+    ),
+    st.sampled_from([5, 50]),
+)
+def test_overlapping_groups_with_negative_contributions_are_safe(drawn, p):
+    """a + b beside b + c: their common part b is nowhere published, and may have any sign."""
+    columns = dict(zip(("d0", "d1", "v"), map(list, zip(*drawn, strict=True)), strict=True))
+    by = {"d0": dk.Hierarchy.flat(list("abc")), "d1": dk.Hierarchy.flat(list("xy"))}
+    fine = dk.tabulate(pa.table(columns), by=by, value="v")
+    if fine.nonnegative:
+        return
+    groups = [{"a+b": ["a", "b"]}, {"b+c": ["b", "c"]}]
+    tables = [fine.recode("d0", group) for group in groups]
+    rule = dk.rules.PPercent(p)
+    results = dk.suppress(tables, rule, name=["one", "other"])
+    leaf = dict(zip(by["d0"].codes, np.vstack([np.ones(3), np.eye(3)]), strict=True))
+    leaf |= {"a+b": leaf["a"] + leaf["b"], "b+c": leaf["b"] + leaf["c"]}
+    rows = [
+        np.kron([leaf[code] for code in table.dimensions[0].hierarchy.codes], member(by["d1"]))
+        for table in tables
+    ]
+    attacker = Attacker([r.published for r in results], rows)
+    for table, result, own in zip(tables, results, rows, strict=True):
+        found = rule(table)
+        assert result.published.suppressed[found.unsafe].all()
+        for cell in np.flatnonzero(result.published.suppressed):
+            low, high = attacker.interval(own[cell])
             value = table.measure.sum.ravel()[cell]
             assert low <= value - found.lower.ravel()[cell] + 1e-6
             assert high >= value + found.upper.ravel()[cell] - 1e-6

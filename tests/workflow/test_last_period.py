@@ -159,6 +159,19 @@ def test_wrong_bounds_are_dropped_where_this_is_said():
     assert "N" in shown["region"].to_pylist()
 
 
+def test_explanations_and_intervals_heed_what_is_dropped():
+    now = line(N=130, S=44, W=41, E=9)
+    attacker = dk.Attacker.around(before(), 20, mistaken="drop")
+    result = dk.suppress(now, unsafe(20, "N"), attacker=attacker)
+    explained = result.explain().to_pylist()
+    hidden = set(result.published.suppressed.nonzero()[0].tolist())
+    assert len(explained) == len(hidden) - 1
+    assert {row["kind"] for row in explained} <= {"protects", "hides", "together"}
+    intervals = {row["region"]: row for row in result.safe_intervals(KEYS).to_pylist()}
+    assert intervals["N"]["lower"] <= 110
+    assert intervals["N"]["upper"] >= 150
+
+
 def test_bounds_closer_than_the_level_are_named_before_any_work():
     now = line(decimals=1, N="100.0", S="44.5", W="41.0", E="9.0")
     then = pa.table({"region": ["N", "S"], "sales": [95.0, 44.5]})
