@@ -39,6 +39,29 @@ def test_certificates_follow_their_schema(released, side):
         jsonschema.validate(content(released, side) | {"p": 10}, schema)
 
 
+def test_certificates_of_every_option_follow_their_schema(tmp_path):
+    cells = pa.table({"region": ["N", "S", "W", "Total"], "sales": [70, 20, 40, 100]})
+    table = dk.Table.from_cells(cells, by={"region": None}, value="sales", additivity="totals")
+    unsafe = pa.table({"region": ["S"], "status": ["unsafe"], "reason": ["x"], "who": ["y"],
+                       "date": ["2025-12-31"]})  # fmt: skip
+    result = dk.suppress(
+        table,
+        dk.rules.Apriori(unsafe),
+        method="optimal",
+        attacker=dk.Attacker.around(cells, 500, value="sales", mistaken="drop"),
+        previous=pa.table({"region": ["W"]}),
+        previous_discount=10,
+        keys=dk.SecretKeys(bytes(32)),
+    )
+    folder = result.write(tmp_path / "out", formats=["csv"], keys=tmp_path / "keys")
+    path = folder / "internal" / "sales.certificate.json"
+    internal = json.loads(path.read_text(encoding="utf-8"))
+    assert internal["attacker"]["last_period_within"] == 500
+    assert internal["recomputed_totals"] and internal["ties"] == "keyed"
+    schema = json.loads((SCHEMAS / "certificate-internal.schema.json").read_text(encoding="utf-8"))
+    jsonschema.validate(internal, schema)
+
+
 def test_what_was_set_by_hand_follows_the_schema(released):
     schema = json.loads((SCHEMAS / "certificate-internal.schema.json").read_text(encoding="utf-8"))
     internal = content(released, "internal")

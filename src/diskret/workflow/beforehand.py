@@ -37,6 +37,7 @@ def check_names(attacker: Attacker, names: Sequence[str]) -> None:
 
 def check_bounds(
     table: Table,
+    name: str,
     requirements: Requirements,
     lower: NDArray[np.float64],
     upper: NDArray[np.float64],
@@ -45,8 +46,8 @@ def check_bounds(
 
     Parameters
     ----------
-    table
-        The table.
+    table, name
+        The table, and the name it is published under.
     requirements
         The levels of its unsafe cells.
     lower, upper
@@ -69,7 +70,7 @@ def check_bounds(
         )
         raise InputError(
             f"the attacker's bounds exclude the true value of {len(wrong):,} cells of "
-            f"{table.measure.name!r}: {shown}. Correct the bounds, or let those that are wrong not "
+            f"{name!r}: {shown}. Correct the bounds, or let those that are wrong not "
             "count: Attacker(..., mistaken='drop')"
         )
     cell = requirements.cell
@@ -88,7 +89,7 @@ def check_bounds(
             )
         )
         raise ProtectionError(
-            f"{int(short.sum()):,} unsafe cells of {table.measure.name!r} cannot be protected "
+            f"{int(short.sum()):,} unsafe cells of {name!r} cannot be protected "
             "against this attacker, whose bounds alone are closer than the rule allows: "
             f"{shown}. Assume that the attacker knows less, combine categories, or set the cells "
             "to safe with a reason"

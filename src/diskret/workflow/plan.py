@@ -127,7 +127,7 @@ def _part(
     lower, upper = attacker_bounds(world, attacker.about(name), table.measure.sum)
     needs = requirements(table, sensitivity, attacker)
     if not attacker.outsider:
-        check_bounds(table, needs, lower, upper)
+        check_bounds(table, name, needs, lower, upper)
     hidden = np.zeros(table.shape, dtype=bool) if previous is None else previous
     price = cost_of(table, cost, sensitivity.cost)
     ties = np.where(hidden, 0.0, _UNLIKE_BEFORE)
