@@ -91,7 +91,7 @@ def measure(name: str, method: str, seconds: float | None) -> None:
         time_limit=seconds,
         progress=lambda *_: None,
     )
-    line = f"{name:20} {table.count.size:8,} {len(problem.requirements.cell):7,}"
+    line = f"{name:20} {len(problem.cost):8,} {len(problem.requirements.cell):7,}"
     try:
         pattern = METHODS[method](problem)
     except DiskretError as error:

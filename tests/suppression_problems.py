@@ -129,11 +129,18 @@ def hierarchies(draw: st.DrawFn, largest: int) -> Hierarchy:
 
 
 @st.composite
-def problems(draw: st.DrawFn, dimensions: int = 4, tiny: bool = False) -> Problem:
-    """Tables of one to four dimensions with hierarchies, zeros, ties and singletons."""
-    d = draw(st.integers(1, dimensions))
+def problems(
+    draw: st.DrawFn, dimensions: int = 4, tiny: bool = False, networks: bool = False
+) -> Problem:
+    """Tables of one to four dimensions with hierarchies, zeros, ties and singletons.
+
+    Only `networks`: of two dimensions at most, one of them flat.
+    """
+    d = draw(st.integers(1, min(dimensions, 2) if networks else dimensions))
     largest = {1: 7, 2: 4, 3: 3} if tiny else {1: 7, 2: 6, 3: 4, 4: 3}
     trees = [draw(hierarchies(largest[d])) for _ in range(d)]
+    if networks and d > 1:
+        trees[draw(st.integers(0, 1))] = flat(draw(st.integers(0, 5)))
     shape = tuple(len(tree.leaves) for tree in trees)
     size = int(np.prod(shape))
     sizes = st.sampled_from([0, 0, 1, 1, 2, 3, 3, 4, 5, 8, 8, 13])
@@ -148,9 +155,9 @@ levels = st.sampled_from([1, 2, 3])
 
 
 @st.composite
-def hard_problems(draw: st.DrawFn, tiny: bool = False) -> Problem:
+def hard_problems(draw: st.DrawFn, tiny: bool = False, networks: bool = False) -> Problem:
     """The same with frozen cells, an attacker's bounds, sliding levels, zeros, costs, a start."""
-    problem = draw(problems(3, tiny))
+    problem = draw(problems(3, tiny, networks))
     random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     value, n = problem.system.value, len(problem.system.value)
     primary = np.zeros(n, dtype=bool)

@@ -69,10 +69,15 @@ def arcs_of(table: RectangularCells) -> Arcs:
         # leaves are in no second equation: what they carry comes from the ground, by way of one
         # more node, so that no two arcs join the same nodes even where a total is all there is
         leaf = node[tree.leaves, 0]
-        spare = np.append(leaf, ground), np.full(len(leaf) + 1, ground + 1), np.full(len(leaf) + 1, -1)
+        spare = (
+            np.append(leaf, ground),
+            np.full(len(leaf) + 1, ground + 1),
+            np.full(len(leaf) + 1, -1),
+        )
         arcs = tuple(np.concatenate(both) for both in zip(arcs, spare, strict=True))
     used, numbered = np.unique(np.stack(arcs[:2]), return_inverse=True)
-    return Arcs(*numbered.reshape(2, -1).astype(np.int64), arcs[2].astype(np.int64), len(used))
+    ends = numbered.reshape(2, -1).astype(np.int64)
+    return Arcs(ends[0], ends[1], arcs[2].astype(np.int64), len(used))
 
 
 def _oriented(table: RectangularCells) -> tuple[Hierarchy, int, tuple[int, int]]:

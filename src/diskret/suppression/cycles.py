@@ -76,6 +76,7 @@ class Cycles:
         price: NDArray[np.float64],
         hidden: NDArray[np.bool_],
     ):
+        # arcs whose cells can change, and their groups
         spare = arcs.cell < 0
         of = np.where(spare, -1, group[arcs.cell])
         usable = spare | (of >= 0)
@@ -84,12 +85,12 @@ class Cycles:
         cost = np.where(spare, 0.0, price[arcs.cell[usable]])
         room_up, room_down = np.append(up, inf)[of], np.append(down, inf)[of]
 
+        # every arc has two entries in a matrix of nodes by nodes, which shortest paths read
         nodes, a = arcs.nodes, len(of)
         key = np.concatenate((tail * nodes + head, head * nodes + tail))
         order = np.argsort(key, kind="stable")
         place = np.empty(2 * a, dtype=np.int64)
         place[order] = np.arange(2 * a)
-        #: for each arc the entry that goes along it, and the one that goes back
         self._along, self._back = place[:a], place[a:]
         self._key = key[order]
         self._nodes = nodes
@@ -105,6 +106,7 @@ class Cycles:
         free = np.append(hidden, True)[self._group]
         self._cost = np.where(free, 0.0, self._price)
 
+        # one arc speaks for a group, but all of its cells cost
         self._first = np.full(len(up), -1)
         real = np.flatnonzero(of >= 0)[::-1]
         self._first[of[real]] = real
@@ -112,7 +114,8 @@ class Cycles:
         self._group_begin = np.searchsorted(
             self._group[self._entries_by_group], np.arange(len(up) + 1)
         )
-        self._reach = float(self._price[self._price > 0].min(initial=1.0))
+        # how far to look at first; looking further than needed is what takes time
+        self._guess = float(self._price[self._price > 0].min(initial=1.0))
 
     def hide(self, groups: NDArray[np.int64]) -> None:
         """Make these groups free of charge."""
@@ -128,7 +131,7 @@ class Cycles:
 
         None if there is none that costs less than `most`. The flow given goes up by one unit.
         """
-        entry = self._along[self._first[group]]
+        entry = int(self._along[self._first[group]])
         fits = (self._room >= up) & (self._room[self._other] >= down)
         if not fits[entry]:
             return None
@@ -163,8 +166,8 @@ class Cycles:
     ) -> tuple[Flow, float] | None:
         """Cycles of at least this much, each the cheapest after those before it; how far."""
         arc = self._first[group]
-        entry = self._along[arc] if distance > 0 else self._back[arc]
-        wanted = min(abs(distance), self._room[entry])
+        entry = int(self._along[arc] if distance > 0 else self._back[arc])
+        wanted = min(abs(distance), float(self._room[entry]))
         flow, room, cost = np.zeros(len(self._room)), self._room.copy(), self._cost.copy()
         carried, spent = 0.0, 0.0
         for _ in range(_MOST_CYCLES):
@@ -196,7 +199,7 @@ class Cycles:
         begin = int(self._to[entry])
         weights[entry] = weights[self._other[entry]] = inf
         graph = sparse.csr_array((weights, self._to, self._begin), shape=(self._nodes,) * 2)
-        far = self._reach
+        far = self._guess
         while True:
             distance, before = dijkstra(
                 graph, indices=begin, return_predecessors=True, limit=min(far, most)
@@ -208,7 +211,7 @@ class Cycles:
             far = far * 8 if far < 1e15 else inf
         if distance[end] >= most:
             return None
-        self._reach = max(2 * float(distance[end]), self._reach / 2)
+        self._guess = max(2 * float(distance[end]), self._guess / 2)
         nodes = [end]
         while nodes[-1] != begin:
             nodes.append(int(before[nodes[-1]]))

@@ -132,8 +132,7 @@ def _protected(
 def _cheapest(cycles: Cycles, cells: Changeable, reach: Reach, group: int) -> Iterator[Flow]:
     """Flows that move a group as far as required, one by one; the caller hides each."""
     up, down = _open(cells.above, reach.up, group), _open(cells.below, reach.down, group)
-    for flow in _up_and_down(cycles, group, up, down):
-        yield flow
+    yield from _up_and_down(cycles, group, up, down)
 
     def missing() -> int:
         return max(int(cells.width[group] - reach.width[group]), 0)

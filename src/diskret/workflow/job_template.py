@@ -48,7 +48,7 @@ value = "turnover"            # column to sum; left out: a frequency table
 #recode = { size = { "10+" = ["10-19", "20+"] } }  # new code = the codes it combines
 #rounding = 1000              # published values are multiples of it
 #title = { en = "Turnover by region and size", de = "Umsatz nach Region und Größe" }
-#method = "auto"              # auto | sequential | optimal | hypercube
+#method = "auto"              # auto | sequential | optimal | hypercube | network
 #cost = "value"               # what a suppression costs: value | count | cells | a measure
 #time_limit = 60              # seconds
 #previous = "out-2020"        # release of last period: suppress the same cells where costs tie
