@@ -25,6 +25,16 @@ from diskret.tables import Dimension, Table
 
 def violations(problem: Problem, suppressed: NDArray[np.bool_]) -> list[int]:
     """Cells whose requirement the attacker's interval does not meet, by brute force."""
+    return list(_violated(problem, suppressed))
+
+
+def is_safe(problem: Problem, suppressed: NDArray[np.bool_]) -> bool:
+    """Whether there are no violations; stops at the first."""
+    return next(_violated(problem, suppressed), None) is None
+
+
+def _violated(problem: Problem, suppressed: NDArray[np.bool_]) -> Iterator[int]:
+    """The published primaries, then hidden cells of too little room, primaries first."""
     requirements = problem.requirements
     needs = {
         int(cell): (int(lower), int(upper), max(int(sliding), 1))
@@ -36,14 +46,13 @@ def violations(problem: Problem, suppressed: NDArray[np.bool_]) -> list[int]:
             strict=True,
         )
     }
-    wrong = [cell for cell in needs if not suppressed[cell]]
-    for cell in np.flatnonzero(suppressed).tolist():
+    yield from (cell for cell in needs if not suppressed[cell])
+    for cell in sorted(np.flatnonzero(suppressed).tolist(), key=lambda c: c not in needs):
         below, above, width = needs.get(cell, (0, 0, 1))
         down = -extreme(problem, suppressed, cell, -1)
         up = extreme(problem, suppressed, cell, 1)
         if down < below - 1e-6 or up < above - 1e-6 or down + up < width - 1e-6:
-            wrong.append(cell)
-    return wrong
+            yield cell
 
 
 def extreme(problem: Problem, suppressed: NDArray[np.bool_], cell: int, sign: int) -> float:
@@ -248,7 +257,7 @@ def halves_problem() -> Problem:
 def cheapest(problem: Problem) -> float:
     """Cost of the cheapest pattern that the attacker cannot undo, by trying all; or inf."""
     for suppressed in sorted(all_patterns(problem), key=lambda p: cost_of(problem, p)):
-        if not violations(problem, suppressed):
+        if is_safe(problem, suppressed):
             return cost_of(problem, suppressed)
     return np.inf
 
