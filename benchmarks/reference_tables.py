@@ -4,7 +4,8 @@
 
 Records and code lists lie in the reference data folder (``DISKRET_REFERENCE_DATA``, default
 ``../shared`` beside the repository). The rules are those of a run of another program, HiTaS in a
-rebuilt τ-ARGUS, whose secondaries are named for comparison.
+rebuilt τ-ARGUS, whose secondaries are named for comparison; it may also have protected single
+contributors against each other.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("tables", nargs="*", default=list(CASES), help=f"of {', '.join(CASES)}")
     parser.add_argument("--method", choices=tuple(METHODS), default="sequential")
-    parser.add_argument("--seconds", type=float, help="time limit of the method")
+    parser.add_argument("--seconds", type=float, default=120.0, help="time limit of the method")
     options = parser.parse_args(arguments)
     print(
         "table                   cells  unsafe  secondary  theirs           cost  open"
@@ -71,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         measure(name, options.method, options.seconds)
 
 
-def measure(name: str, method: str, seconds: float | None) -> None:
+def measure(name: str, method: str, seconds: float) -> None:
     """Protect one table and attack it; one line."""
     case = CASES[name]
     clock = [time.perf_counter()]
