@@ -1,7 +1,7 @@
 """Secondary suppression: seconds, cells and cost on the generated reference tables.
 
     python benchmarks/suppression.py [--repeat 3] [--seconds 60] [table ...]
-        [--method sequential | optimal | hypercube]
+        [--method sequential | optimal | hypercube | network]
 
 Tables come from the generator ``bench/gen_tables.py`` in the reference data folder
 (``DISKRET_REFERENCE_DATA``, default ``../shared`` beside the repository).
@@ -30,7 +30,7 @@ from diskret.tables import Dimension, Measure, Table
 
 TABLES = ("t2_1k", "t3_1k", "t2_10k", "t3_10k")
 
-METHODS = ("sequential", "optimal", "hypercube")
+METHODS = ("sequential", "optimal", "hypercube", "network")
 
 #: Cost of the cheapest patterns known; proven optimal but for the values of t3_10k.
 BEST = {

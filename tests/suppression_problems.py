@@ -25,6 +25,16 @@ from diskret.tables import Dimension, Table
 
 def violations(problem: Problem, suppressed: NDArray[np.bool_]) -> list[int]:
     """Cells whose requirement the attacker's interval does not meet, by brute force."""
+    return list(_violated(problem, suppressed))
+
+
+def is_safe(problem: Problem, suppressed: NDArray[np.bool_]) -> bool:
+    """Whether there are no violations; stops at the first."""
+    return next(_violated(problem, suppressed), None) is None
+
+
+def _violated(problem: Problem, suppressed: NDArray[np.bool_]) -> Iterator[int]:
+    """The published primaries, then hidden cells of too little room, primaries first."""
     requirements = problem.requirements
     needs = {
         int(cell): (int(lower), int(upper), max(int(sliding), 1))
@@ -36,14 +46,13 @@ def violations(problem: Problem, suppressed: NDArray[np.bool_]) -> list[int]:
             strict=True,
         )
     }
-    wrong = [cell for cell in needs if not suppressed[cell]]
-    for cell in np.flatnonzero(suppressed).tolist():
+    yield from (cell for cell in needs if not suppressed[cell])
+    for cell in sorted(np.flatnonzero(suppressed).tolist(), key=lambda c: c not in needs):
         below, above, width = needs.get(cell, (0, 0, 1))
         down = -extreme(problem, suppressed, cell, -1)
         up = extreme(problem, suppressed, cell, 1)
         if down < below - 1e-6 or up < above - 1e-6 or down + up < width - 1e-6:
-            wrong.append(cell)
-    return wrong
+            yield cell
 
 
 def extreme(problem: Problem, suppressed: NDArray[np.bool_], cell: int, sign: int) -> float:
@@ -129,11 +138,18 @@ def hierarchies(draw: st.DrawFn, largest: int) -> Hierarchy:
 
 
 @st.composite
-def problems(draw: st.DrawFn, dimensions: int = 4, tiny: bool = False) -> Problem:
-    """Tables of one to four dimensions with hierarchies, zeros, ties and singletons."""
-    d = draw(st.integers(1, dimensions))
+def problems(
+    draw: st.DrawFn, dimensions: int = 4, tiny: bool = False, networks: bool = False
+) -> Problem:
+    """Tables of one to four dimensions with hierarchies, zeros, ties and singletons.
+
+    Only `networks`: of two dimensions at most, one of them flat.
+    """
+    d = draw(st.integers(1, min(dimensions, 2) if networks else dimensions))
     largest = {1: 7, 2: 4, 3: 3} if tiny else {1: 7, 2: 6, 3: 4, 4: 3}
     trees = [draw(hierarchies(largest[d])) for _ in range(d)]
+    if networks and d > 1:
+        trees[draw(st.integers(0, 1))] = flat(draw(st.integers(0, 5)))
     shape = tuple(len(tree.leaves) for tree in trees)
     size = int(np.prod(shape))
     sizes = st.sampled_from([0, 0, 1, 1, 2, 3, 3, 4, 5, 8, 8, 13])
@@ -148,9 +164,9 @@ levels = st.sampled_from([1, 2, 3])
 
 
 @st.composite
-def hard_problems(draw: st.DrawFn, tiny: bool = False) -> Problem:
+def hard_problems(draw: st.DrawFn, tiny: bool = False, networks: bool = False) -> Problem:
     """The same with frozen cells, an attacker's bounds, sliding levels, zeros, costs, a start."""
-    problem = draw(problems(3, tiny))
+    problem = draw(problems(3, tiny, networks))
     random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     value, n = problem.system.value, len(problem.system.value)
     primary = np.zeros(n, dtype=bool)
@@ -241,7 +257,7 @@ def halves_problem() -> Problem:
 def cheapest(problem: Problem) -> float:
     """Cost of the cheapest pattern that the attacker cannot undo, by trying all; or inf."""
     for suppressed in sorted(all_patterns(problem), key=lambda p: cost_of(problem, p)):
-        if not violations(problem, suppressed):
+        if is_safe(problem, suppressed):
             return cost_of(problem, suppressed)
     return np.inf
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from suppression_problems import (
     cost_of,
     flat,
@@ -26,9 +27,9 @@ from suppression_problems import (
 from diskret.attack import Requirements
 from diskret.errors import InputError, ProtectionError
 from diskret.hierarchy import Hierarchy
-from diskret.suppression import Method, Problem, hypercube, optimal, sequential
+from diskret.suppression import Method, Problem, hypercube, network, optimal, sequential
 
-every_method = pytest.mark.parametrize("method", [sequential, optimal, hypercube])
+every_method = pytest.mark.parametrize("method", [sequential, optimal, hypercube, network])
 #: Those that ask for no table.
 every_method_for_systems = pytest.mark.parametrize("method", [sequential, optimal])
 
@@ -198,9 +199,10 @@ def test_pattern_does_not_depend_on_the_scale(method: Method, lecture: Problem):
 
 
 @every_method
-@given(problems())
+@given(st.data())
 @settings(max_examples=60, deadline=None)
-def test_no_requirement_is_violated(method: Method, problem: Problem):
+def test_no_requirement_is_violated(method: Method, data: st.DataObject):
+    problem = data.draw(problems(networks=method is network))
     pattern = solved(method, problem)
     assert not np.any(pattern.suppressed & problem.frozen)
     assert violations(problem, pattern.suppressed) == []
@@ -208,20 +210,22 @@ def test_no_requirement_is_violated(method: Method, problem: Problem):
 
 
 @every_method
-@given(hard_problems())
+@given(st.data())
 @settings(max_examples=60, deadline=None)
 def test_no_requirement_is_violated_with_frozen_cells_bounds_and_a_start(
-    method: Method, problem: Problem
+    method: Method, data: st.DataObject
 ):
+    problem = data.draw(hard_problems(networks=method is network))
     pattern = solved(method, problem)
     assert not np.any(pattern.suppressed & problem.frozen)
     assert violations(problem, pattern.suppressed) == []
 
 
 @every_method
-@given(problems(3))
+@given(st.data())
 @settings(max_examples=20, deadline=None)
-def test_the_same_input_gives_the_same_pattern(method: Method, problem: Problem):
+def test_the_same_input_gives_the_same_pattern(method: Method, data: st.DataObject):
+    problem = data.draw(problems(3, networks=method is network))
     first, second = solved(method, problem).suppressed, method(problem).suppressed
     assert np.array_equal(first, second)
 

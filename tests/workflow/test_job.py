@@ -625,7 +625,7 @@ BROKEN = [
     ("decimals = 2", "decimal = 2", 34, ["'decimal'", "did you mean 'decimals'"]),
     ('unit = "firm_id"', 'unit = "firmid"', 35, ["'unit'", "did you mean 'firm_id'"]),
     ("title = {", "title = { fr = 'x',", 38, ["'fr'", "[tables.title]", "en, de"]),
-    ('"sequential"', '"optimum"', 39, ["'method'", "'optimum'", "optimal, hypercube"]),
+    ('"sequential"', '"optimum"', 39, ["'method'", "'optimum'", "optimal, hypercube, network"]),
     ('cost = "count"', 'cost = "coutn"', 40, ["'cost'", "did you mean 'count'"]),
     ("time_limit = 60", "time_limit = 0", 41, ["'time_limit'", "number above 0", "not 0"]),
     ("time_limit = 60", "time_limit = inf", 41, ["'time_limit'", "number above 0"]),

@@ -53,10 +53,11 @@ def test_common_cells_have_one_status(register):
     assert [r.name for r in (one, two)] == ["turnover_nace_size", "turnover_nace_region"]
 
 
-def test_hypercubes_are_refused_for_tables_that_are_tied(register):
+@pytest.mark.parametrize("method", ["hypercube", "network"])
+def test_methods_for_one_table_are_refused_for_tables_that_are_tied(method, register):
     tables = [turnover(register, "nace", "size"), turnover(register, "nace", "region")]
     with pytest.raises(InputError, match="one table alone.*'sequential' or method='optimal'"):
-        dk.suppress(tables, dk.rules.PPercent(10), method="hypercube")
+        dk.suppress(tables, dk.rules.PPercent(10), method=method)
 
 
 def test_each_table_alone_would_undo_the_other(register):

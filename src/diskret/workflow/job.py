@@ -45,7 +45,7 @@ __all__ = [
 
 _FORMATS = ("csv", "parquet", "xlsx", "html")
 _LANGUAGES = ("en", "de")
-_METHODS = ("auto", "sequential", "optimal", "hypercube")
+_METHODS = ("auto", "sequential", "optimal", "hypercube", "network")
 _FILE_STEM = re.compile(r"\w([\w .-]*[\w-])?")
 
 

@@ -20,7 +20,7 @@ from diskret.errors import InputError, ProtectionError
 from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
 from diskret.rules import Rule, Sensitivity
-from diskret.suppression import Method, Pattern, Problem, hypercube, optimal, sequential
+from diskret.suppression import Method, Pattern, Problem, hypercube, network, optimal, sequential
 from diskret.tables import MeasureSum, Publication, Table
 from diskret.workflow.beforehand import check_names
 from diskret.workflow.linked import default_names, linked, sums_between
@@ -34,6 +34,7 @@ METHODS: dict[str, Method] = {
     "sequential": sequential,
     "optimal": optimal,
     "hypercube": hypercube,
+    "network": network,
 }
 
 
@@ -110,9 +111,10 @@ def suppress(
     method
         ``"sequential"`` (also ``"auto"``): a good pattern, quickly. ``"optimal"``: the cheapest
         one, with a proof; it can take very long on large tables, so give a `time_limit`.
-        ``"hypercube"``: Repsilber's method, for comparison with τ-ARGUS; one table only. Or any
-        callable ``Problem → Pattern``. A pattern that fails the attack is extended until it
-        holds.
+        ``"hypercube"``: Repsilber's method, for comparison with τ-ARGUS; one table only.
+        ``"network"``: shortest paths, for one table of two variables of which one is flat. Or
+        any callable ``Problem → Pattern``. A pattern that fails the attack is extended until
+        it holds.
     cost
         What hiding a cell costs: ``"value"``, ``"count"``, ``"cells"`` (each the same), the
         name of a measure, or a callable that takes the table and returns an array; or a

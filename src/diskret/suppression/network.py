@@ -1,0 +1,181 @@
+"""Suppression in networks: unsafe cells are protected by cheapest cycles, without programmes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from math import inf
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diskret.suppression.arcs import arcs_of, refuse_several
+from diskret.suppression.blame import refuse_fixed
+from diskret.suppression.certify import certify
+from diskret.suppression.cycles import Cycles, Flow
+from diskret.suppression.exact import Change, Reach, checked, part
+from diskret.suppression.greedy import safe
+from diskret.suppression.problem import Pattern, Problem
+from diskret.suppression.reduce import Changeable, changeable, prices
+from diskret.system.cells import RectangularCells
+
+
+def network(problem: Problem) -> Pattern:
+    """Find a safe pattern of a table that is a network, by shortest paths.
+
+    A table of two variables, at most one of which has more than one level below its total, is a
+    network: each cell leads from one equation to another, and what moves a cell without
+    breaking an equation is a sum of cycles through it. Each primary cell that the primary cells
+    alone do not protect gets, largest need first, the cheapest cycles that move it as far as
+    required up and down; cells that are hidden already cost nothing. At the end every
+    secondary, dearest first, is published again unless a requirement needs it.
+
+    Parameters
+    ----------
+    problem
+        Of one rectangular table with one or two variables, one of them flat. Cells that
+        `problem.start` suppresses without being primary are free of charge at first and are
+        published again where no requirement needs them.
+
+    Returns
+    -------
+    Pattern
+        All requirements hold, and every secondary can take values at least one scaled unit
+        apart. `complete` is False if the deadline fell into the final tidying up.
+
+    Raises
+    ------
+    InputError
+        The table is no network: three variables, two hierarchies, or several tables that are
+        tied to each other; or the attacker's bounds exclude an original value.
+    ProtectionError
+        A primary cell cannot be protected, e.g. because of frozen cells; or the deadline
+        passed before a safe pattern was found.
+
+    Notes
+    -----
+    Castro (2007), "A shortest-paths heuristic for statistical data protection in positive
+    tables", INFORMS Journal on Computing 19(4), 520-533. Different from there: tables with a
+    hierarchy; a single cycle that serves both directions is compared with sums of cycles for
+    each, in which later ones may undo earlier ones; and the final tidying up. Flows in networks
+    are whole numbers by themselves.
+
+    Examples
+    --------
+    A total of 11 and its parts 1, 4 and 6: the 1 is hidden, and the cheapest cycle through it
+    leads through the 4.
+
+    >>> import numpy as np
+    >>> from diskret.attack import Requirements
+    >>> from diskret.system import System
+    >>> from diskret.tables import Dimension, Table
+    >>> from diskret.hierarchy import Hierarchy
+    >>> sizes = Hierarchy(("Total", "S", "M", "L"), np.array([-1, 0, 0, 0]))
+    >>> system = System.of_table(Table((Dimension("size", sizes),), np.array([11, 1, 4, 6])))
+    >>> one = np.array([1])
+    >>> problem = Problem(
+    ...     system=system,
+    ...     requirements=Requirements(cell=one, lower=one, upper=one, sliding=0 * one),
+    ...     cost=system.value.astype(float),
+    ...     frozen=system.value == 0,
+    ...     lower=np.zeros(4),
+    ...     upper=np.full(4, np.inf),
+    ...     integer=True,
+    ... )
+    >>> network(problem).suppressed.tolist()
+    [False, True, True, False]
+    """
+    table = problem.system.cells
+    if not isinstance(table, RectangularCells):
+        raise refuse_several(len(table))
+    arcs = arcs_of(table)
+    cells = changeable(problem)
+    refuse_fixed(problem, cells)
+    certified = certify(cells, cells.primary)
+    hidden = cells.primary | cells.started
+    cycles = Cycles(arcs, cells.group, cells.down, cells.up, prices(problem), hidden)
+    hidden, changes = _protected(problem, cells, cycles, hidden, certified.copy())
+    hidden, complete = safe(problem, cells, hidden, certified, changes)
+    return Pattern(cells.of_cells(hidden), "network", complete)
+
+
+def _protected(
+    problem: Problem,
+    cells: Changeable,
+    cycles: Cycles,
+    hidden: NDArray[np.bool_],
+    reach: Reach,
+) -> tuple[NDArray[np.bool_], list[Change]]:
+    """Hide cycles until every requirement is met that any can meet, or time is over."""
+    todo = np.flatnonzero(reach.missing(cells))
+    need = np.maximum.reduce([cells.below[todo], cells.above[todo], cells.width[todo] // 2])
+    todo = todo[np.argsort(-need, kind="stable")]
+    here = part(cells, np.ones(len(hidden), dtype=bool))
+    hidden, changes = hidden.copy(), list[Change]()
+    for done, group in enumerate(todo.tolist()):
+        problem.progress("suppress", done, len(todo))
+        if problem.deadline is not None and time.monotonic() > problem.deadline:
+            return hidden, changes
+        for flow in _cheapest(cycles, cells, reach, group):
+            proposal = np.zeros(len(hidden))
+            proposal[flow.group] = flow.distance
+            for change in checked(here, proposal[here.cell]):
+                reach.add(change)
+                changes.append(change)
+                hidden[change.cell] = True
+                cycles.hide(change.cell)
+    if len(todo):
+        problem.progress("suppress", len(todo), len(todo))
+    return hidden, changes
+
+
+def _cheapest(cycles: Cycles, cells: Changeable, reach: Reach, group: int) -> Iterator[Flow]:
+    """Flows that move a group as far as required, one by one; the caller hides each."""
+    up, down = _open(cells.above, reach.up, group), _open(cells.below, reach.down, group)
+    yield from _up_and_down(cycles, group, up, down)
+
+    def missing() -> int:
+        return max(int(cells.width[group] - reach.width[group]), 0)
+
+    if missing():
+        rise = cycles.one_way(group, int(reach.up[group]) + missing())
+        most = inf if rise is None else rise.cost
+        fall = cycles.one_way(group, -int(reach.down[group]) - missing(), most)
+        either = fall or rise
+        if either is None:
+            # neither side alone is enough: as far up as possible, then down for the rest
+            either = cycles.furthest(group, int(reach.up[group]) + missing())
+        if either is not None:
+            yield either
+    if missing():
+        rest = cycles.one_way(group, -int(reach.down[group]) - missing())
+        if rest is not None:
+            yield rest
+
+
+def _up_and_down(cycles: Cycles, group: int, up: int, down: int) -> Iterator[Flow]:
+    """The cheaper of one cycle for both directions and a flow of its own for each."""
+    if not up or not down:
+        flow = cycles.one_way(group, up or -down) if up or down else None
+        if flow is not None:
+            yield flow
+        return
+    cycle = cycles.both_ways(group, up, down)
+    most = inf if cycle is None else cycle.cost
+    rise = cycles.one_way(group, up, most)
+    if rise is not None:
+        cycles.hide(rise.new)
+        fall = cycles.one_way(group, -down, most - rise.cost)
+        cycles.charge(rise.new)
+        if fall is not None:
+            yield rise
+            yield fall
+            return
+    if cycle is not None:
+        yield cycle.times(up)
+        yield cycle.times(-down)
+
+
+def _open(needed: NDArray[np.int64], shown: NDArray[np.int64], group: int) -> int:
+    """How far a group must still be shown to move in a direction; 0 if it is."""
+    return int(needed[group]) if shown[group] < needed[group] else 0
