@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from math import ceil, floor
@@ -98,6 +98,7 @@ def search(
     asked: NDArray[np.bool_],
     wanted: Wanted | None = None,
     tick: Callable[[int], None] = lambda done: None,
+    known: Sequence[Point] = (),
 ) -> Finding:
     """Find the interval of every unknown of a component, and points at its ends.
 
@@ -117,6 +118,8 @@ def search(
         depend on it.
     tick
         Told how many more questions, two for each unknown, are settled.
+    known
+        Exact tables that are known already; what they show is not asked again.
 
     Raises
     ------
@@ -125,7 +128,10 @@ def search(
     ProofError
         The solver ended without an answer.
     """
-    return _Search(programme, whole, far, asked).run(wanted, tick)
+    questions = _Search(programme, whole, far, asked)
+    for point in known:
+        questions.finding.add(point)
+    return questions.run(wanted, tick)
 
 
 class _Search:

@@ -1,0 +1,202 @@
+"""Attack a connected part of a publication: all of it, or of a large one what is claimed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from diskret.attack.claims import Shown, show
+from diskret.attack.exact import LIMIT, Point
+from diskret.attack.moves import Moves, joined, packed, possible
+from diskret.attack.outer import outer_bounds
+from diskret.attack.programme import Programme
+from diskret.attack.proposals import completed
+from diskret.attack.search import Wanted, search
+
+#: Unknowns times questions up to which the exact interval of every unknown is computed.
+EXACT_WORK = 3 * 10**7
+
+
+@dataclass(frozen=True, eq=False)
+class Component:
+    """Unknowns that equations connect, and these equations; see `Programme`."""
+
+    unknown: NDArray[np.int64]
+    matrix: sparse.csr_array
+    right: NDArray[np.int64]
+    lower: NDArray[np.int64]
+    upper: NDArray[np.int64]
+
+    def programme(self) -> Programme:
+        """The linear programme of all of it."""
+        return Programme(self.matrix, self.right, self.lower, self.upper)
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """What is known of a component before it is attacked. Confidential.
+
+    Parameters
+    ----------
+    value, given
+        Original values of the unknowns, and where these are known, ``(n,)``.
+    proposed
+        Moves from the original values that may show something.
+    """
+
+    value: NDArray[np.int64]
+    given: NDArray[np.bool_]
+    proposed: Moves
+
+
+@dataclass(frozen=True, eq=False)
+class Attacked:
+    """What an attack on a component found.
+
+    Parameters
+    ----------
+    lower, upper
+        No table goes beyond these, ``(n,)``, float64.
+    points
+        Exact tables.
+    exact
+        Whether some table reaches, or comes close to, all these bounds of asked unknowns.
+    """
+
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    points: list[Point]
+    exact: bool
+
+
+def too_large(component: Component, asked: NDArray[np.bool_]) -> bool:
+    """Whether intervals of the asked unknowns would take more work than is done.
+
+    The work is counted, not timed, and does not depend on what is claimed, so that everybody
+    who attacks the same publication decides alike.
+    """
+    return 2 * int(asked.sum()) * len(component.unknown) > EXACT_WORK
+
+
+def attack_component(
+    component: Component,
+    asked: NDArray[np.bool_],
+    start: Start,
+    wanted: Wanted | None,
+    whole: bool,
+    far: int,
+    tick: Callable[[int], None],
+) -> Attacked:
+    """Find the interval of every asked unknown; of a large component, bounds of it.
+
+    Bounds do not depend on what is wanted, nor on the start. In a large component points are
+    sought only for what is wanted, near the original table where that is known.
+
+    Parameters
+    ----------
+    component
+        What is attacked.
+    asked
+        Whose intervals matter, bool, ``(n,)``.
+    start
+        The original table, and proposals.
+    wanted
+        How far unknowns should be able to move, if anybody wants to know.
+    whole
+        Only whole numbers count.
+    far
+        How far an unknown without end is moved to show that it has none.
+    tick
+        Told how many more questions, two for each unknown, are settled.
+
+    Raises
+    ------
+    ContradictionError
+        No values satisfy all equations and bounds.
+    ProofError
+        The solver ended without an answer.
+    """
+    if too_large(component, asked):
+        return _bounds_and_claims(component, asked, start, wanted, whole, tick)
+    programme = component.programme()
+    points: list[Point] = []
+    if start.proposed.steps.shape[0]:
+        base = completed(programme, start.value, start.given)
+        if base is not None:
+            moves = _kept(component, start.proposed, base, whole)
+            points = packed(moves).points(base)
+    finding = search(programme, whole, far, asked, wanted, tick, points)
+    return Attacked(finding.lower, finding.upper, finding.needed, True)
+
+
+def _bounds_and_claims(
+    component: Component,
+    asked: NDArray[np.bool_],
+    start: Start,
+    wanted: Wanted | None,
+    whole: bool,
+    tick: Callable[[int], None],
+) -> Attacked:
+    """Outer bounds of all unknowns, and points that show what is wanted of them."""
+    n = len(component.unknown)
+    lower, upper = np.empty(n), np.empty(n)
+    for block, low, high in outer_bounds(
+        component.matrix, component.right, component.lower, component.upper, asked
+    ):
+        lower[block], upper[block] = low, high
+        tick(2 * len(block))
+    base, proposed = completed(component.programme(), start.value, start.given), start.proposed
+    if base is None:
+        base, proposed = _any_table(component.programme()), joined([], n)
+    points: list[Point] = []
+    if base is not None:
+        points = [Point(base, 1)]
+        if wanted is not None and _adds_up(component.matrix, base):
+            moves = [_kept(component, proposed, base, whole)]
+            shown = Shown(wanted, asked, lower, upper, *moves[0].extremes(base))
+            moves.append(_shown(component, base, shown, whole, tick))
+            points = packed(joined(moves, n)).points(base)
+    return Attacked(lower, upper, points, False)
+
+
+def _kept(component: Component, moves: Moves, base: NDArray[np.int64], whole: bool) -> Moves:
+    """The possible ones among moves that were proposed, as far as they show something."""
+    if whole:
+        moves = moves.only(moves.denominator == 1)
+    found = possible(moves, base, component.matrix, component.lower, component.upper)
+    return found.only(found.farthest(base))
+
+
+def _shown(
+    component: Component,
+    base: NDArray[np.int64],
+    shown: Shown,
+    whole: bool,
+    tick: Callable[[int], None],
+) -> Moves:
+    def begun() -> Programme:
+        programme = component.programme()
+        programme.begin()
+        return programme
+
+    matrix, lower, upper = component.matrix, component.lower, component.upper
+    return show(begun, base, matrix, lower, upper, shown, whole, tick)
+
+
+def _any_table(programme: Programme) -> NDArray[np.int64] | None:
+    """Whole numbers that satisfy everything, not far from the first vertex, or None."""
+    answer = programme.begin()
+    if answer.point is not None and answer.point.denominator == 1:
+        return answer.point.numerator
+    near = programme.whole_near(answer.vertex, {})
+    return None if near is None else near.numerator
+
+
+def _adds_up(matrix: sparse.csr_array, base: NDArray[np.int64]) -> bool:
+    """Whether windows of a table can be added up in 64-bit integers."""
+    terms = int(np.diff(matrix.indptr).max(initial=1)) * int(np.abs(matrix.data).max(initial=1))
+    return float(np.abs(base).max(initial=0)) * terms < LIMIT // 4
