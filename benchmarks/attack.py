@@ -59,7 +59,16 @@ def main(names: list[str]) -> None:
         )
 
 
-def hidden_table(case: Case) -> Published:
+@dataclass(frozen=True)
+class Hidden:
+    """A table with suppressed cells, its original values, and which cells are sensitive."""
+
+    published: Published
+    value: NDArray[np.int64]
+    primary: NDArray[np.bool_]
+
+
+def hidden_table(case: Case) -> Hidden:
     """A random table with its sensitive cells and simple partners suppressed."""
     rng = np.random.default_rng(case.seed)
     trees = [_tree(branching, "ABCDE"[i]) for i, branching in enumerate(case.branching)]
@@ -93,7 +102,7 @@ def hidden_table(case: Case) -> Published:
     else:
         primary = (count > 0) & (count <= 3)
     hidden = _add_partners(trees, value, primary)
-    return Published(
+    published = Published(
         name="benchmark",
         dimensions=tuple(Dimension("ABCDE"[i], tree) for i, tree in enumerate(trees)),
         measure="turnover" if case.magnitude else "count",
@@ -103,6 +112,7 @@ def hidden_table(case: Case) -> Published:
         suppressed=hidden,
         empty=count == 0,
     )
+    return Hidden(published, value, primary)
 
 
 def _tree(branching: tuple[int, ...], letter: str) -> Hierarchy:

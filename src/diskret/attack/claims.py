@@ -27,7 +27,7 @@ _WORTHWHILE = 4
 #: Nodes of branch and bound, in blocks of counts.
 _NODES = 200
 #: Unknowns times questions after which claims that need everything to move are given up.
-_LARGEST_WORK = 2 * 10**7
+_LARGEST_WORK = 2 * 10**6
 
 #: Unknowns and a point of them.
 Step = tuple[NDArray[np.int64], Point]

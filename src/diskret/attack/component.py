@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,8 +17,9 @@ from diskret.attack.programme import Programme
 from diskret.attack.proposals import completed
 from diskret.attack.search import Wanted, search
 
-#: Unknowns times questions up to which the exact interval of every unknown is computed.
-EXACT_WORK = 3 * 10**7
+#: Questions times squared unknowns, over all components, up to which the exact interval of every
+#: unknown is computed; some ten seconds.
+EXACT_WORK = 2.0 * 10**10
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,17 +74,29 @@ class Attacked:
     exact: bool
 
 
-def too_large(component: Component, asked: NDArray[np.bool_]) -> bool:
-    """Whether intervals of the asked unknowns would take more work than is done.
+def exact_ones(components: Sequence[Component], asked: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which components are small enough for all their intervals to be computed, the smallest first.
 
     The work is counted, not timed, and does not depend on what is claimed, so that everybody
     who attacks the same publication decides alike.
+
+    Parameters
+    ----------
+    components
+        All components.
+    asked
+        Whose intervals matter, bool, of all unknowns.
     """
-    return 2 * int(asked.sum()) * len(component.unknown) > EXACT_WORK
+    work = np.array([2.0 * asked[c.unknown].sum() * len(c.unknown) ** 2 for c in components])
+    order = np.argsort(work, kind="stable")
+    exact = np.zeros(len(components), dtype=bool)
+    exact[order] = np.cumsum(work[order]) <= EXACT_WORK
+    return exact
 
 
 def attack_component(
     component: Component,
+    exact: bool,
     asked: NDArray[np.bool_],
     start: Start,
     wanted: Wanted | None,
@@ -91,15 +104,17 @@ def attack_component(
     far: int,
     tick: Callable[[int], None],
 ) -> Attacked:
-    """Find the interval of every asked unknown; of a large component, bounds of it.
+    """Find the interval of every asked unknown, or outer bounds of it.
 
-    Bounds do not depend on what is wanted, nor on the start. In a large component points are
+    Bounds do not depend on what is wanted, nor on the start. With outer bounds points are
     sought only for what is wanted, near the original table where that is known.
 
     Parameters
     ----------
     component
         What is attacked.
+    exact
+        Whether to find the intervals themselves.
     asked
         Whose intervals matter, bool, ``(n,)``.
     start
@@ -120,7 +135,7 @@ def attack_component(
     ProofError
         The solver ended without an answer.
     """
-    if too_large(component, asked):
+    if not exact:
         return _bounds_and_claims(component, asked, start, wanted, whole, tick)
     programme = component.programme()
     points: list[Point] = []

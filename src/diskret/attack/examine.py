@@ -12,7 +12,7 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from diskret.attack.attacker import Attacker
-from diskret.attack.component import Attacked, Component, Start, attack_component, too_large
+from diskret.attack.component import Attacked, Component, Start, attack_component, exact_ones
 from diskret.attack.equations import Equations, cell_name, equations
 from diskret.attack.exact import LIMIT, UNKNOWN, Point
 from diskret.attack.knowledge import unknown_bounds
@@ -218,10 +218,11 @@ def examine(
             done += settled.popleft()
         progress("attack", done, 2 * len(low))
 
-    def attacked(component: Component) -> Attacked:
+    def attacked(component: Component, exactly: bool) -> Attacked:
         own = component.unknown
         return attack_component(
             component,
+            exactly,
             asked[own],
             Start(value[own], given[own], proposed.of(own)),
             None if wanted is None else wanted.at(own),
@@ -233,10 +234,14 @@ def examine(
     loose, components = _components(reduced)
     parts = [Part(loose, _ends(reduced, loose, far))]
     settled.append(2 * len(loose))
+    exactly = exact_ones(components, asked)
+    small = [c for c, chosen in zip(components, exactly, strict=True) if chosen]
+    large = [c for c, chosen in zip(components, exactly, strict=True) if not chosen]
     # large ones use all cores themselves
-    small = [c for c in components if not too_large(c, asked[c.unknown])]
-    large = [c for c in components if too_large(c, asked[c.unknown])]
-    results = chain(in_order(attacked, small, tell), map(attacked, large))
+    results = chain(
+        in_order(lambda component: attacked(component, True), small, tell),
+        (attacked(component, False) for component in large),
+    )
     for component in (*small, *large):
         own = component.unknown
         try:

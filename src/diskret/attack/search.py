@@ -20,6 +20,8 @@ _FACES = 3
 _WORTHWHILE = 4
 #: How much more the unknown in question counts than the pull towards the first vertex.
 _STRONGER = 1000.0
+#: Unknowns up to which simple points are sought at all ends, not only where they are wanted.
+_SMALL = 500
 #: Nodes of branch and bound over a whole component.
 _NODES = 500
 
@@ -157,7 +159,7 @@ class _Search:
             for sign in (1, -1):
                 settled = endless[sign][unknown] or self.finding.shown(unknown, sign)
                 if self.asked[unknown] and not settled:
-                    self._ask(unknown, sign)
+                    self._ask(unknown, sign, wanted)
             tick(2)
         if wanted is not None:
             self._try_harder(wanted)
@@ -246,7 +248,7 @@ class _Search:
 
     # ── one question ────────────────────────────────────────────────────────────────
 
-    def _ask(self, unknown: int, sign: int) -> None:
+    def _ask(self, unknown: int, sign: int, wanted: Wanted | None) -> None:
         answer = self.programme.farthest(self._towards(unknown, sign), self.home)
         if not answer.bounded:
             if answer.ray is not None:
@@ -254,7 +256,10 @@ class _Search:
             return
         self.finding.tighten(unknown, sign, self._end(answer, unknown, sign))
         self._keep(answer.point)
-        if not self.finding.shown(unknown, sign):
+        if self.finding.shown(unknown, sign):
+            return
+        of_use = wanted is not None and self._worth_trying(unknown, sign, wanted)
+        if self.size <= _SMALL or of_use:
             self._end_simply(unknown, sign)
 
     def _towards(self, unknown: int, sign: float) -> NDArray[np.float64]:
