@@ -98,7 +98,7 @@ class Shown:
 
 
 def show(
-    programme: Callable[[], Programme],
+    programme: Callable[[], Programme] | None,
     base: NDArray[np.int64],
     matrix: sparse.csr_array,
     lower: NDArray[np.int64],
@@ -115,7 +115,7 @@ def show(
     Parameters
     ----------
     programme
-        Makes a programme of the whole component, for what no window shows.
+        Makes a programme of the whole component, for what no window shows; None: that is left.
     base
         A table that satisfies all equations and bounds, ``(n,)``, int64.
     matrix, lower, upper
@@ -152,10 +152,12 @@ def show(
         look(_around(near, np.flatnonzero(_either(shown.open())), size, n))
         size *= _MORE
     left = np.flatnonzero(_either(shown.open()))[: max(1, _LARGEST_WORK // n)]
-    if len(left):
+    if len(left) and programme is not None:
         everything = np.arange(n)
         mine = np.isin(everything, left)
-        for point in _Questions(programme(), shown.at(everything, mine), whole).settle():
+        all_of_it = programme()
+        all_of_it.begin()
+        for point in _Questions(all_of_it, shown.at(everything, mine), whole).settle():
             if shown.see(everything, point.numerator / point.denominator):
                 found.append(_as_moves(base, everything, point))
     return joined(found, n)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from diskret.attack.claims import Shown, show
-from diskret.attack.exact import LIMIT, Point
+from diskret.attack.exact import LIMIT, UNKNOWN, Point
 from diskret.attack.moves import Moves, joined, packed, possible
 from diskret.attack.outer import outer_bounds
 from diskret.attack.programme import Programme
@@ -20,6 +20,8 @@ from diskret.attack.search import Wanted, search
 #: Questions times squared unknowns, over all components, up to which the exact interval of every
 #: unknown is computed; some ten seconds.
 EXACT_WORK = 2.0 * 10**10
+#: Unknowns up to which a search begins with nothing.
+_SMALL = 500
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,28 +137,10 @@ def attack_component(
     ProofError
         The solver ended without an answer.
     """
-    if not exact:
-        return _bounds_and_claims(component, asked, start, wanted, whole, tick)
-    programme = component.programme()
-    points: list[Point] = []
-    if start.proposed.steps.shape[0]:
-        base = completed(programme, start.value, start.given)
-        if base is not None:
-            moves = _kept(component, start.proposed, base, whole)
-            points = packed(moves).points(base)
-    finding = search(programme, whole, far, asked, wanted, tick, points)
-    return Attacked(finding.lower, finding.upper, finding.needed, True)
-
-
-def _bounds_and_claims(
-    component: Component,
-    asked: NDArray[np.bool_],
-    start: Start,
-    wanted: Wanted | None,
-    whole: bool,
-    tick: Callable[[int], None],
-) -> Attacked:
-    """Outer bounds of all unknowns, and points that show what is wanted of them."""
+    if exact:
+        points = _points_before(component, asked, start, wanted, whole, tick)
+        finding = search(component.programme(), whole, far, asked, wanted, tick, points)
+        return Attacked(finding.lower, finding.upper, finding.needed, True)
     n = len(component.unknown)
     lower, upper = np.empty(n), np.empty(n)
     for block, low, high in outer_bounds(
@@ -167,15 +151,41 @@ def _bounds_and_claims(
     base, proposed = completed(component.programme(), start.value, start.given), start.proposed
     if base is None:
         base, proposed = _any_table(component.programme()), joined([], n)
-    points: list[Point] = []
-    if base is not None:
-        points = [Point(base, 1)]
-        if wanted is not None and _adds_up(component.matrix, base):
-            moves = [_kept(component, proposed, base, whole)]
-            shown = Shown(wanted, asked, lower, upper, *moves[0].extremes(base))
-            moves.append(_shown(component, base, shown, whole, tick))
-            points = packed(joined(moves, n)).points(base)
-    return Attacked(lower, upper, points, False)
+    if base is None:
+        return Attacked(lower, upper, [], False)
+    known = _kept(component, proposed, base, whole)
+    if wanted is None:
+        return Attacked(lower, upper, [Point(base, 1)], False)
+    shown = Shown(wanted, asked, lower, upper, *known.extremes(base))
+    moves = _claims(component, base, shown, whole, tick, component.programme)
+    return Attacked(lower, upper, packed(joined([known, moves], n)).points(base), False)
+
+
+def _points_before(
+    component: Component,
+    asked: NDArray[np.bool_],
+    start: Start,
+    wanted: Wanted | None,
+    whole: bool,
+    tick: Callable[[int], None],
+) -> list[Point]:
+    """Points near the original table that spare a search what they show."""
+    n = len(component.unknown)
+    sought = wanted if n > _SMALL else None
+    if sought is None and not start.proposed.steps.shape[0]:
+        return []
+    base = completed(component.programme(), start.value, start.given)
+    if base is None:
+        return []
+    moves = _kept(component, start.proposed, base, whole)
+    if sought is not None:
+        bounds = (
+            np.where(component.lower > -UNKNOWN, component.lower, -np.inf),
+            np.where(component.upper < UNKNOWN, component.upper, np.inf),
+        )
+        shown = Shown(sought, asked, *bounds, *moves.extremes(base))
+        moves = joined([moves, _claims(component, base, shown, whole, tick, None)], n)
+    return packed(moves).points(base)
 
 
 def _kept(component: Component, moves: Moves, base: NDArray[np.int64], whole: bool) -> Moves:
@@ -186,20 +196,19 @@ def _kept(component: Component, moves: Moves, base: NDArray[np.int64], whole: bo
     return found.only(found.farthest(base))
 
 
-def _shown(
+def _claims(
     component: Component,
     base: NDArray[np.int64],
     shown: Shown,
     whole: bool,
     tick: Callable[[int], None],
+    programme: Callable[[], Programme] | None,
 ) -> Moves:
-    def begun() -> Programme:
-        programme = component.programme()
-        programme.begin()
-        return programme
-
+    """Moves that show what is open, where numbers are small enough to be added up."""
     matrix, lower, upper = component.matrix, component.lower, component.upper
-    return show(begun, base, matrix, lower, upper, shown, whole, tick)
+    if not _adds_up(matrix, base):
+        return joined([], len(base))
+    return show(programme, base, matrix, lower, upper, shown, whole, tick)
 
 
 def _any_table(programme: Programme) -> NDArray[np.int64] | None:
