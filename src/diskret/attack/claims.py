@@ -26,6 +26,8 @@ _ROOM = 8
 _WORTHWHILE = 4
 #: Nodes of branch and bound, in blocks of counts.
 _NODES = 200
+#: Broken numbers at a vertex beyond which whole ones are not looked for around it.
+_BROKEN = 200
 #: Unknowns times questions after which claims that need everything to move are given up.
 _LARGEST_WORK = 2 * 10**6
 
@@ -56,17 +58,18 @@ class Shown:
     low: NDArray[np.float64]
     high: NDArray[np.float64]
 
-    def open(self) -> dict[int, NDArray[np.bool_]]:
-        """Which unknowns still have to move up (1) and down (−1), where that is not excluded."""
-        wanted = self.wanted
-        narrow = self.asked & (self.high - self.low < wanted.width)
-        narrow &= self.upper - self.lower >= wanted.width
-        rise = self.asked & (self.high < wanted.high) & (self.upper >= wanted.high)
-        fall = self.asked & (self.low > wanted.low) & (self.lower <= wanted.low)
-        return {
-            1: rise | narrow & (self.high < self.upper),
-            -1: fall | narrow & (self.low > self.lower),
-        }
+    def open(self, among: NDArray[np.int64] | None = None) -> dict[int, NDArray[np.bool_]]:
+        """Which unknowns (among some) still have to move up (1) and down (−1).
+
+        Those for which that is excluded are not open.
+        """
+        at = slice(None) if among is None else among
+        low, high, lower, upper = self.low[at], self.high[at], self.lower[at], self.upper[at]
+        wanted, asked = self.wanted, self.asked[at]
+        narrow = asked & (high - low < wanted.width[at]) & (upper - lower >= wanted.width[at])
+        rise = asked & (high < wanted.high[at]) & (upper >= wanted.high[at])
+        fall = asked & (low > wanted.low[at]) & (lower <= wanted.low[at])
+        return {1: rise | narrow & (high < upper), -1: fall | narrow & (low > lower)}
 
     def goal(self, unknown: int, sign: int) -> float:
         """The value that an open unknown has to reach on one side."""
@@ -89,9 +92,9 @@ class Shown:
 
     def see(self, unknowns: NDArray[np.int64], value: NDArray[np.float64]) -> bool:
         """Take note of a point's values; whether an open unknown gets farther by it."""
-        sides = self.open()
-        higher = sides[1][unknowns] & (value > self.high[unknowns])
-        lower = sides[-1][unknowns] & (value < self.low[unknowns])
+        sides = self.open(unknowns)
+        higher = sides[1] & (value > self.high[unknowns])
+        lower = sides[-1] & (value < self.low[unknowns])
         self.high[unknowns] = np.maximum(self.high[unknowns], value)
         self.low[unknowns] = np.minimum(self.low[unknowns], value)
         return bool(higher.any() or lower.any())
@@ -261,8 +264,12 @@ class _Questions:
         if not answer.bounded:
             return
         self._keep(answer.point)
-        if self.whole and (answer.point is None or answer.point.denominator > 1):
+        if self._nearly_whole(answer) and answer.broken.any():
             self._keep(self.programme.whole_near(answer.vertex, {}))
+
+    def _nearly_whole(self, answer: Answer) -> bool:
+        """Whether whole numbers are looked for around a vertex."""
+        return self.whole and answer.bounded and int(answer.broken.sum()) <= _BROKEN
 
     def _sweep(self) -> int:
         """Move all that is open at once; how much that shows."""
@@ -280,10 +287,10 @@ class _Questions:
         direction[unknown] = sign
         answer = self.programme.farthest(direction)
         self._take(answer)
-        if not (self.whole and answer.bounded and self.shown.open()[sign][unknown]):
+        if not (self._nearly_whole(answer) and self.shown.open()[sign][unknown]):
             return
         goal = int(self.shown.goal(unknown, sign))
         if sign * (answer.vertex[unknown] - goal) > -1e-6:
             self._keep(self.programme.whole_near(answer.vertex, {unknown: goal}))
-            if self.shown.open()[sign][unknown]:
+            if self.shown.open()[sign][unknown] and len(self.every) <= _FIRST:
                 self._keep(self.programme.farthest_whole(unknown, sign, _NODES))
