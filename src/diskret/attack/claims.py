@@ -26,7 +26,7 @@ _ROOM = 8
 _WORTHWHILE = 4
 #: Nodes of branch and bound, in blocks of counts.
 _NODES = 200
-#: Broken numbers at a vertex beyond which whole ones are not looked for around it.
+#: Broken numbers at a vertex of more unknowns beyond which whole ones are not looked for.
 _BROKEN = 200
 #: Unknowns times questions after which claims that need everything to move are given up.
 _LARGEST_WORK = 2 * 10**6
@@ -269,7 +269,8 @@ class _Questions:
 
     def _nearly_whole(self, answer: Answer) -> bool:
         """Whether whole numbers are looked for around a vertex."""
-        return self.whole and answer.bounded and int(answer.broken.sum()) <= _BROKEN
+        few = len(self.every) <= _FIRST or int(answer.broken.sum()) <= _BROKEN
+        return self.whole and answer.bounded and few
 
     def _sweep(self) -> int:
         """Move all that is open at once; how much that shows."""

@@ -21,7 +21,7 @@ from diskret.attack.search import Wanted, search
 #: unknown is computed; some ten seconds.
 EXACT_WORK = 2.0 * 10**10
 #: Unknowns up to which a search begins with nothing.
-_SMALL = 500
+_SMALL = 250
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,7 @@ _WORTHWHILE = 4
 #: How much more the unknown in question counts than the pull towards the first vertex.
 _STRONGER = 1000.0
 #: Unknowns up to which simple points are sought at all ends, not only where they are wanted.
-_SMALL = 500
+_SMALL = 150
 #: Nodes of branch and bound over a whole component.
 _NODES = 500
 
