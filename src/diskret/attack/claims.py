@@ -18,8 +18,9 @@ from diskret.attack.surroundings import Surroundings
 
 #: Unknowns of a block whose claims are looked at together at first.
 _BLOCK = 60
-#: Unknowns that may move for claims that this does not show, and how many more each time.
-_FIRST, _MORE = 1_500, 4
+#: Unknowns that may move for claims that this does not show, how many times more then, and
+#: how many at most before all of them may.
+_FIRST, _MORE, _LARGEST = 1_500, 4, 10_000
 #: An unknown may move by this many times the largest move that is asked for nearby.
 _ROOM = 8
 #: Claims that a random direction has to show for another one to be tried.
@@ -29,7 +30,7 @@ _NODES = 200
 #: Broken numbers at a vertex of more unknowns beyond which whole ones are not looked for.
 _BROKEN = 200
 #: Unknowns times questions after which claims that need everything to move are given up.
-_LARGEST_WORK = 2 * 10**6
+_LARGEST_WORK = 10**6
 
 #: Unknowns and a point of them.
 Step = tuple[NDArray[np.int64], Point]
@@ -151,7 +152,7 @@ def show(
             pieces.append((near.unknowns(near.rows(mine)), mine))
     look(pieces)
     size = _FIRST
-    while size < n:
+    while size < min(n, _LARGEST):
         look(_around(near, np.flatnonzero(_either(shown.open())), size, n))
         size *= _MORE
     left = np.flatnonzero(_either(shown.open()))[: max(1, _LARGEST_WORK // n)]

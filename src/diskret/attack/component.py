@@ -13,7 +13,7 @@ from diskret.attack.claims import Shown, show
 from diskret.attack.exact import LIMIT, UNKNOWN, Point
 from diskret.attack.moves import Moves, joined, packed, possible
 from diskret.attack.outer import outer_bounds
-from diskret.attack.programme import Programme
+from diskret.attack.programme import Answer, Programme
 from diskret.attack.proposals import completed
 from diskret.attack.search import Wanted, search
 
@@ -22,6 +22,8 @@ from diskret.attack.search import Wanted, search
 EXACT_WORK = 2.0 * 10**10
 #: Unknowns up to which a search begins with nothing.
 _SMALL = 250
+#: Broken numbers at a vertex up to which whole ones are looked for around it.
+_BROKEN = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,12 +152,14 @@ def attack_component(
         tick(2 * len(block))
     base, proposed = completed(component.programme(), start.value, start.given), start.proposed
     if base is None:
-        base, proposed = _any_table(component.programme()), joined([], n)
-    if base is None:
-        return Attacked(lower, upper, [], False)
-    known = _kept(component, proposed, base, whole)
+        vertex = component.programme().begin()  # is there any table at all?
+        base, proposed = _near(component, vertex), joined([], n)
+        if base is None:
+            points = [] if whole or vertex.point is None else [vertex.point]
+            return Attacked(lower, upper, points, False)
     if wanted is None:
         return Attacked(lower, upper, [Point(base, 1)], False)
+    known = _kept(component, proposed, base, whole)
     shown = Shown(wanted, asked, lower, upper, *known.extremes(base))
     moves = _claims(component, base, shown, whole, tick, component.programme)
     return Attacked(lower, upper, packed(joined([known, moves], n)).points(base), False)
@@ -211,13 +215,12 @@ def _claims(
     return show(programme, base, matrix, lower, upper, shown, whole, tick)
 
 
-def _any_table(programme: Programme) -> NDArray[np.int64] | None:
-    """Whole numbers that satisfy everything, not far from the first vertex, or None."""
-    answer = programme.begin()
-    if answer.point is not None and answer.point.denominator == 1:
-        return answer.point.numerator
-    near = programme.whole_near(answer.vertex, {})
-    return None if near is None else near.numerator
+def _near(component: Component, vertex: Answer) -> NDArray[np.int64] | None:
+    """Whole numbers that satisfy everything, not far from a vertex, or None."""
+    point = vertex.point
+    if (point is None or point.denominator > 1) and int(vertex.broken.sum()) <= _BROKEN:
+        point = component.programme().whole_near(vertex.vertex, {})
+    return point.numerator if point is not None and point.denominator == 1 else None
 
 
 def _adds_up(matrix: sparse.csr_array, base: NDArray[np.int64]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import chain, pairwise
 
@@ -255,8 +256,8 @@ def examine(
     tell()
 
     tables = complete_tables(parts, reduced.link, reduced.offset)
-    tables = [table for table in tables if table.solves(known.matrix, known.right, lower, upper)]
-    return _examination(known, reduced, low, high, exact, tables)
+    checked = (table for table in tables if table.solves(known.matrix, known.right, lower, upper))
+    return _examination(known, reduced, low, high, exact, checked)
 
 
 def _proposed(
@@ -282,14 +283,18 @@ def _examination(
     low: NDArray[np.float64],
     high: NDArray[np.float64],
     exact: NDArray[np.bool_],
-    tables: list[Point],
+    tables: Iterable[Point],
 ) -> Examination:
     """Intervals of the unknowns as intervals of the cells, joined with the witnesses."""
-    shape = len(tables), len(known.cell)
-    numerators = np.array([t.numerator for t in tables], np.int64).reshape(shape)
-    witnesses = sparse.csr_array(numerators[:, known.hidden])
-    beside = sparse.csr_array(numerators[:, ~known.hidden])
-    denominator = np.array([t.denominator for t in tables], dtype=np.int64)
+    hidden: list[sparse.csr_array] = []
+    others: list[sparse.csr_array] = []
+    units: list[int] = []
+    for table in tables:  # large ones do not fit into memory all at once
+        hidden.append(sparse.csr_array(table.numerator[None, known.hidden]))
+        others.append(sparse.csr_array(table.numerator[None, ~known.hidden]))
+        units.append(table.denominator)
+    witnesses, beside = _stacked(hidden, known.hidden), _stacked(others, ~known.hidden)
+    denominator = np.array(units, dtype=np.int64)
     shown_low, shown_high = extremes(witnesses, denominator)
 
     lower = reduced.offset.astype(np.float64)
@@ -311,6 +316,11 @@ def _examination(
         beside=None if known.hidden.all() else beside,
         exact=ends[known.hidden],
     )
+
+
+def _stacked(rows: list[sparse.csr_array], cells: NDArray[np.bool_]) -> sparse.csr_array:
+    none = sparse.csr_array((0, int(cells.sum())), dtype=np.int64)
+    return sparse.csr_array(sparse.vstack([none, *rows], format="csr"))
 
 
 def _contradiction(publication: Publication, cells: NDArray[np.int64]) -> ContradictionError:
