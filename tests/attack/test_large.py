@@ -29,12 +29,13 @@ from diskret.attack import (
     component,
     examine,
     outer,
+    programme,
     recheck,
     unmet,
 )
 from diskret.attack.moves import Moves, packed, possible
 from diskret.attack.parallel import in_order
-from diskret.errors import ContradictionError, InputError
+from diskret.errors import ContradictionError, InputError, ProofError
 from diskret.hierarchy import Hierarchy
 
 
@@ -194,6 +195,22 @@ def test_contradictions_are_noticed():
 
     with pytest.raises(ContradictionError, match="9 cells are involved"):
         examine(all_leaves(), Attacker(lower=wrong))
+
+
+def test_a_solver_without_an_answer_shows_nothing_and_narrows_nothing(monkeypatch):
+    published, value = all_leaves(), rolled_up(SQUARE, MEINDL)
+    targets = farthest(monkeypatch, published)
+    exact = exactly(monkeypatch, published)
+
+    def lost(*_):
+        raise ProofError("no answer")
+
+    monkeypatch.setattr(programme.Programme, "farthest", lost)
+    found = examine(published, targets=targets, original=value)
+    recheck(published, found)
+    assert np.all(found.lower <= exact.lower) and np.all(found.upper >= exact.upper)
+    assert found.witness_lower.tolist() == found.witness_upper.tolist() == TRUTH
+    assert unmet(found, targets).all()
 
 
 def test_the_number_of_threads_does_not_matter(monkeypatch):

@@ -228,7 +228,7 @@ def certify(
         )
     outsider = examination
     if not attacker.outsider:
-        outsider = examine(publication, Attacker(), progress=progress)
+        outsider = examine(publication, Attacker(), progress=progress, original=original)
     proof = Proof(publication, requirements, examination, outsider, original)
     return [
         SuppressionCertificate(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +16,7 @@ from diskret.attack.parallel import in_order
 from diskret.attack.programme import Answer, Programme
 from diskret.attack.search import Wanted
 from diskret.attack.surroundings import Surroundings
+from diskret.errors import ContradictionError, ProofError
 
 #: Unknowns of a block whose claims are looked at together at first.
 _BLOCK = 60
@@ -160,7 +162,8 @@ def show(
         everything = np.arange(n)
         mine = np.isin(everything, left)
         all_of_it = programme()
-        all_of_it.begin()
+        with suppress(ContradictionError, ProofError):
+            all_of_it.begin()
         for point in _Questions(all_of_it, shown.at(everything, mine), whole).settle():
             if shown.see(everything, point.numerator / point.denominator):
                 found.append(_as_moves(base, everything, point))
@@ -245,7 +248,16 @@ class _Questions:
         self.points: list[Point] = []
 
     def settle(self) -> list[Point]:
-        """The points that show something new."""
+        """The points that show something new.
+
+        There is a table, so a solver that finds none has lost its way: what it found before
+        counts all the same.
+        """
+        with suppress(ContradictionError, ProofError):
+            self._settle()
+        return self.points
+
+    def _settle(self) -> None:
         gained = _WORTHWHILE
         while gained >= _WORTHWHILE:
             gained = self._sweep()
@@ -253,7 +265,6 @@ class _Questions:
             for unknown in np.flatnonzero(self.shown.open()[sign]).tolist():
                 if self.shown.open()[sign][unknown]:
                     self._ask(unknown, sign)
-        return self.points
 
     def _keep(self, point: Point | None) -> None:
         if point is None or (self.whole and point.denominator > 1):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from diskret.attack.exact import UNKNOWN
 from diskret.attack.parallel import in_order
 from diskret.attack.programme import Answer, Programme
 from diskret.attack.surroundings import Surroundings
+from diskret.errors import ProofError
 
 #: Unknowns whose bounds are computed together. More is slower and narrows them further.
 _BLOCK = 60
@@ -69,7 +71,9 @@ def outer_bounds(
             sparse.csr_array(matrix[rows][:, window]), right[rows], lower[window], upper[window]
         )
         ends = _Ends(programme, asked[window] & np.isin(window, block))
-        low, high = ends.found()
+        with suppress(ProofError):  # bounds stay as wide as they are where the solver gives up
+            ends.narrow()
+        low, high = -ends.bound[-1], ends.bound[1]
         place = np.searchsorted(window, block)
         return block, low[place], high[place]
 
@@ -90,7 +94,8 @@ class _Ends:
         self.open = {sign: asked.copy() for sign in (1, -1)}
         self.random = np.random.default_rng(0)
 
-    def found(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def narrow(self) -> None:
+        """Settle every question, the cheap ones first."""
         self._see(self.programme.begin())
         for sign in (1, -1):
             self._endless(sign)
@@ -101,7 +106,6 @@ class _Ends:
             for unknown in np.flatnonzero(self.open[sign]).tolist():
                 if self.open[sign][unknown]:
                     self._ask(unknown, sign)
-        return -self.bound[-1], self.bound[1]
 
     def _see(self, answer: Answer) -> int:
         """Settle what a vertex shows; how much that is."""
