@@ -31,6 +31,7 @@ from diskret.attack import (
     outer,
     programme,
     recheck,
+    search,
     unmet,
 )
 from diskret.attack.moves import Moves, packed, possible
@@ -141,6 +142,27 @@ def test_exactly_the_true_claims_are_shown(case, seed):
     assert not np.any(expected & ~missed)
     if not published.frequency:
         assert np.array_equal(missed, expected)
+
+
+@given(tables(), st.integers(0, 10**6))
+def test_components_of_middle_size_keep_their_intervals(case, seed):
+    """Their claims are shown in windows first; the intervals do not depend on that."""
+    published, value = case
+    with pytest.MonkeyPatch.context() as patch:
+        exact = exactly(patch, published)
+        patch.setattr(component, "EXACT_WORK", np.inf)
+        patch.setattr(component, "_SMALL", 0)
+        patch.setattr(search, "_SMALL", 0)
+        truth = value.ravel()[exact.cell]
+        need = np.random.default_rng(seed).integers(0, 4, len(truth))
+        targets = Targets(truth - need, truth + need, need)
+        found = examine(published, targets=targets, original=value)
+    recheck(published, found)
+    assert found.outer == 0
+    assert found.lower == pytest.approx(exact.lower, abs=1e-9)
+    assert found.upper == pytest.approx(exact.upper, abs=1e-9)
+    if not published.frequency:
+        assert np.array_equal(unmet(found, targets), unmet(exact, targets))
 
 
 @given(tables(dimensions=(1, 3), largest=2, frequency=True))
