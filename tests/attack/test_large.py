@@ -107,6 +107,24 @@ def test_bounds_depend_on_nothing_but_what_is_public(case, seed):
     assert np.array_equal(outsider.exact, informed.exact)
 
 
+def test_rounded_values_tie_everything_together(monkeypatch):
+    """All cells are unknown, few are asked for; blocks without these are not looked at."""
+    value = rolled_up(SQUARE, MEINDL)
+    hidden = meindl(*CORNERS).suppressed
+    shown = np.where(hidden, 0, (value + 5) // 10 * 10)
+    published = replace(meindl(*CORNERS), value=shown, rounding=10)
+    monkeypatch.setattr(outer, "_BLOCK", 1)
+    found, exact = examine(published), exactly(monkeypatch, published)
+    assert found.outer == 4
+    assert np.all(found.lower <= exact.lower) and np.all(found.upper >= exact.upper)
+    assert np.all(np.isfinite(found.upper))
+    one = np.ones(4, dtype=np.int64)
+    targets = Targets(value[hidden] - one, value[hidden] + one, one)
+    claimed = examine(published, targets=targets, original=value)
+    assert not unmet(claimed, targets).any()
+    recheck(published, claimed)
+
+
 def test_small_components_are_examined_as_a_whole_as_long_as_the_work_allows(monkeypatch):
     tree = Hierarchy.flat([*"abcdefg"])
     value = rolled_up((tree, tree), np.full((7, 7), 5))

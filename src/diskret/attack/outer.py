@@ -64,7 +64,14 @@ def outer_bounds(
     """
     near = Surroundings(matrix)
 
+    known = (
+        np.where(lower > -UNKNOWN, lower.astype(np.float64), -np.inf),
+        np.where(upper < UNKNOWN, upper.astype(np.float64), np.inf),
+    )
+
     def of_block(block: NDArray[np.int64]) -> Bounds:
+        if not asked[block].any():
+            return block, known[0][block], known[1][block]
         window = near.unknowns(near.rows(block))
         rows = near.rows_among(window)
         programme = Programme(
