@@ -12,12 +12,14 @@ from diskret.attack.explain import Explanations, explain
 from diskret.attack.intervals import ends_in_units, interval_columns, intervals
 from diskret.attack.knowledge import attacker_bounds
 from diskret.attack.proof import recheck, unmet
+from diskret.attack.proposals import Proposals
 from diskret.attack.requirements import Requirements
 
 __all__ = [
     "Attacker",
     "Examination",
     "Explanations",
+    "Proposals",
     "Requirements",
     "SuppressionCertificate",
     "Targets",

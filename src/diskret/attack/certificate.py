@@ -105,8 +105,9 @@ class SuppressionCertificate:
             "name": self.published.name,
             "attacker": self.attacker.kind,
             **self._together(),
-            "claimed": claimed(self.proof.publication),
+            "claimed": claimed(self.proof.publication, self.outsider.outer),
             "not_claimed": not_claimed(self.proof.publication, self.attacker),
+            **outer_intervals(self.outsider),
             "intervals": interval_columns(self.published, self.outsider),
         }
 
@@ -133,6 +134,7 @@ class SuppressionCertificate:
             "sliding_only": self.sliding_only,
             "repaired": self.repaired,
             "witnesses": len(self.examination.denominator),
+            **outer_intervals(self.examination),
             "intervals": interval_columns(self.published, self.examination),
         }
 
@@ -148,7 +150,13 @@ class SuppressionCertificate:
             witnesses=len(self.examination.denominator),
             sliding_only=self.sliding_only,
             repaired=self.repaired,
+            outer=self.outsider.outer,
         )
+
+
+def outer_intervals(examination: Examination) -> dict[str, int]:
+    """How many of a table's intervals are outer bounds, where some are."""
+    return {"outer_intervals": examination.outer} if examination.outer else {}
 
 
 def refined_to(publication: Publication) -> str | None:
@@ -220,7 +228,7 @@ def certify(
         )
     outsider = examination
     if not attacker.outsider:
-        outsider = examine(publication, Attacker(), progress=progress)
+        outsider = examine(publication, Attacker(), progress=progress, original=original)
     proof = Proof(publication, requirements, examination, outsider, original)
     return [
         SuppressionCertificate(

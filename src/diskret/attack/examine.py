@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,14 +13,17 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from diskret.attack.attacker import Attacker
+from diskret.attack.component import Attacked, Component, Start, attack_component, exact_ones
 from diskret.attack.equations import Equations, cell_name, equations
 from diskret.attack.exact import LIMIT, UNKNOWN, Point
 from diskret.attack.knowledge import unknown_bounds
-from diskret.attack.programme import Programme
+from diskret.attack.moves import Moves, joined
+from diskret.attack.parallel import in_order
+from diskret.attack.proposals import Proposals, proposed_moves, starting_table
 from diskret.attack.reduction import Reduction, reduce
-from diskret.attack.search import Wanted, search
+from diskret.attack.search import Wanted
 from diskret.attack.witnesses import Part, complete_tables, extremes
-from diskret.errors import ContradictionError
+from diskret.errors import ContradictionError, InputError
 from diskret.progress import Progress, silent
 from diskret.tables import Publication, Published, together
 
@@ -66,6 +71,10 @@ class Examination:
         The witnesses' numerators for all else that is unknown: rounded values, and cells
         that nobody published but that tie tables together; ``(w, others)``, int64 CSR, or
         None if there is nothing else.
+    exact
+        Whether the interval is all that equations and bounds say of a cell, ``(k,)``, bool.
+        Where it is false, equations connect so many cells that only those near each cell were
+        used: the true interval lies within the stated one. None: everywhere.
     """
 
     cell: NDArray[np.int64]
@@ -76,6 +85,12 @@ class Examination:
     witnesses: sparse.csr_array
     denominator: NDArray[np.int64]
     beside: sparse.csr_array | None = None
+    exact: NDArray[np.bool_] | None = None
+
+    @property
+    def outer(self) -> int:
+        """Number of cells whose interval may be narrower than stated."""
+        return 0 if self.exact is None else int((~self.exact).sum())
 
     @classmethod
     def of_witnesses(
@@ -107,6 +122,7 @@ class Examination:
             self.witness_upper[which],
             sparse.csr_array(self.witnesses[:, np.flatnonzero(which)]),
             self.denominator,
+            exact=None if self.exact is None else self.exact[which],
         )
 
 
@@ -117,11 +133,16 @@ def examine(
     progress: Progress = silent,
     *,
     original: NDArray[np.int64] | None = None,
+    proposals: Proposals | None = None,
 ) -> Examination:
     """Compute the attacker's interval of every suppressed cell, with witnesses.
 
     The interval of a frequency table comes from real-valued tables and is rounded inwards,
     so it may be wider than what whole-numbered tables allow; witnesses are whole-numbered.
+
+    Where equations connect so many cells that all intervals would take too long, by work
+    counted from the publication alone, the intervals are outer bounds (see `Examination.exact`),
+    and witnesses are sought only for what `targets` claim.
 
     Parameters
     ----------
@@ -138,7 +159,12 @@ def examine(
         Told about the task ``"attack"``.
     original
         Original values in scaled integers, shape of the table (of several: flat, one after
-        the other); only for ``Attacker(relative=...)``, whose bounds are computed from them.
+        the other). For ``Attacker(relative=...)``, whose bounds are computed from them; and as
+        an alternative table to start from, if they satisfy everything public. The interval does
+        not depend on them otherwise.
+    proposals
+        Alternative tables that may show what is claimed. They are checked; wrong ones are left
+        out.
 
     Raises
     ------
@@ -179,37 +205,76 @@ def examine(
     asked[reduced.link[np.flatnonzero(known.hidden)].indices] = True
     far = _far(publication, reduced, targets)
     wanted = None if targets is None else _wanted(reduced, known, targets)
+    value, given = starting_table(original, known, reduced)
+    proposed = _proposed(proposals, publication, known, reduced, original is not None)
     low = np.where(reduced.lower > -UNKNOWN, reduced.lower, -np.inf)
     high = np.where(reduced.upper < UNKNOWN, reduced.upper, np.inf)
+    exact = np.ones(len(low), dtype=bool)
+    settled: deque[int] = deque()
     done = 0
 
-    def tick(settled: int) -> None:
+    def tell() -> None:
         nonlocal done
-        done += settled
+        while settled:
+            done += settled.popleft()
         progress("attack", done, 2 * len(low))
 
-    loose, components = _components(reduced.matrix)
+    def attacked(component: Component, exactly: bool) -> Attacked:
+        own = component.unknown
+        return attack_component(
+            component,
+            exactly,
+            asked[own],
+            Start(value[own], given[own], proposed.of(own)),
+            None if wanted is None else wanted.at(own),
+            whole,
+            far,
+            settled.append,
+        )
+
+    loose, components = _components(reduced)
     parts = [Part(loose, _ends(reduced, loose, far))]
-    tick(2 * len(loose))
-    for unknown, rows in components:
+    settled.append(2 * len(loose))
+    exactly = exact_ones(components, asked)
+    small = [c for c, chosen in zip(components, exactly, strict=True) if chosen]
+    large = [c for c, chosen in zip(components, exactly, strict=True) if not chosen]
+    # large ones use all cores themselves
+    results = chain(
+        in_order(lambda component: attacked(component, True), small, tell),
+        (attacked(component, False) for component in large),
+    )
+    for component in (*small, *large):
+        own = component.unknown
         try:
-            programme = Programme(
-                reduced.matrix[rows][:, unknown],
-                reduced.right[rows],
-                reduced.lower[unknown],
-                reduced.upper[unknown],
-            )
-            wanted_here = None if wanted is None else wanted.at(unknown)
-            finding = search(programme, whole, far, asked[unknown], wanted_here, tick)
+            found = next(results)
         except ContradictionError as error:
-            cells = np.unique(reduced.link[:, unknown].nonzero()[0])
+            cells = np.unique(reduced.link[:, own].nonzero()[0])
             raise _contradiction(publication, known.cell[cells]) from error
-        low[unknown], high[unknown] = finding.lower, finding.upper
-        parts.append(Part(unknown, finding.needed))
+        low[own], high[own], exact[own] = found.lower, found.upper, found.exact
+        parts.append(Part(own, found.points))
+        tell()
+    tell()
 
     tables = complete_tables(parts, reduced.link, reduced.offset)
-    tables = [table for table in tables if table.solves(known.matrix, known.right, lower, upper)]
-    return _examination(known, reduced, low, high, tables)
+    checked = (table for table in tables if table.solves(known.matrix, known.right, lower, upper))
+    return _examination(known, reduced, low, high, exact, checked)
+
+
+def _proposed(
+    proposals: Proposals | None,
+    publication: Publication,
+    known: Equations,
+    reduced: Reduction,
+    original: bool,
+) -> Moves:
+    """What was proposed, as moves of the unknowns."""
+    if proposals is None:
+        return joined([], reduced.link.shape[1])
+    if not original:
+        raise InputError(
+            "proposals are differences from the original values; pass these as original="
+        )
+    return proposed_moves(proposals, int(publication.starts[-1]), known, reduced)
 
 
 def _examination(
@@ -217,14 +282,19 @@ def _examination(
     reduced: Reduction,
     low: NDArray[np.float64],
     high: NDArray[np.float64],
-    tables: list[Point],
+    exact: NDArray[np.bool_],
+    tables: Iterable[Point],
 ) -> Examination:
     """Intervals of the unknowns as intervals of the cells, joined with the witnesses."""
-    shape = len(tables), len(known.cell)
-    numerators = np.array([t.numerator for t in tables], np.int64).reshape(shape)
-    witnesses = sparse.csr_array(numerators[:, known.hidden])
-    beside = sparse.csr_array(numerators[:, ~known.hidden])
-    denominator = np.array([t.denominator for t in tables], dtype=np.int64)
+    hidden: list[sparse.csr_array] = []
+    others: list[sparse.csr_array] = []
+    units: list[int] = []
+    for table in tables:  # large ones do not fit into memory all at once
+        hidden.append(sparse.csr_array(table.numerator[None, known.hidden]))
+        others.append(sparse.csr_array(table.numerator[None, ~known.hidden]))
+        units.append(table.denominator)
+    witnesses, beside = _stacked(hidden, known.hidden), _stacked(others, ~known.hidden)
+    denominator = np.array(units, dtype=np.int64)
     shown_low, shown_high = extremes(witnesses, denominator)
 
     lower = reduced.offset.astype(np.float64)
@@ -233,6 +303,8 @@ def _examination(
     sign = reduced.link.data
     lower[linked] += np.where(sign > 0, low[unknown], -high[unknown])
     upper[linked] += np.where(sign > 0, high[unknown], -low[unknown])
+    ends = np.ones(len(known.cell), dtype=bool)
+    ends[linked] = exact[unknown]
     return Examination(
         cell=known.cell[known.hidden],
         lower=np.minimum(lower[known.hidden], shown_low),
@@ -242,7 +314,13 @@ def _examination(
         witnesses=witnesses,
         denominator=denominator,
         beside=None if known.hidden.all() else beside,
+        exact=ends[known.hidden],
     )
+
+
+def _stacked(rows: list[sparse.csr_array], cells: NDArray[np.bool_]) -> sparse.csr_array:
+    none = sparse.csr_array((0, int(cells.sum())), dtype=np.int64)
+    return sparse.csr_array(sparse.vstack([none, *rows], format="csr"))
 
 
 def _contradiction(publication: Publication, cells: NDArray[np.int64]) -> ContradictionError:
@@ -286,18 +364,26 @@ def _far(publication: Publication, reduced: Reduction, targets: Targets | None) 
     return min(10 * max(int(size) for size in sizes), LIMIT // 64)
 
 
-def _components(
-    matrix: sparse.csr_array,
-) -> tuple[NDArray[np.int64], list[tuple[NDArray[np.int64], NDArray[np.int64]]]]:
-    """Unknowns without equations, and the unknowns and rows of each connected component."""
+def _components(reduced: Reduction) -> tuple[NDArray[np.int64], list[Component]]:
+    """Unknowns without equations, and the connected components of the others."""
+    matrix = reduced.matrix
     m, n = matrix.shape
     graph = sparse.block_array([[None, matrix], [matrix.T, None]])
     _, label = csgraph.connected_components(graph, directed=False)
     used = np.isin(np.arange(n), matrix.indices)
-    components = []
+    components: list[Component] = []
     for number in np.unique(label[m:][used]):
         members = np.flatnonzero(label == number)
-        components.append((members[members >= m] - m, members[members < m]))
+        rows, unknown = members[members < m], members[members >= m] - m
+        components.append(
+            Component(
+                unknown,
+                sparse.csr_array(matrix[rows][:, unknown]),
+                reduced.right[rows],
+                reduced.lower[unknown],
+                reduced.upper[unknown],
+            )
+        )
     return np.flatnonzero(~used), components
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from math import ceil, floor
@@ -20,6 +20,8 @@ _FACES = 3
 _WORTHWHILE = 4
 #: How much more the unknown in question counts than the pull towards the first vertex.
 _STRONGER = 1000.0
+#: Unknowns up to which simple points are sought at all ends, not only where they are wanted.
+_SMALL = 150
 #: Nodes of branch and bound over a whole component.
 _NODES = 500
 
@@ -98,6 +100,7 @@ def search(
     asked: NDArray[np.bool_],
     wanted: Wanted | None = None,
     tick: Callable[[int], None] = lambda done: None,
+    known: Sequence[Point] = (),
 ) -> Finding:
     """Find the interval of every unknown of a component, and points at its ends.
 
@@ -117,6 +120,8 @@ def search(
         depend on it.
     tick
         Told how many more questions, two for each unknown, are settled.
+    known
+        Exact tables that are known already; what they show is not asked again.
 
     Raises
     ------
@@ -125,7 +130,10 @@ def search(
     ProofError
         The solver ended without an answer.
     """
-    return _Search(programme, whole, far, asked).run(wanted, tick)
+    questions = _Search(programme, whole, far, asked)
+    for point in known:
+        questions.finding.add(point)
+    return questions.run(wanted, tick)
 
 
 class _Search:
@@ -151,7 +159,7 @@ class _Search:
             for sign in (1, -1):
                 settled = endless[sign][unknown] or self.finding.shown(unknown, sign)
                 if self.asked[unknown] and not settled:
-                    self._ask(unknown, sign)
+                    self._ask(unknown, sign, wanted)
             tick(2)
         if wanted is not None:
             self._try_harder(wanted)
@@ -240,7 +248,7 @@ class _Search:
 
     # ── one question ────────────────────────────────────────────────────────────────
 
-    def _ask(self, unknown: int, sign: int) -> None:
+    def _ask(self, unknown: int, sign: int, wanted: Wanted | None) -> None:
         answer = self.programme.farthest(self._towards(unknown, sign), self.home)
         if not answer.bounded:
             if answer.ray is not None:
@@ -248,7 +256,10 @@ class _Search:
             return
         self.finding.tighten(unknown, sign, self._end(answer, unknown, sign))
         self._keep(answer.point)
-        if not self.finding.shown(unknown, sign):
+        if self.finding.shown(unknown, sign):
+            return
+        of_use = wanted is not None and self._worth_trying(unknown, sign, wanted)
+        if self.size <= _SMALL or of_use:
             self._end_simply(unknown, sign)
 
     def _towards(self, unknown: int, sign: float) -> NDArray[np.float64]:

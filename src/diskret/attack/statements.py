@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 Text = dict[str, list[str]]
 
 
-def claimed(publication: Publication) -> Text:
-    """What is proven, for any reader."""
+def claimed(publication: Publication, outer: int = 0) -> Text:
+    """What is proven, for any reader; `outer` of a table's intervals are outer bounds."""
     tables = publication.tables
     several = len(tables) > 1
     english = [
@@ -39,6 +39,18 @@ def claimed(publication: Publication) -> Text:
         "Die angegebenen Intervalle sind das, was alle Gleichungen zusammen einem Außenstehenden "
         "verraten.",
     ]
+    if outer:
+        english.append(
+            f"{number(outer, 'en')} of them are outer bounds: equations connect these cells with "
+            "so many others that only those near each cell were used. All equations together may "
+            "tell an outsider more, but not beyond what is claimed."
+        )
+        german.append(
+            f"{number(outer, 'de')} davon sind äußere Schranken: Diese Felder hängen mit so vielen "
+            "anderen zusammen, dass nur die Gleichungen in der Nähe jedes Feldes benutzt wurden. "
+            "Alle Gleichungen zusammen können einem Außenstehenden mehr verraten, aber nicht mehr, "
+            "als zugesichert ist."
+        )
     if any(table.rounding > 1 for table in tables):
         english.append("Published values are known to be rounded, to half a unit up or down.")
         german.append(
@@ -116,13 +128,14 @@ def summary(
     witnesses: int,
     sliding_only: int,
     repaired: int,
+    outer: int = 0,
 ) -> list[str]:
     """The certificate for the office's own eyes."""
     if language not in ("en", "de"):
         raise InputError(f"language must be 'en' or 'de', not {language!r}")
 
-    def n(number: int) -> str:
-        return f"{number:,}".replace(",", "\N{NO-BREAK SPACE}" if language == "de" else ",")
+    def n(count: int) -> str:
+        return number(count, language)
 
     if language == "de":
         lines = [
@@ -147,4 +160,13 @@ def summary(
             lines.append(f"For {n(sliding_only)} counts only 'no exact value' is claimed.")
         if repaired:
             lines.append(f"After a first attack the pattern was extended {repaired} times.")
-    return [*lines, *claimed(publication)[language], *not_claimed(publication, attacker)[language]]
+    return [
+        *lines,
+        *claimed(publication, outer)[language],
+        *not_claimed(publication, attacker)[language],
+    ]
+
+
+def number(count: int, language: str) -> str:
+    """A count with its thousands set apart as in that language."""
+    return f"{count:,}".replace(",", "\N{NO-BREAK SPACE}" if language == "de" else ",")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import lcm
 
@@ -26,8 +26,8 @@ class Part:
 
 def complete_tables(
     parts: Sequence[Part], link: sparse.csr_array, offset: NDArray[np.int64]
-) -> list[Point]:
-    """Put points of all components together to few complete tables.
+) -> Iterator[Point]:
+    """Put points of all components together to few complete tables, one after the other.
 
     Parameters
     ----------
@@ -37,14 +37,13 @@ def complete_tables(
         The cells are ``link @ unknowns + offset``.
     """
     if not all(part.points for part in parts):
-        return []
+        return
     # every table consists of the simplest point of each component and differs here and there
     simplest = [min(part.points, key=lambda point: point.denominator) for part in parts]
     ground = lcm(*(point.denominator for point in simplest))
     basis = np.zeros(link.shape[1], dtype=np.int64)
     for part, point in zip(parts, simplest, strict=True):
         basis[part.unknown] = point.numerator * (ground // point.denominator)
-    tables: list[Point] = []
     for denominator, chosen in _shared(parts, ground):
         unknowns = times(basis, denominator // ground)
         for i, point in chosen.items():
@@ -52,8 +51,7 @@ def complete_tables(
             unknowns[parts[i].unknown] = times(point.numerator, factor)
         cells = link @ unknowns + times(offset, denominator)
         if float(np.abs(cells).max(initial=0)) < LIMIT:
-            tables.append(Point(cells.astype(np.int64), denominator))
-    return tables
+            yield Point(cells.astype(np.int64), denominator)
 
 
 def extremes(

@@ -45,6 +45,7 @@ PUBLIC_CERTIFICATE: Mapping[str, Any] = {
     "tables": None,
     "sums": None,
     "refined_to": None,
+    "outer_intervals": None,
     "claimed": _TEXT,
     "not_claimed": _TEXT,
     "intervals": {"<dimension>": None, "lower": None, "upper": None},

@@ -116,6 +116,11 @@ def audit(
         number = middle / 10**published.decimals
         where = describe(published.dimensions, int(examination.cell[i]))
         lines.append(f"  {where}: {number:,.{published.decimals}f}")
+    if examination.outer:
+        lines.append(
+            f"{examination.outer:,} intervals are outer bounds: the true ones may be narrower, and "
+            "more cells may be recomputable"
+        )
     return AuditReport(
         published=published,
         cells=published.value.size,

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from diskret.attack import (
     Attacker,
     Examination,
+    Proposals,
     Requirements,
     Targets,
     cell_name,
@@ -32,6 +33,7 @@ def prove(
     pattern: Pattern,
     attacker: Attacker,
     public: Callable[[NDArray[np.bool_]], Publication],
+    proposals: Proposals | None = None,
 ) -> tuple[Publication, Examination, Targets, int]:
     """Attack a pattern as it would be published, and extend it until every requirement holds.
 
@@ -45,6 +47,9 @@ def prove(
         Against whom to prove.
     public
         What the world sees when these cells are suppressed.
+    proposals
+        Alternative tables that the method has found, a column for each cell of the problem. They
+        save work; wrong ones are left out.
 
     Returns
     -------
@@ -67,7 +72,12 @@ def prove(
         published = public(pattern.suppressed)
         targets = targets_of(published, original, problem.requirements)
         examination = examine(
-            published, attacker, targets, original=original, progress=problem.progress
+            published,
+            attacker,
+            targets,
+            original=original,
+            proposals=proposals,
+            progress=problem.progress,
         )
         missed = unmet(examination, targets)
         if not missed.any():

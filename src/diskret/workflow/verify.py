@@ -10,8 +10,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from diskret.attack import Attacker, examine, interval_columns
-from diskret.attack.certificate import refined_to
+from diskret.attack import Attacker, Examination, examine, interval_columns
+from diskret.attack.certificate import outer_intervals, refined_to
 from diskret.attack.statements import claimed, not_claimed
 from diskret.engines.filters import disjoint
 from diskret.errors import InputError, VerificationError
@@ -167,7 +167,7 @@ def _verify_public(
                 f"{table.name}: an attack on the published table gives other intervals than the "
                 "certificate states; the table or the certificate was changed"
             )
-        if not _says(certificate, publication):
+        if not _says(certificate, publication, own):
             raise VerificationError(
                 f"{table.name}: the certificate does not say what is and is not claimed of this "
                 "table as it was written; its text was changed"
@@ -175,12 +175,13 @@ def _verify_public(
     return publication
 
 
-def _says(certificate: Mapping[str, Any], publication: Publication) -> bool:
+def _says(certificate: Mapping[str, Any], publication: Publication, found: Examination) -> bool:
     """Whether the texts of a certificate are those that belong to what was published."""
     kinds = (Attacker(), Attacker(zeros_known=True))
     refined = refined_to(publication)
     return (
-        certificate.get("claimed") == claimed(publication)
+        certificate.get("claimed") == claimed(publication, found.outer)
+        and certificate.get("outer_intervals") == outer_intervals(found).get("outer_intervals")
         and certificate.get("not_claimed") in [not_claimed(publication, kind) for kind in kinds]
         and certificate.get("attacker") in ("outsider", "informed")
         and certificate.get("refined_to") == refined

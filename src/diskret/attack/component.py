@@ -1,0 +1,229 @@
+"""Attack a connected part of a publication: all of it, or of a large one what is claimed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from diskret.attack.claims import Shown, show
+from diskret.attack.exact import LIMIT, UNKNOWN, Point
+from diskret.attack.moves import Moves, joined, packed, possible
+from diskret.attack.outer import outer_bounds
+from diskret.attack.programme import Answer, Programme
+from diskret.attack.proposals import completed
+from diskret.attack.search import Wanted, search
+
+#: Questions times squared unknowns, over all components, up to which the exact interval of every
+#: unknown is computed; some ten seconds.
+EXACT_WORK = 2.0 * 10**10
+#: Unknowns up to which a search begins with nothing.
+_SMALL = 250
+#: Broken numbers at a vertex up to which whole ones are looked for around it.
+_BROKEN = 100
+
+
+@dataclass(frozen=True, eq=False)
+class Component:
+    """Unknowns that equations connect, and these equations; see `Programme`."""
+
+    unknown: NDArray[np.int64]
+    matrix: sparse.csr_array
+    right: NDArray[np.int64]
+    lower: NDArray[np.int64]
+    upper: NDArray[np.int64]
+
+    def programme(self) -> Programme:
+        """The linear programme of all of it."""
+        return Programme(self.matrix, self.right, self.lower, self.upper)
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """What is known of a component before it is attacked. Confidential.
+
+    Parameters
+    ----------
+    value, given
+        Original values of the unknowns, and where these are known, ``(n,)``.
+    proposed
+        Moves from the original values that may show something.
+    """
+
+    value: NDArray[np.int64]
+    given: NDArray[np.bool_]
+    proposed: Moves
+
+
+@dataclass(frozen=True, eq=False)
+class Attacked:
+    """What an attack on a component found.
+
+    Parameters
+    ----------
+    lower, upper
+        No table goes beyond these, ``(n,)``, float64.
+    points
+        Exact tables.
+    exact
+        Whether some table reaches, or comes close to, all these bounds of asked unknowns.
+    """
+
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    points: list[Point]
+    exact: bool
+
+
+def exact_ones(components: Sequence[Component], asked: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which components are small enough for all their intervals to be computed, the smallest first.
+
+    The work is counted, not timed, and does not depend on what is claimed, so that everybody
+    who attacks the same publication decides alike.
+
+    Parameters
+    ----------
+    components
+        All components.
+    asked
+        Whose intervals matter, bool, of all unknowns.
+    """
+    work = np.array([2.0 * asked[c.unknown].sum() * len(c.unknown) ** 2 for c in components])
+    order = np.argsort(work, kind="stable")
+    exact = np.zeros(len(components), dtype=bool)
+    exact[order] = np.cumsum(work[order]) <= EXACT_WORK
+    return exact
+
+
+def attack_component(
+    component: Component,
+    exact: bool,
+    asked: NDArray[np.bool_],
+    start: Start,
+    wanted: Wanted | None,
+    whole: bool,
+    far: int,
+    tick: Callable[[int], None],
+) -> Attacked:
+    """Find the interval of every asked unknown, or outer bounds of it.
+
+    Bounds do not depend on what is wanted, nor on the start. With outer bounds points are
+    sought only for what is wanted, near the original table where that is known.
+
+    Parameters
+    ----------
+    component
+        What is attacked.
+    exact
+        Whether to find the intervals themselves.
+    asked
+        Whose intervals matter, bool, ``(n,)``.
+    start
+        The original table, and proposals.
+    wanted
+        How far unknowns should be able to move, if anybody wants to know.
+    whole
+        Only whole numbers count.
+    far
+        How far an unknown without end is moved to show that it has none.
+    tick
+        Told how many more questions, two for each unknown, are settled.
+
+    Raises
+    ------
+    ContradictionError
+        No values satisfy all equations and bounds.
+    ProofError
+        The solver ended without an answer.
+    """
+    if exact:
+        points = _points_before(component, asked, start, wanted, whole, tick)
+        finding = search(component.programme(), whole, far, asked, wanted, tick, points)
+        return Attacked(finding.lower, finding.upper, finding.needed, True)
+    n = len(component.unknown)
+    lower, upper = np.empty(n), np.empty(n)
+    for block, low, high in outer_bounds(
+        component.matrix, component.right, component.lower, component.upper, asked
+    ):
+        lower[block], upper[block] = low, high
+        tick(2 * len(block))
+    base, proposed = completed(component.programme(), start.value, start.given), start.proposed
+    if base is None:
+        vertex = component.programme().begin()  # is there any table at all?
+        base, proposed = _near(component, vertex), joined([], n)
+        if base is None:
+            points = [] if whole or vertex.point is None else [vertex.point]
+            return Attacked(lower, upper, points, False)
+    if wanted is None:
+        return Attacked(lower, upper, [Point(base, 1)], False)
+    known = _kept(component, proposed, base, whole)
+    shown = Shown(wanted, asked, lower, upper, *known.extremes(base))
+    moves = _claims(component, base, shown, whole, tick, component.programme)
+    return Attacked(lower, upper, packed(joined([known, moves], n)).points(base), False)
+
+
+def _points_before(
+    component: Component,
+    asked: NDArray[np.bool_],
+    start: Start,
+    wanted: Wanted | None,
+    whole: bool,
+    tick: Callable[[int], None],
+) -> list[Point]:
+    """Points near the original table that spare a search what they show."""
+    n = len(component.unknown)
+    sought = wanted if n > _SMALL else None
+    if sought is None and not start.proposed.steps.shape[0]:
+        return []
+    base = completed(component.programme(), start.value, start.given)
+    if base is None:
+        return []
+    moves = _kept(component, start.proposed, base, whole)
+    if sought is not None:
+        bounds = (
+            np.where(component.lower > -UNKNOWN, component.lower, -np.inf),
+            np.where(component.upper < UNKNOWN, component.upper, np.inf),
+        )
+        shown = Shown(sought, asked, *bounds, *moves.extremes(base))
+        moves = joined([moves, _claims(component, base, shown, whole, tick, None)], n)
+    return packed(moves).points(base)
+
+
+def _kept(component: Component, moves: Moves, base: NDArray[np.int64], whole: bool) -> Moves:
+    """The possible ones among moves that were proposed, as far as they show something."""
+    if whole:
+        moves = moves.only(moves.denominator == 1)
+    found = possible(moves, base, component.matrix, component.lower, component.upper)
+    return found.only(found.farthest(base))
+
+
+def _claims(
+    component: Component,
+    base: NDArray[np.int64],
+    shown: Shown,
+    whole: bool,
+    tick: Callable[[int], None],
+    programme: Callable[[], Programme] | None,
+) -> Moves:
+    """Moves that show what is open, where numbers are small enough to be added up."""
+    matrix, lower, upper = component.matrix, component.lower, component.upper
+    if not _adds_up(matrix, base):
+        return joined([], len(base))
+    return show(programme, base, matrix, lower, upper, shown, whole, tick)
+
+
+def _near(component: Component, vertex: Answer) -> NDArray[np.int64] | None:
+    """Whole numbers that satisfy everything, not far from a vertex, or None."""
+    point = vertex.point
+    if (point is None or point.denominator > 1) and int(vertex.broken.sum()) <= _BROKEN:
+        point = component.programme().whole_near(vertex.vertex, {})
+    return point.numerator if point is not None and point.denominator == 1 else None
+
+
+def _adds_up(matrix: sparse.csr_array, base: NDArray[np.int64]) -> bool:
+    """Whether windows of a table can be added up in 64-bit integers."""
+    terms = int(np.diff(matrix.indptr).max(initial=1)) * int(np.abs(matrix.data).max(initial=1))
+    return float(np.abs(base).max(initial=0)) * terms < LIMIT // 4

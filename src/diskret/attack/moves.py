@@ -1,0 +1,174 @@
+"""Alternative tables that differ from a known one in few places only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from diskret.attack.exact import LIMIT, UNKNOWN, Point, times
+
+
+@dataclass(frozen=True, eq=False)
+class Moves:
+    """Differences of alternative tables from one that is known to be possible.
+
+    Parameters
+    ----------
+    steps
+        Numerators, ``(w, n)``, int64 CSR; zero where a table agrees with the known one.
+    denominator
+        ``(w,)``, int64, ≥ 1.
+    """
+
+    steps: sparse.csr_array
+    denominator: NDArray[np.int64]
+
+    def of(self, unknowns: NDArray[np.int64]) -> Moves:
+        """What they say about some unknowns, if that is anything."""
+        steps = sparse.csr_array(self._by_column[:, unknowns])
+        return Moves(steps, self.denominator).only()
+
+    @cached_property
+    def _by_column(self) -> sparse.csc_array:
+        return sparse.csc_array(self.steps)
+
+    def only(self, kept: NDArray[np.bool_] | None = None) -> Moves:
+        """Those that are kept, bool ``(w,)``, and move at all."""
+        moving = np.diff(self.steps.indptr) > 0
+        rows = np.flatnonzero(moving if kept is None else moving & kept)
+        return Moves(sparse.csr_array(self.steps[rows]), self.denominator[rows])
+
+    def extremes(self, base: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The lowest and the highest value of each unknown in these tables and the known one."""
+        column, value = self._values(base)
+        low, high = base.astype(np.float64), base.astype(np.float64)
+        np.minimum.at(low, column, value)
+        np.maximum.at(high, column, value)
+        return low, high
+
+    def farthest(self, base: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which of them are the first to take an unknown to an extreme value, ``(w,)``."""
+        column, value = self._values(base)
+        needed = np.zeros(self.steps.shape[0], dtype=bool)
+        row = _rows(self.steps)
+        for extreme in self.extremes(base):
+            there = np.flatnonzero((value == extreme[column]) & (value != base[column]))
+            _, first = np.unique(column[there], return_index=True)
+            needed[row[there[first]]] = True
+        return needed
+
+    def _values(self, base: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """The unknown of each entry, and its value."""
+        column = self.steps.indices
+        unit = np.repeat(self.denominator, np.diff(self.steps.indptr))
+        return column, base[column] + self.steps.data / unit
+
+    def points(self, base: NDArray[np.int64]) -> list[Point]:
+        """The known table and all others, complete."""
+        found = [Point(base, 1)]
+        for row, unit in enumerate(self.denominator.tolist()):
+            numerator = times(base, unit)
+            start, stop = self.steps.indptr[row : row + 2]
+            numerator[self.steps.indices[start:stop]] += self.steps.data[start:stop]
+            found.append(Point(numerator, unit))
+        return found
+
+
+def joined(moves: Sequence[Moves], n: int) -> Moves:
+    """Several sets of moves of the same ``n`` unknowns as one."""
+    none = sparse.csr_array((0, n), dtype=np.int64)
+    return Moves(
+        sparse.csr_array(sparse.vstack([none, *(m.steps for m in moves)], format="csr")),
+        np.concatenate([np.ones(0, dtype=np.int64), *(m.denominator for m in moves)]),
+    )
+
+
+def possible(
+    moves: Moves,
+    base: NDArray[np.int64],
+    matrix: sparse.csr_array,
+    lower: NDArray[np.int64],
+    upper: NDArray[np.int64],
+) -> Moves:
+    """Those moves that lead from a possible table to possible ones, checked exactly.
+
+    What is too large to be checked in 64-bit integers is left out.
+
+    Parameters
+    ----------
+    moves
+        From anywhere; nothing is taken for granted.
+    base
+        A table that satisfies all equations and bounds, ``(n,)``, int64.
+    matrix, lower, upper
+        As in [`propagate`][diskret.attack.bounds.propagate].
+
+    Examples
+    --------
+    >>> row = sparse.csr_array(np.array([[1, 1]]))
+    >>> tried = Moves(sparse.csr_array(np.array([[1, -1], [1, 0], [9, -9]])), np.ones(3, int))
+    >>> zero = np.zeros(2, dtype=np.int64)
+    >>> possible(tried, np.array([3, 4]), row, zero, zero + 7).steps.toarray().tolist()
+    [[1, -1]]
+    """
+    steps = sparse.csr_array(moves.steps.astype(np.int64))
+    steps.sum_duplicates()
+    steps.eliminate_zeros()
+    moves = Moves(steps, moves.denominator)
+    terms = int(np.diff(matrix.indptr).max(initial=1)) * int(np.abs(matrix.data).max(initial=1))
+    largest = np.zeros(steps.shape[0])
+    np.maximum.at(largest, _rows(steps), np.abs(steps.data.astype(np.float64)))
+    whole_table = float(np.abs(base).max(initial=0)) * moves.denominator
+    small = (largest * terms < LIMIT) & (largest + whole_table < LIMIT // 2)
+    moves = moves.only(small & (moves.denominator >= 1))
+
+    balance = sparse.csr_array(moves.steps @ matrix.T)
+    balance.eliminate_zeros()
+    right = np.diff(balance.indptr) == 0
+    row, column = _rows(moves.steps), moves.steps.indices
+    unit = moves.denominator[row]
+    value = base[column] * unit + moves.steps.data
+    edge = LIMIT // unit  # farther than any of these values
+    below = (lower[column] > -UNKNOWN) & (value < np.clip(lower[column], -edge, edge) * unit)
+    above = (upper[column] < UNKNOWN) & (value > np.clip(upper[column], -edge, edge) * unit)
+    right[row[below | above]] = False
+    return moves.only(right)
+
+
+def packed(moves: Moves) -> Moves:
+    """The same moves in fewer tables: those of different unknowns are made at once.
+
+    Equations are linear, so the sum of two moves is one; and as no unknown is moved twice,
+    all bounds hold as before.
+
+    Examples
+    --------
+    >>> steps = sparse.csr_array(np.array([[1, -1, 0, 0], [0, 0, 2, -2], [0, 1, -1, 0]]))
+    >>> packed(Moves(steps, np.ones(3, int))).steps.toarray().tolist()
+    [[1, -1, 2, -2], [0, 1, -1, 0]]
+    """
+    steps = moves.steps
+    n = steps.shape[1]
+    tables: dict[tuple[int, int], int] = {}
+    levels: dict[int, NDArray[np.int64]] = {}
+    table = np.zeros(steps.shape[0], dtype=np.int64)
+    for row, unit in enumerate(moves.denominator.tolist()):
+        moved = steps.indices[steps.indptr[row] : steps.indptr[row + 1]]
+        level = levels.setdefault(unit, np.zeros(n, dtype=np.int64))
+        free = int(level[moved].max(initial=0))
+        level[moved] = free + 1
+        table[row] = tables.setdefault((unit, free), len(tables))
+    denominator = np.array([unit for unit, _ in tables], dtype=np.int64)
+    together = sparse.csr_array(
+        (steps.data, (table[_rows(steps)], steps.indices)), shape=(len(tables), n)
+    )
+    return Moves(together, denominator)
+
+
+def _rows(steps: sparse.csr_array) -> NDArray[np.int64]:
+    return np.repeat(np.arange(steps.shape[0]), np.diff(steps.indptr))

@@ -1,0 +1,64 @@
+"""Independent pieces of work on all cores, with results in the order of the pieces."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import TypeVar
+
+Piece = TypeVar("Piece")
+Result = TypeVar("Result")
+
+#: Seconds after which somebody who waits is told that the work goes on.
+_PATIENCE = 0.5
+
+
+def nothing() -> None:
+    """Do nothing; what waiting means where nobody wants to know."""
+
+
+def in_order(
+    work: Callable[[Piece], Result],
+    pieces: Sequence[Piece],
+    waiting: Callable[[], None] = nothing,
+    workers: int | None = None,
+) -> Iterator[Result]:
+    """Do the same with each piece, in threads, and yield the results as `map` would.
+
+    The solver works outside the interpreter's lock, so threads do run at the same time. What
+    comes out does not depend on their number as long as no piece changes what another one
+    reads. The first error in the order of the pieces is raised, and what has not begun by then
+    is dropped.
+
+    Parameters
+    ----------
+    work
+        What is done with each piece.
+    pieces
+        The pieces.
+    waiting
+        Called from time to time, by the thread that asks for the results.
+    workers
+        Number of threads; None: one for each core.
+
+    Examples
+    --------
+    >>> list(in_order(abs, [-3, 2, -1], workers=2))
+    [3, 2, 1]
+    """
+    workers = min(workers or os.cpu_count() or 1, len(pieces))
+    if workers < 2:
+        for piece in pieces:
+            waiting()
+            yield work(piece)
+        return
+    pool = ThreadPoolExecutor(workers)
+    try:
+        futures: list[Future[Result]] = [pool.submit(work, piece) for piece in pieces]
+        for future in futures:
+            while not wait([future], _PATIENCE).done:
+                waiting()
+            yield future.result()
+    finally:
+        pool.shutdown(cancel_futures=True)
