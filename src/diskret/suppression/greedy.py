@@ -26,6 +26,7 @@ def safe(
     certified: Reach,
     changes: Sequence[Change] = (),
     price: NDArray[np.float64] | None = None,
+    tidy_until: float | None = None,
 ) -> tuple[NDArray[np.bool_], bool]:
     """Hide the cheapest groups until all is shown, then publish again what is not needed.
 
@@ -43,11 +44,14 @@ def safe(
         Changes within `hidden` that are known already.
     price
         Prices for the search alone, float64 > 0, ``(g,)``; by default those of `cells`.
+    tidy_until
+        Value of ``time.monotonic()`` after which nothing more is published again, if that is
+        before the deadline.
 
     Returns
     -------
     hidden, complete
-        The pattern, and False if the deadline fell into the publishing.
+        The pattern, and False if the publishing was cut short.
 
     Raises
     ------
@@ -56,8 +60,9 @@ def safe(
     """
     search = cells if price is None else replace(cells, price=price)
     hidden, shown = _hide(problem, search, hidden, certified, list(changes))
+    ends = [end for end in (problem.deadline, tidy_until) if end is not None]
     hidden, shown, complete = clean_up(
-        cells, hidden, certified, shown, problem.deadline, problem.progress
+        cells, hidden, certified, shown, min(ends, default=None), problem.progress
     )
     hidden = moved(cells, shown)
     while (exact := _exact_secondaries(cells, hidden, certified, shown)).any():
