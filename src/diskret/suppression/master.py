@@ -8,8 +8,10 @@ from dataclasses import dataclass
 import highspy
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 _STATUS = highspy.HighsModelStatus
+_Whole, _Real = NDArray[np.int64], NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,12 +75,19 @@ class Master:
         self._solver.setOptionValue("presolve", "off")
         self._solver.setOptionValue("solver", "simplex")
         self._solver.passModel(program)
+        self._cost = np.where(fixed, 0.0, cost)
+        # cuts not yet among the entries of all
+        self._new: list[Cut] = []
+        nothing = np.empty(0, dtype=np.int64)
+        self._known: tuple[_Whole, _Real, _Whole, _Real]
+        self._known = nothing, np.empty(0), nothing, np.empty(0)
         self.upper = np.ones(g)
 
     def add(self, cuts: Sequence[Cut]) -> None:
         """Demand these of every choice from now on."""
         if not cuts:
             return
+        self._new += cuts
         sizes = [len(cut.group) for cut in cuts]
         self._solver.addRows(
             len(cuts),
@@ -89,6 +98,75 @@ class Master:
             np.concatenate([cut.group for cut in cuts]).astype(np.int32),
             np.concatenate([cut.weight for cut in cuts]),
         )
+
+    def best_within(
+        self, base: NDArray[np.bool_], free: NDArray[np.bool_], seconds: float, gap: float
+    ) -> NDArray[np.float64] | None:
+        """The best whole choice that differs from another in some groups only, or None.
+
+        Parameters
+        ----------
+        base
+            The other choice, bool, ``(g,)``.
+        free
+            Where it can differ, bool, ``(g,)``.
+        seconds
+            Time left.
+        gap
+            Share of the cost of the free groups up to which it is the best.
+        """
+        group, weight, row, least = self._entries()
+        inside = free[group]
+        least = least - np.bincount(row, np.where(inside, 0, weight * base[group]), len(least))
+        # what no choice of free groups can violate says nothing
+        worst = np.bincount(row, np.where(inside, np.minimum(weight, 0), 0), len(least))
+        needed = least > worst + 1e-9
+        at = np.flatnonzero(inside & needed[row])
+        position = np.cumsum(needed)[row[at]] - 1
+        shape = (int(np.count_nonzero(needed)), self._g)
+        column = np.flatnonzero(free & (self.upper > 0))
+        matrix = sparse.csr_array((weight[at], (position, group[at])), shape=shape)[:, column]
+        program = highspy.HighsLp()
+        program.num_col_, program.num_row_ = len(column), shape[0]
+        program.col_cost_ = self._cost[column]
+        program.col_lower_, program.col_upper_ = np.zeros(len(column)), np.ones(len(column))
+        program.row_lower_ = least[needed]
+        program.row_upper_ = np.full(shape[0], highspy.kHighsInf)
+        program.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+        program.a_matrix_.num_col_, program.a_matrix_.num_row_ = len(column), shape[0]
+        program.a_matrix_.start_ = matrix.indptr
+        program.a_matrix_.index_ = matrix.indices
+        program.a_matrix_.value_ = matrix.data
+        program.integrality_ = [highspy.HighsVarType.kInteger] * len(column)
+        solver = _quiet()
+        solver.setOptionValue("mip_rel_gap", gap)
+        solver.setOptionValue("time_limit", max(seconds, 0.0))
+        solver.passModel(program)
+        known = highspy.HighsSolution()
+        known.col_value = base[column].astype(np.float64).tolist()
+        solver.setSolution(known)
+        solver.run()
+        if solver.getModelStatus() != _STATUS.kOptimal:
+            return None
+        x = np.where(free, 0.0, base)
+        x[column] = np.rint(np.array(solver.getSolution().col_value))
+        return x
+
+    def _entries(self) -> tuple[_Whole, _Real, _Whole, _Real]:
+        """Groups, weights and numbers of the cuts, entry by entry, and their right-hand sides."""
+        new = self._new
+        if new:
+            group, weight, row, least = self._known
+            first = len(least)
+            numbers = np.repeat(range(first, first + len(new)), [len(cut.group) for cut in new])
+            self._known = (
+                np.concatenate([group, *(cut.group for cut in new)]),
+                np.concatenate([weight, *(cut.weight for cut in new)]),
+                np.concatenate([row, numbers]),
+                np.concatenate([least, [cut.least for cut in new]]),
+            )
+            self._new = []
+        return self._known
 
     def publish(self, group: NDArray[np.int64]) -> None:
         """Leave these groups out of all choices from now on."""
@@ -116,7 +194,7 @@ class Master:
         return Choice(None, np.inf if impossible else -np.inf), np.zeros(self._g)
 
     def whole(self, seconds: float, start: NDArray[np.bool_], gap: float) -> Choice:
-        """The best choice of 0 or 1, up to this share of its cost.
+        """The best choice of 0 or 1, up to this share of its cost, or that is found in time.
 
         `start` is a choice known to satisfy all cuts.
         """
@@ -136,7 +214,8 @@ class Master:
             return Choice(None, np.inf)
         info = solver.getInfo()
         bound = info.mip_dual_bound
-        if status != _STATUS.kOptimal:
+        found = np.isfinite(info.objective_function_value)
+        if status != _STATUS.kOptimal and not (status == _STATUS.kTimeLimit and found):
             return Choice(None, bound if np.isfinite(bound) else -np.inf)
         return Choice(np.rint(np.array(solver.getSolution().col_value)), bound)
 
