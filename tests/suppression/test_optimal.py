@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from importlib import import_module
 from math import isclose
 from pathlib import Path
 from runpy import run_path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -34,6 +36,11 @@ from diskret.suppression.certify import certify
 from diskret.suppression.master import Cut
 from diskret.suppression.reduce import Changeable, changeable
 from diskret.suppression.separate import Attacks
+
+# the package has functions of these names
+searching: Any = import_module("diskret.suppression.optimal")
+separating: Any = import_module("diskret.suppression.separate")
+viewing: Any = import_module("diskret.suppression.view")
 
 
 def tried(problem: Problem, most: int = 9) -> Problem:
@@ -84,6 +91,45 @@ def test_costs_with_fractions_are_met_within_the_gap(problem: Problem, seed: int
         assert best <= cost[secondary].sum() * (1 + 1e-9) <= pattern.bound * (1 + 1.1e-4)
 
 
+@given(hard_problems(tiny=True), st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_what_serves_large_tables_is_right_in_small_ones_too(problem: Problem, limited: bool):
+    """Blocks of a few groups, and components that are taken for large."""
+    limit = time.monotonic() + 600 if limited else None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(searching, "_SMALL_PART", 0)
+        patch.setattr(searching, "_SMALL_GAP", 0)
+        patch.setattr(searching, "_SLOW", np.inf)
+        patch.setattr(searching, "_BLOCK", 3)
+        patch.setattr(separating, "_LARGE", 0)
+        patch.setattr(viewing, "_NEARBY", 1)
+        pattern = found(replace(tried(problem), deadline=limit))
+    if pattern is not None:
+        assert violations(problem, pattern.suppressed) == []
+        assert cost_of(problem, pattern.suppressed) == pattern.bound == cheapest(problem)
+
+
+def test_blocks_improve_a_pattern(
+    reference_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    problem = generated("t3_1k", "value", reference_data, tmp_path, monkeypatch)
+    monkeypatch.setattr(searching, "_SMALL_PART", 1)
+    monkeypatch.setattr(searching, "_SLOW", np.inf)
+    improved: list[bool] = []
+    improve = searching._Search._improve_within
+
+    def watched(self: Any, *arguments: Any) -> None:
+        before = self.upper
+        improve(self, *arguments)
+        improved.append(self.upper < before)
+
+    monkeypatch.setattr(searching._Search, "_improve_within", watched)
+    pattern = optimal(problem)
+    assert any(improved)
+    assert pattern.complete
+    assert isclose(cost_of(problem, pattern.suppressed), 115_774, rel_tol=1e-4)
+
+
 # ── inequalities ────────────────────────────────────────────────────────────────
 
 
@@ -107,15 +153,22 @@ def inequalities(problem: Problem, seed: int) -> tuple[Changeable, list[Cut]]:
     attacks = Attacks(cells, certify(cells, cells.primary), cells.primary)
     random = np.random.default_rng(seed)
     x = random.random(len(cells.down)) * (random.random(len(cells.down)) < 0.7)
-    cuts = attacks.of_rows() + attacks.companions(x) + attacks.of_choice(x, whole=False)
-    return cells, cuts + attacks.of_choice(np.rint(x), whole=True)
+    x[random.random(len(x)) < 0.3] = 1
+    cuts = attacks.of_rows() + attacks.companions(x)
+    # again, as what was learnt from one choice is used for the next
+    for choice in (x, (x + random.random(len(x))) / 2):
+        cuts += attacks.of_fractions(choice)
+        cuts += attacks.of_choice(np.rint(choice))
+    return cells, cuts
 
 
-@given(hard_problems(tiny=True), st.integers(0, 2**32 - 1))
+@given(hard_problems(tiny=True), st.integers(0, 2**32 - 1), st.sampled_from((0, 5000)))
 @settings(max_examples=60, deadline=None)
-def test_every_safe_pattern_satisfies_every_inequality(problem: Problem, seed: int):
+def test_every_safe_pattern_satisfies_every_inequality(problem: Problem, seed: int, large: int):
     try:
-        cells, cuts = inequalities(tried(problem, 8), seed)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(separating, "_LARGE", large)
+            cells, cuts = inequalities(tried(problem, 8), seed)
     except ProtectionError:  # nothing could be hidden, or a primary is fixed
         return
     assert broken(problem, cells, cuts) == []
@@ -181,7 +234,7 @@ def test_without_any_inequality_exact_judgement_still_finds_the_optimum(
     def nothing(self: Attacks, *_: object, **__: object) -> list[Cut]:
         return []
 
-    for name in ("of_rows", "companions", "of_choice"):
+    for name in ("of_rows", "companions", "of_choice", "of_fractions"):
         monkeypatch.setattr(Attacks, name, nothing)
     count = with_totals(np.array([[1, 3, 5], [4, 3, 6]]), [flat(2), flat(3)])
     problem = problem_of(count, [flat(2), flat(3)])
@@ -215,6 +268,7 @@ def test_a_solver_in_trouble_leaves_a_safe_pattern(monkeypatch: pytest.MonkeyPat
         raise ProtectionError("the linear solver found neither a solution nor that there is none")
 
     monkeypatch.setattr(Attacks, "of_choice", trouble)
+    monkeypatch.setattr(Attacks, "of_fractions", trouble)
     pattern = optimal(halves_problem())
     assert not pattern.complete
     assert violations(halves_problem(), pattern.suppressed) == []

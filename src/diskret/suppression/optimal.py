@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from diskret.errors import ProtectionError
 from diskret.progress import silent
 from diskret.suppression.blame import refuse_fixed
+from diskret.suppression.blocks import block
 from diskret.suppression.certify import certify, show
 from diskret.suppression.exact import part
 from diskret.suppression.greedy import moved, safe
@@ -29,10 +31,26 @@ _GAP = 1e-4
 _ROUGH, _FINE = 0.1, 2e-5
 #: Share of the time that the fractions leave to others, where it is limited.
 _KEPT = 0.4
+#: Share of it that is left when no more is improved.
+_LAST = 0.25
+#: Share of the time left for each whole choice.
+_SLICE = 0.3
+#: Share of the time in which a first pattern is tidied.
+_TIDY = 0.05
+#: Groups in a block; how many times as many there must be; blocks for each whole choice.
+_BLOCK, _SMALL_PART, _BLOCKS = 250, 10, 60
+#: Share of the cost up to which a gap is small.
+_SMALL_GAP = 0.02
+#: Share of the cost; blocks are tried when a whole choice raises the bound by less.
+_SLOW = 3e-3
+#: Choices in a block, after how many of them one is completed, and how good they are.
+_TRIES, _COMPLETE, _BLOCK_GAP = 8, 4, 2e-3
+#: Rounds of adding what a whole choice lacks.
+_ADDING = 6
 #: Surcharge, as a share of the least cost, that decides between equal patterns.
 _SURCHARGE = 1e-5
-#: Rounds in which the bound hardly rises, after which fractions are given up.
-_STALLED = 4
+#: Rounds in which the bound rises by less than a share of the gap; then fractions are given up.
+_STALLED, _RISE = 4, 3e-3
 
 
 def optimal(problem: Problem) -> Pattern:
@@ -40,8 +58,9 @@ def optimal(problem: Problem) -> Pattern:
 
     A 0-1 program chooses the groups to hide. It knows only some inequalities at first; attacks
     on its choices, first in fractions, then whole, give those that it lacks, until its
-    cheapest choice is safe. Choices in fractions guide the search for patterns, which begins
-    with that of `sequential`.
+    cheapest choice is safe. Choices in fractions and whole ones guide the search for patterns;
+    in large tables these are improved block by block as well. Under a deadline a pattern found
+    quickly comes first, as `sequential` finds it.
 
     Parameters
     ----------
@@ -68,7 +87,9 @@ def optimal(problem: Problem) -> Pattern:
     -----
     Cuts from the attackers' linear programs, their strengthening, and heuristics guided by
     fractions: Fischetti and Salazar (2001), "Solving the cell suppression problem on tabular
-    data with linear constraints", Management Science 47(7), 1008-1027.
+    data with linear constraints", Management Science 47(7), 1008-1027. Blocks: Shaw (1998),
+    "Using constraint programming and local search methods to solve vehicle routing problems", CP,
+    417-431.
 
     Examples
     --------
@@ -97,9 +118,14 @@ def optimal(problem: Problem) -> Pattern:
     ([False, True, True, False], 4.0)
     """
     search = _Search(problem)
+    if problem.deadline is not None:
+        search.begin()
     # a solver in trouble ends the search: the pattern is safe, and the bound holds
     with suppress(ProtectionError):
         search.run()
+    if not search.safe:
+        search.begin()
+    search.finish()
     return Pattern(
         search.cells.of_cells(search.hidden),
         "optimal",
@@ -132,8 +158,11 @@ class _Search:
         self.whole = _step(positive)
         self.step = self.whole / self.scale
         self.free = (self.cost == 0) & ~cells.primary
-        self.hidden, _ = safe(problem, cells, cells.primary | cells.started, self.certified)
+        # nothing is known yet that costs less than to hide everything
+        self.hidden, self.safe = np.ones(len(cells.down), dtype=bool), False
         self.upper = self._cost_of(self.hidden)
+        # whether all of the pattern is needed
+        self.tidy = False
         self.lower = 0.0
         # any pattern with a group that was dropped costs at least this
         self.dropped = inf
@@ -157,9 +186,23 @@ class _Search:
         deadline = self.problem.deadline
         return inf if deadline is None else deadline - time.monotonic()
 
+    def begin(self) -> None:
+        """A first safe pattern, quickly.
+
+        Raises
+        ------
+        ProtectionError
+            There is none, or time is up.
+        """
+        cells, seconds = self.cells, self.seconds()
+        until = None if seconds == inf else time.monotonic() + _TIDY * seconds
+        hidden = cells.primary | cells.started
+        hidden, tidy = safe(self.problem, cells, hidden, self.certified, tidy_until=until)
+        self._accept(hidden, tidy)
+
     def run(self) -> None:
         """Raise the bound and lower the cost until they meet or time is up."""
-        if self.lower >= self.target:
+        if self.safe and self.lower >= self.target:
             return
         shown = self.certified.copy()
         show(self.cells, self.cells.primary | self.free, shown)
@@ -170,19 +213,41 @@ class _Search:
         later = 1 + totals + self.cells.ties
         surcharge = _SURCHARGE * later / later.max(initial=1)
         self.master = Master(np.where(self.cost > 0, self.cost + surcharge, 0), fixed)
-        self.attacks = Attacks(self.cells, shown, fixed)
+        self.attacks = Attacks(self.cells, shown, fixed, self.problem.deadline)
         self.master.add(self.attacks.of_rows())
         # under a deadline, keep time to make patterns of what the fractions say
-        kept = 0.0 if self.problem.deadline is None else _KEPT * self.seconds()
-        x, settled = self._fractions(kept)
-        self._repair(x)
+        start = self.seconds()
+        x, settled = self._fractions(0.0 if start == inf else _KEPT * start)
+        if np.all((x < 1e-6) | (x > 1 - 1e-6)):
+            cuts, hidden = self._judge(x > 0.5)
+            self.master.add(cuts)
+            if hidden is not None:
+                self._accept(hidden)
+        self._repair(x, tidy=start == inf or not settled)
+        if not self.safe:
+            self.begin()
         if not settled:
             x, settled = self._fractions(0.0)
             self._repair(x)
         self._drop(*self._relaxed()[1:])
+        self.covered = self.attacks.fixed.copy()
+        self.slice = 1.0 if start == inf else _SLICE
         while self.lower < self.target and self.seconds() > 0:
-            if not self._whole():
+            if not self._whole(0.0 if start == inf else _LAST * start):
                 break
+
+    def finish(self) -> None:
+        """Publish again what nothing needs, if there is time and that was not done yet."""
+        # the cheapest pattern hides nothing in vain but what is free
+        needed = self.lower >= self.target and not self.free.any()
+        if self.tidy or needed or self.seconds() <= 0:
+            return
+        changes = show(self.cells, self.hidden, self.certified.copy(), one_by_one=False)
+        # a solver in trouble, or time that runs out, leaves the pattern as it is
+        with suppress(ProtectionError):
+            hidden, _ = safe(self.quiet, self.cells, self.hidden, self.certified, changes)
+            if self._cost_of(hidden) <= self.upper:
+                self.hidden, self.upper = hidden, self._cost_of(hidden)
 
     def _raise(self, bound: float) -> None:
         self.lower = max(self.lower, min(bound / (1 + _SURCHARGE), self.dropped, self.upper))
@@ -209,32 +274,96 @@ class _Search:
             if found is None:
                 break
             x = found
-            stalled = 0 if self.lower - before > 1e-3 * (self.upper - before) else stalled + 1
+            gap = min(self.upper - before, before)
+            stalled = 0 if self.lower - before > _RISE * gap else stalled + 1
             self._drop(bound, reduced)
             cuts = self.attacks.companions(x)
-            cuts += self.attacks.of_choice(x, whole=False)
+            cuts += self.attacks.of_fractions(x)
             if not cuts:
                 break
             self.master.add(cuts)
         return x, True
 
-    def _whole(self) -> bool:
+    def _whole(self, kept: float) -> bool:
         """A choice of 0 or 1, and what it lacks; False if time ran out."""
         open_share = (self.upper - self.lower) / self.upper
         gap = max(open_share * _ROUGH, _FINE)
-        choice = self.master.whole(self.seconds(), self.hidden, gap)
+        before = self.lower
+        choice = self.master.whole(self.slice * self.seconds(), self.hidden, gap)
         self._raise(choice.bound)
         if choice.x is None or self.lower >= self.target:
             return choice.x is not None or choice.bound == inf
-        cuts = self.attacks.companions(choice.x) + self.attacks.of_choice(choice.x, whole=True)
-        if not cuts:
+        cuts = self.attacks.of_choice(choice.x) + self.attacks.companions(choice.x)
+        if cuts:
+            self.master.add(cuts)
+            self._complete(choice.x > 0.5)
+            self._repair(choice.x, tidy=self.seconds() > kept)
+            # blocks are worth while once the whole program is slow
+            if self.lower - before < _SLOW * self.upper:
+                self._improve(kept)
+            self._fractions(kept)
+        else:
             cuts, hidden = self._judge(choice.x > 0.5)
+            self.master.add(cuts)
             if hidden is not None:
                 self._accept(hidden)
-        else:
-            self._repair(choice.x)
-        self.master.add(cuts)
+            # where time was too short to find another choice, all of it is given
+            self.slice = 1.0
         return True
+
+    def _complete(self, chosen: NDArray[np.bool_]) -> None:
+        """What a whole choice lacks even if the cheapest groups are added that it needs."""
+        for _ in range(_ADDING):
+            more = ~chosen & ~self.attacks.fixed
+            choice = self.master.best_within(chosen, more, self.seconds(), _ROUGH)
+            if choice is None:
+                return
+            cuts = self.attacks.of_choice(choice) + self.attacks.companions(choice)
+            if not cuts:
+                return
+            self.master.add(cuts)
+
+    def _improve(self, kept: float) -> None:
+        """Look for cheaper patterns that differ from the best one in a block only.
+
+        Blocks begin with the dearest groups that no block has covered yet. Tables of which a
+        block is no small part are left to the whole program, and so is a small gap.
+        """
+        candidate = (self.master.upper > 0) & ~self.attacks.fixed
+        near = self.upper - self.lower < _SMALL_GAP * self.upper
+        if near or np.count_nonzero(candidate) < _SMALL_PART * _BLOCK:
+            return
+        by_group = sparse.csc_array(self.cells.equations)
+        for _ in range(_BLOCKS):
+            left = np.flatnonzero(self.hidden & candidate & ~self.covered)
+            if len(left) == 0:
+                # all of the pattern was covered: once more from the beginning
+                self.covered = self.attacks.fixed.copy()
+            if len(left) == 0 or self.seconds() <= kept or self.lower >= self.target:
+                return
+            centre = int(left[np.argmax(self.cost[left])])
+            here = block(self.cells.equations, by_group, centre, candidate, _BLOCK)
+            self.covered |= here
+            self._improve_within(here, kept)
+
+    def _improve_within(self, here: NDArray[np.bool_], kept: float) -> None:
+        """The best pattern that differs in a block, if a few choices lead to one."""
+        for tries in range(1, _TRIES + 1):
+            choice = self.master.best_within(self.hidden, here, self.seconds() - kept, _BLOCK_GAP)
+            if choice is None or self.seconds() <= kept:
+                return
+            # a choice that hides less than the pattern does, but lacks something
+            if self._cost_of(choice > 0.5) > self.upper - max(0.5 * self.step, 1e-9 * self.upper):
+                return
+            cuts = self.attacks.of_choice(choice) + self.attacks.companions(choice)
+            if not cuts:
+                cuts, hidden = self._judge(choice > 0.5)
+                if hidden is not None:
+                    self._accept(hidden)
+                    return
+            elif tries % _COMPLETE == 0:
+                self._repair(choice, tidy=False)
+            self.master.add(cuts)
 
     def _drop(self, bound: float, reduced: NDArray[np.float64]) -> None:
         """Leave out what can only be part of patterns that are hardly cheaper than the best."""
@@ -244,24 +373,30 @@ class _Search:
             self.dropped = min(self.dropped, self.target)
             self.master.publish(np.flatnonzero(beyond))
 
-    def _repair(self, x: NDArray[np.float64]) -> None:
+    def _repair(self, x: NDArray[np.float64], tidy: bool = True) -> None:
         """A safe pattern near a choice in fractions, if there is time and need for one."""
-        if self.lower >= self.target or self.seconds() <= 0:
+        if (self.safe and self.lower >= self.target) or self.seconds() <= 0:
             return
         hidden = self.cells.primary | self.free | (x > 0.9)
         price = self.cells.price * np.maximum(1 - x, 0.02)
         reach = self.certified.copy()
         changes = show(self.cells, hidden, reach, one_by_one=False)
+        until = None if tidy else -inf
         try:
-            hidden, _ = safe(self.quiet, self.cells, hidden, self.certified, changes, price)
+            hidden, tidy = safe(
+                self.quiet, self.cells, hidden, self.certified, changes, price, until
+            )
         except ProtectionError:
             return
-        self._accept(hidden)
+        self._accept(hidden, tidy)
 
-    def _accept(self, hidden: NDArray[np.bool_]) -> None:
+    def _accept(self, hidden: NDArray[np.bool_], tidy: bool = False) -> None:
         cost = self._cost_of(hidden)
-        if cost < self.upper:
-            self.hidden, self.upper = hidden, cost
+        if not self.safe:
+            asked = max(int(np.count_nonzero(self.certified.missing(self.cells))), 1)
+            self.problem.progress("suppress", asked, asked)
+        if cost < self.upper or not self.safe:
+            self.hidden, self.upper, self.safe, self.tidy = hidden, cost, True, tidy
 
     def _cost_of(self, hidden: NDArray[np.bool_]) -> float:
         return float(self.cost[hidden].sum())
@@ -272,6 +407,8 @@ class _Search:
         What fails within a choice fails within every part of it, so at least one other group
         must be hidden, or the secondary that fails must not.
         """
+        if self.seconds() <= 0:
+            return [], None
         cells = self.cells
         allowed = chosen | cells.primary | self.free
         reach = self.certified.copy()

@@ -4,37 +4,42 @@ If a group is to move by U, then for any multipliers y of the equations A z = 0 
 r = e - Aᵀy of the other groups must add up to it: Σ max(r, 0)·up·x + max(-r, 0)·down·x ≥ U.
 Multipliers are taken from the attacker's linear program over a choice x in fractions; they
 are rounded first, so that every inequality is valid whatever the solver's tolerances.
+
+Groups that are hidden almost certainly may give the most of a movement. If all of them are
+chosen the others have the rest u to give, and if not, more; so the weights of the others can be cut
+down to u: Σ min(weight, u) x ≥ u over the others (knapsack cover inequalities: Carr, Fleischer,
+Leung and Phillips 2000, "Strengthening integrality gaps for capacitated network design and
+covering problems", SODA, 106-115). Where levels are large this says much more than the first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
 from diskret.suppression.exact import Reach
-from diskret.suppression.linear import Program
 from diskret.suppression.master import Cut
+from diskret.suppression.nearby import Movement, entries
 from diskret.suppression.reduce import Changeable
+from diskret.suppression.view import Ask, Component, View, components
 
 #: Multipliers are rounded to fractions with this denominator: all up to tenths.
 _PARTS = 2520
 #: Smaller weights are raised to this: the solver would take them for nothing.
 _LEAST_WEIGHT = 1e-5
 _VIOLATED = 1e-3
-
-
-@dataclass(frozen=True)
-class _Ask:
-    """One movement that is required: of `group`, in one or both directions, by `need`."""
-
-    group: int
-    signs: tuple[int, ...]
-    need: float
+#: Whole choices are judged more closely than fractions.
+_NEAR = 1e-9
+#: Components with more hidden groups are asked in surroundings first.
+_LARGE = 5000
+#: Choices for which a group that asked in vain is not asked, at most.
+_LONGEST_REST = 8
+_NOBODY = np.empty(0, dtype=np.int64)
 
 
 class Attacks:
@@ -48,14 +53,32 @@ class Attacks:
         What holds for every pattern.
     fixed
         Groups that every pattern hides, or may hide for nothing, bool, ``(g,)``.
+    deadline
+        Value of ``time.monotonic()`` after which nothing more is asked, or None.
     """
 
-    def __init__(self, cells: Changeable, shown: Reach, fixed: NDArray[np.bool_]):
+    def __init__(
+        self,
+        cells: Changeable,
+        shown: Reach,
+        fixed: NDArray[np.bool_],
+        deadline: float | None = None,
+    ):
+        self._deadline = inf if deadline is None else deadline
         self._cells = cells
         self.fixed = fixed
-        self._transposed = sparse.csr_array(cells.equations.T)
         self._by_group = sparse.csc_array(cells.equations)
         self.asks = sorted(_asks(cells, shown), key=lambda ask: -ask.need)
+        # where any group can do all that is needed, certain ones deserve no regard of their own
+        room = np.concatenate((cells.down, cells.up))
+        need = self.asks[0].need if self.asks else 0
+        self._alike = bool(room[room > 0].min(initial=np.inf) >= need)
+        # of each ask: equations to begin with, groups that met it, and when it is due again
+        self._rows: dict[int, NDArray[np.int64]] = {}
+        self._moved: dict[int, NDArray[np.int64]] = {}
+        self._idle: dict[int, int] = {}
+        self._rest: dict[int, int] = {}
+        self._round = 0
 
     def of_rows(self) -> list[Cut]:
         """What each equation alone says of the groups that must move."""
@@ -89,57 +112,199 @@ class Attacks:
             cuts.append(Cut(group, weight, 0.0))
         return cuts
 
-    def of_choice(self, x: NDArray[np.float64], whole: bool) -> list[Cut]:
-        """Inequalities that a choice violates; if it is whole and none is found, it has none."""
-        x = np.where(self.fixed, 1.0, x)
-        hidden = np.flatnonzero(x > 1e-7)
-        equations = self._cells.equations[:, hidden]
-        rows = np.flatnonzero(np.diff(equations.indptr))
-        equations = equations[rows]
-        m, k = equations.shape
-        row, column = equations.nonzero()
-        links = sparse.coo_array((np.ones(len(row), np.int8), (row, m + column)), (m + k, m + k))
-        label = connected_components(links, directed=False)[1]
-        of_group = np.full(len(x), -1)
-        of_group[hidden] = label[m:]
-        asks: dict[int, list[_Ask]] = {}
-        for ask in self.asks:
-            asks.setdefault(int(of_group[ask.group]), []).append(ask)
+    def of_fractions(self, x: NDArray[np.float64]) -> list[Cut]:
+        """Inequalities that a choice in fractions violates, as far as it is worth while."""
+        view = View(self._cells, np.where(self.fixed, 1.0, x))
+        if self._alike:
+            cuts, left = self._of_components(view, _VIOLATED)
+        else:
+            cuts, left = [], list(range(len(self.asks)))
+        self._round += 1
+        due = [number for number in left if self._rest.get(number, 0) <= self._round]
+        found = self._of_surroundings(view, due)
+        if not cuts and not found and len(due) < len(left):
+            found = self._of_surroundings(view, sorted(set(left) - set(due)))
+        return cuts + found
+
+    def of_choice(self, x: NDArray[np.float64]) -> list[Cut]:
+        """Inequalities that a choice of 0 and 1 violates; none if it has none, or time is up."""
+        view = View(self._cells, np.where(self.fixed, 1.0, x))
+        return self._of_components(view, _NEAR)[0]
+
+    def _of_components(self, view: View, near: float) -> tuple[list[Cut], list[int]]:
+        """What a choice lacks, from all equations that hang together; asks that are left.
+
+        Of fractions, large components are left.
+        """
+        label_of_row, label = components(view.equations)
+        by_component: dict[int, list[int]] = {}
+        for number, ask in enumerate(self.asks):
+            if not self._met(view, number):
+                by_component.setdefault(int(label[view.column[ask.group]]), []).append(number)
         cuts: list[Cut] = []
-        for component, here in asks.items():
-            columns = np.flatnonzero(label[m:] == component)
-            its_rows = np.flatnonzero(label[:m] == component)
-            attack = _Attack(
-                self._cells, x, hidden[columns], rows[its_rows], equations[its_rows][:, columns]
-            )
-            for ask in here:
-                for cut in self._against(attack, ask, whole):
-                    cuts.append(cut)
-                    if whole:
-                        cuts += _cover(cut, x)
+        left: list[int] = []
+        for component, numbers in by_component.items():
+            columns = np.flatnonzero(label == component)
+            if len(columns) > _LARGE and near > _NEAR:
+                left += numbers
+                continue
+            if len(columns) > _LARGE:
+                found, numbers = self._whole_of_surroundings(view, numbers)
+                cuts += found
+            rows = np.flatnonzero(label_of_row == component)
+            attack = Component(view, columns, rows, view.equations[rows][:, columns])
+            for number in numbers:
+                if not self._met(view, number):
+                    cuts += self._of_component(view, attack, number, near)
+        return cuts, sorted(left)
+
+    def _met(self, view: View, number: int) -> bool:
+        """Whether movements that were found already are enough, or time is up."""
+        if time.monotonic() > self._deadline:
+            return True
+        moved = self._moved.get(number)
+        if moved is not None and view.certain[moved].all():
+            return True
+        moved = view.met(self.asks[number])
+        if moved is not None:
+            self._moved[number] = moved
+        return moved is not None
+
+    def _of_surroundings(self, view: View, numbers: Iterable[int]) -> list[Cut]:
+        """What fractions lack in the surroundings of groups; who lacks nothing rests a while."""
+        cuts: list[Cut] = []
+        for number in numbers:
+            if self._met(view, number):
+                continue
+            found = self._of_shares(view, number)
+            cuts += found
+            idle = 0 if found else self._idle.get(number, 0) + 1
+            self._idle[number] = idle
+            self._rest[number] = self._round + min(2**idle, _LONGEST_REST)
         return cuts
 
-    def _against(self, attack: _Attack, ask: _Ask, whole: bool) -> Iterator[Cut]:
-        if attack.met(ask):
-            return
-        for cap in (1.0, np.inf) if whole else (1.0,):
-            found, duals = attack.furthest(ask, cap)
-            if found >= 1 - (1e-9 if whole else _VIOLATED):
-                return
-            for parts in (_PARTS, 0):
-                room = np.zeros(len(self._cells.down))
-                for sign, dual in zip(ask.signs, duals, strict=True):
-                    y = np.zeros(self._cells.equations.shape[0])
-                    y[attack.rows] = np.rint(dual * parts) if parts else dual
-                    slope = self._transposed @ y
-                    slope[ask.group] += sign * (parts or 1)
-                    room += self._room(np.arange(len(slope)), slope / (parts or 1), ask.need)
-                group = np.flatnonzero(room)
-                cuts = self._cut(group, room[group])
-                for cut in cuts:
-                    if cut.weight @ attack.x[cut.group] < cut.least - (1e-9 if whole else 1e-4):
-                        yield cut
-                        return
+    def _of_shares(self, view: View, number: int) -> list[Cut]:
+        """What fractions lack around a group, if certain groups alone are not enough."""
+        ask = self.asks[number]
+        moves = self._among_certain(view, number, 1 - 1e-6)
+        # what the certain groups lack, others must have, and none of them more than all of it
+        rest = 1 - sum(move.distance for move in moves)
+        if not moves or rest <= 1e-6:
+            return []
+        moves = view.furthest(ask, rest, moves[-1].rows, 1 - _VIOLATED)
+        if not moves:
+            return []
+        self._rows[number] = moves[-1].rows
+        if sum(move.distance for move in moves) >= 1 - _VIOLATED:
+            return []
+        limits = [(move.rows, move.duals) for move in moves]
+        return self._cuts(ask, limits, view, _VIOLATED)
+
+    def _whole_of_surroundings(
+        self, view: View, numbers: Sequence[int]
+    ) -> tuple[list[Cut], list[int]]:
+        """What a whole choice lacks around groups, and asks that this does not settle."""
+        cuts: list[Cut] = []
+        left: list[int] = []
+        for number in numbers:
+            if self._met(view, number):
+                continue
+            moves = self._among_certain(view, number, 1 - _NEAR)
+            found: list[Cut] = []
+            if moves and sum(move.distance for move in moves) < 1 - _NEAR:
+                limits = [(move.rows, move.duals) for move in moves]
+                found = self._cuts(self.asks[number], limits, view, _NEAR)
+            cuts += found
+            if not found:
+                left.append(number)
+        return cuts, left
+
+    def _among_certain(self, view: View, number: int, enough: float) -> list[Movement]:
+        """The furthest movements of certain groups; noted if they are possible and all it needs.
+
+        Movements shorter than `enough` are not followed.
+        """
+        ask = self.asks[number]
+        moves = view.furthest(ask, 0.0, self._rows.get(number, _NOBODY), enough)
+        if (
+            moves
+            and all(move.possible for move in moves)
+            and sum(move.distance for move in moves) >= 1 - _NEAR
+        ):
+            self._rows[number] = moves[-1].rows
+            for move in moves:
+                view.note(move.column, move.change * ask.need)
+            self._moved[number] = view.hidden[np.concatenate([move.column for move in moves])]
+        return moves
+
+    def _of_component(self, view: View, attack: Component, number: int, near: float) -> list[Cut]:
+        """What a choice lacks, from all equations that hang together."""
+        ask = self.asks[number]
+        for cap in (1.0, np.inf) if near == _NEAR else (1.0,):
+            found, duals, moved = attack.furthest(ask, cap)
+            if duals and found >= 1 - _NEAR:
+                self._moved[number] = moved
+            if found >= 1 - near:
+                return []
+            cuts = self._cuts(ask, [(attack.rows, dual) for dual in duals], view, near)
+            if cuts:
+                return cuts
+        return []
+
+    def _cuts(
+        self,
+        ask: Ask,
+        limits: Sequence[tuple[NDArray[np.int64], NDArray[np.float64]]],
+        view: View,
+        near: float,
+    ) -> list[Cut]:
+        """The inequalities of these multipliers that a choice violates.
+
+        Parameters
+        ----------
+        ask
+            The movement that they limit.
+        limits
+            Equations and multipliers for each of its directions.
+        view
+            The choice.
+        near
+            By how much they must be violated.
+        """
+        for parts in (_PARTS, 0):
+            group, room = self._limit(ask, limits, parts)
+            out: list[Cut] = []
+            for hidden in (self.fixed, view.certain):
+                for cut in self._cut(group, room, hidden):
+                    if cut.weight @ view.x[cut.group] < cut.least - near:
+                        out.append(cut)
+            if out:
+                return out
+        return []
+
+    def _limit(
+        self,
+        ask: Ask,
+        limits: Sequence[tuple[NDArray[np.int64], NDArray[np.float64]]],
+        parts: int,
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Groups, and what each contributes at most to a movement in units of the need."""
+        equations = self._cells.equations
+        groups: list[NDArray[np.int64]] = []
+        rooms: list[NDArray[np.float64]] = []
+        for sign, (rows, duals) in zip(ask.signs, limits, strict=True):
+            y = np.rint(duals * parts) if parts else duals
+            rows, y = rows[y != 0], y[y != 0]
+            entry, size = entries(equations.indptr, rows)
+            member = np.append(equations.indices[entry], ask.group)
+            factor = np.append(equations.data[entry] * np.repeat(y, size), sign * (parts or 1))
+            group, where = np.unique(member, return_inverse=True)
+            slope = np.bincount(where, factor, len(group)) / (parts or 1)
+            groups.append(group.astype(np.int64))
+            rooms.append(self._room(group, slope, ask.need))
+        group, where = np.unique(np.concatenate(groups), return_inverse=True)
+        room = np.bincount(where, np.concatenate(rooms)).astype(np.float64)
+        return group.astype(np.int64), room
 
     def _room(
         self, group: NDArray[np.integer], slope: NDArray[np.float64], need: float
@@ -151,89 +316,34 @@ class Attacks:
         out[moves] = np.abs(slope[moves]) * (room[moves] / need)
         return out
 
-    def _cut(self, group: NDArray[np.integer], room: NDArray[np.float64]) -> list[Cut]:
-        """The inequality over groups that can be chosen, as strong as it can be."""
-        fixed = self.fixed[group]
-        least = 1 - room[fixed].sum()
+    def _cut(
+        self,
+        group: NDArray[np.integer],
+        room: NDArray[np.float64],
+        hidden: NDArray[np.bool_] | None = None,
+    ) -> list[Cut]:
+        """The inequality over groups that can be chosen, as strong as it can be.
+
+        Whatever is chosen of `hidden`, and be it all, the others must have the rest, of which
+        no one needs to have more than all. `hidden` includes the fixed groups, its default.
+        """
+        within = (self.fixed if hidden is None else hidden)[group]
+        least = 1 - room[within].sum()
         if least <= 1e-9:
             return []
-        chosen = ~fixed & (room > 0)
+        chosen = ~within & (room > 0)
         weight = np.minimum(room[chosen] / least, 1)
         return [Cut(group[chosen].astype(np.int64), np.maximum(weight, _LEAST_WEIGHT), 1.0)]
 
 
-class _Attack:
-    """The attacker's linear program of one connected component of a choice."""
-
-    def __init__(
-        self,
-        cells: Changeable,
-        x: NDArray[np.float64],
-        group: NDArray[np.int64],
-        rows: NDArray[np.int64],
-        equations: sparse.csr_array,
-    ):
-        self.x = x
-        self.rows = rows
-        self._group = group
-        self._share = x[group]
-        self._room_down, self._room_up = cells.down[group], cells.up[group]
-        self._down, self._up = self._room_down * self._share, self._room_up * self._share
-        self._lowest, self._highest = np.zeros(len(group)), np.zeros(len(group))
-        self._program = Program(equations)
-        self._everything = np.arange(len(group))
-
-    def met(self, ask: _Ask) -> bool:
-        """Whether a movement found already is enough."""
-        at = int(np.searchsorted(self._group, ask.group))
-        reached = sum(float((self._highest if s > 0 else -self._lowest)[at]) for s in ask.signs)
-        return reached >= ask.need * (1 - 1e-9)
-
-    def furthest(self, ask: _Ask, cap: float) -> tuple[float, list[NDArray[np.float64]]]:
-        """How far a group can move, in units of the need, and the multipliers that limit it."""
-        at = int(np.searchsorted(self._group, ask.group))
-        index = np.array([at])
-        down = np.minimum(self._room_down / ask.need, cap) * self._share
-        up = np.minimum(self._room_up / ask.need, cap) * self._share
-        down[at], up[at] = min(self._down[at] / ask.need, 1), min(self._up[at] / ask.need, 1)
-        self._program.bound(self._everything, -down, up)
-        total, duals = 0.0, []
-        for sign in ask.signs:
-            self._program.price(index, np.array([-float(sign)]))
-            z = self._program.solve()
-            dual = self._program.duals()
-            self._program.price(index, np.zeros(1))
-            if z is None:
-                return 1.0, []
-            total += sign * float(z[at])
-            duals.append(dual)
-            z = z * ask.need
-            self._note(z)
-            if np.all(-z <= self._up) and np.all(z <= self._down):
-                self._note(-z)
-        return total, duals
-
-    def _note(self, z: NDArray[np.float64]) -> None:
-        self._highest = np.maximum(self._highest, z)
-        self._lowest = np.minimum(self._lowest, z)
-
-
-def _asks(cells: Changeable, shown: Reach) -> Iterator[_Ask]:
+def _asks(cells: Changeable, shown: Reach) -> Iterator[Ask]:
     """The movements that are not shown, of primary groups."""
     for group in np.flatnonzero(shown.missing(cells) & cells.primary).tolist():
         below, above = int(cells.below[group]), int(cells.above[group])
         width = int(cells.width[group])
         if shown.up[group] < above:
-            yield _Ask(group, (1,), above)
+            yield Ask(group, (1,), above)
         if shown.down[group] < below:
-            yield _Ask(group, (-1,), below)
+            yield Ask(group, (-1,), below)
         if shown.width[group] < width and width > max(above, below):
-            yield _Ask(group, (1, -1), width)
-
-
-def _cover(cut: Cut, x: NDArray[np.float64]) -> list[Cut]:
-    """At least one of the groups must be chosen that a whole choice leaves out."""
-    out = cut.group[x[cut.group] < 0.5]
-    if len(out) == 0 or (len(out) == len(cut.group) and (cut.weight == 1).all()):
-        return []
-    return [Cut(out, np.ones(len(out)), 1.0)]
+            yield Ask(group, (1, -1), width)
