@@ -24,7 +24,7 @@ LAYERS = (
     ("io",),
     ("hierarchy",),
     ("keys",),
-    ("errors", "kernel", "progress"),
+    ("errors", "kernel", "parallel", "progress"),
 )
 DEPTH = {folder: depth for depth, layer in enumerate(LAYERS) for folder in layer}
 ALLOWED_BESIDE = {("workflow", "datasets")}

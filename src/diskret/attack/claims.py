@@ -272,8 +272,14 @@ class _Questions:
         if self.shown.see(self.every, point.numerator / point.denominator):
             self.points.append(point)
 
-    def _take(self, answer: Answer) -> None:
-        if not answer.bounded:
+    def _farthest(self, direction: NDArray[np.float64]) -> Answer | None:
+        """None if the solver is in trouble; a table is known, so there is an answer."""
+        with suppress(ContradictionError, ProofError):
+            return self.programme.farthest(direction)
+        return None
+
+    def _take(self, answer: Answer | None) -> None:
+        if answer is None or not answer.bounded:
             return
         self._keep(answer.point)
         if self._nearly_whole(answer) and answer.broken.any():
@@ -291,16 +297,16 @@ class _Questions:
         if before < _WORTHWHILE:
             return 0
         either = self.random.choice([-1.0, 1.0], len(up))
-        self._take(self.programme.farthest(np.where(up & down, either, up.astype(float) - down)))
+        self._take(self._farthest(np.where(up & down, either, up.astype(float) - down)))
         up, down = self.shown.open().values()
         return before - int(up.sum() + down.sum())
 
     def _ask(self, unknown: int, sign: int) -> None:
         direction = np.zeros(len(self.every))
         direction[unknown] = sign
-        answer = self.programme.farthest(direction)
+        answer = self._farthest(direction)
         self._take(answer)
-        if not (self._nearly_whole(answer) and self.shown.open()[sign][unknown]):
+        if answer is None or not (self._nearly_whole(answer) and self.shown.open()[sign][unknown]):
             return
         goal = int(self.shown.goal(unknown, sign))
         if sign * (answer.vertex[unknown] - goal) > -1e-6:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import TypeVar
+
+from diskret.parallel import cores
 
 Piece = TypeVar("Piece")
 Result = TypeVar("Result")
@@ -47,7 +48,7 @@ def in_order(
     >>> list(in_order(abs, [-3, 2, -1], workers=2))
     [3, 2, 1]
     """
-    workers = min(workers or os.cpu_count() or 1, len(pieces))
+    workers = min(workers or cores(), len(pieces))
     if workers < 2:
         for piece in pieces:
             waiting()
