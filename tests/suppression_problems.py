@@ -20,6 +20,12 @@ from diskret.suppression import Method, Pattern, Problem
 from diskret.system import Cell, System
 from diskret.tables import Dimension, Table
 
+#: Two regions of three each.
+REGIONS = Hierarchy(
+    ("Total", "N", "N1", "N2", "N3", "S", "S1", "S2", "S3"),
+    np.array([-1, 0, 1, 1, 1, 0, 5, 5, 5], dtype=np.int32),
+)
+
 # ── an attacker of the test's own ───────────────────────────────────────────────
 
 

@@ -27,11 +27,19 @@ from suppression_problems import (
 from diskret.attack import Requirements
 from diskret.errors import InputError, ProtectionError
 from diskret.hierarchy import Hierarchy
-from diskret.suppression import Method, Problem, hypercube, network, optimal, sequential
+from diskret.suppression import (
+    Method,
+    Problem,
+    hypercube,
+    modular,
+    network,
+    optimal,
+    sequential,
+)
 
-every_method = pytest.mark.parametrize("method", [sequential, optimal, hypercube, network])
+every_method = pytest.mark.parametrize("method", [sequential, modular, optimal, hypercube, network])
 #: Those that ask for no table.
-every_method_for_systems = pytest.mark.parametrize("method", [sequential, optimal])
+every_method_for_systems = pytest.mark.parametrize("method", [sequential, modular, optimal])
 
 
 @pytest.fixture

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import linprog
 
-from diskret.suppression.blocks import block
 from diskret.suppression.master import Cut, Master
 from diskret.suppression.nearby import Movement, Surroundings
+from diskret.suppression.neighbours import neighbours
 
 NOTHING = np.empty(0, dtype=np.int64)
 
@@ -83,7 +83,7 @@ def test_a_block_holds_candidates_around_its_centre(seed: int, size: int):
     equations, _ = system(seed)
     candidate = np.random.default_rng(seed).random(8) < 0.7
     rows = sparse.csr_array(equations)
-    here = block(rows, sparse.csc_array(equations), 0, candidate, size)
+    here = neighbours(rows, sparse.csc_array(equations), 0, candidate, size)
     hanging = np.zeros(8, dtype=bool)
     hanging[0] = True
     for _ in range(8):

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
@@ -187,7 +185,7 @@ class _Question:
         cells = changeable(released)
         self.group = int(cells.group[cell])
         self.cells = _asking(problem, cells, self.group, cell)
-        self._deadline = problem.deadline
+        self._seconds = problem.seconds
         self._here = part(cells, np.ones(len(cells.down), dtype=bool))
         k = len(self._here.cell)
         self._search = Search(self._here, np.zeros(k, dtype=bool), cells.price[self._here.cell])
@@ -211,9 +209,6 @@ class _Question:
             pass  # each change is noted in reach
         self._search.publish(fixed, False)
         return not reach.misses(self.cells, self.group)
-
-    def _seconds(self) -> float:
-        return inf if self._deadline is None else self._deadline - time.monotonic()
 
 
 def _asking(problem: Problem, cells: Changeable, group: int, cell: int) -> Changeable:

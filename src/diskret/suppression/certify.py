@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from diskret.suppression.exact import Change, Part, Reach, checked, part
+from diskret.parallel import cores
+from diskret.suppression.exact import Change, Part, Reach, checked, part, part_of
 from diskret.suppression.linear import Program
 from diskret.suppression.reduce import Changeable
 
+#: Components are put together in programs of about so many groups.
+_BUNDLE = 1_000
+#: Largest number of programs with random directions.
+_ROUNDS = 8
 
-def certify(cells: Changeable, hidden: NDArray[np.bool_], rounds: int = 8) -> Reach:
+
+def certify(cells: Changeable, hidden: NDArray[np.bool_], one_by_one: bool = True) -> Reach:
     """Show how far the `hidden` groups can move, as far as it is required.
 
     A few programs move all groups at once in random directions; then every component is
@@ -24,11 +32,11 @@ def certify(cells: Changeable, hidden: NDArray[np.bool_], rounds: int = 8) -> Re
         The groups and their requirements.
     hidden
         Which groups are suppressed, bool, ``(g,)``.
-    rounds
-        Largest number of programs with random directions.
+    one_by_one
+        Whether to ask for what random directions leave open.
     """
     reach = Reach(len(cells.down))
-    show(cells, hidden, reach, rounds)
+    show(cells, hidden, reach, one_by_one)
     return reach
 
 
@@ -36,35 +44,50 @@ def show(
     cells: Changeable,
     hidden: NDArray[np.bool_],
     reach: Reach,
-    rounds: int = 8,
     one_by_one: bool = True,
 ) -> list[Change]:
     """Add to `reach` what the `hidden` groups can show of what is missing; the changes found.
 
     Without `one_by_one` only by random directions: quick, but some groups may be left.
     """
-    here = part(cells, hidden)
+    with ThreadPoolExecutor(cores()) as pool:
+        bundles = pool.map(
+            lambda groups: _show(cells, part_of(cells, groups), reach, one_by_one),
+            _bundles(part(cells, hidden)),
+        )
+        return [change for found in bundles for change in found]
+
+
+def _bundles(here: Part) -> list[NDArray[np.int64]]:
+    """The groups of some components together, so that programs are neither tiny nor huge."""
+    order = np.argsort(here.component, kind="stable")
+    ends = np.flatnonzero(np.diff(here.component[order], append=-1))
+    # the last component that begins in each stretch of so many groups ends a bundle
+    cuts = ends[np.flatnonzero(np.diff(ends // _BUNDLE, append=-1))] + 1
+    return [np.sort(here.cell[own]) for own in np.split(order, cuts[:-1]) if len(own)]
+
+
+def _show(cells: Changeable, here: Part, reach: Reach, one_by_one: bool) -> list[Change]:
     found: list[Change] = []
-    if len(here.cell):
-        _together(cells, here, reach, rounds, found)
-        if one_by_one:
-            _one_by_one(cells, here, reach, found)
+    _together(cells, here, reach, found)
+    if one_by_one:
+        _one_by_one(cells, here, reach, found)
     return found
 
 
-def _together(
-    cells: Changeable, here: Part, reach: Reach, rounds: int, found: list[Change]
-) -> None:
+def _together(cells: Changeable, here: Part, reach: Reach, found: list[Change]) -> None:
     """Move as many groups as possible as far as needed, in random directions."""
     random = np.random.default_rng(0)
     k = len(here.cell)
-    needed = _needed(cells, here.cell)
+    needed = cells.need[here.cell].astype(np.float64)
     # z = first + second; only the first, up to the need, is rewarded
     program = Program(sparse.hstack([here.equations, here.equations], format="csr"), here.unit)
     everything = np.arange(2 * k)
-    wanted = reach.missing(cells)[here.cell]
-    for _ in range(rounds):
-        rise = random.random(k) < 0.5
+    wanted = reach.missing(cells, here.cell)
+    below = wanted & (reach.down[here.cell] < needed)
+    above = wanted & (reach.up[here.cell] < needed)
+    for _ in range(_ROUNDS):
+        rise = np.where(below & above | ~wanted, random.random(k) < 0.5, above)
         ahead, behind = np.where(rise, here.up, here.down), np.where(rise, here.down, here.up)
         need = np.where(wanted, np.minimum(needed, ahead), ahead)
         rest = np.where(wanted, ahead, 0) - np.where(wanted, need, 0)
@@ -80,8 +103,11 @@ def _together(
         for change in checked(here, answer[:k] + answer[k:]):
             reach.add(change)
             found.append(change)
-        before, wanted = wanted, reach.missing(cells)[here.cell]
-        if before.sum() - wanted.sum() <= 0.02 * before.sum():
+        before = below.sum() + above.sum()
+        wanted = reach.missing(cells, here.cell)
+        below = wanted & (reach.down[here.cell] < needed)
+        above = wanted & (reach.up[here.cell] < needed)
+        if before - below.sum() - above.sum() <= 0.02 * before:
             return
 
 
@@ -89,11 +115,11 @@ def _one_by_one(cells: Changeable, here: Part, reach: Reach, found: list[Change]
     """Ask every component for one group at a time; one program asks all components."""
     program = Program(here.equations, here.unit)
     program.bound(np.arange(len(here.cell)), -here.down, here.up)
-    needed = _needed(cells, here.cell)
+    needed = cells.need[here.cell].astype(np.float64)
     for sign in (1.0, -1.0):
         asked = np.zeros(len(here.cell), dtype=bool)
         while True:
-            wanted = np.flatnonzero(reach.missing(cells)[here.cell] & ~asked)
+            wanted = np.flatnonzero(reach.missing(cells, here.cell) & ~asked)
             if len(wanted) == 0:
                 break
             now = wanted[np.unique(here.component[wanted], return_index=True)[1]]
@@ -114,9 +140,3 @@ def _one_by_one(cells: Changeable, here: Part, reach: Reach, found: list[Change]
                 for change in checked(here, answer):
                     reach.add(change)
                     found.append(change)
-
-
-def _needed(cells: Changeable, cell: NDArray[np.int64]) -> NDArray[np.float64]:
-    """A distance that is enough on either side."""
-    half = -(-cells.width[cell] // 2)
-    return np.maximum.reduce([cells.below[cell], cells.above[cell], half]).astype(np.float64)

@@ -4,24 +4,32 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from diskret.progress import Progress, silent
-from diskret.suppression.exact import Change, Reach, part
+from diskret.suppression.blocks import Block, Blocks
+from diskret.suppression.exact import Change, Reach, part, part_of
+from diskret.suppression.problem import Problem
 from diskret.suppression.reduce import Changeable
 from diskret.suppression.search import Search, fulfil
 
+#: Components of more groups are searched in blocks, blocks of more cells not at all.
+_SMALL, _NEARBY = 4_000, 3_000
+#: Programs that are kept for later.
+_KEPT = 500
+
 
 def clean_up(
+    problem: Problem,
     cells: Changeable,
     hidden: NDArray[np.bool_],
     certified: Reach,
     changes: list[Change],
-    deadline: float | None = None,
-    progress: Progress = silent,
+    blocks: Blocks | None = None,
+    until: float | None = None,
 ) -> tuple[NDArray[np.bool_], list[Change], bool]:
     """Publish hidden groups again, dearest first, while every requirement can be shown.
 
@@ -30,6 +38,8 @@ def clean_up(
 
     Parameters
     ----------
+    problem
+        For the time left and progress.
     cells
         The groups and their requirements.
     hidden
@@ -38,10 +48,11 @@ def clean_up(
         What is shown by changes of primary groups alone.
     changes
         Changes within `hidden` that, with `certified`, show all requirements.
-    deadline
-        Value of ``time.monotonic()`` at which to stop.
-    progress
-        Told the number of groups tried.
+    blocks
+        Where to look for other changes in large patterns; None: everywhere. A group that
+        could only be published by changes of more than a large block stays hidden.
+    until
+        Value of ``time.monotonic()`` at which to stop, if that is before time is up.
 
     Returns
     -------
@@ -49,16 +60,17 @@ def clean_up(
         The smaller pattern, changes within it that show all requirements, and whether
         the pass was finished.
     """
-    pattern = _Pattern(cells, hidden, certified, changes)
+    pattern = _Pattern(cells, hidden, certified, changes, blocks)
     candidates = np.flatnonzero(hidden & ~cells.primary)
     candidates = candidates[np.argsort(-cells.price[candidates], kind="stable")]
     for done, group in enumerate(candidates.tolist()):
-        if deadline is not None and time.monotonic() > deadline:
+        if problem.seconds() <= 0 or (until is not None and time.monotonic() > until):
             return pattern.hidden, pattern.changes, False
-        progress("publish again", done, len(candidates))
+        problem.work.step()
+        problem.progress("publish again", done, len(candidates))
         if pattern.hidden[group]:
             pattern.try_to_publish(group)
-    progress("publish again", len(candidates), len(candidates))
+    problem.progress("publish again", len(candidates), len(candidates))
     return pattern.hidden, pattern.changes, True
 
 
@@ -71,6 +83,7 @@ class _Pattern:
         hidden: NDArray[np.bool_],
         certified: Reach,
         changes: list[Change],
+        blocks: Blocks | None,
     ):
         self.cells = cells
         self.hidden = hidden.copy()
@@ -82,8 +95,7 @@ class _Pattern:
         here = part(cells, hidden)
         self.component = np.full(len(hidden), -1)
         self.component[here.cell] = here.component
-        self.searches: dict[int, Search] = {}
-        self.by_cell = sparse.csc_array(cells.equations)
+        self.searches = _Searches(cells, self.hidden, self.component, blocks)
         self.left = np.diff(cells.equations[:, np.flatnonzero(hidden)].indptr)
         for change in changes:
             for component in np.unique(self.component[change.cell]):
@@ -102,35 +114,37 @@ class _Pattern:
         lost = {change for i in gone for change in self.moved_by[i]}
         moved = {i for change in lost for i in change.cell.tolist()} - gone
         moved = sorted(i for i in moved if self.needy[i])
-        reach = self._without(lost, moved)
+        before = self.reach.at(moved)
+        self._forget(lost, moved)
         index = np.array(sorted(gone), dtype=np.int64)
-        shown, found = self._show(reach, moved, index)
+        shown, found = self._show(moved, index)
+        if not shown:
+            self.reach.raise_to(moved, before)
         for change in found:
             self._keep(change)
         if shown:
-            self._publish(index)
+            self.hidden[index] = False
+            for i in index:
+                self.left[self._rows(i)] -= 1
+            self.searches.publish(index)
             for change in lost:
                 for i in change.cell.tolist():
                     del self.moved_by[i][change]
-            self.reach = reach
 
-    def _show(
-        self, reach: Reach, moved: list[int], gone: NDArray[np.int64]
-    ) -> tuple[bool, list[Change]]:
+    def _show(self, moved: list[int], gone: NDArray[np.int64]) -> tuple[bool, list[Change]]:
         """Whether the moved groups meet their requirements without those gone, and how."""
-        missing = [i for i in moved if reach.misses(self.cells, i)]
         found: list[Change] = []
-        if missing:
-            search = self._search(int(self.component[missing[0]]))
-            fixed = np.flatnonzero(np.isin(search.here.cell, gone))
-            search.publish(fixed)
-            for i in missing:
-                if reach.misses(self.cells, i):
-                    found += fulfil(search, self.cells, reach, i)
-                if reach.misses(self.cells, i):
+        for i in [i for i in moved if self.reach.misses(self.cells, i)]:
+            for search in self.searches.around(i):
+                if not self.reach.misses(self.cells, i):
                     break
-            search.publish(fixed, False)
-        return not any(reach.misses(self.cells, i) for i in missing), found
+                fixed = np.flatnonzero(np.isin(search.here.cell, gone))
+                search.publish(fixed)
+                found += fulfil(search, self.cells, self.reach, i)
+                search.publish(fixed, False)
+            if self.reach.misses(self.cells, i):
+                return False, found
+        return True, found
 
     def _fixed_with(self, group: int) -> set[int]:
         """The group and all that would be alone in an equation once it is published."""
@@ -148,36 +162,67 @@ class _Pattern:
                     queue += alone
         return gone
 
-    def _without(self, lost: set[Change], moved: list[int]) -> Reach:
-        """What is shown without some changes; `moved` are the groups they moved."""
-        reach = self.reach.copy()
-        reach.down[moved], reach.up[moved] = self.certified.down[moved], self.certified.up[moved]
-        reach.width[moved] = self.certified.width[moved]
+    def _forget(self, lost: set[Change], moved: list[int]) -> None:
+        """Take back what some changes show; `moved` are the groups they moved."""
+        self.reach.set_to(moved, self.certified.at(moved))
         for change in {change: None for i in moved for change in self.moved_by[i]}:
             if change not in lost:
-                reach.add(change)
-        return reach
-
-    def _search(self, component: int) -> Search:
-        if component not in self.searches:
-            here = part(self.cells, self.hidden & (self.component == component))
-            everything = np.ones(len(here.cell), dtype=bool)
-            self.searches[component] = Search(here, everything, np.zeros(len(here.cell)))
-        return self.searches[component]
-
-    def _publish(self, gone: NDArray[np.int64]) -> None:
-        self.hidden[gone] = False
-        for i in gone:
-            self.left[self._rows(i)] -= 1
-        for component in np.unique(self.component[gone]).tolist():
-            if component in self.searches:
-                search = self.searches[component]
-                search.publish(np.flatnonzero(np.isin(search.here.cell, gone)))
+                self.reach.add(change)
 
     def _rows(self, group: int) -> NDArray[np.int32]:
-        return self.by_cell.indices[self.by_cell.indptr[group] : self.by_cell.indptr[group + 1]]
+        by_group = self.cells.by_group
+        return by_group.indices[by_group.indptr[group] : by_group.indptr[group + 1]]
 
     def _keep(self, change: Change) -> None:
         self.reach.add(change)
         for i in change.cell.tolist():
             self.moved_by[i][change] = None
+
+
+class _Searches:
+    """Programs of hidden groups: whole components if these are small, else blocks.
+
+    `hidden` is the pattern's own array, which changes; the programs follow when they are used.
+    """
+
+    def __init__(
+        self,
+        cells: Changeable,
+        hidden: NDArray[np.bool_],
+        component: NDArray[np.int64],
+        blocks: Blocks | None,
+    ):
+        self._cells, self._hidden, self._component, self._blocks = cells, hidden, component, blocks
+        self._size = np.bincount(component + 1)[1:]
+        self._published: list[NDArray[np.int64]] = []
+        self._kept: dict[int | Block, tuple[Search, int]] = {}
+
+    def publish(self, gone: NDArray[np.int64]) -> None:
+        """These groups are not hidden any more."""
+        self._published.append(gone)
+
+    def around(self, group: int) -> Iterator[Search]:
+        """Ever larger programs in which a group can move."""
+        component = int(self._component[group])
+        if self._blocks is None or self._size[component] <= _SMALL:
+            yield self._search(component, lambda: np.flatnonzero(self._component == component))
+            return
+        for block in self._blocks.around(group):
+            if block.size > _NEARBY:
+                return
+            yield self._search(block, partial(self._blocks.groups, block))
+
+    def _search(self, where: int | Block, inside: Callable[[], NDArray[np.int64]]) -> Search:
+        search, upto = self._kept.pop(where, (None, 0))
+        if search is None:
+            groups = inside()
+            here = part_of(self._cells, groups[self._hidden[groups]])
+            everything = np.ones(len(here.cell), dtype=bool)
+            search = Search(here, everything, np.zeros(len(here.cell)))
+        elif upto < len(self._published):
+            gone = np.concatenate(self._published[upto:])
+            search.publish(np.flatnonzero(np.isin(search.here.cell, gone)))
+        self._kept[where] = search, len(self._published)
+        if len(self._kept) > _KEPT:
+            del self._kept[next(iter(self._kept))]
+        return search

@@ -7,7 +7,7 @@ them, integers decide.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,16 +65,33 @@ class Change:
         How far below and above its original value each is shown to be possible, and the
         distance between the two, int64, ``(s,)``. Both are known where the opposite
         change is possible as well.
+    step, divisor
+        The change is ``step / divisor``, int64, ``(s,)``.
+    there, back
+        Whether this change of the group, and its opposite, are possible, bool, ``(s,)``.
     """
 
     cell: NDArray[np.int64]
     down: NDArray[np.int64]
     up: NDArray[np.int64]
     width: NDArray[np.int64]
+    step: NDArray[np.int64]
+    divisor: int
+    there: NDArray[np.bool_]
+    back: NDArray[np.bool_]
 
-    def only(self, there: NDArray[np.bool_]) -> Change:
+    def only(self, which: NDArray[np.bool_]) -> Change:
         """The same for some of the groups, bool, ``(s,)``: whole components of a part."""
-        return Change(self.cell[there], self.down[there], self.up[there], self.width[there])
+        return Change(
+            self.cell[which],
+            self.down[which],
+            self.up[which],
+            self.width[which],
+            self.step[which],
+            self.divisor,
+            self.there[which],
+            self.back[which],
+        )
 
 
 class Reach:
@@ -95,9 +112,12 @@ class Reach:
             [self.width[at], change.width, self.down[at] + self.up[at]]
         )
 
-    def missing(self, cells: Changeable) -> NDArray[np.bool_]:
-        """Which groups do not meet their requirement yet, ``(g,)``."""
-        return (self.down < cells.below) | (self.up < cells.above) | (self.width < cells.width)
+    def missing(
+        self, cells: Changeable, at: NDArray[np.int64] | slice = slice(None)
+    ) -> NDArray[np.bool_]:
+        """Which groups, or which of some, do not meet their requirement yet."""
+        short = (self.down[at] < cells.below[at]) | (self.up[at] < cells.above[at])
+        return short | (self.width[at] < cells.width[at])
 
     def misses(self, cells: Changeable, group: int) -> bool:
         """Whether one group does not meet its requirement yet."""
@@ -107,6 +127,18 @@ class Reach:
             or self.width[group] < cells.width[group]
         )
 
+    def at(self, groups: Sequence[int]) -> NDArray[np.int64]:
+        """What is shown of some groups, ``(3, s)``."""
+        return np.stack([self.down[groups], self.up[groups], self.width[groups]])
+
+    def set_to(self, groups: Sequence[int], shown: NDArray[np.int64]) -> None:
+        """Take this for all that is shown of some groups."""
+        self.down[groups], self.up[groups], self.width[groups] = shown
+
+    def raise_to(self, groups: Sequence[int], shown: NDArray[np.int64]) -> None:
+        """Take note of what is shown of some groups beside what is known."""
+        self.set_to(groups, np.maximum(self.at(groups), shown))
+
     def copy(self) -> Reach:
         """A copy that can be added to on its own."""
         other = Reach(0)
@@ -115,9 +147,14 @@ class Reach:
 
 
 def part(cells: Changeable, hidden: NDArray[np.bool_]) -> Part:
-    """What can change if only the `hidden` groups are suppressed."""
-    kept = np.flatnonzero(hidden)
-    equations = cells.equations[:, kept]
+    """What can change if only the `hidden` groups are suppressed, bool, ``(g,)``."""
+    return part_of(cells, np.flatnonzero(hidden))
+
+
+def part_of(cells: Changeable, kept: NDArray[np.int64]) -> Part:
+    """What can change if only these groups are suppressed; ascending."""
+    equations = sparse.csr_array(cells.by_group[:, kept])
+    equations = equations[np.diff(equations.indptr) > 0]
     while True:
         size = np.diff(equations.indptr)
         alone = equations.indices[equations.indptr[:-1][size == 1]]
@@ -180,7 +217,8 @@ def _change(
     there[component[outside_there]] = False
     back[component[outside_back]] = False
     at = np.flatnonzero((step != 0) & (there | back)[component])
-    ahead = np.where(there[component[at]], step[at], 0)
-    behind = np.where(back[component[at]], -step[at], 0)
+    there, back = there[component[at]], back[component[at]]
+    ahead, behind = np.where(there, step[at], 0), np.where(back, -step[at], 0)
     rise, fall = np.maximum(ahead, behind), np.maximum(-ahead, -behind)
-    return Change(here.cell[at], fall // divisor, rise // divisor, (rise + fall) // divisor)
+    below, above, width = (move // divisor for move in (fall, rise, rise + fall))
+    return Change(here.cell[at], below, above, width, step[at], divisor, there, back)

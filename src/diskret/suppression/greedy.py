@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import replace
-from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diskret.errors import ProtectionError
 from diskret.suppression.blame import unprotectable
+from diskret.suppression.blocks import Blocks
+from diskret.suppression.blockwise import hide_in_blocks
 from diskret.suppression.cleanup import clean_up
 from diskret.suppression.exact import Change, Reach, part
 from diskret.suppression.problem import Problem
@@ -26,6 +26,7 @@ def safe(
     certified: Reach,
     changes: Sequence[Change] = (),
     price: NDArray[np.float64] | None = None,
+    blocks: Blocks | None = None,
     tidy_until: float | None = None,
 ) -> tuple[NDArray[np.bool_], bool]:
     """Hide the cheapest groups until all is shown, then publish again what is not needed.
@@ -44,6 +45,8 @@ def safe(
         Changes within `hidden` that are known already.
     price
         Prices for the search alone, float64 > 0, ``(g,)``; by default those of `cells`.
+    blocks
+        Where to look first, if not in the whole table.
     tidy_until
         Value of ``time.monotonic()`` after which nothing more is published again, if that is
         before the deadline.
@@ -59,15 +62,12 @@ def safe(
         A group cannot be protected, or the deadline passed before all were.
     """
     search = cells if price is None else replace(cells, price=price)
-    hidden, shown = _hide(problem, search, hidden, certified, list(changes))
-    ends = [end for end in (problem.deadline, tidy_until) if end is not None]
-    hidden, shown, complete = clean_up(
-        cells, hidden, certified, shown, min(ends, default=None), problem.progress
-    )
+    hidden, shown = _hide(problem, search, hidden, certified, changes, blocks)
+    hidden, shown, complete = clean_up(problem, cells, hidden, certified, shown, blocks, tidy_until)
     hidden = moved(cells, shown)
     while (exact := _exact_secondaries(cells, hidden, certified, shown)).any():
         cells = replace(cells, width=np.maximum(cells.width, exact))
-        hidden, shown = _hide(problem, cells, hidden, certified, shown)
+        hidden, shown = _hide(problem, cells, hidden, certified, shown, blocks)
     return hidden, complete
 
 
@@ -76,38 +76,41 @@ def _hide(
     cells: Changeable,
     hidden: NDArray[np.bool_],
     certified: Reach,
-    changes: list[Change],
+    changes: Sequence[Change],
+    blocks: Blocks | None,
 ) -> tuple[NDArray[np.bool_], list[Change]]:
     """Add the cheapest cells to a pattern until every requirement is shown to hold."""
     reach, hidden, changes = certified.copy(), hidden.copy(), list(changes)
     for change in changes:
         reach.add(change)
+
     todo = np.flatnonzero(reach.missing(cells))
+    if blocks is not None and len(todo):
+        changes += hide_in_blocks(problem, cells, blocks, hidden, reach)
+        todo = np.flatnonzero(reach.missing(cells))
     if len(todo) == 0:
         return hidden, changes
-    need = np.maximum.reduce([cells.below[todo], cells.above[todo], cells.width[todo] // 2])
-    todo = todo[np.argsort(-need, kind="stable")]
+    todo = todo[np.argsort(-cells.need[todo], kind="stable")]
     here = part(cells, np.ones(len(hidden), dtype=bool))
     search = Search(here, hidden[here.cell], cells.price[here.cell])
-
-    def seconds() -> float:
-        return inf if problem.deadline is None else problem.deadline - time.monotonic()
 
     for done, group in enumerate(todo.tolist()):
         problem.progress("suppress", done, len(todo))
         if not reach.misses(cells, group):
             continue
-        for change in fulfil(search, cells, reach, group, seconds) if seconds() > 0 else ():
+        problem.work.step()
+        asked = problem.seconds() > 0
+        for change in fulfil(search, cells, reach, group, problem.seconds) if asked else ():
             new = change.cell[~hidden[change.cell]]
             hidden[new] = True
             search.hide(np.searchsorted(here.cell, new))
             changes.append(change)
         if reach.misses(cells, group):
-            if seconds() > 0:
+            if problem.seconds() > 0:
                 raise unprotectable(problem, _originals(problem, cells, group))
             raise ProtectionError(
                 f"time limit too short: {len(todo) - done} of {len(todo)} cells were still to be "
-                "protected; allow more time"
+                "protected; allow more time, or a larger budget"
             )
     problem.progress("suppress", len(todo), len(todo))
     return hidden, changes

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -143,7 +141,7 @@ class _Cover:
             return out
 
         hidden = cells.of_cells(cells.primary | cells.started)
-        self.deadline = problem.deadline
+        self.seconds = problem.seconds
         self.wanted = cells.of_cells(cells.primary)
         self.room = Room(
             down=of_cells(cells.down, usable),
@@ -170,7 +168,7 @@ class _Cover:
             # another's hypercube may have given it room since
             if not self._lacking(cell[[at]], role[[at]])[0]:
                 continue
-            if self.deadline is not None and time.monotonic() > self.deadline:
+            if self.seconds() <= 0:
                 return False
             one = cell[at]
             need = Need(float(self.below[one]), float(self.above[one]), float(self.width[one]))

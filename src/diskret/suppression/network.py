@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from math import inf
 
@@ -114,7 +113,7 @@ def _protected(
     hidden, changes = hidden.copy(), list[Change]()
     for done, group in enumerate(todo.tolist()):
         problem.progress("suppress", done, len(todo))
-        if problem.deadline is not None and time.monotonic() > problem.deadline:
+        if problem.seconds() <= 0:
             return hidden, changes
         for flow in _cheapest(cycles, cells, reach, group):
             proposal = np.zeros(len(hidden))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +13,27 @@ from numpy.typing import NDArray
 from diskret.attack import Requirements
 from diskret.progress import Progress, silent
 from diskret.system import System
+
+
+@dataclass(eq=False)
+class Work:
+    """How much a method has done, and may do: the same on every computer, unlike time.
+
+    Parameters
+    ----------
+    budget
+        Number of steps after which a method returns the best safe pattern it has, or None. A
+        step is a cell to be protected, a cell to be published again, or a round of proof.
+    done
+        Steps so far.
+    """
+
+    budget: int | None = None
+    done: int = 0
+
+    def step(self, steps: int = 1) -> None:
+        """Count what has been done."""
+        self.done += steps
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +60,8 @@ class Problem:
     deadline
         Value of ``time.monotonic()`` after which a method returns the best safe pattern
         it has, or None.
+    work
+        Counts the steps done, and says how many may be.
     ties
         Which of several cells at equal cost is hidden rather: the one with the smaller
         number, float64 from 0 to 1, or None. Being no total counts for more.
@@ -52,7 +77,19 @@ class Problem:
     start: NDArray[np.bool_] | None = None
     deadline: float | None = None
     ties: NDArray[np.float64] | None = None
+    work: Work = field(default_factory=Work)
     progress: Progress = field(default=silent)
+
+    @property
+    def limited(self) -> bool:
+        """Whether a deadline or a budget ends the search."""
+        return self.deadline is not None or self.work.budget is not None
+
+    def seconds(self) -> float:
+        """Time left; 0 if the budget is used up, inf if nothing limits it."""
+        if self.work.budget is not None and self.work.done >= self.work.budget:
+            return 0.0
+        return inf if self.deadline is None else self.deadline - time.monotonic()
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
@@ -57,6 +58,16 @@ class Changeable:
     primary: NDArray[np.bool_]
     started: NDArray[np.bool_]
     whole: bool
+
+    @cached_property
+    def by_group(self) -> sparse.csc_array:
+        """The equations by column."""
+        return sparse.csc_array(self.equations)
+
+    @cached_property
+    def need(self) -> NDArray[np.int64]:
+        """A distance that is enough on either side, ``(g,)``."""
+        return np.maximum.reduce([self.below, self.above, -(-self.width // 2)])
 
     @property
     def unit(self) -> float:

@@ -26,6 +26,9 @@ class System:
     equations
         One row for each equation ``total − parts = 0``, shape ``(m, n)``, int8 CSR with
         entries 1 and −1; ``equations @ value`` is zero.
+    tables
+        The variables of each table, whose cells come one table after the other; behind them
+        unpublished cells.
     lowest
         What unpublished cells, the last of all, cannot be less than: 0 or −inf, float64.
     """
@@ -33,6 +36,7 @@ class System:
     cells: Sequence[Cell]
     value: NDArray[np.int64]
     equations: sparse.csr_array
+    tables: tuple[tuple[Dimension, ...], ...] = ()
     lowest: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
 
     @classmethod
@@ -43,6 +47,7 @@ class System:
             cells=RectangularCells(measure.name, table.vintage, table.dimensions, table.where),
             value=measure.sum.ravel(),
             equations=rectangular_equations(table.dimensions),
+            tables=(table.dimensions,),
         )
 
 

@@ -72,7 +72,7 @@ def joint_system(tables: Sequence[Table], sums: Sequence[MeasureSum] = ()) -> Sy
     _check(cells, equations, known)
     lowest = np.array([-np.inf if (c.measure, c.vintage) in signed else 0.0 for c in latent])
     values = np.append(known, _fitted(equations, known, lowest))
-    return System(cells, values, equations, lowest)
+    return System(cells, values, equations, tuple(t.dimensions for t in tables), lowest)
 
 
 # ── what codes stand for ────────────────────────────────────────────────────────────
