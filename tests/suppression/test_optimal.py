@@ -38,7 +38,7 @@ from diskret.suppression.reduce import Changeable, changeable
 from diskret.suppression.separate import Attacks
 
 # the package has functions of these names
-searching: Any = import_module("diskret.suppression.optimal")
+searching: Any = import_module("diskret.suppression.closing")
 separating: Any = import_module("diskret.suppression.separate")
 viewing: Any = import_module("diskret.suppression.view")
 
@@ -116,14 +116,14 @@ def test_blocks_improve_a_pattern(
     monkeypatch.setattr(searching, "_SMALL_PART", 1)
     monkeypatch.setattr(searching, "_SLOW", np.inf)
     improved: list[bool] = []
-    improve = searching._Search._improve_within
+    improve = searching.Closing._improve_within
 
     def watched(self: Any, *arguments: Any) -> None:
         before = self.upper
         improve(self, *arguments)
         improved.append(self.upper < before)
 
-    monkeypatch.setattr(searching._Search, "_improve_within", watched)
+    monkeypatch.setattr(searching.Closing, "_improve_within", watched)
     pattern = optimal(problem)
     assert any(improved)
     assert pattern.complete

@@ -58,9 +58,14 @@ class Master:
         Cost of hiding each group, ``(g,)``.
     fixed
         Groups that are hidden anyway, bool, ``(g,)``.
+    nodes
+        Size at which the search for a whole choice is given up; None: never.
     """
 
-    def __init__(self, cost: NDArray[np.float64], fixed: NDArray[np.bool_]):
+    def __init__(
+        self, cost: NDArray[np.float64], fixed: NDArray[np.bool_], nodes: int | None = None
+    ):
+        self._nodes = nodes
         g = len(cost)
         program = highspy.HighsLp()
         program.num_col_, program.num_row_ = g, 0
@@ -138,7 +143,7 @@ class Master:
         program.a_matrix_.index_ = matrix.indices
         program.a_matrix_.value_ = matrix.data
         program.integrality_ = [highspy.HighsVarType.kInteger] * len(column)
-        solver = _quiet()
+        solver = self._branching()
         solver.setOptionValue("mip_rel_gap", gap)
         solver.setOptionValue("time_limit", max(seconds, 0.0))
         solver.passModel(program)
@@ -151,6 +156,12 @@ class Master:
         x = np.where(free, 0.0, base)
         x[column] = np.rint(np.array(solver.getSolution().col_value))
         return x
+
+    def _branching(self) -> highspy.Highs:
+        solver = _quiet()
+        if self._nodes is not None:
+            solver.setOptionValue("mip_max_nodes", self._nodes)
+        return solver
 
     def _entries(self) -> tuple[_Whole, _Real, _Whole, _Real]:
         """Groups, weights and numbers of the cuts, entry by entry, and their right-hand sides."""
@@ -198,7 +209,7 @@ class Master:
 
         `start` is a choice known to satisfy all cuts.
         """
-        solver = _quiet()
+        solver = self._branching()
         solver.setOptionValue("mip_rel_gap", gap)
         solver.setOptionValue("time_limit", max(seconds, 0.0))
         solver.passModel(self._solver.getLp())
