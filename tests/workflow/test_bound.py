@@ -39,7 +39,7 @@ def test_the_result_says_what_it_costs_and_that_nothing_is_cheaper(result):
 
 
 def test_sequential_claims_no_bound():
-    result = dk.suppress(counts(), MinimumFrequency(3))
+    result = dk.suppress(counts(), MinimumFrequency(3), method="sequential")
     assert result.bound is None and result.gap is None
     assert "bound" not in result.settings
 

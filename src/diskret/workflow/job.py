@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
@@ -15,6 +14,13 @@ from diskret.errors import InputError
 from diskret.formats import SYMBOL_SETS, SymbolSet
 from diskret.tables import MeasureSum
 from diskret.workflow.job_cells import all_of_cells, read_cells
+from diskret.workflow.job_checks import (
+    FILE_STEM,
+    check_distinct,
+    check_figures,
+    check_shadow,
+    check_weight,
+)
 from diskret.workflow.job_derived import read_derived_job
 from diskret.workflow.job_records import FLAT, read_hierarchies, read_records
 from diskret.workflow.job_rules import read_rule
@@ -45,8 +51,7 @@ __all__ = [
 
 _FORMATS = ("csv", "parquet", "xlsx", "html")
 _LANGUAGES = ("en", "de")
-_METHODS = ("auto", "sequential", "optimal", "hypercube", "network")
-_FILE_STEM = re.compile(r"\w([\w .-]*[\w-])?")
+_METHODS = ("auto", "sequential", "modular", "optimal", "hypercube", "network")
 
 
 def read_job(path: str | PathLike[str]) -> Job:
@@ -92,10 +97,10 @@ def read_job(path: str | PathLike[str]) -> Job:
     if not sections:
         raise job.error("there must be at least one [[tables]]", "tables")
     tables = tuple(_table(section, hierarchies, records) for section in sections)
-    _check_distinct(sections, tables)
+    check_distinct(sections, tables)
     figures = job.sections("derived")
     derived = tuple(read_derived_job(section, tables) for section in figures)
-    _check_figures(figures, derived, tables)
+    check_figures(figures, derived, tables)
     return Job(
         path=job.file,
         records=records,
@@ -123,7 +128,7 @@ def _table(
             *("name", "value", "cells", "decimals", "unit", "holding", "vintage", "where", "title"),
             *("request", "waiver", "waiver_note", "recode", "rounding", "shadow"),
             *("weight", "weight_decimals"),
-            *("method", "cost", "time_limit", "frozen"),
+            *("method", "cost", "time_limit", "budget", "frozen"),
             *("previous", "previous_discount"),
         ),
     )
@@ -133,8 +138,8 @@ def _table(
     value = section.text("value", None)
     if "decimals" in section and value is None:
         raise section.error("'decimals' needs a 'value'; counts have none", "decimals")
-    _check_weight(section)
-    _check_shadow(section, by)
+    check_weight(section)
+    check_shadow(section, by)
     table = TableJob(
         name=section.text("name", value or "count"),
         by=by,
@@ -158,11 +163,12 @@ def _table(
         method=section.choice("method", "auto", _METHODS),
         cost=section.text("cost", "value"),
         time_limit=section.number("time_limit", None, above=0),
+        budget=section.whole("budget", None, 1),
         frozen=tuple(_frozen(cell, by) for cell in section.sections("frozen")),
         previous=_previous(section),
         previous_discount=_discount(section),
     )
-    if not _FILE_STEM.fullmatch(table.name):
+    if not FILE_STEM.fullmatch(table.name):
         raise section.error(
             f"'{table.name}' cannot be the name of a file; give the table a 'name' of letters, "
             "digits, blanks and . _ -",
@@ -227,7 +233,8 @@ def _sums(job: Section, tables: tuple[TableJob, ...]) -> tuple[str, ...]:
                 raise job.unknown(f"'sums': no table of '{text}':", measure, measures, "sums")
     if sums and len({table.search for table in tables}) > 1:
         raise job.error(
-            "'sums' tie tables together, so all need the same 'method' and 'time_limit'", "sums"
+            "'sums' tie tables together, so all need the same 'method', 'time_limit' and 'budget'",
+            "sums",
         )
     return sums
 
@@ -329,30 +336,6 @@ def _symbols(section: Section) -> str | SymbolSet:
 # ── what no section can see alone ───────────────────────────────────────────────────
 
 
-def _check_weight(section: Section) -> None:
-    if "weight_decimals" in section and "weight" not in section:
-        raise section.error("'weight_decimals' needs a 'weight'", "weight_decimals")
-    if "weight" in section and "value" not in section:
-        raise section.error(
-            "'weight' needs a 'value'; counts stay those of the sample. For a weighted count sum a "
-            "column of ones",
-            "weight",
-        )
-    for key in ("request", "waiver"):
-        if "weight" in section and key in section:
-            raise section.error(f"'weight' and '{key}' cannot be combined; leave one out", key)
-
-
-def _check_shadow(section: Section, by: Mapping[str, object]) -> None:
-    shadow = section.text("shadow", None)
-    if shadow is None:
-        return
-    if "value" not in section:
-        raise section.error("'shadow' needs a 'value': what is published", "shadow")
-    if shadow in (*by, section.text("value", None)):
-        raise section.error("'shadow' is a column of 'by', or the 'value' itself", "shadow")
-
-
 def _check_columns(
     section: Section, by: Mapping[str, object], records: Records | DatabaseRecords | None
 ) -> None:
@@ -378,37 +361,3 @@ def _check_columns(
         if column not in columns:
             raise section.unknown("no such column:", column, columns, "where", column)
     section.choice("cost", None, ("value", "count", "cells", *columns))
-
-
-def _check_figures(
-    sections: tuple[Section, ...], derived: tuple[DerivedJob, ...], tables: tuple[TableJob, ...]
-) -> None:
-    """Each figure has a name of its own that can be one of a file."""
-    taken = [table.name.casefold() for table in tables]
-    for section, figure in zip(sections, derived, strict=True):
-        if not _FILE_STEM.fullmatch(figure.name) or figure.name.casefold() in taken:
-            raise section.error(
-                f"the name '{figure.name}' is taken, or cannot be that of a file; give the figure "
-                "another 'name' of letters, digits, blanks and . _ -",
-                "name",
-            )
-        taken.append(figure.name.casefold())
-
-
-def _check_distinct(sections: tuple[Section, ...], tables: tuple[TableJob, ...]) -> None:
-    names: dict[str, Section] = {}
-    for i, (section, table) in enumerate(zip(sections, tables, strict=True)):
-        for first, earlier in zip(sections[:i], tables[:i], strict=True):
-            together = (earlier.measure, earlier.vintage) == (table.measure, table.vintage)
-            if together and earlier.search != table.search:
-                raise section.error(
-                    f"tables of '{table.measure}' are protected together, so they need the same "
-                    f"'method' and 'time_limit' as the first of them, in line {first.line()}"
-                )
-        name = table.name.casefold()
-        if name in names:
-            first = names[name]
-            raise section.error(
-                f"the name '{table.name}' is taken by the table in line {first.line()}", "name"
-            )
-        names[name] = section

@@ -52,9 +52,10 @@ value = "turnover"            # column to sum; left out: a frequency table
 #rounding = 1000              # published values are multiples of it
 #shadow = "employees"         # rules look at contributions to it; levels keep their proportion
 #title = { en = "Turnover by region and size", de = "Umsatz nach Region und Größe" }
-#method = "auto"              # auto | sequential | optimal | hypercube | network
+#method = "auto"              # auto | sequential | modular | optimal | hypercube | network
 #cost = "value"               # what a suppression costs: value | count | cells | a measure
 #time_limit = 60              # seconds
+#budget = 5000                # or steps, which are the same on every computer
 #previous = "out-2020"        # release of last period: suppress the same cells where costs tie
 #previous_discount = 0        # percent that such cells cost less
 

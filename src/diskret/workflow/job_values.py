@@ -124,7 +124,8 @@ class TableJob:
         Column to sum, None for a frequency table.
     cells
         The file of cells that the table is made of; None: records.
-    decimals, unit, holding, weight, weight_decimals, vintage, method, cost, time_limit
+    decimals, unit, holding, weight, weight_decimals, vintage, method, cost, time_limit,
+    budget
         As in `diskret.tabulate` and `diskret.suppress`.
     where
         Which records count, in its canonical form.
@@ -171,14 +172,15 @@ class TableJob:
     method: str = "auto"
     cost: str = "value"
     time_limit: float | None = None
+    budget: int | None = None
     frozen: tuple[Mapping[str, str], ...] = ()
     previous: Path | None = None
     previous_discount: float = 0
 
     @property
-    def search(self) -> tuple[str, float | None]:
+    def search(self) -> tuple[str, float | None, int | None]:
         """How a pattern is searched for; the same for tables that are protected together."""
-        return self.method, self.time_limit
+        return self.method, self.time_limit, self.budget
 
     @property
     def measure(self) -> str:

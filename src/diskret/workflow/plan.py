@@ -18,7 +18,7 @@ from diskret.io import to_arrow
 from diskret.keys import SecretKeys
 from diskret.progress import Progress
 from diskret.rules import Sensitivity
-from diskret.suppression import Problem
+from diskret.suppression import Problem, Work
 from diskret.system import System, joint_system
 from diskret.tables import MeasureSum, Published, Table
 from diskret.tables.from_cells import describe, locate
@@ -45,6 +45,7 @@ def plan(
     keys: SecretKeys | None,
     attacker: Attacker,
     time_limit: float | None,
+    budget: int | None = None,
     progress: Progress,
 ) -> Problem:
     """What has to be hidden, what must not be, and what hiding costs.
@@ -89,6 +90,7 @@ def plan(
         start=start if unpublished else None,
         deadline=None if time_limit is None else time.monotonic() + time_limit,
         ties=joined([part.ties for part in parts], 0.0) if decided else None,
+        work=Work(budget),
         progress=progress,
     )
 

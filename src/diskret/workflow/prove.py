@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from diskret.attack import (
     Attacker,
     Examination,
-    Proposals,
     Requirements,
     Targets,
     cell_name,
@@ -20,12 +19,14 @@ from diskret.attack import (
     unmet,
 )
 from diskret.errors import ProofError, ProtectionError
-from diskret.suppression import Pattern, Problem, sequential
+from diskret.suppression import Pattern, Problem, Work, modular, propose
 from diskret.tables import Publication
 
 # Requirements of cells that fail the attack are raised by these factors, in turn.
 _REPAIRS = (1, 2, 4)
 _EXAMPLES = 5
+#: With more suppressed cells the attack is shown alternative tables to check.
+_LARGE = 5_000
 
 
 def prove(
@@ -33,7 +34,6 @@ def prove(
     pattern: Pattern,
     attacker: Attacker,
     public: Callable[[NDArray[np.bool_]], Publication],
-    proposals: Proposals | None = None,
 ) -> tuple[Publication, Examination, Targets, int]:
     """Attack a pattern as it would be published, and extend it until every requirement holds.
 
@@ -47,9 +47,6 @@ def prove(
         Against whom to prove.
     public
         What the world sees when these cells are suppressed.
-    proposals
-        Alternative tables that the method has found, a column for each cell of the problem. They
-        save work; wrong ones are left out.
 
     Returns
     -------
@@ -71,12 +68,13 @@ def prove(
     for repaired, factor in enumerate((*_REPAIRS, 0)):
         published = public(pattern.suppressed)
         targets = targets_of(published, original, problem.requirements)
+        large = np.count_nonzero(pattern.suppressed) > _LARGE
         examination = examine(
             published,
             attacker,
             targets,
             original=original,
-            proposals=proposals,
+            proposals=propose(problem, pattern.suppressed) if large else None,
             progress=problem.progress,
         )
         missed = unmet(examination, targets)
@@ -88,9 +86,12 @@ def prove(
             start = (
                 pattern.suppressed if problem.start is None else problem.start | pattern.suppressed
             )
-            extended = replace(problem, requirements=stronger, start=start)
+            # whatever limits the search for a cheap pattern, a safe one has to be found
+            extended = replace(
+                problem, requirements=stronger, start=start, deadline=None, work=Work()
+            )
             try:
-                pattern = sound(problem, sequential(extended))
+                pattern = sound(problem, modular(extended))
             except ProtectionError as error:
                 if factor == 1:  # even what the rule asks for is impossible
                     raise

@@ -63,6 +63,11 @@ class Result:
         """How much cheaper a pattern could be at most, as a share of the cost. Confidential."""
         return self.settings.get("gap")
 
+    @property
+    def work(self) -> int:
+        """Steps that the search for the pattern took; see `budget` of `suppress`. Confidential."""
+        return self.settings["work"]
+
     def __repr__(self) -> str:
         hidden = int(self.published.suppressed.sum())
         return f"Result({self.name!r}: {self.published.value.size:,} cells, {hidden:,} suppressed)"

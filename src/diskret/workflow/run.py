@@ -217,6 +217,7 @@ def _protected(
             previous_discount=[order.previous_discount for order in orders],
             keys=keys,
             time_limit=orders[0].time_limit,
+            budget=orders[0].budget,
             name=[order.name for order in orders],
             progress=progress,
         )

@@ -20,7 +20,17 @@ from diskret.errors import InputError, ProtectionError
 from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
 from diskret.rules import Rule, Sensitivity
-from diskret.suppression import Method, Pattern, Problem, hypercube, network, optimal, sequential
+from diskret.suppression import (
+    Method,
+    Pattern,
+    Problem,
+    auto,
+    hypercube,
+    modular,
+    network,
+    optimal,
+    sequential,
+)
 from diskret.tables import MeasureSum, Publication, Table
 from diskret.workflow.beforehand import check_names
 from diskret.workflow.linked import default_names, linked, sums_between
@@ -30,8 +40,9 @@ from diskret.workflow.prove import prove, sound
 from diskret.workflow.result import Result
 
 METHODS: dict[str, Method] = {
-    "auto": sequential,
+    "auto": auto,
     "sequential": sequential,
+    "modular": modular,
     "optimal": optimal,
     "hypercube": hypercube,
     "network": network,
@@ -51,6 +62,7 @@ def suppress(
     previous_discount: float = ...,
     keys: SecretKeys | str | PathLike[str] | None = ...,
     time_limit: float | None = ...,
+    budget: int | None = ...,
     name: str | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -70,6 +82,7 @@ def suppress(
     previous_discount: float | Sequence[float] = ...,
     keys: SecretKeys | str | PathLike[str] | None = ...,
     time_limit: float | None = ...,
+    budget: int | None = ...,
     name: Sequence[str] | None = ...,
     progress: Progress = ...,
 ) -> list[Result]: ...
@@ -88,6 +101,7 @@ def suppress(
     previous_discount: Any = 0,
     keys: SecretKeys | str | PathLike[str] | None = None,
     time_limit: float | None = None,
+    budget: int | None = None,
     name: Any = None,
     progress: Progress = silent,
 ) -> Result | list[Result]:
@@ -109,8 +123,10 @@ def suppress(
         Equations between the measures of several tables, e.g.
         ``["revenue = domestic + export"]``.
     method
-        ``"sequential"`` (also ``"auto"``): a good pattern, quickly. ``"optimal"``: the cheapest
-        one, with a proof; it can take very long on large tables, so give a `time_limit`.
+        ``"auto"``: the cheapest pattern where it can be found quickly, else a good one.
+        ``"sequential"``: a good pattern; ``"modular"``: the same for tables of any size, quickly.
+        ``"optimal"``: the cheapest one, with a proof; it can take very long on large tables, so
+        give a `time_limit` or a `budget`.
         ``"hypercube"``: Repsilber's method, for comparison with τ-ARGUS; one table only.
         ``"network"``: shortest paths, for one table of two variables of which one is flat. Or
         any callable ``Problem → Pattern``. A pattern that fails the attack is extended until
@@ -140,6 +156,11 @@ def suppress(
         Seconds after which the search for a cheaper pattern stops. The protection is always
         proven, whatever the limit; `Result.gap` says how much cheaper a pattern could be, if
         the method knows. An impossible limit is an error.
+    budget
+        The same in steps instead of seconds, at least 1: the same pattern on every computer.
+        ``Result.work`` says how many steps a search took; given as the budget, that number
+        repeats what a `time_limit` had cut short (not for ``"optimal"``, whose course depends on
+        a limit in seconds).
     name
         Name of the published table and its files; by default the measure's name. For
         several tables a list; by default measure and variables.
@@ -192,6 +213,7 @@ def suppress(
         _check_attacker(attacker or Attacker()),
         None if keys is None else SecretKeys.load(keys),
         time_limit,
+        _check_budget(budget),
         progress,
     )
     results: list[Result | None] = [None] * len(ordered)
@@ -209,7 +231,14 @@ class _Options:
     attacker: Attacker
     keys: SecretKeys | None
     time_limit: float | None
+    budget: int | None
     progress: Progress
+
+
+def _check_budget(budget: Any) -> int | None:
+    if budget is None or (isinstance(budget, int) and budget >= 1):
+        return budget
+    raise InputError(f"budget= is a number of steps, at least 1, not {budget!r}")
 
 
 def _check_attacker(attacker: Any) -> Attacker:
@@ -263,9 +292,11 @@ def _protected(
         keys=options.keys,
         attacker=options.attacker,
         time_limit=options.time_limit,
+        budget=options.budget,
         progress=options.progress,
     )
     pattern = sound(problem, options.method(problem))
+    work = problem.work.done
 
     def public(suppressed: NDArray[np.bool_]) -> Publication:
         ends = np.cumsum([table.measure.sum.size for table in tables])
@@ -291,7 +322,7 @@ def _protected(
             order.table,
             order.sensitivity,
             certificate,
-            _settings(order, pattern, price) | ({"ties": "keyed"} if options.keys else {}),
+            _settings(order, pattern, price, work) | ({"ties": "keyed"} if options.keys else {}),
         )
         for order, certificate in zip(orders, certificates, strict=True)
     ]
@@ -309,13 +340,14 @@ def _price(problem: Problem, pattern: Pattern, suppressed: NDArray[np.bool_]) ->
     return {"cost_of_secondaries": cost, "bound": bound, "gap": (cost - bound) / (cost or 1.0)}
 
 
-def _settings(order: Order, pattern: Pattern, price: dict[str, float]) -> dict[str, Any]:
+def _settings(order: Order, pattern: Pattern, price: dict[str, float], work: int) -> dict[str, Any]:
     """How a table was protected, for the office's files."""
     table = order.table
     settings: dict[str, Any] = {
         "rule": "given" if order.rule is order.sensitivity else repr(order.rule),
         "method": pattern.method,
         "cost": _text(order.cost),
+        "work": work,
         **price,
         **({"where": told(table.where)} if table.where else {}),
         **({"weight": table.weight} if table.weight is not None else {}),
