@@ -1,7 +1,7 @@
 """Secondary suppression: seconds, cells and cost on the generated reference tables.
 
     python benchmarks/suppression.py [table ...] [--repeat 3] [--seconds 60]
-        [--method sequential | optimal | hypercube] [--cost count value]
+        [--method sequential | modular | optimal | hypercube | network | auto] [--cost count value]
 
 Tables come from the generator ``bench/gen_tables.py`` in the reference data folder
 (``DISKRET_REFERENCE_DATA``, default ``../shared`` beside the repository).
@@ -35,7 +35,7 @@ LARGE = ("t2_100k", "t3_100k")
 
 COSTS = ("count", "value")
 
-METHODS = ("sequential", "optimal", "hypercube")
+METHODS = ("auto", "sequential", "modular", "optimal", "hypercube", "network")
 
 #: Cost of the cheapest patterns known; proven optimal but for the values of t3_10k.
 #: Of t3_100k none is known.
