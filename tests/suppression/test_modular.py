@@ -21,7 +21,17 @@ from suppression_problems import (
     with_totals,
 )
 
-from diskret.suppression import Problem, Work, blockwise, cleanup, modular, sequential
+from diskret.suppression import (
+    Method,
+    Problem,
+    Work,
+    blockwise,
+    cleanup,
+    hypercube,
+    modular,
+    network,
+    sequential,
+)
 from diskret.suppression.blocks import Blocks
 from diskret.suppression.reduce import changeable
 
@@ -132,24 +142,27 @@ def test_groups_that_two_blocks_share_are_not_searched_at_the_same_time():
 # ── time and budget ─────────────────────────────────────────────────────────────
 
 
-def test_the_work_done_until_a_deadline_repeats_as_a_budget(monkeypatch: pytest.MonkeyPatch):
-    problem = regional(3, 6)
-    whole = modular(replace(problem, work=Work()))
-    assert whole.complete
+@pytest.mark.parametrize("method", [sequential, modular, hypercube, network])
+def test_the_work_done_until_a_deadline_repeats_as_a_budget(
+    method: Method, monkeypatch: pytest.MonkeyPatch
+):
+    leaves = np.random.default_rng(3).integers(0, 6, (6, 6))
+    problem = problem_of(with_totals(leaves, [REGIONS, flat(6)]), [REGIONS, flat(6)], minimum=3)
+    assert method(problem).complete
     candidates = 0
 
     def late(task: str, done: int, total: int) -> None:
         nonlocal candidates
         candidates += task == "publish again"
-        if candidates == 3:
+        if candidates == 2:
             monkeypatch.setattr(time, "monotonic", lambda: 2.0)
 
     monkeypatch.setattr(time, "monotonic", lambda: 0.0)
     work = Work()
-    cut = modular(replace(problem, work=work, deadline=1.0, progress=late))
+    cut = method(replace(problem, work=work, deadline=1.0, progress=late))
     assert not cut.complete and 0 < work.done
     assert violations(problem, cut.suppressed) == []
-    again = modular(replace(problem, work=Work(budget=work.done)))
+    again = method(replace(problem, work=Work(budget=work.done)))
     assert not again.complete
     assert np.array_equal(again.suppressed, cut.suppressed)
 

@@ -141,7 +141,7 @@ class _Cover:
             return out
 
         hidden = cells.of_cells(cells.primary | cells.started)
-        self.seconds = problem.seconds
+        self.seconds, self.work = problem.seconds, problem.work
         self.wanted = cells.of_cells(cells.primary)
         self.room = Room(
             down=of_cells(cells.down, usable),
@@ -170,6 +170,7 @@ class _Cover:
                 continue
             if self.seconds() <= 0:
                 return False
+            self.work.step()
             one = cell[at]
             need = Need(float(self.below[one]), float(self.above[one]), float(self.width[one]))
             cube = cheapest_cube(subtable, at, need, self.room)

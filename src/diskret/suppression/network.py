@@ -107,14 +107,14 @@ def _protected(
 ) -> tuple[NDArray[np.bool_], list[Change]]:
     """Hide cycles until every requirement is met that any can meet, or time is over."""
     todo = np.flatnonzero(reach.missing(cells))
-    need = np.maximum.reduce([cells.below[todo], cells.above[todo], cells.width[todo] // 2])
-    todo = todo[np.argsort(-need, kind="stable")]
+    todo = todo[np.argsort(-cells.need[todo], kind="stable")]
     here = part(cells, np.ones(len(hidden), dtype=bool))
     hidden, changes = hidden.copy(), list[Change]()
     for done, group in enumerate(todo.tolist()):
         problem.progress("suppress", done, len(todo))
         if problem.seconds() <= 0:
             return hidden, changes
+        problem.work.step()
         for flow in _cheapest(cycles, cells, reach, group):
             proposal = np.zeros(len(hidden))
             proposal[flow.group] = flow.distance
