@@ -84,7 +84,7 @@ class Closing:
         self.step = self.whole / self.scale
         self.free = (self.cost == 0) & ~cells.primary
         self.pool = ThreadPoolExecutor(1)
-        self.pending: Future[tuple[NDArray[np.bool_], bool] | None] | None = None
+        self.pending: tuple[Future[tuple[NDArray[np.bool_], bool] | None], Work] | None = None
         self.blocks = Blocks(problem.system.tables, cells.group)
         # nothing is known yet that costs less than to hide everything
         self.hidden, self.safe = np.ones(len(cells.down), dtype=bool), False
@@ -323,7 +323,7 @@ class Closing:
     def _repair(self, x: NDArray[np.float64], tidy: bool = True) -> None:
         """A safe pattern near a choice in fractions, if there is time and need for one."""
         if not ((self.safe and self.lower >= self.target) or self.seconds() <= 0):
-            self._take(self._repaired(x, tidy))
+            self._take(self._repaired(self.quiet, x, tidy))
 
     def _repair_meanwhile(self, x: NDArray[np.float64], tidy: bool) -> None:
         """The same while other things are done, until it is asked for.
@@ -333,20 +333,23 @@ class Closing:
         if self.problem.work.budget is not None:
             self._repair(x, tidy)
         elif self.lower < self.target and self.seconds() > 0:
-            self.pending = self.pool.submit(self._repaired, x, tidy)
+            # two counting at the same time would miscount
+            own = replace(self.quiet, work=Work())
+            self.pending = self.pool.submit(self._repaired, own, x, tidy), own.work
 
     def _settle(self) -> None:
         """Wait for the pattern that is being made, if there is one."""
         if self.pending is not None:
-            self._take(self.pending.result())
-            self.pending = None
+            (future, work), self.pending = self.pending, None
+            self._take(future.result())
+            self.problem.work.step(work.done)
 
     def _take(self, found: tuple[NDArray[np.bool_], bool] | None) -> None:
         if found is not None:
             self._accept(*found)
 
     def _repaired(
-        self, x: NDArray[np.float64], tidy: bool
+        self, problem: Problem, x: NDArray[np.float64], tidy: bool
     ) -> tuple[NDArray[np.bool_], bool] | None:
         """A safe pattern near a choice, and whether all of it is needed; None if time is up."""
         hidden = self.cells.primary | self.free | (x > 0.9)
@@ -357,7 +360,7 @@ class Closing:
         until = None if tidy else -inf
         try:
             return safe(
-                self.quiet, self.cells, hidden, self.certified, changes, price, self.blocks, until
+                problem, self.cells, hidden, self.certified, changes, price, self.blocks, until
             )
         except ProtectionError:
             return None
