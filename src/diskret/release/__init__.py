@@ -12,12 +12,14 @@ from diskret.release.derived import (
     read_derived,
 )
 from diskret.release.digests import check_digests, digest, public_digests
+from diskret.release.earlier import Earlier
 from diskret.release.staging import Stage, staged
 from diskret.release.write import write_json
 
 __all__ = [
     "COMBINED",
     "DERIVED",
+    "Earlier",
     "FilledTemplate",
     "Releases",
     "Stage",

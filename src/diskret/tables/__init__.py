@@ -1,5 +1,6 @@
 """Tables of cells, and what of them is published."""
 
+from diskret.tables.contributions import Contributions
 from diskret.tables.derived import Derived
 from diskret.tables.dimension import Dimension
 from diskret.tables.publication import MeasureSum, Publication, together
@@ -8,6 +9,7 @@ from diskret.tables.side_by_side import SideBySide
 from diskret.tables.table import Measure, Table
 
 __all__ = [
+    "Contributions",
     "Derived",
     "Dimension",
     "Measure",

@@ -15,6 +15,7 @@ from diskret.engines.filters import told
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.io import FrameKind
+from diskret.tables.contributions import Contributions
 from diskret.tables.dimension import Dimension
 
 if TYPE_CHECKING:
@@ -112,6 +113,8 @@ class Table:
     recomputed
         What became of totals of an already tabulated file that were computed anew; for the
         office's files.
+    contributions
+        Who contributes what to which leaf combination, if that was asked for.
     """
 
     dimensions: tuple[Dimension, ...]
@@ -132,6 +135,7 @@ class Table:
     marked: Mapping[str, NDArray[np.int64]] = field(default_factory=dict[str, NDArray[np.int64]])
     waiver_note: str = ""
     recomputed: tuple[Recomputed, ...] = ()
+    contributions: Contributions | None = None
 
     def __repr__(self) -> str:
         names = ", ".join(f"{d.name}: {len(d)}" for d in self.dimensions)

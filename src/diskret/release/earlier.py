@@ -1,0 +1,38 @@
+"""A table that was published before, as the office remembers it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diskret.attack import Requirements
+from diskret.tables import Contributions, Published
+
+
+@dataclass(frozen=True, eq=False)
+class Earlier:
+    """One table of an earlier release: what the world saw, and what has to stay uncertain.
+
+    Parameters
+    ----------
+    release
+        Name of the release, unique in its ledger.
+    published
+        What the world saw. A table that was perturbed has all cells "suppressed", with the
+        interval that each published value stands for in `Published.lower` and `upper`.
+    original
+        Original values in scaled integers, shape of the table; None if they are not known (a
+        release from elsewhere). Confidential.
+    requirements
+        The levels of its primary cells, flat positions in this table. Confidential.
+    contributions
+        Who contributed what, or None. Confidential.
+    """
+
+    release: str
+    published: Published
+    original: NDArray[np.int64] | None
+    requirements: Requirements
+    contributions: Contributions | None = None
