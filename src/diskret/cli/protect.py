@@ -1,4 +1,4 @@
-"""``diskret protect JOB.toml``: carry out a job file."""
+"""``diskret protect JOB.toml``: carry out a job file, or a programme of several."""
 
 from pathlib import Path
 from typing import Annotated
@@ -12,7 +12,11 @@ from diskret.cli.texts import Language
 
 def protect(
     job_file: Annotated[
-        Path | None, typer.Argument(metavar="JOB.toml", help="What to tabulate and protect.")
+        Path | None,
+        typer.Argument(
+            metavar="JOB.toml",
+            help="What to tabulate and protect; or a programme that lists such files.",
+        ),
     ] = None,
     folder: Annotated[
         Path | None, typer.Option(help="Where to write instead of the folder of the job.")
@@ -25,7 +29,7 @@ def protect(
     ] = None,
     debug: DebugOption = False,
 ) -> None:
-    """Protect, prove and write the tables of a job file."""
+    """Protect, prove and write the tables of a job file, or the releases of a programme."""
     with reported(language or Language.en, debug):
         if template:
             from diskret.workflow.job_template import template as job_template
@@ -38,10 +42,26 @@ def protect(
         from diskret.cli.progress import progress_bars
         from diskret.cli.show import show_results
         from diskret.workflow.job import read_job
+        from diskret.workflow.job_programme import is_programme
         from diskret.workflow.run import run_job
 
+        if is_programme(job_file):
+            _programme(job_file, folder, language or Language.en)
+            return
         job = read_job(job_file)
         with progress_bars() as progress:
             written, results = run_job(job, folder=folder, progress=progress)
         shown_in = language or Language(job.output.language)
         show_results(results, written, shown_in, job.output.symbols)
+
+
+def _programme(file: Path, folder: Path | None, language: Language) -> None:
+    from diskret.cli.programme import show_programme
+    from diskret.cli.progress import progress_bars
+    from diskret.workflow.job_programme import read_programme
+    from diskret.workflow.programme import run_programme
+
+    programme = read_programme(file)
+    with progress_bars() as progress:
+        run = run_programme(programme, folder=folder, progress=progress)
+    show_programme(run, language)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -38,6 +39,18 @@ class Texts:
     unbounded: str
     exact: str
     safe_from_exact: str
+    programme: str
+    release: str
+    due: str
+    table: str
+    number_of_cells: str
+    state: str
+    planned: str
+    published_before: str
+    losses: str
+    impossible: str
+    chosen: str
+    orders: Mapping[str, str]
     error: str
     refused: str
     warning: str
@@ -78,6 +91,23 @@ TEXTS = {
             "No suppressed cell can be recomputed exactly. Whether the intervals are wide enough "
             "depends on the office's rules."
         ),
+        programme="Programme of releases",
+        release="release",
+        due="due",
+        table="table",
+        number_of_cells="cells",
+        state="files",
+        planned="planned",
+        published_before="published before",
+        losses="For the office: what secondaries cost, by order of protection",
+        impossible="impossible",
+        chosen="chosen",
+        orders={
+            "together": "all together",
+            "as published": "in the order of publication",
+            "largest first": "largest release first",
+            "smallest first": "smallest release first",
+        },
         error="Error: {message}",
         refused="Refused: {message}",
         warning="Warning: {message}",
@@ -123,6 +153,23 @@ TEXTS = {
             "Kein gesperrtes Feld lässt sich exakt zurückrechnen. Ob die Intervalle weit genug "
             "sind, entscheiden die Regeln des Hauses."
         ),
+        programme="Veröffentlichungsprogramm",
+        release="Veröffentlichung",
+        due="Termin",
+        table="Tabelle",
+        number_of_cells="Felder",
+        state="Dateien",
+        planned="geplant",
+        published_before="schon veröffentlicht",
+        losses="Nur intern: was Gegensperrungen kosten, nach Reihenfolge des Schutzes",
+        impossible="unmöglich",
+        chosen="gewählt",
+        orders={
+            "together": "alle zusammen",
+            "as published": "in der Reihenfolge der Veröffentlichung",
+            "largest first": "die größte Veröffentlichung zuerst",
+            "smallest first": "die kleinste Veröffentlichung zuerst",
+        },
         error="Fehler: {message}",
         refused="Verweigert: {message}",
         warning="Warnung: {message}",

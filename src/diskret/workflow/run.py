@@ -7,7 +7,9 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from os import PathLike
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from diskret.attack import Attacker
 from diskret.datasets import business_register
@@ -18,7 +20,9 @@ from diskret.io import Source
 from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
 from diskret.rules import MinimumFrequency, PPercent
+from diskret.suppression import Method, Pattern, Problem
 from diskret.tables import MeasureSum, Published, Table
+from diskret.workflow.beside import Beside
 from diskret.workflow.job import Job, Records, TableJob
 from diskret.workflow.job_cells import table_of_cells
 from diskret.workflow.job_derived import derived_of
@@ -55,23 +59,39 @@ def run_job(
     tuple
         The folder and a result for each table, in the order of the job.
     """
+    tables = tables_of(job, progress)
+    results = protected([(job, table) for table in job.tables], tables, keys, progress)
+    return write_job(job, results, folder or job.output.folder, keys, progress), results
+
+
+def tables_of(job: Job, progress: Progress = silent) -> list[Table]:
+    """The tables a job asks for, before anything is protected."""
     records = None if job.records is None else job.records.open()
     with _engine(job, records) as engine:
         tables: list[Table] = []
         for table in job.tables:
             with _told_for(job, table):
                 tables.append(_tabulated(table, records, engine, progress))
-    results = _protected(job, tables, SecretKeys.load(keys) if job.keyed_ties else None, progress)
+    return tables
+
+
+def write_job(
+    job: Job,
+    results: Sequence[Result],
+    folder: str | PathLike[str],
+    keys: SecretKeys | str | PathLike[str] | None,
+    progress: Progress = silent,
+) -> Path:
+    """Write protected tables, and the figures derived from them, as a job asks for."""
     derived, releases = derived_of(job.derived, results)
     language = job.output.language
-    titles = {t.name: t.title[language] for t in job.tables if language in t.title}
-    written = write(
+    return write(
         results,
-        folder or job.output.folder,
+        folder,
         job.output.formats,
         language=language,
         symbols=job.output.symbols,
-        titles=titles,
+        titles={t.name: t.title[language] for t in job.tables if language in t.title},
         template=job.output.template,
         intervals=job.output.intervals,
         keys=keys,
@@ -80,7 +100,6 @@ def run_job(
         releases=releases,
         progress=progress,
     )
-    return written, results
 
 
 def run_demo(
@@ -197,32 +216,75 @@ def _of_records(
     )
 
 
-def _protected(
-    job: Job, tables: Sequence[Table], keys: SecretKeys | None, progress: Progress
+def protected(
+    asked: Sequence[tuple[Job, TableJob]],
+    tables: Sequence[Table],
+    keys: SecretKeys | str | PathLike[str] | None = None,
+    progress: Progress = silent,
+    *,
+    planned: Sequence[NDArray[np.bool_]] | None = None,
+    ledger: Beside | None = None,
+    names: Sequence[str] | None = None,
 ) -> list[Result]:
-    """A result for each table; tables that are tied to each other are protected together."""
+    """A result for each table; tables that are tied to each other are protected together.
+
+    Parameters
+    ----------
+    asked
+        For each table the job that asks for it, and what it asks for. Several jobs have the same
+        attacker and the same search.
+    tables
+        The tables.
+    keys, progress
+        As in `run_job`.
+    planned
+        Which cells of each table to hide, instead of a search; proven like any other pattern.
+    ledger
+        What was published before.
+    names
+        Names of the tables instead of those in the jobs.
+    """
+    first = asked[0][0]
+    sums = list(dict.fromkeys(text for job, _ in asked for text in job.sums))
+    named = [table.name for _, table in asked] if names is None else names
     results: dict[int, Result] = {}
-    for group in linked(tables, [MeasureSum.read(text) for text in job.sums]):
-        orders = [job.tables[i] for i in group]
+    for group in linked(tables, [MeasureSum.read(text) for text in sums]):
+        orders = [asked[i][1] for i in group]
         measures = {order.measure for order in orders}
         found = suppress(
             [tables[i] for i in group],
             [order.rule for order in orders],
-            sums=[text for text in job.sums if MeasureSum.read(text).total in measures],
-            method=orders[0].method,
+            sums=[text for text in sums if MeasureSum.read(text).total in measures],
+            method=orders[0].method if planned is None else _hiding([planned[i] for i in group]),
             cost=[order.cost for order in orders],
-            attacker=_attacker(job, orders),
+            attacker=_attacker(first, orders),
             frozen=[_frozen(order) for order in orders],
-            previous=[_previous(job, order) for order in orders],
+            previous=[_previous(*asked[i]) for i in group],
             previous_discount=[order.previous_discount for order in orders],
-            keys=keys,
+            ledger=ledger,
+            keys=SecretKeys.load(keys) if first.keyed_ties else None,
             time_limit=orders[0].time_limit,
             budget=orders[0].budget,
-            name=[order.name for order in orders],
+            name=[named[i] for i in group],
             progress=progress,
         )
         results |= dict(zip(group, found, strict=True))
     return [results[i] for i in range(len(tables))]
+
+
+def _hiding(planned: Sequence[NDArray[np.bool_]]) -> Method:
+    """A method that hides these cells of the tables, and of all else what is hidden anyway."""
+    own = np.concatenate([hidden.ravel() for hidden in planned])
+
+    def method(problem: Problem) -> Pattern:
+        suppressed = np.zeros(len(problem.cost), dtype=bool)
+        if problem.start is not None:
+            suppressed |= problem.start
+        suppressed[problem.requirements.cell] = True
+        suppressed[: len(own)] = own
+        return Pattern(suppressed, "planned")
+
+    return method
 
 
 def _attacker(job: Job, tables: Sequence[TableJob]) -> Attacker:

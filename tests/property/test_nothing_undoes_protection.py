@@ -1,0 +1,384 @@
+"""Random small statistics, published one after the other: no attacker gets what a rule protects.
+
+Everything an attacker does here is done again from first principles and shares nothing with
+the package: records are a list, cells are sums over their finest combinations, rules are
+computed in fractions from the contributions, sums of cells are found with sets, and what can
+be inferred comes from one linear (for counts: integer) program for each question, over the
+finest combinations.
+"""
+
+import math
+from collections import defaultdict
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations, product
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from scipy.optimize import Bounds, LinearConstraint, milp
+
+import diskret as dk
+from diskret.errors import ProofError, ProtectionError
+from diskret.release import Earlier
+
+X, Y, F = "abcd", "pq", "01"
+ATOMS = list(product(X, Y, F))
+COLUMN = {"x": 0, "y": 1, "f": 2}
+CODES = {"x": X, "y": Y, "f": F}
+BY = [("x",), ("x", "y"), ("y", "x"), ("x", "f"), ("y", "f"), ("x", "y", "f")]
+GROUPS = [None, None, {"ab": "ab"}, {"bc": "bc"}, {"ab": "ab", "cd": "cd"}]
+FILTERS = [{}, {}, {}, {"f": "1"}, {"x": ["a", "b"]}]
+FAR = 10**6
+#: Pairs of hidden cells are judged in lines with at most so many of them.
+PAIRS = 10
+
+
+# ── the statistics ──────────────────────────────────────────────────────────────────
+
+
+@dataclass
+class Cell:
+    """A cell as the test sees it: the atoms that it holds, and its lines."""
+
+    table: str
+    where: tuple
+    atoms: frozenset
+    contributions: dict  # contributor -> sum
+    units: set
+    records: int
+    value: int
+    suppressed: bool
+    empty: bool
+    primary: bool
+
+
+def economy(random):
+    """Records of few units, some of them in several combinations, some in holdings."""
+    rows = []
+    units = int(random.integers(3, 14))
+    holdings = [None if random.random() < 0.6 else f"H{random.integers(3)}" for _ in range(units)]
+    for unit in range(units):
+        for _ in range(1 + (random.random() < 0.3)):
+            x, y, f = (codes[random.integers(len(codes))] for codes in (X, Y, F))
+            value = int(random.choice([1, 2, 5, 10, 20, 50, 100, 400]))
+            rows.append((x, y, f, f"u{unit}", holdings[unit], value))
+    return rows
+
+
+def frame(rows):
+    names = ["x", "y", "f", "unit", "holding", "v"]
+    return pa.table({name: [row[i] for row in rows] for i, name in enumerate(names)})
+
+
+def inside(record, where):
+    return all(record[COLUMN[name]] in codes for name, codes in where.items())
+
+
+def spec(random, counts):
+    by = BY[random.integers(len(BY))]
+    groups = GROUPS[random.integers(len(GROUPS))] if "x" in by else None
+    where = FILTERS[random.integers(len(FILTERS))]
+    if set(where) & set(by):
+        where = {}
+    return by, groups, where, counts
+
+
+def table_of(rows, by, groups, where, counts):
+    own = [row for row in rows if inside(row, where)]
+    if not own:
+        return None
+    table = dk.tabulate(
+        frame(rows),
+        by={name: dk.Hierarchy.flat(list(CODES[name])) for name in by},
+        value=None if counts else "v",
+        unit="unit",
+        holding="holding",
+        largest=5,
+        where=where or None,
+        contributions=True,
+    )
+    for new, old in (groups or {}).items():
+        table = table.recode("x", {new: list(old)})
+    return table
+
+
+def cells_of(rows, name, result, where, counts):
+    """The cells of a published table, recomputed from the records."""
+    found = {}
+    published = result.published
+    for at in product(*(range(n) for n in published.shape)):
+        allowed = {}
+        for dimension, position in zip(published.dimensions, at, strict=True):
+            tree = dimension.hierarchy
+            codes = tree.leaves_below(position) if position else tuple(CODES[dimension.name])
+            allowed[dimension.name] = set("".join(codes)) & set(CODES[dimension.name])
+        own = [
+            row
+            for row in rows
+            if inside(row, where) and all(row[COLUMN[n]] in codes for n, codes in allowed.items())
+        ]
+        atoms = frozenset(
+            i
+            for i, atom in enumerate(ATOMS)
+            if inside(atom, where) and all(atom[COLUMN[n]] in codes for n, codes in allowed.items())
+        )
+        contributions = defaultdict(int)
+        for row in own:
+            contributions[row[4] or row[3]] += row[5]
+        value = len(own) if counts else sum(row[5] for row in own)
+        hidden = bool(published.suppressed[at])
+        assert hidden or published.value[at] == value
+        found[at] = Cell(
+            *(name, at, atoms, dict(contributions), {row[3] for row in own}, len(own), value),
+            suppressed=hidden,
+            empty=bool(published.empty[at]),
+            primary=False,
+        )
+    return found
+
+
+# ── the rules, in fractions ─────────────────────────────────────────────────────────
+
+
+def minimum_frequency(n):
+    def judge(contributions, units, records, value, counts, coalition):
+        number = records if counts else len(units)
+        if not 0 < number < n + coalition - 1:
+            return 0
+        return 1 if counts else max(1, math.ceil(Fraction(value, 10)))
+
+    return judge
+
+
+def p_percent(p):
+    def judge(contributions, units, records, value, counts, coalition):
+        top = sorted(contributions.values(), reverse=True)
+        if not top:
+            return 0
+        rest = sum(top) - top[0] - sum(top[1 : 1 + coalition])
+        need = Fraction(p, 100) * top[0] - rest
+        return max(1, math.ceil(need)) if need > 0 else 0
+
+    return judge
+
+
+def dominance(n, k):
+    def judge(contributions, units, records, value, counts, coalition):
+        top = sum(sorted(contributions.values(), reverse=True)[:n])
+        need = Fraction(100, k) * top - sum(contributions.values())
+        return max(1, math.ceil(need)) if need > 0 else 0
+
+    return judge
+
+
+RULES = {
+    False: [
+        (lambda: dk.rules.PPercent(10), [p_percent(10)]),
+        (
+            lambda: dk.rules.PPercent(20) | dk.rules.MinimumFrequency(3),
+            [p_percent(20), minimum_frequency(3)],
+        ),
+        (lambda: dk.rules.Dominance(3, 90), [dominance(3, 90)]),
+        (lambda: dk.rules.MinimumFrequency(3), [minimum_frequency(3)]),
+    ],
+    True: [
+        (lambda: dk.rules.MinimumFrequency(3), [minimum_frequency(3)]),
+        (lambda: dk.rules.MinimumFrequency(2), [minimum_frequency(2)]),
+    ],
+}
+
+
+def level(judges, cells, counts, coalition):
+    """What the rule asks of the union of cells; 0 if it is safe."""
+    contributions, units = defaultdict(int), set()
+    for cell in cells:
+        units |= cell.units
+        for who, amount in cell.contributions.items():
+            contributions[who] += amount
+    records = sum(cell.records for cell in cells)
+    value = sum(cell.value for cell in cells)
+    return max(j(contributions, units, records, value, counts, coalition) for j in judges)
+
+
+# ── sums of hidden cells ────────────────────────────────────────────────────────────
+
+
+def sums_of_cells(table, published):
+    """All sets of hidden cells that are claimed: remainders, differences, pairs."""
+    found = set()
+    for axis, dimension in enumerate(published.dimensions):
+        parent = dimension.hierarchy.parent.tolist()
+        children = defaultdict(list)
+        for code, above in enumerate(parent):
+            if above >= 0:
+                children[above].append(code)
+        for at in table:
+            parts = [_moved(at, axis, code) for code in children[at[axis]]]
+            hidden = [part for part in parts if table[part].suppressed]
+            if len(hidden) <= PAIRS:
+                found |= {frozenset(pair) for pair in combinations(hidden, 2)}
+            if parts and not table[at].suppressed:
+                found.add(frozenset(hidden))
+                found.add(frozenset(_innermost(table, children, at, axis)))
+    return [sorted(cells) for cells in found if len(cells) > 1]
+
+
+def _moved(at, axis, code):
+    return (*at[:axis], code, *at[axis + 1 :])
+
+
+def _innermost(table, children, at, axis):
+    for code in children[at[axis]]:
+        below = _moved(at, axis, code)
+        if table[below].suppressed:
+            if children[code]:
+                yield from _innermost(table, children, below, axis)
+            else:
+                yield below
+
+
+# ── the attack ──────────────────────────────────────────────────────────────────────
+
+
+class World:
+    """All that is published of one measure: sums of atoms that everybody knows."""
+
+    def __init__(self, counts):
+        self.counts = counts
+        self.rows, self.values = [], []
+
+    def learn(self, cells):
+        for cell in cells:
+            if not cell.suppressed:
+                row = np.zeros(len(ATOMS))
+                row[list(cell.atoms)] = 1
+                self.rows.append(row)
+                self.values.append(cell.value)
+
+    def ends(self, cells):
+        """Smallest and largest value of a sum of cells; capped far away."""
+        wanted = np.zeros(len(ATOMS))
+        for cell in cells:
+            wanted[list(cell.atoms)] += 1
+        known = np.array(self.values)
+        found = []
+        for sign in (1, -1):
+            answer = milp(
+                sign * wanted,
+                constraints=[LinearConstraint(np.array(self.rows), known, known)],
+                bounds=Bounds(0, FAR),
+                integrality=np.full(len(ATOMS), int(self.counts)),
+            )
+            assert answer.success
+            found.append(sign * answer.fun)
+        return found
+
+    def knows_too_much(self, cells, need):
+        value = sum(cell.value for cell in cells)
+        low, high = self.ends(cells)
+        lower = need if value >= need else value
+        return low > value - lower + 1e-6 or high < value + need - 1e-6
+
+
+class Office:
+    """What was published so far, as a stand-in for a ledger."""
+
+    def __init__(self):
+        self.tables = []
+
+    @property
+    def position(self):
+        return len(self.tables)
+
+    def earlier(self, tables, sums=()):
+        return list(self.tables)
+
+    def remember(self, release, results):
+        for result in results:
+            self.tables.append(
+                Earlier(
+                    release=release,
+                    published=result.published,
+                    original=result.table.measure.sum,
+                    requirements=result.certificate.requirements,
+                    contributions=result.table.contributions,
+                )
+            )
+
+
+def attack_a_statistic(seed):
+    """Publish one to three releases; returns how many could be published."""
+    random = np.random.default_rng(seed)
+    rows = economy(random)
+    counts = bool(random.random() < 0.4)
+    make, judges = RULES[counts][random.integers(len(RULES[counts]))]
+    coalition = int(random.choice([0, 0, 1, 1, 2]))  # 0: an outsider
+    attacker = dk.Attacker()
+    if coalition:
+        attacker = dk.Attacker(contributor=True, coalition=coalition)
+    office, world, seen = Office(), World(counts), []
+    done = 0
+    for release in range(int(random.integers(1, 4))):
+        specs = [spec(random, counts) for _ in range(int(random.integers(1, 3)))]
+        tables = [(s, table_of(rows, *s)) for s in specs]
+        tables = [(s, table) for s, table in tables if table is not None]
+        if not tables:
+            continue
+        names = [f"r{release}t{i}" for i in range(len(tables))]
+        try:
+            results = dk.suppress(
+                [table for _, table in tables],
+                make(),
+                attacker=attacker,
+                name=names,
+                ledger=office,
+            )
+        except (ProtectionError, ProofError):
+            continue  # nothing is published; what was before stays as it is
+        office.remember(f"r{release}", results)
+        for (s, _), name, result in zip(tables, names, results, strict=True):
+            cells = cells_of(rows, name, result, s[2], counts)
+            world.learn(cells.values())
+            seen.append((cells, result.published))
+        done += 1
+        check_all(world, seen, judges, counts, coalition)
+    return done
+
+
+def check_all(world, seen, judges, counts, coalition):
+    shown = {cell.atoms for cells, _ in seen for cell in cells.values() if not cell.suppressed}
+    for cells, published in seen:
+        for cell in cells.values():
+            need = level(judges, [cell], counts, max(coalition, 1))
+            if not need:
+                continue
+            assert cell.suppressed, f"{cell.table} {cell.where} is unsafe and published"
+            assert not world.knows_too_much([cell], need), f"{cell.table} {cell.where}"
+        if coalition:
+            # cells that another table shows are not hidden any more
+            now = {
+                at: cell if cell.atoms not in shown else _shown(cell) for at, cell in cells.items()
+            }
+            for members in sums_of_cells(now, published):
+                union = [cells[at] for at in members]
+                need = level(judges, union, counts, coalition)
+                if need:
+                    assert not world.knows_too_much(union, need), (
+                        f"{union[0].table}: the sum of {members}"
+                    )
+
+
+def _shown(cell):
+    return Cell(**{**cell.__dict__, "suppressed": False})
+
+
+@pytest.mark.parametrize("start", range(0, 60, 10))
+def test_nothing_undoes_the_protection(start):
+    assert sum(attack_a_statistic(seed) for seed in range(start, start + 10)) > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", range(100, 10_100, 100))
+def test_nothing_undoes_the_protection_of_ten_thousand_statistics(start):
+    assert sum(attack_a_statistic(seed) for seed in range(start, start + 100)) > 0
