@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.attack import Requirements
-from diskret.tables import Contributions, Published
+from diskret.tables import Contributions, MeasureSum, Published
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +29,8 @@ class Earlier:
         The levels of its primary cells, flat positions in this table. Confidential.
     contributions
         Who contributed what, or None. Confidential.
+    sums
+        Equations between measures that were published with it.
     """
 
     release: str
@@ -36,3 +38,14 @@ class Earlier:
     original: NDArray[np.int64] | None
     requirements: Requirements
     contributions: Contributions | None = None
+    sums: tuple[MeasureSum, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What the table is called among tables of several releases."""
+        return f"{self.release}/{self.published.name}"
+
+    @property
+    def perturbed(self) -> bool:
+        """Whether its values were changed, so that each stands for an interval."""
+        return self.published.lower is not None and bool(self.published.suppressed.all())
