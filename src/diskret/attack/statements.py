@@ -60,8 +60,8 @@ def claimed(publication: Publication, outer: int = 0, earlier: int | None = None
         german.append(
             "All dies gilt auch gegenüber jemandem, der das früher Veröffentlichte aufbewahrt hat: "
             f"{number(earlier, 'de')} Tabellen früherer Veröffentlichungen, die diese "
-            "Bescheinigung nennt, waren Teil des Angriffs, und ihre Felder bleiben so ungewiss, wie es für sie "
-            "verlangt war."
+            "Bescheinigung nennt, waren Teil des Angriffs, und ihre Felder bleiben so ungewiss, "
+            "wie es für sie verlangt war."
         )
     if outer:
         english.append(

@@ -28,9 +28,14 @@ class Earlier:
     requirements
         The levels of its primary cells, flat positions in this table. Confidential.
     contributions
-        Who contributed what, or None. Confidential.
+        Who contributed what, or None; units and holdings by their keyed fingerprints.
+        Confidential.
     sums
-        Equations between measures that were published with it.
+        Equations between measures that the release stated.
+    weight
+        Column of the sampling weights, or None; see `Table.weight`.
+    perturbed
+        Whether `published` holds intervals that perturbed values stand for.
     """
 
     release: str
@@ -39,13 +44,10 @@ class Earlier:
     requirements: Requirements
     contributions: Contributions | None = None
     sums: tuple[MeasureSum, ...] = ()
+    weight: str | None = None
+    perturbed: bool = False
 
     @property
     def name(self) -> str:
         """What the table is called among tables of several releases."""
         return f"{self.release}/{self.published.name}"
-
-    @property
-    def perturbed(self) -> bool:
-        """Whether its values were changed, so that each stands for an interval."""
-        return self.published.lower is not None and bool(self.published.suppressed.all())

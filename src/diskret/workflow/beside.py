@@ -20,6 +20,7 @@ from diskret.release import Earlier
 from diskret.system import System, joint_system
 from diskret.tables import NO_BOUND, Measure, MeasureSum, Publication, Published, Table
 from diskret.workflow.linked import grouped
+from diskret.workflow.relevant import relevant
 
 
 class KnownBefore(Protocol):
@@ -56,7 +57,8 @@ def groups(
     """New tables with all that is tied to them, perhaps through earlier tables only.
 
     Tables are tied by a common measure and vintage, or by a sum of their measures; not by
-    these alone if no record can be in both.
+    these alone if no record can be in both. Of many earlier tables those are left out that say
+    nothing of the new ones, see `relevant`.
     """
     everything = [*tables, *(e.published for e in earlier)]
     known = [*sums, *(total for e in earlier for total in e.sums)]
@@ -65,16 +67,15 @@ def groups(
         for (i, one), (j, other) in combinations(enumerate(everything), 2)
         if _tied(one, other, known)
     ]
-    found = grouped(len(everything), tied)
     first = len(tables)
-    return [
-        Group(
-            tuple(i for i in group if i < first),
-            tuple(earlier[i - first] for i in group if i >= first),
-        )
-        for group in found
-        if group[0] < first
-    ]
+    found: list[Group] = []
+    for group in grouped(len(everything), tied):
+        new = sum(i < first for i in group)
+        if new:
+            kept = relevant([everything[i] for i in group], new, known)
+            before = (group[i] - first for i in kept if i >= new)
+            found.append(Group(tuple(group[:new]), tuple(earlier[i] for i in before)))
+    return found
 
 
 def _tied(one: Published, other: Published, sums: Sequence[MeasureSum]) -> bool:
@@ -142,12 +143,15 @@ def earlier_requirements(earlier: Earlier, attacker: Attacker) -> Requirements:
 
 
 def unclaimed_cells(
-    publication: Publication, earlier: Sequence[Earlier], requirements: Requirements
+    publication: Publication,
+    earlier: Sequence[Earlier],
+    requirements: Requirements,
+    label: NDArray[np.int64] | None = None,
 ) -> NDArray[np.int64]:
     """Suppressed cells of earlier tables that need not stay uncertain at all.
 
     They are no primaries, and are published elsewhere under the same definition; or their
-    table was perturbed, which hides nothing completely.
+    table was perturbed, which hides nothing completely. `label` as from `same_cells`.
     """
     if not earlier:
         return np.zeros(0, dtype=np.int64)
@@ -157,7 +161,7 @@ def unclaimed_cells(
     candidate = hidden.copy()
     candidate[:first] = False
     candidate[requirements.cell] = False
-    label = same_cells(publication)
+    label = same_cells(publication) if label is None else label
     shown = np.zeros(len(hidden), dtype=bool)
     shown[label[~hidden]] = True
     free = candidate & shown[label]
@@ -282,20 +286,19 @@ def _as_intervals(published: Published) -> Published:
 
 
 def _as_table(published: Published, value: NDArray[np.int64]) -> Table:
-    value = value.reshape(published.shape)
-    common = {"vintage": published.vintage, "where": published.where}
+    value, shape = value.reshape(published.shape), published.shape
+    vintage, where = published.vintage, published.where
     if published.frequency:
-        return Table(published.dimensions, value, **common)
-    nothing = np.empty((*published.shape, 0), dtype=np.int64)
+        return Table(published.dimensions, value, vintage=vintage, where=where)
     measure = Measure(
         published.measure,
         published.decimals,
-        value,
-        np.abs(value),
-        nothing,
+        sum=value,
+        magnitude=np.abs(value),
+        largest=np.empty((*shape, 0), dtype=np.int64),
         signed=not published.nonnegative,
     )
-    return Table(published.dimensions, None, measures=(measure,), chosen=measure.name, **common)
+    return Table(published.dimensions, None, measures=(measure,), vintage=vintage, where=where)
 
 
 def system_beside(tables: Sequence[Table], sums: Sequence[MeasureSum], before: Beside) -> System:
