@@ -16,6 +16,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 import diskret as dk
 from diskret.errors import ProofError, ProtectionError
 from diskret.release import Earlier
+from diskret.workflow.check import check
 
 X, Y, F = "abcd", "pq", "01"
 ATOMS = list(product(X, Y, F))
@@ -91,6 +92,12 @@ def sums_of_atoms(tables):
     return np.array(rows)
 
 
+def unprotected(rows, value, hidden, cell):
+    """Whether a count can be narrowed down to less than itself and one more on both sides."""
+    low, high = ends(rows, value, hidden, cell)
+    return low > max(value[cell] - 1, 0) or high < value[cell] + 1
+
+
 def ends(rows, value, hidden, cell):
     """The smallest and largest count of a cell that whole-numbered records allow."""
     shown = LinearConstraint(rows[~hidden], value[~hidden], value[~hidden])
@@ -126,5 +133,57 @@ def test_every_primary_of_every_release_stays_protected(count, releases):
             hidden = np.concatenate([r.published.suppressed.ravel() for r in alike])
             primary = np.concatenate([r.status.ravel() == "primary" for r in alike])
             for cell in np.flatnonzero(primary):
-                low, high = ends(rows, value, hidden, cell)
-                assert low <= max(value[cell] - 1, 0) and high >= value[cell] + 1
+                assert not unprotected(rows, value, hidden, cell)
+
+
+@settings(max_examples=60)
+@given(records(), st.lists(release(), min_size=1, max_size=2), release())
+def test_check_breaks_what_can_be_computed_and_names_an_irreducible_set(count, releases, new):
+    before, published = Before(), []
+    for number, how in enumerate([(*how[:3], "") for how in releases]):
+        try:
+            result = dk.suppress(made(count, *how), dk.rules.MinimumFrequency(3), ledger=before)
+        except (ProtectionError, ProofError):
+            continue
+        before.publish(f"release {number}", result)
+        published.append(result)
+    table = made(count, *new[:3], "")
+    names = [entry.release for entry in before.entries]
+    report = check(table, before.entries)
+
+    rows = sums_of_atoms([*(r.table for r in published), table])
+    value = rows @ count
+    earlier = [r.published.suppressed.ravel() for r in published]
+    hidden = np.concatenate([*earlier, np.zeros(table.count.size, dtype=bool)])
+    primary = np.concatenate([*(r.status.ravel() == "primary" for r in published), []])
+    broken = {cell for cell in np.flatnonzero(primary) if unprotected(rows, value, hidden, cell)}
+    named = {
+        _position(published, table, (cell.release, cell.codes), names): cell
+        for cell in report.broken
+        if cell.primary
+    }
+    assert set(named) == broken
+    assert report.ok == (not report.broken)
+    first = len(hidden) - table.count.size
+    for cell, told in named.items():
+        own = [_position(published, table, ("", codes), names) for _, codes in told.blamed]
+        assert own and min(own) >= first
+        for published_now in (own, *([o for o in own if o != one] for one in own)):
+            hide = hidden.copy()
+            hide[first:] = True
+            hide[published_now] = False
+            assert unprotected(rows, value, hide, cell) == (published_now is own)
+
+
+def _position(published, table, cell, names):
+    """Where a cell stands among all tables."""
+    release, codes = cell
+    start = 0
+    for number, one in enumerate([*(r.table for r in published), table]):
+        last = number == len(published)
+        if (last and not release) or (not last and release == names[number]):
+            where = dict(part.split("=") for part in codes.split(", "))
+            at = tuple(d.hierarchy.position[where[d.name]] for d in one.dimensions)
+            return start + int(np.ravel_multi_index(at, one.shape))
+        start += one.count.size
+    raise AssertionError(cell)

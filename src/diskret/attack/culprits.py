@@ -100,10 +100,9 @@ class Opened:
         label = connected_components(graph, directed=False)[1] if m else np.arange(n)
         self.row, self.column = label[:m], label[m:]
 
-    def touched(self) -> NDArray[np.int64]:
-        """Positions of the unknown cells that equations connect with a chosen one."""
-        at = np.searchsorted(self.known.cell, self.chosen)
-        return self.known.cell[np.isin(self.column, self.column[at])]
+    def touched(self, below: int) -> NDArray[np.int64]:
+        """Positions of the unknown cells that equations connect with one below a position."""
+        return self.known.cell[np.isin(self.column, self.column[self.known.cell < below])]
 
     def blame(self, cell: int, need: Need) -> Culprits:
         """An irreducible set of chosen cells whose publication leaves a cell's need unmet.

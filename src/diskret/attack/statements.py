@@ -53,15 +53,15 @@ def claimed(publication: Publication, outer: int = 0, earlier: int | None = None
     ]
     if earlier:
         english.append(
-            "All this holds for somebody who has kept what was published before, too: "
-            f"{number(earlier, 'en')} tables of earlier releases, which this certificate names, "
-            "were part of the attack, and their cells stay as uncertain as was required of them."
+            "All this holds for somebody who has kept what was published before, too: the tables "
+            f"of earlier releases that this certificate names ({number(earlier, 'en')}) were part "
+            "of the attack, and their cells stay as uncertain as was required of them."
         )
         german.append(
             "All dies gilt auch gegenüber jemandem, der das früher Veröffentlichte aufbewahrt hat: "
-            f"{number(earlier, 'de')} Tabellen früherer Veröffentlichungen, die diese "
-            "Bescheinigung nennt, waren Teil des Angriffs, und ihre Felder bleiben so ungewiss, "
-            "wie es für sie verlangt war."
+            "Die Tabellen früherer Veröffentlichungen, die diese Bescheinigung nennt "
+            f"({number(earlier, 'de')}), waren Teil des Angriffs, und ihre Felder bleiben so "
+            "ungewiss, wie es für sie verlangt war."
         )
     if outer:
         english.append(

@@ -15,11 +15,11 @@ from scipy.sparse import csgraph
 from diskret.attack import Attacker, Requirements, examine
 from diskret.attack.alike import same_cells
 from diskret.errors import ContradictionError, InputError
-from diskret.hierarchy.meaning import pieces
 from diskret.release import Earlier
 from diskret.system import System, joint_system
 from diskret.tables import NO_BOUND, Measure, MeasureSum, Publication, Published, Table
 from diskret.workflow.linked import grouped
+from diskret.workflow.related import kind_of, tied
 from diskret.workflow.relevant import relevant
 
 
@@ -62,43 +62,21 @@ def groups(
     """
     everything = [*tables, *(e.published for e in earlier)]
     known = [*sums, *(total for e in earlier for total in e.sums)]
-    tied = [
+    kinds = [kind_of(table) for table in everything]
+    pairs = [
         (i, j)
-        for (i, one), (j, other) in combinations(enumerate(everything), 2)
-        if _tied(one, other, known)
+        for (i, one), (j, other) in combinations(enumerate(kinds), 2)
+        if tied(one, other, known)
     ]
     first = len(tables)
     found: list[Group] = []
-    for group in grouped(len(everything), tied):
+    for group in grouped(len(everything), pairs):
         new = sum(i < first for i in group)
         if new:
             kept = relevant([everything[i] for i in group], new, known)
             before = (group[i] - first for i in kept if i >= new)
             found.append(Group(tuple(group[:new]), tuple(earlier[i] for i in before)))
     return found
-
-
-def _tied(one: Published, other: Published, sums: Sequence[MeasureSum]) -> bool:
-    if one.vintage != other.vintage:
-        return False
-    if one.measure == other.measure:
-        return not _apart(one, other)
-    return any({one.measure, other.measure} <= {total.total, *total.parts} for total in sums)
-
-
-def _apart(one: Published, other: Published) -> bool:
-    """Whether no record can be in both tables: their filters ask for different codes."""
-    theirs = dict(other.where)
-    for name, codes in one.where:
-        if name in theirs:
-            meant = pieces([*codes, *theirs[name]])
-            own, rest = (
-                frozenset[str]().union(*(meant[code] for code in asked))
-                for asked in (codes, theirs[name])
-            )
-            if not own & rest:
-                return True
-    return False
 
 
 # ── as a part of an attack ──────────────────────────────────────────────────────────

@@ -120,7 +120,7 @@ class Case:
         """The cells that are narrowed down too far; which new ones are to blame for how many."""
         label = same_cells(self.publication)
         opened = self._opened(label)
-        seen = self._narrowed(opened.touched())
+        seen = self._narrowed(opened.touched(self.first))
         hidden = seen.suppressed
         needed = self.required.only(hidden[self.required.cell])
         free = unclaimed_cells(self.publication, self.earlier, self.required, label)

@@ -114,6 +114,18 @@ def check(
     return CheckReport(tuple(table.name for table in own), tuple(beside), tuple(broken))
 
 
+def to_publish(tables: Any) -> tuple[list[Published], tuple[MeasureSum, ...]]:
+    """Tables as they are to be published, in any form that `check` takes, and their sums.
+
+    Raises
+    ------
+    InputError
+        Something else was given.
+    """
+    shown, sums, _, _ = _read(tables)
+    return shown, sums
+
+
 def _read(
     given: Any,
 ) -> tuple[

@@ -15,16 +15,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.attack import Requirements
+from diskret.attack import Attacker, Requirements
 from diskret.errors import InputError
 from diskret.keys import SecretKeys
-from diskret.progress import silent
+from diskret.progress import Progress, silent
 from diskret.release import Earlier, Stage
 from diskret.release import ledger as store
 from diskret.release.ledger import Entry, Release, Row, TableNote
 from diskret.tables import MeasureSum, Perturbed, Publication, Published, Table, together
 from diskret.tables.perturbed import stands_for
 from diskret.workflow.again import attack_again
+from diskret.workflow.check import CheckReport, check, to_publish
 from diskret.workflow.fingerprint import fingerprint
 from diskret.workflow.related import kind_of, related
 from diskret.workflow.result import Result
@@ -137,6 +138,31 @@ class Ledger:
         with store.read(self._store) as connection:
             wanted = [(entry, at) for at in range(len(entry.tables))]
             return store.load(connection, self._store, wanted)
+
+    def check(
+        self,
+        tables: Any,
+        *,
+        sums: Sequence[MeasureSum] = (),
+        attacker: Attacker | None = None,
+        limit: int = 20,
+        progress: Progress = silent,
+    ) -> CheckReport:
+        """Whether tables may be published as they are, and if not, what breaks which release.
+
+        Parameters
+        ----------
+        tables, sums, attacker, limit, progress
+            As for [`check`][diskret.workflow.check.check].
+
+        Raises
+        ------
+        InputError
+            A table contradicts an earlier one; names the release.
+        """
+        shown, given = to_publish(tables)
+        before = self.earlier(shown, [*sums, *given])
+        return check(tables, before, sums=sums, attacker=attacker, limit=limit, progress=progress)
 
     def verify(self) -> int:
         """Check every entry, and every cell of every table.
