@@ -11,6 +11,8 @@ PUBLIC = [
     "Attacker",
     "DiskretError",
     "Hierarchy",
+    "Ledger",
+    "Perturbed",
     "PostgresTable",
     "Published",
     "Result",

@@ -17,12 +17,14 @@ if TYPE_CHECKING:
     from diskret.io import PostgresTable as PostgresTable
     from diskret.keys import SecretKeys as SecretKeys
     from diskret.rules import Sensitivity as Sensitivity
+    from diskret.tables import Perturbed as Perturbed
     from diskret.tables import Published as Published
     from diskret.tables import Table as Table
     from diskret.workflow import Result as Result
     from diskret.workflow import derive as derive
     from diskret.workflow import suppress as suppress
     from diskret.workflow import tabulate as tabulate
+    from diskret.workflow.ledger import Ledger as Ledger
     from diskret.workflow.write import write as write
 
 __version__ = "0.1.0"
@@ -31,6 +33,8 @@ __all__ = [
     "Attacker",
     "DiskretError",
     "Hierarchy",
+    "Ledger",
+    "Perturbed",
     "PostgresTable",
     "Published",
     "Result",
@@ -52,6 +56,8 @@ _HOME = {
     "Attacker": "attack",
     "DiskretError": "errors",
     "Hierarchy": "hierarchy",
+    "Ledger": "workflow.ledger",
+    "Perturbed": "tables",
     "PostgresTable": "io",
     "Published": "tables",
     "Result": "workflow",

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.attack import Requirements
-from diskret.tables import Contributions, Published
+from diskret.tables import Contributions, MeasureSum, Published
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +28,14 @@ class Earlier:
     requirements
         The levels of its primary cells, flat positions in this table. Confidential.
     contributions
-        Who contributed what, or None. Confidential.
+        Who contributed what, or None; units and holdings by their keyed fingerprints.
+        Confidential.
+    sums
+        Equations between measures that the release stated.
+    weight
+        Column of the sampling weights, or None; see `Table.weight`.
+    perturbed
+        Whether `published` holds intervals that perturbed values stand for.
     """
 
     release: str
@@ -36,3 +43,11 @@ class Earlier:
     original: NDArray[np.int64] | None
     requirements: Requirements
     contributions: Contributions | None = None
+    sums: tuple[MeasureSum, ...] = ()
+    weight: str | None = None
+    perturbed: bool = False
+
+    @property
+    def name(self) -> str:
+        """What the table is called among tables of several releases."""
+        return f"{self.release}/{self.published.name}"

@@ -17,19 +17,20 @@ import json
 import os
 import secrets
 import shutil
-import tempfile
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
 from diskret.errors import DiskretError, InputError
+from diskret.release.digests import digest
 
 _EXAMPLES = 5
 # what a release consists of, kept so that the next one replaces nothing but these files
 _CONTENT = "content.json"
 _SCHEMA = "diskret/content/1"
+_STAGE, _OLD = ".stage", ".old"
 
 
 @dataclass(frozen=True)
@@ -71,21 +72,55 @@ def staged(folder: str | PathLike[str]) -> Generator[Stage]:
 
     Examples
     --------
+    >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as home:
     ...     with staged(Path(home) / "out") as stage:
     ...         _ = (stage.public / "t.csv").write_text("a,b", encoding="utf-8")
     ...     sorted(os.listdir(Path(home) / "out"))
     ['internal', 'public']
     """
+    target = target_of(folder)
+    room = new_room(target)
+    with filled(room) as stage:
+        yield stage
+    try:
+        move(room, target)
+    except BaseException:
+        shutil.rmtree(room, ignore_errors=True)
+        raise
+
+
+# ── the same step by step, for what has to happen in between ────────────────────────
+
+
+def target_of(folder: str | PathLike[str]) -> Path:
+    """Where a release really goes; refused if anything but a release written before is there.
+
+    Raises
+    ------
+    InputError
+        As [`staged`][diskret.release.staging.staged].
+    """
     # a link is followed, so that what it points to is replaced and not the link
     target = Path(os.path.realpath(folder))
     _check_target(target)
+    return target
+
+
+def new_room(target: Path) -> Path:
+    """A name beside the target that nobody can guess, for the folder to write into."""
+    return target.with_name(f".{target.name}.{secrets.token_hex(8)}{_STAGE}")
+
+
+@contextmanager
+def filled(room: Path) -> Generator[Stage]:
+    """Make the folder and write into it; complete and flushed to disk afterwards, or removed."""
     try:
-        room = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".stage", dir=target.parent))
+        room.mkdir(mode=0o700)
     except OSError as error:
         raise InputError(
-            f"{target}: nothing can be written in {target.parent} ({error.strerror}); create "
-            "that folder, or choose another place"
+            f"nothing can be written in {room.parent} ({error.strerror}); create that folder, "
+            "or choose another place"
         ) from None
     try:
         stage = Stage(room / "public", room / "internal")
@@ -93,11 +128,47 @@ def staged(folder: str | PathLike[str]) -> Generator[Stage]:
         stage.internal.mkdir(mode=0o700)
         yield stage
         _finish(stage)
-        _check_target(target)
-        _move(room, target)
     except BaseException:
         shutil.rmtree(room, ignore_errors=True)
         raise
+
+
+def move(room: Path, target: Path) -> None:
+    """Put the finished folder in the target's place.
+
+    Raises
+    ------
+    InputError
+        As [`staged`][diskret.release.staging.staged]: files have appeared at the target.
+    """
+    _check_target(target)
+    _move(room, target)
+
+
+def moved(room: Path, target: Path, files: Mapping[str, str]) -> bool:
+    """Whether a move that was cut short had happened: the target holds exactly these files.
+
+    Parameters
+    ----------
+    files
+        Path below the target → SHA-256 digest.
+    """
+    if room.exists():
+        return False
+    paths = [path for path in target.rglob("*") if path.is_file()] if target.is_dir() else []
+    found = {path.relative_to(target).as_posix(): digest(path) for path in paths}
+    return found == dict(files)
+
+
+def tidy(room: Path, target: Path) -> None:
+    """Remove what a write that was cut short left; a release that it had put aside comes back."""
+    old = _aside(room)
+    if old.exists() and not target.exists():
+        old.rename(target)
+    for rest in (room, old):
+        shutil.rmtree(rest, ignore_errors=True)
+    if target.parent.exists():
+        _flush(target.parent)
 
 
 # ── the target ──────────────────────────────────────────────────────────────────────
@@ -173,12 +244,17 @@ def _flush(path: Path) -> None:
         os.close(descriptor)
 
 
+def _aside(room: Path) -> Path:
+    """Where the release before this one waits while the target is replaced."""
+    return room.with_name(room.name.removesuffix(_STAGE) + _OLD)
+
+
 # ── the move ────────────────────────────────────────────────────────────────────────
 
 
 def _move(room: Path, target: Path) -> None:
     """Put the finished stage in the target's place."""
-    old = target.with_name(f".{target.name}.{secrets.token_hex(8)}.old")
+    old = _aside(room)
     try:
         if target.exists():
             target.rename(old)

@@ -3,6 +3,7 @@
 from diskret.tables.contributions import Contributions
 from diskret.tables.derived import Derived
 from diskret.tables.dimension import Dimension
+from diskret.tables.perturbed import Perturbed
 from diskret.tables.publication import MeasureSum, Publication, together
 from diskret.tables.published import NO_BOUND, Published
 from diskret.tables.side_by_side import SideBySide
@@ -15,6 +16,7 @@ __all__ = [
     "Measure",
     "MeasureSum",
     "NO_BOUND",
+    "Perturbed",
     "Publication",
     "Published",
     "SideBySide",

@@ -62,20 +62,62 @@ def read_published(folder: str | PathLike[str], name: str | None = None) -> Publ
         return array.reshape(shape)
 
     bounds = {side: placed(_bounds(path, cells, outline, side, status == 1)) for side in sides}
+    return _published(outline, placed(value), placed(status == 1), placed(status == 2), **bounds)
+
+
+def of_structure(
+    content: Any,
+    value: NDArray[np.int64],
+    suppressed: NDArray[np.bool_],
+    empty: NDArray[np.bool_],
+    lower: NDArray[np.int64] | None = None,
+    upper: NDArray[np.int64] | None = None,
+    source: str = "structure",
+) -> Published:
+    """A published table from its [structure][diskret.tables.public_files.structure] and arrays.
+
+    Parameters
+    ----------
+    content
+        What `structure` says of the table.
+    value, suppressed, empty, lower, upper
+        As in `Published`.
+    source
+        Where the structure comes from, for messages.
+
+    Raises
+    ------
+    InputError
+        The structure is damaged.
+    """
+    path = Path(source)
+    outline = _read_outline(path, content, _member(path, content, "name", str))
+    return _published(outline, value, suppressed, empty, lower, upper)
+
+
+def _published(
+    outline: _Outline,
+    value: NDArray[np.int64],
+    suppressed: NDArray[np.bool_],
+    empty: NDArray[np.bool_],
+    lower: NDArray[np.int64] | None = None,
+    upper: NDArray[np.int64] | None = None,
+) -> Published:
     return Published(
-        name=name,
+        name=outline.name,
         dimensions=outline.dimensions,
         measure=outline.measure,
         frequency=outline.frequency,
         decimals=outline.decimals,
-        value=placed(value),
-        suppressed=placed(status == 1),
-        empty=placed(status == 2),
+        value=value,
+        suppressed=suppressed,
+        empty=empty,
         nonnegative=outline.nonnegative,
         vintage=outline.vintage,
         where=outline.where,
         rounding=outline.rounding,
-        **bounds,
+        lower=lower,
+        upper=upper,
     )
 
 
@@ -84,6 +126,7 @@ def read_published(folder: str | PathLike[str], name: str | None = None) -> Publ
 
 @dataclass(frozen=True)
 class _Outline:
+    name: str
     dimensions: tuple[Dimension, ...]
     measure: str
     frequency: bool
@@ -124,6 +167,10 @@ def _read_structure(path: Path, name: str) -> _Outline:
         raise InputError(
             f"{path}, line {error.lineno}, column {error.colno}: not valid JSON: {error.msg}"
         ) from None
+    return _read_outline(path, content, name)
+
+
+def _read_outline(path: Path, content: Any, name: str) -> _Outline:
     schema = _member(path, content, "schema", str)
     if schema != SCHEMA:
         raise InputError(f"{path}: the schema is {schema!r}, but only {SCHEMA!r} can be read")
@@ -131,6 +178,7 @@ def _read_structure(path: Path, name: str) -> _Outline:
         raise InputError(f"{path}: the file says its name is {content['name']!r}, not {name!r}")
     dimensions = tuple(_dimension(path, d) for d in _member(path, content, "dimensions", list))
     outline = _Outline(
+        name,
         dimensions,
         measure=_member(path, content, "measure", str),
         frequency=_member(path, content, "frequency", bool),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from diskret.release import (
     COMBINED,
     DERIVED,
     Releases,
+    Stage,
     check_public,
     combined_outline,
     derived_outline,
@@ -44,6 +46,8 @@ from diskret.workflow.write_template import fill_into
 FORMATS = ("csv", "parquet", "xlsx", "html")
 DEFAULT_FORMATS = ("csv", "xlsx")
 LANGUAGES = ("en", "de")
+#: Opens the two folders that files are written into, and closes the release.
+Staging = Callable[[str | PathLike[str]], AbstractContextManager[Stage]]
 #: How much work the reasons of secondaries may take; see `Result.explain`.
 EXPLAIN = 500
 
@@ -64,6 +68,7 @@ def write(
     combined: str | Mapping[str, Sequence[str]] | None = None,
     releases: Releases = (),
     progress: Progress = silent,
+    staging: Staging = staged,
 ) -> Path:
     """Write results into one folder; see [`Result.write`][diskret.Result.write].
 
@@ -80,6 +85,9 @@ def write(
         column with a status; they must have the same dimensions (an index, which has a row
         for each period, is left out). Or name → the names of what it shows, for several
         files.
+    staging
+        How the files get into the folder: all at once, or together with an entry in a ledger
+        (use [`Ledger.publish`][diskret.Ledger.publish]).
 
     Raises
     ------
@@ -90,12 +98,12 @@ def write(
     ProofError
         Something that must not leave would have been written; nothing was.
     """
-    formats = _checked(results, formats, language)
+    formats = checked(results, formats, language)
     symbols = symbol_set(symbols)
     titles = titles or {}
     secret = SecretKeys.load(keys)
     if intervals:
-        results = _with_intervals(results, secret, progress)
+        results = intervals_of(results, secret, progress)
     tables = [result.published for result in results]
     if any(Path(release).resolve() == Path(folder).resolve() for release in releases):
         raise InputError(
@@ -105,7 +113,7 @@ def write(
     outlines = [derived_outline(figure, tables, releases) for figure in derived]
     beside = _side_by_side([*tables, *derived], combined)
     _check_file_names([*results, *derived, *beside])
-    with staged(folder) as stage:
+    with staging(folder) as stage:
         filled = None
         if template is not None:
             filled = fill_into(stage.public, tables, Path(template), language, symbols, titles)
@@ -162,8 +170,8 @@ def _check_file_names(written: Sequence[Result | Derived | SideBySide]) -> None:
             )
 
 
-def _with_intervals(
-    results: Sequence[Result], keys: SecretKeys, progress: Progress
+def intervals_of(
+    results: Sequence[Result], keys: SecretKeys, progress: Progress = silent
 ) -> list[Result]:
     """Results whose tables publish intervals; those protected together are proven together."""
     groups: dict[int, list[int]] = {}
@@ -171,7 +179,7 @@ def _with_intervals(
         groups.setdefault(id(result.certificate.proof), []).append(i)
     found = list(results)
     for group in groups.values():
-        names = [table.name for table in results[group[0]].certificate.proof.publication.tables]
+        names = [table.name for table in results[group[0]].certificate.proof.publication.own]
         ordered = sorted(group, key=lambda i: names.index(results[i].name))
         proven = with_intervals([results[i] for i in ordered], keys, progress)
         for i, result in zip(ordered, proven, strict=True):
@@ -272,7 +280,8 @@ def _write_witnesses(found: Examination, path: Path) -> None:
     )
 
 
-def _checked(results: Sequence[Result], formats: Iterable[str], language: str) -> tuple[str, ...]:
+def checked(results: Sequence[Result], formats: Iterable[str], language: str) -> tuple[str, ...]:
+    """The formats, if these results can be written in one folder; else an `InputError`."""
     _check_results(results)
     formats = (formats,) if isinstance(formats, str) else tuple(formats)
     unknown = [f for f in formats if f not in FORMATS]
@@ -319,7 +328,7 @@ def _check_together(results: Sequence[Result]) -> None:
     for group in linked([result.table for result in results]):
         together = {result.name for result in (results[i] for i in group)}
         for i in group:
-            proven = {table.name for table in results[i].certificate.proof.publication.tables}
+            proven = {table.name for table in results[i].certificate.proof.publication.own}
             if not together <= proven:
                 raise InputError(
                     f"the tables {', '.join(map(repr, sorted(together)))} have common cells, but "

@@ -1,0 +1,39 @@
+"""What was published, in a database that remembers everything and forgets nothing."""
+
+from diskret.release.ledger.cells import Row, keyed_contributions, note_of, row_of
+from diskret.release.ledger.entry import Entry, Release, TableNote, releases_of
+from diskret.release.ledger.store import (
+    LEDGER,
+    Store,
+    add,
+    change,
+    entering,
+    entries,
+    load,
+    open_store,
+    position,
+    read,
+    verify,
+)
+
+__all__ = [
+    "Entry",
+    "LEDGER",
+    "Release",
+    "Row",
+    "Store",
+    "TableNote",
+    "add",
+    "change",
+    "entering",
+    "entries",
+    "keyed_contributions",
+    "load",
+    "note_of",
+    "open_store",
+    "position",
+    "read",
+    "releases_of",
+    "row_of",
+    "verify",
+]

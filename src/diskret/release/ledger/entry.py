@@ -1,0 +1,154 @@
+"""What a ledger says of a release, but for the cells of its tables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from diskret.tables import MeasureSum
+
+Kind = Literal["publish", "record", "withdraw"]
+
+
+@dataclass(frozen=True)
+class TableNote:
+    """One table of a release, described.
+
+    Parameters
+    ----------
+    name, measure, vintage, where
+        As in `Published`.
+    variables
+        Names of the classifying variables.
+    cells, suppressed
+        How many there are.
+    intervals
+        Whether intervals were published for suppressed cells.
+    weight
+        Column of the sampling weights, or None.
+    perturbed
+        How published values differ from the true ones, in words; empty if they do not.
+    fingerprint
+        Keyed fingerprint of the original table; empty if that is not known.
+    mark
+        Keyed fingerprint of all that the ledger keeps of the table.
+    """
+
+    name: str
+    measure: str
+    vintage: str
+    where: tuple[tuple[str, tuple[str, ...]], ...]
+    variables: tuple[str, ...]
+    cells: int
+    suppressed: int
+    intervals: bool
+    weight: str | None
+    perturbed: str
+    fingerprint: str
+    mark: str
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Something that happened to a ledger; nothing of it is ever changed.
+
+    Parameters
+    ----------
+    number
+        1 for the first.
+    kind
+        ``"publish"``: a release was written and recorded; ``"record"``: one that was made
+        elsewhere was entered; ``"withdraw"``: a release was withdrawn.
+    release
+        Name of the release.
+    who
+        Who did it.
+    when
+        UTC, ISO 8601.
+    why
+        Reason of a withdrawal, or a note.
+    folder
+        Where the files of the release were written.
+    software
+        What wrote them.
+    files
+        Name of each public file → SHA-256 digest.
+    tables
+        The tables.
+    sums
+        Equations between measures that the release states.
+    """
+
+    number: int
+    kind: Kind
+    release: str
+    who: str
+    when: str
+    why: str = ""
+    folder: str = ""
+    software: str = ""
+    files: Mapping[str, str] = field(default_factory=dict[str, str])
+    tables: tuple[TableNote, ...] = ()
+    sums: tuple[MeasureSum, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """The entry in words, for messages."""
+        return f"entry {self.number} ({self.kind} {self.release!r})"
+
+
+@dataclass(frozen=True)
+class Release:
+    """A release as the ledger knows it.
+
+    Parameters
+    ----------
+    entry
+        When, by whom and where it was published, and its tables.
+    withdrawn
+        The entry that withdrew it, or None. What was withdrawn stays known to the world.
+    """
+
+    entry: Entry
+    withdrawn: Entry | None = None
+
+    @property
+    def name(self) -> str:
+        """Its name, unique in the ledger."""
+        return self.entry.release
+
+
+def as_text(entry: Entry) -> str:
+    """An entry as JSON: the same entry, the same text."""
+    content = asdict(entry) | {"sums": [str(equation) for equation in entry.sums]}
+    return json.dumps(content, ensure_ascii=False, sort_keys=True)
+
+
+def from_text(text: str) -> Entry:
+    """The entry that `as_text` wrote."""
+    content: dict[str, Any] = json.loads(text)
+    notes = [
+        TableNote(
+            **note
+            | {
+                "variables": tuple(note["variables"]),
+                "where": tuple((name, tuple(codes)) for name, codes in note["where"]),
+            }
+        )
+        for note in content["tables"]
+    ]
+    content["tables"] = tuple(notes)
+    content["sums"] = tuple(MeasureSum.read(equation) for equation in content["sums"])
+    return Entry(**content)
+
+
+def releases_of(entries: list[Entry]) -> list[Release]:
+    """The releases that these entries published, recorded and withdrew."""
+    withdrawn = {entry.release: entry for entry in entries if entry.kind == "withdraw"}
+    return [
+        Release(entry, withdrawn.get(entry.release))
+        for entry in entries
+        if entry.kind != "withdraw"
+    ]

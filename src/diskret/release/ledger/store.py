@@ -1,0 +1,240 @@
+"""A ledger's verbs: open, read, add, publish together with files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path
+
+from sqlalchemy import Connection
+
+from diskret.errors import InputError
+from diskret.keys import SecretKeys
+from diskret.release.digests import digest
+from diskret.release.earlier import Earlier
+from diskret.release.ledger import chain
+from diskret.release.ledger.cells import Row, earlier_of
+from diskret.release.ledger.database import (
+    Busy,
+    Database,
+    changing,
+    database,
+    make_private,
+    reading,
+)
+from diskret.release.ledger.entry import Entry
+from diskret.release.ledger.unfinished import (
+    Unfinished,
+    finish,
+    settle,
+    state,
+    stated,
+    this_host,
+)
+from diskret.release.staging import Stage, filled, move, new_room, target_of
+from diskret.release.write import write_json
+
+#: The file among the office's own that says which entry a release is.
+LEDGER = "ledger.json"
+_SCHEMA = "diskret/ledger-entry/1"
+
+
+@dataclass(frozen=True)
+class Store:
+    """A ledger that can be read and added to.
+
+    Parameters
+    ----------
+    database
+        Where it is kept.
+    keys
+        The office's keys, which seal it.
+    wait
+        Seconds to wait for others who change it.
+    """
+
+    database: Database
+    keys: SecretKeys
+    wait: float
+
+    @property
+    def name(self) -> str:
+        """How messages call it."""
+        return self.database.name
+
+
+def open_store(
+    place: str | PathLike[str], keys: SecretKeys, wait: float, create: bool = True
+) -> Store:
+    """Open a ledger, or create it; what a killed publication left is finished or undone.
+
+    Raises
+    ------
+    InputError
+        There is none and `create` is false, or it cannot be opened.
+    KeyFileError
+        It was made with other keys.
+    VerificationError
+        It was changed.
+    """
+    store = Store(database(place), keys, wait)
+    if not create and not store.database.exists:
+        raise InputError(f"there is no ledger {store.name}; the first publication creates it")
+    make_private(store.database)
+    with reading(store.database) as connection:
+        new = not chain.exists(connection)
+    if new:
+        with changing(store.database, wait) as connection:
+            chain.create(connection, keys)
+    with read(store) as connection:
+        entries(connection, store)
+    return store
+
+
+@contextmanager
+def read(store: Store) -> Generator[Connection]:
+    """A connection to read with, in order: files and entries say the same."""
+    _settled(store)
+    with reading(store.database) as connection:
+        yield connection
+
+
+@contextmanager
+def change(store: Store) -> Generator[Connection]:
+    """The connection to change the ledger with: in order, and nobody else changes it.
+
+    Raises
+    ------
+    Busy
+        Others take longer than `Store.wait`.
+    """
+    with changing(store.database, store.wait) as connection:
+        settle(connection, store.keys, store.name)
+        yield connection
+
+
+def entries(connection: Connection, store: Store) -> list[Entry]:
+    """All entries in order; their seals are checked."""
+    return chain.read_entries(connection, store.keys, store.name)
+
+
+def position(connection: Connection, store: Store) -> int:
+    """How many entries there are."""
+    return chain.read_head(connection, store.keys, store.name).entries
+
+
+def load(
+    connection: Connection, store: Store, wanted: Sequence[tuple[Entry, int]]
+) -> list[Earlier]:
+    """Tables of entries by their positions; nothing else is read."""
+    rows = chain.read_rows(connection, store.keys, store.name, wanted)
+    return [
+        earlier_of(row, entry, entry.tables[at])
+        for row, (entry, at) in zip(rows, wanted, strict=True)
+    ]
+
+
+def verify(connection: Connection, store: Store) -> int:
+    """Check every entry and table; the number of entries."""
+    return chain.check_all(connection, store.keys, store.name)
+
+
+def add(connection: Connection, store: Store, entry: Entry, rows: Sequence[Row] = ()) -> Entry:
+    """Enter what comes without files; it gets the next number."""
+    head = chain.read_head(connection, store.keys, store.name)
+    entry = replace(entry, number=head.entries + 1)
+    chain.insert_entry(connection, store.keys, head, entry, rows)
+    seal = chain.sealed(store.keys, head, entry)
+    chain.advance(connection, store.keys, head, entry, seal)
+    connection.commit()
+    return entry
+
+
+@contextmanager
+def entering(
+    connection: Connection,
+    store: Store,
+    release: str,
+    folder: str | PathLike[str],
+    described: Callable[[], tuple[Entry, Sequence[Row]]],
+) -> Generator[Stage]:
+    """Write a folder and enter it as a release: both, or neither.
+
+    Parameters
+    ----------
+    connection
+        Of `change`.
+    release
+        Its name.
+    folder
+        The target, see [`staged`][diskret.release.staging.staged].
+    described
+        The entry (without number, files and folder) and its tables; called when all files are
+        written.
+
+    Yields
+    ------
+    Stage
+        Where to write.
+    """
+    keys, name = store.keys, store.name
+    target = target_of(folder)
+    room = new_room(target)
+    note = Unfinished(release, this_host(), str(room), str(target))
+    state(connection, keys, note)
+    connection.commit()
+    try:
+        with filled(room) as stage:
+            yield stage
+            head = chain.read_head(connection, keys, name)
+            entry, rows = described()
+            files = {path.name: digest(path) for path in sorted(stage.public.iterdir())}
+            entry = replace(entry, number=head.entries + 1, folder=str(target), files=files)
+            _leave_mark(stage, store, head, entry)
+        chain.insert_entry(connection, keys, head, entry, rows)
+        state(connection, keys, replace(note, files=_digests(room)))
+        connection.commit()
+        move(room, target)
+        finish(connection, keys, name)
+    except BaseException:
+        # if this fails too, whoever opens the ledger next does it
+        with suppress(Exception):
+            connection.rollback()
+            settle(connection, keys, name)
+        raise
+
+
+def _leave_mark(stage: Stage, store: Store, head: chain.Head, entry: Entry) -> None:
+    """Say among the office's files which entry this is: a ledger that lost it is found out."""
+    content = {
+        "schema": _SCHEMA,
+        "ledger": store.name,
+        "id": head.ledger,
+        "release": entry.release,
+        "entry": entry.number,
+        "seal": chain.sealed(store.keys, head, entry),
+    }
+    write_json(content, stage.internal / LEDGER)
+
+
+def _digests(room: Path) -> dict[str, str]:
+    paths = sorted(path for path in room.rglob("*") if path.is_file())
+    return {path.relative_to(room).as_posix(): digest(path) for path in paths}
+
+
+def _settled(store: Store) -> None:
+    """Wait for a publication whose files may be in place; put one in order that was killed."""
+    with reading(store.database) as connection:
+        chain.read_head(connection, store.keys, store.name)  # are these the right keys?
+        note = stated(connection, store.keys, store.name)
+    if note is None:
+        return
+    try:
+        # while files are being written nothing of it is published: then nobody has to wait
+        with changing(store.database, store.wait if note.entered else 0) as connection:
+            settle(connection, store.keys, store.name)
+    except Busy:
+        if note.entered:
+            raise

@@ -1,0 +1,141 @@
+"""What values say that were published with noise, or rounded to protect them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from diskret.errors import InputError
+from diskret.tables.from_cells import check_multiples, scaled_unit
+from diskret.tables.published import NO_BOUND, Published
+
+_METHODS = ("deterministic", "random", "controlled", "noise")
+
+
+@dataclass(frozen=True)
+class Perturbed:
+    """How published values differ from the true ones.
+
+    Parameters
+    ----------
+    method
+        ``"deterministic"``: rounded to the nearest multiple of `base`, half a base upwards.
+        ``"random"``: rounded to a multiple of `base` less than one base away.
+        ``"controlled"``: the same, up to `steps` multiples farther, so that tables add up.
+        ``"noise"``: the cell key method; at most `largest` away, and zeros stay zero.
+    base
+        Published values are multiples of it, in the measure's own unit. Where nothing but whole
+        thousands was published, 1000.
+    steps
+        Steps of controlled rounding; 0: zero-restricted.
+    largest
+        The largest noise, in the measure's own unit.
+
+    Raises
+    ------
+    InputError
+        A figure is missing or impossible. Noise without a known bound says nothing that can be
+        proven, so no guarantee can be given beside it.
+
+    Examples
+    --------
+    >>> Perturbed("controlled", base=3, steps=1)
+    Perturbed(method='controlled', base=3, steps=1, largest=None)
+    """
+
+    method: Literal["deterministic", "random", "controlled", "noise"]
+    base: float | None = None
+    steps: int = 0
+    largest: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.method not in _METHODS:
+            raise InputError(f"method= is one of {', '.join(_METHODS)}, not {self.method!r}")
+        if self.method == "noise":
+            if self.largest is None or self.largest < 0:
+                raise InputError(
+                    "nothing can be guaranteed beside noise whose largest size is not known: give "
+                    "largest=, the D of the perturbation table, which is at least 0"
+                )
+        elif self.base is None or self.base <= 0:
+            raise InputError(f"{self.method} rounding needs base=, e.g. base=5")
+        if self.steps < 0 or self.steps and self.method != "controlled":
+            raise InputError("steps= is a number from 0 upwards, for controlled rounding only")
+
+
+def stands_for(published: Published, perturbed: Perturbed) -> Published:
+    """What the world knows of the true values where perturbed ones were published.
+
+    Parameters
+    ----------
+    published
+        The perturbed values as they were published. Its decimals are those of the true values.
+    perturbed
+        How they were made.
+
+    Returns
+    -------
+    Published
+        All cells suppressed, with the interval that each published value stands for. Cells that
+        were suppressed keep the intervals that were published for them, if any.
+
+    Raises
+    ------
+    InputError
+        Published values are no multiples of the base.
+
+    Notes
+    -----
+    With r published and base b, a true value is one of r − b/2 to below r + b/2 for deterministic
+    rounding (ties up), of r − b + 1 to r + b − 1 for random rounding and of r − (K + 1) b + 1 to
+    r + (K + 1) b − 1 for controlled rounding with K steps, all in units of the last decimal; of
+    r − D to r + D for noise, where a true zero is never published as another number (so counts
+    that are shown are at least 1).
+
+    Examples
+    --------
+    >>> from diskret.hierarchy import Hierarchy
+    >>> from diskret.tables.dimension import Dimension
+    >>> shown = np.array([10, 5, 5])
+    >>> table = Published("t", (Dimension("x", Hierarchy.flat(["a", "b"])),), "count", True, 0,
+    ...     shown, shown < 0, shown < 0)
+    >>> found = stands_for(table, Perturbed("random", base=5))
+    >>> found.lower.tolist(), found.upper.tolist()
+    ([6, 1, 1], [14, 9, 9])
+    """
+    shown = ~published.suppressed
+    below, above = _reach(published, perturbed)
+    low = published.value - below
+    high = published.value + above
+    if perturbed.method == "noise" and published.frequency:
+        low = np.where(published.value > 0, np.maximum(low, 1), low)
+    if published.nonnegative:
+        low = np.maximum(low, 0)
+    low, high = (np.where(published.empty, 0, side) for side in (low, high))
+    return replace(
+        published,
+        value=np.zeros_like(published.value),
+        suppressed=np.ones_like(published.suppressed),
+        empty=np.zeros_like(published.empty),
+        rounding=1,
+        lower=np.where(shown, low, -NO_BOUND if published.lower is None else published.lower),
+        upper=np.where(shown, high, NO_BOUND if published.upper is None else published.upper),
+    )
+
+
+def _reach(published: Published, perturbed: Perturbed) -> tuple[int, int]:
+    """How far below and above a published value the true one can be, in scaled units."""
+    name, decimals = published.measure, published.decimals
+    if perturbed.method == "noise":
+        largest = perturbed.largest or 0
+        reach = scaled_unit(largest, decimals, name) if largest else 0
+        return reach, reach
+    base = scaled_unit(perturbed.base or 0, decimals, name)
+    shown = published.value[~published.suppressed & ~published.empty]
+    check_multiples(shown, base, name, decimals)
+    if perturbed.method == "deterministic":
+        return base // 2, (base - 1) // 2
+    reach = (perturbed.steps + 1) * base - 1
+    return reach, reach

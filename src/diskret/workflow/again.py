@@ -1,0 +1,98 @@
+"""Attack results once more, beside what was published since they were protected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diskret.attack import Attacker, Requirements
+from diskret.errors import ProofError
+from diskret.progress import Progress, silent
+from diskret.release import Earlier
+from diskret.workflow.beside import groups, read_beside
+from diskret.workflow.case import NO_LEVELS, BrokenCell, Case, contradictions_named
+from diskret.workflow.result import Result
+
+_EXAMPLES = 5
+
+
+def attack_again(
+    results: Sequence[Result], earlier: Sequence[Earlier], progress: Progress = silent
+) -> None:
+    """Attack what would be published beside all that was published earlier, as of now.
+
+    Parameters
+    ----------
+    results
+        What would be published; tables that were protected together stand together.
+    earlier
+        All tables of earlier releases; those that are not tied to the results do not matter.
+    progress
+        Called with ``("attack", done, total)``.
+
+    Raises
+    ------
+    ProofError
+        A cell of the results or of an earlier release would be narrowed down too far; names
+        cells and releases.
+    InputError
+        A table contradicts an earlier one; names the release.
+    """
+    proofs = [result.certificate.proof for result in results]
+    sums = tuple(dict.fromkeys(s for proof in proofs for s in proof.publication.sums))
+    tables = [result.published for result in results]
+    broken: list[BrokenCell] = []
+    for group in groups(tables, sums, earlier):
+        own = [results[i] for i in group.new]
+        shown = [result.published for result in own]
+        known = tuple(dict.fromkeys([*sums, *group.sums]))
+        for attacker, levels in _against(own):
+            case = Case(
+                read_beside(shown, known, group.earlier),
+                group.earlier,
+                levels,
+                [result.table.measure.sum for result in own],
+                attacker,
+            )
+            with contradictions_named(shown, known, group.earlier):
+                broken += case.broken(0, _given_up(own, group.earlier, case), progress)
+    worse = [cell for cell in broken if not cell.already]
+    if worse:
+        where = "; ".join(
+            f"{cell.codes} in {cell.table}" + (f" of {cell.release}" if cell.release else "")
+            for cell in worse[:_EXAMPLES]
+        )
+        raise ProofError(
+            f"{len(worse):,} cells would no longer be protected beside what was published "
+            f"earlier: {where}. Nothing was published; protect the tables again with ledger="
+        )
+
+
+def _against(results: Sequence[Result]) -> Iterator[tuple[Attacker, list[Requirements]]]:
+    """Each attacker, with the levels of each result as far as they were proven against it."""
+    certificates = [result.certificate for result in results]
+    keys = [0 if c.attacker.outsider else id(c.attacker) for c in certificates]
+    for key, attacker in {k: c.attacker for k, c in zip(keys, certificates, strict=True)}.items():
+        own = [
+            c.requirements if k == key else NO_LEVELS
+            for k, c in zip(keys, certificates, strict=True)
+        ]
+        yield attacker, own
+
+
+def _given_up(
+    results: Sequence[Result], earlier: Sequence[Earlier], case: Case
+) -> NDArray[np.int64]:
+    """Positions of earlier cells of which nothing was claimed when results were protected."""
+    starts = dict(zip((e.name for e in earlier), case.earlier_starts, strict=True))
+    found = [np.zeros(0, dtype=np.int64)]
+    for proof in {id(r.certificate.proof): r.certificate.proof for r in results}.values():
+        publication, cells = proof.publication, proof.unclaimed
+        place = np.searchsorted(publication.starts, cells, side="right") - 1
+        for at in np.unique(place).tolist():
+            start = starts.get(publication.tables[at].name)
+            if start is not None:
+                found.append(cells[place == at] - publication.starts[at] + start)
+    return np.concatenate(found)

@@ -1,0 +1,443 @@
+"""The ledger: what was published, so that the next table cannot undo it."""
+
+from __future__ import annotations
+
+import difflib
+import getpass
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from datetime import UTC, datetime
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diskret.attack import Attacker, Requirements
+from diskret.errors import InputError
+from diskret.keys import SecretKeys
+from diskret.progress import Progress, silent
+from diskret.release import Earlier, Stage
+from diskret.release import ledger as store
+from diskret.release.ledger import Entry, Release, Row, TableNote
+from diskret.tables import MeasureSum, Perturbed, Publication, Published, Table, together
+from diskret.tables.perturbed import stands_for
+from diskret.workflow.again import attack_again
+from diskret.workflow.check import CheckReport, check, to_publish
+from diskret.workflow.fingerprint import fingerprint
+from diskret.workflow.related import kind_of, related
+from diskret.workflow.result import Result
+from diskret.workflow.software import software
+from diskret.workflow.write import DEFAULT_FORMATS, checked, intervals_of, write
+
+#: Attacks results that were protected together beside all earlier tables tied to them.
+Again = Callable[[Sequence[Result], Sequence[Earlier]], None]
+
+
+class Ledger:
+    """Everything that was published, in order and sealed. Confidential.
+
+    Parameters
+    ----------
+    place
+        A SQLite file, which is created on first use, or the url of a PostgreSQL database that a
+        team shares: ``postgresql://user@host/database``.
+    keys
+        The office's secret keys; see `SecretKeys`. Without the keys that a ledger was made with
+        it cannot be read.
+    wait
+        Seconds to wait while others publish.
+    create
+        Whether a file that is not there is created.
+
+    Raises
+    ------
+    InputError
+        The ledger cannot be opened.
+    KeyFileError
+        It was made with other keys.
+    VerificationError
+        Something in it was changed, removed or reordered.
+
+    Examples
+    --------
+    >>> import pyarrow as pa, tempfile, diskret as dk
+    >>> home = Path(tempfile.mkdtemp())
+    >>> cells = pa.table({"region": ["N", "S", "W"], "firms": [7, 2, 5]})
+    >>> table = dk.Table.from_cells(cells, by={"region": None}, count="firms")
+    >>> result = dk.suppress(table, dk.rules.MinimumFrequency(3))
+    >>> ledger = Ledger(home / "releases.db", keys=dk.SecretKeys(bytes(32)))
+    >>> ledger.publish(result, home / "firms-2025", formats=["csv"], who="clerk").name
+    'firms-2025'
+    >>> [earlier.release for earlier in ledger.earlier([table])]
+    ['firms-2025']
+    """
+
+    def __init__(
+        self,
+        place: str | PathLike[str],
+        keys: SecretKeys | str | PathLike[str] | None = None,
+        *,
+        wait: float = 60,
+        create: bool = True,
+    ):
+        self._store = store.open_store(place, SecretKeys.load(keys), wait, create)
+
+    def __repr__(self) -> str:
+        return f"Ledger({self._store.name!r})"
+
+    # ── reading ─────────────────────────────────────────────────────────────────
+
+    @property
+    def position(self) -> int:
+        """Number of entries; it grows with every change."""
+        with store.read(self._store) as connection:
+            return store.position(connection, self._store)
+
+    def releases(self) -> list[Release]:
+        """All releases in order, withdrawn ones too."""
+        with store.read(self._store) as connection:
+            return store.releases_of(store.entries(connection, self._store))
+
+    def release(self, name: str) -> Release:
+        """The release of a name.
+
+        Raises
+        ------
+        InputError
+            There is none.
+        """
+        return _named(self.releases(), name)
+
+    def earlier(
+        self, tables: Sequence[Table | Published], sums: Sequence[MeasureSum] = ()
+    ) -> list[Earlier]:
+        """The tables of all releases that say something of new ones. Confidential.
+
+        That are tables of the same measure and vintage whose populations can have records in
+        common, tables that are tied by sums of measures, and what is tied to these in turn.
+        Withdrawn releases count: the world has seen them.
+
+        Parameters
+        ----------
+        tables
+            The new tables.
+        sums
+            Equations between measures that the new tables state.
+        """
+        with store.read(self._store) as connection:
+            entries = store.entries(connection, self._store)
+            wanted = related(entries, [kind_of(table) for table in tables], sums)
+            return store.load(connection, self._store, wanted)
+
+    def tables(self, name: str) -> list[Earlier]:
+        """The tables of one release. Confidential."""
+        entry = self.release(name).entry
+        with store.read(self._store) as connection:
+            wanted = [(entry, at) for at in range(len(entry.tables))]
+            return store.load(connection, self._store, wanted)
+
+    def check(
+        self,
+        tables: Any,
+        *,
+        sums: Sequence[MeasureSum] = (),
+        attacker: Attacker | None = None,
+        limit: int = 20,
+        progress: Progress = silent,
+    ) -> CheckReport:
+        """Whether tables may be published as they are, and if not, what breaks which release.
+
+        Parameters
+        ----------
+        tables, sums, attacker, limit, progress
+            As for [`check`][diskret.workflow.check.check].
+
+        Raises
+        ------
+        InputError
+            A table contradicts an earlier one; names the release.
+        """
+        shown, given = to_publish(tables)
+        before = self.earlier(shown, [*sums, *given])
+        return check(tables, before, sums=sums, attacker=attacker, limit=limit, progress=progress)
+
+    def verify(self) -> int:
+        """Check every entry, and every cell of every table.
+
+        Returns
+        -------
+        int
+            The number of entries.
+
+        Raises
+        ------
+        VerificationError
+            Something was changed, removed, added or reordered; names the entry.
+        """
+        with store.read(self._store) as connection:
+            return store.verify(connection, self._store)
+
+    # ── adding ──────────────────────────────────────────────────────────────────
+
+    def publish(
+        self,
+        results: Result | Sequence[Result],
+        folder: str | PathLike[str],
+        formats: Sequence[str] = DEFAULT_FORMATS,
+        *,
+        name: str | None = None,
+        who: str | None = None,
+        intervals: bool = False,
+        again: Again = attack_again,
+        **options: Any,
+    ) -> Release:
+        """Write results into a folder and record them: both, or neither.
+
+        Publications go one after the other. What the ledger has learnt since the results were
+        protected is attacked together with them first. A process that is killed leaves either
+        the files in place and the release recorded, or nothing, once the ledger is opened again.
+
+        Parameters
+        ----------
+        results
+            A result, or all that were protected together.
+        folder, formats, intervals
+            As for [`write`][diskret.write].
+        name
+            Name of the release, unique in the ledger; by default that of the folder.
+        who
+            Who publishes; by default the name of the login.
+        again
+            The attack on results together with earlier tables; raises an error to refuse.
+        **options
+            All other options of [`write`][diskret.write], but `keys`.
+
+        Returns
+        -------
+        Release
+            As it was recorded.
+
+        Raises
+        ------
+        InputError
+            The name is taken, others publish for longer than `wait`, or an option does not fit.
+        ProofError
+            Together with earlier releases something would not be protected; nothing was
+            written.
+        """
+        keys = self._store.keys
+        results = [results] if isinstance(results, Result) else list(results)
+        checked(results, formats, options.get("language", "en"))
+        if intervals:
+            results = intervals_of(results, keys, options.get("progress", silent))
+        name = Path(folder).resolve().name if name is None else name
+        who = _who(who)
+        with store.change(self._store) as connection:
+            entries = store.entries(connection, self._store)
+            _check_free(entries, name)
+            for group in _together(results):
+                sums = group[0].certificate.proof.publication.sums
+                wanted = related(entries, [kind_of(r.published) for r in group], sums)
+                if wanted:
+                    again(group, store.load(connection, self._store, wanted))
+
+            def described() -> tuple[Entry, list[Row]]:
+                return _described(results, name, who, keys)
+
+            def staging(folder: str | PathLike[str]) -> AbstractContextManager[Stage]:
+                return store.entering(connection, self._store, name, folder, described)
+
+            write(results, folder, formats, keys=keys, staging=staging, **options)
+        return self.release(name)
+
+    def record(
+        self,
+        published: Published | Publication,
+        name: str,
+        *,
+        who: str | None = None,
+        why: str = "",
+        noise: Perturbed | None = None,
+        original: Sequence[NDArray[np.int64] | None] | None = None,
+        requirements: Sequence[Requirements] | None = None,
+    ) -> Release:
+        """Record what was published without this ledger: elsewhere, or before there was one.
+
+        Parameters
+        ----------
+        published
+            What the world saw.
+        name
+            Name of the release, unique in the ledger.
+        who
+            Who records it; by default the name of the login.
+        why
+            Where it comes from.
+        noise
+            How published values differ from the true ones, if they were rounded or perturbed to
+            protect them. They are recorded as the intervals that they stand for.
+        original
+            Original values of each table in scaled integers, or None where they are not known.
+        requirements
+            Levels of the primary cells of each table; they need original values.
+
+        Raises
+        ------
+        InputError
+            The name is taken; `original` or `requirements` do not fit the tables; values are no
+            multiples of the base that `noise` names.
+        """
+        tables = together(published)
+        values = original or [None] * len(tables.tables)
+        levels = requirements or [_NO_LEVELS] * len(tables.tables)
+        if not len(values) == len(levels) == len(tables.tables):
+            raise InputError(
+                f"original= and requirements= must hold one entry for each of the "
+                f"{len(tables.tables)} tables"
+            )
+        found: list[Earlier] = []
+        for table, value, level in zip(tables.tables, values, levels, strict=True):
+            _check_known(table, value, level)
+            seen = table if noise is None else stands_for(table, noise)
+            found.append(
+                Earlier(name, seen, value, level, sums=tables.sums, perturbed=noise is not None)
+            )
+        how = "" if noise is None else repr(noise)
+        notes = [(earlier, "", how) for earlier in found]
+        entry = Entry(0, "record", name, _who(who), _now(), why, sums=tables.sums)
+        with store.change(self._store) as connection:
+            _check_free(store.entries(connection, self._store), name)
+            store.add(connection, self._store, *_with_tables(entry, notes, self._store.keys))
+        return self.release(name)
+
+    def withdraw(self, name: str, why: str, who: str | None = None) -> Release:
+        """Note that a release was withdrawn. The world has seen it, so it counts as before.
+
+        Parameters
+        ----------
+        name
+            The release.
+        why
+            The reason.
+        who
+            Who withdrew it; by default the name of the login.
+
+        Raises
+        ------
+        InputError
+            There is no such release, it is withdrawn already, or there is no reason.
+        """
+        if not why.strip():
+            raise InputError("a withdrawal needs a reason: why=")
+        entry = Entry(0, "withdraw", name, _who(who), _now(), why)
+        with store.change(self._store) as connection:
+            release = _named(store.releases_of(store.entries(connection, self._store)), name)
+            if release.withdrawn is not None:
+                raise InputError(
+                    f"release {name!r} was withdrawn already, by {release.withdrawn.who} on "
+                    f"{release.withdrawn.when[:10]}"
+                )
+            store.add(connection, self._store, entry)
+        return self.release(name)
+
+
+# ── what is entered ─────────────────────────────────────────────────────────────────
+
+_NOTHING = np.empty(0, dtype=np.int64)
+_NO_LEVELS = Requirements(_NOTHING, _NOTHING, _NOTHING, _NOTHING)
+
+
+def _described(
+    results: Sequence[Result], name: str, who: str, keys: SecretKeys
+) -> tuple[Entry, list[Row]]:
+    """The entry of results, and what is kept of each."""
+    notes: list[tuple[Earlier, str, str]] = []
+    sums: dict[MeasureSum, None] = {}
+    for result in results:
+        own = result.certificate.proof.publication.sums
+        sums |= dict.fromkeys(own)
+        who_contributes = result.table.contributions
+        if who_contributes is not None:
+            who_contributes = store.keyed_contributions(who_contributes, keys)
+        earlier = Earlier(
+            name,
+            result.published,
+            result.table.measure.sum,
+            result.certificate.requirements,
+            who_contributes,
+            own,
+            result.table.weight,
+        )
+        notes.append((earlier, fingerprint(keys, result.published, result.table), ""))
+    entry = Entry(0, "publish", name, who, _now(), software=software(), sums=tuple(sums))
+    return _with_tables(entry, notes, keys)
+
+
+def _with_tables(
+    entry: Entry, described: Sequence[tuple[Earlier, str, str]], keys: SecretKeys
+) -> tuple[Entry, list[Row]]:
+    """The entry with what it says of its tables: values, fingerprint, how they were perturbed."""
+    rows = [store.row_of(earlier) for earlier, _, _ in described]
+    notes: list[TableNote] = [
+        store.note_of(earlier, row, keys, mark, how)
+        for (earlier, mark, how), row in zip(described, rows, strict=True)
+    ]
+    return replace(entry, tables=tuple(notes)), rows
+
+
+def _check_known(table: Published, value: NDArray[np.int64] | None, levels: Requirements) -> None:
+    """Refuse original values and levels that do not belong to a table."""
+    if value is not None and value.shape != table.shape:
+        raise InputError(
+            f"original= of {table.name!r} has shape {value.shape}, the table has {table.shape}"
+        )
+    if len(levels.cell) and value is None:
+        raise InputError(
+            f"levels of {table.name!r} can be checked only with its original values: original="
+        )
+    if len(levels.cell) and int(levels.cell.max()) >= table.value.size:
+        raise InputError(f"requirements= of {table.name!r} name cells that it does not have")
+
+
+def _together(results: Sequence[Result]) -> list[list[Result]]:
+    """Results by what they were protected together with."""
+    groups: dict[int, list[Result]] = {}
+    for result in results:
+        groups.setdefault(id(result.certificate.proof), []).append(result)
+    return list(groups.values())
+
+
+def _check_free(entries: Sequence[Entry], name: str) -> None:
+    taken = {entry.release for entry in entries}
+    if not name.strip():
+        raise InputError("a release needs a name: name=")
+    if name in taken:
+        raise InputError(
+            f"there is a release {name!r} already; give this one another name=. What was published "
+            "stays in the ledger, even if its files are replaced"
+        )
+
+
+def _named(releases: Sequence[Release], name: str) -> Release:
+    for release in releases:
+        if release.name == name:
+            return release
+    near = difflib.get_close_matches(name, [release.name for release in releases])
+    meant = f"; did you mean {', '.join(map(repr, near))}?" if near else ""
+    raise InputError(f"the ledger holds no release {name!r}{meant}")
+
+
+def _who(given: str | None) -> str:
+    if given is not None:
+        return given
+    try:
+        return getpass.getuser()
+    except (ImportError, KeyError, OSError):
+        raise InputError("the system does not say who is logged in: give who=") from None
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
