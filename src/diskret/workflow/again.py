@@ -1,4 +1,4 @@
-"""Attack results once more, together with what was published since they were protected."""
+"""Attack tables once more, together with what was published earlier."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
-from diskret.attack import Requirements, cell_name, examine, targets_of, unmet
+from diskret.attack import Attacker, Requirements, cell_name, examine, targets_of, unmet
 from diskret.errors import ProofError
 from diskret.release import Earlier
-from diskret.tables import Publication
+from diskret.tables import Publication, Published
 from diskret.workflow.result import Result
 
 _EXAMPLES = 5
+_NOTHING = np.empty(0, dtype=np.int64)
+_NO_LEVELS = Requirements(_NOTHING, _NOTHING, _NOTHING, _NOTHING)
 
 
 def attack_again(results: Sequence[Result], earlier: Sequence[Earlier]) -> None:
@@ -31,37 +34,78 @@ def attack_again(results: Sequence[Result], earlier: Sequence[Earlier]) -> None:
     ProofError
         Cells are no longer protected; names them, and the release of each.
     """
-    new = results[0].certificate
-    tables = [result.published for result in results]
-    tables += [replace(e.published, name=f"{e.release}/{e.published.name}") for e in earlier]
-    sums = dict.fromkeys([*new.proof.publication.sums, *(s for e in earlier for s in e.sums)])
-    publication = Publication(tuple(tables), tuple(sums))
-    values = [result.table.measure.sum.ravel() for result in results]
-    values += [(e.published.value if e.original is None else e.original).ravel() for e in earlier]
-    levels = [result.certificate.requirements for result in results]
-    levels += [e.requirements for e in earlier]
-    starts = publication.starts.tolist()
-    needed = Requirements(
-        np.concatenate([one.cell + start for one, start in zip(levels, starts, strict=False)]),
-        *(
-            np.concatenate([getattr(one, side) for one in levels])
-            for side in ("lower", "upper", "sliding")
-        ),
+    publication = Publication(
+        tuple(result.published for result in results),
+        results[0].certificate.proof.publication.sums,
     )
-    original = np.concatenate(values)
-    targets = targets_of(publication, original, needed)
+    attack_beside(
+        publication,
+        earlier,
+        results[0].certificate.attacker,
+        values=[result.table.measure.sum for result in results],
+        levels=[result.certificate.requirements for result in results],
+    )
+
+
+def attack_beside(
+    publication: Publication,
+    earlier: Sequence[Earlier],
+    attacker: Attacker = Attacker(),
+    values: Sequence[NDArray[np.int64]] | None = None,
+    levels: Sequence[Requirements] | None = None,
+) -> None:
+    """Attack tables as they would stand beside earlier ones.
+
+    Parameters
+    ----------
+    publication
+        The new tables as they would be published.
+    earlier
+        All tables of earlier releases that are tied to them.
+    attacker
+        Who attacks.
+    values, levels
+        Original values and levels of the new tables, if they are known. Without them it is
+        proven that no cell they hide can be computed exactly.
+
+    Raises
+    ------
+    ProofError
+        Cells are not protected; names them, and the release of each.
+    """
+    tables = [*publication.tables, *(_named(one) for one in earlier)]
+    sums = dict.fromkeys([*publication.sums, *(s for one in earlier for s in one.sums)])
+    together = Publication(tuple(tables), tuple(sums))
+    known = [table.value for table in publication.tables] if values is None else list(values)
+    known += [one.published.value if one.original is None else one.original for one in earlier]
+    original = np.concatenate([value.ravel() for value in known])
+    asked = [_NO_LEVELS] * len(publication.tables) if levels is None else list(levels)
+    needed = _joined([*asked, *(one.requirements for one in earlier)], together.starts.tolist())
+    targets = targets_of(together, original, needed)
     # secondaries of earlier tables are safe cells: they may be published by now
-    own = np.arange(len(original)) < starts[len(results)]
+    own = np.arange(len(original)) < int(publication.starts[-1])
     own[needed.cell] = True
-    width = np.where(own[publication.suppressed], targets.width, 0)
-    known = all(e.original is not None for e in earlier)
-    targets = replace(targets, width=width)
-    found = examine(publication, new.attacker, targets, original=original if known else None)
+    targets = replace(targets, width=np.where(own[together.suppressed], targets.width, 0))
+    complete = values is not None and all(one.original is not None for one in earlier)
+    found = examine(together, attacker, targets, original=original if complete else None)
     missed = found.cell[unmet(found, targets)]
     if len(missed):
-        shown = "; ".join(cell_name(publication, int(cell)) for cell in missed[:_EXAMPLES])
+        shown = "; ".join(cell_name(together, int(cell)) for cell in missed[:_EXAMPLES])
         raise ProofError(
-            f"{len(missed):,} cells would no longer be protected beside what was published "
-            f"earlier, e.g. {shown}. Nothing was published: protect these tables again, with "
-            "ledger="
+            f"{len(missed):,} cells are not protected beside what was published earlier, e.g. "
+            f"{shown}. Nothing was published: protect these tables together with the ledger"
         )
+
+
+def _named(earlier: Earlier) -> Published:
+    return replace(earlier.published, name=f"{earlier.release}/{earlier.published.name}")
+
+
+def _joined(levels: Sequence[Requirements], starts: Sequence[int]) -> Requirements:
+    """Levels of tables that stand one after the other."""
+    return Requirements(
+        np.concatenate([one.cell + start for one, start in zip(levels, starts, strict=False)]),
+        np.concatenate([one.lower for one in levels]),
+        np.concatenate([one.upper for one in levels]),
+        np.concatenate([one.sliding for one in levels]),
+    )

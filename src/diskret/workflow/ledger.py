@@ -24,7 +24,7 @@ from diskret.release import ledger as store
 from diskret.release.ledger import Entry, Release, Row, TableNote
 from diskret.tables import MeasureSum, Perturbed, Publication, Published, Table, together
 from diskret.tables.perturbed import stands_for
-from diskret.workflow.again import attack_again
+from diskret.workflow.again import attack_again, attack_beside
 from diskret.workflow.fingerprint import fingerprint
 from diskret.workflow.related import kind_of, related
 from diskret.workflow.result import Result
@@ -138,8 +138,37 @@ class Ledger:
             wanted = [(entry, at) for at in range(len(entry.tables))]
             return store.load(connection, self._store, wanted)
 
-    def verify(self) -> int:
+    def check(self, published: Published | Publication) -> int:
+        """Whether a publication may leave as it is, beside all that was published.
+
+        Parameters
+        ----------
+        published
+            What would be published.
+
+        Returns
+        -------
+        int
+            With how many earlier tables it was attacked.
+
+        Raises
+        ------
+        ProofError
+            Cells of it, or of earlier releases, would not be protected; names them.
+        """
+        publication = together(published)
+        earlier = self.earlier(publication.tables, publication.sums)
+        attack_beside(publication, earlier)
+        return len(earlier)
+
+    def verify(self, releases: Sequence[str | PathLike[str]] = ()) -> int:
         """Check every entry, and every cell of every table.
+
+        Parameters
+        ----------
+        releases
+            Folders of published releases, with the office's files. Each says which entry it is;
+            so it is found out if an old copy was put in the ledger's place.
 
         Returns
         -------
@@ -152,7 +181,7 @@ class Ledger:
             Something was changed, removed, added or reordered; names the entry.
         """
         with store.read(self._store) as connection:
-            return store.verify(connection, self._store)
+            return store.verify(connection, self._store, releases)
 
     # ── adding ──────────────────────────────────────────────────────────────────
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -23,6 +24,7 @@ from diskret.workflow.job import Job, Records, TableJob
 from diskret.workflow.job_cells import table_of_cells
 from diskret.workflow.job_derived import derived_of
 from diskret.workflow.last_period import knowing_last_period
+from diskret.workflow.ledger import Ledger
 from diskret.workflow.linked import linked
 from diskret.workflow.result import Result
 from diskret.workflow.suppress import suppress
@@ -38,6 +40,8 @@ def run_job(
     progress: Progress = silent,
 ) -> tuple[Path, list[Result]]:
     """Tabulate, protect, prove and write every table of a job; all or nothing.
+
+    If the job names a ledger, what is written is recorded there as well.
 
     Parameters
     ----------
@@ -55,6 +59,8 @@ def run_job(
     tuple
         The folder and a result for each table, in the order of the job.
     """
+    # a ledger that cannot be opened is found before any work is done
+    ledger = None if job.output.ledger is None else Ledger(job.output.ledger, keys)
     records = None if job.records is None else job.records.open()
     with _engine(job, records) as engine:
         tables: list[Table] = []
@@ -65,21 +71,23 @@ def run_job(
     derived, releases = derived_of(job.derived, results)
     language = job.output.language
     titles = {t.name: t.title[language] for t in job.tables if language in t.title}
-    written = write(
-        results,
-        folder or job.output.folder,
-        job.output.formats,
-        language=language,
-        symbols=job.output.symbols,
-        titles=titles,
-        template=job.output.template,
-        intervals=job.output.intervals,
-        keys=keys,
-        derived=derived,
-        combined=job.output.combined,
-        releases=releases,
-        progress=progress,
-    )
+    written = Path(folder or job.output.folder)
+    options: dict[str, Any] = {
+        "formats": job.output.formats,
+        "language": language,
+        "symbols": job.output.symbols,
+        "titles": titles,
+        "template": job.output.template,
+        "intervals": job.output.intervals,
+        "derived": derived,
+        "combined": job.output.combined,
+        "releases": releases,
+        "progress": progress,
+    }
+    if ledger is None:
+        write(results, written, keys=keys, **options)
+    else:
+        ledger.publish(results, written, name=job.output.release, **options)
     return written, results
 
 
