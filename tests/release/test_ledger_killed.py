@@ -6,10 +6,10 @@ import shutil
 from pathlib import Path
 
 import pytest
+from ledgers import die, in_child, kill_at, names, opened, publish
 from sqlalchemy import Connection
 
 from diskret.release import ledger
-from ledgers import die, in_child, kill_at, names, opened, publish
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="optional: needs a POSIX system")
 

@@ -17,7 +17,7 @@ from diskret.attack import Requirements
 from diskret.errors import InputError, KeyFileError, VerificationError
 from diskret.keys import SecretKeys
 from diskret.release import ledger
-from diskret.release.ledger.cells import earlier_of, keyed_contributions, row_of
+from diskret.release.ledger.cells import earlier_of, keyed_contributions
 from diskret.release.ledger.database import changing
 from diskret.release.ledger.entry import as_text, from_text
 from diskret.tables import Contributions, MeasureSum
