@@ -20,7 +20,6 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 import diskret as dk
 from diskret.errors import ProofError, ProtectionError
-from diskret.release import Earlier
 
 X, Y, F = "abcd", "pq", "01"
 ATOMS = list(product(X, Y, F))
@@ -295,16 +294,7 @@ class Office:
         return list(self.tables)
 
     def remember(self, release, results):
-        for result in results:
-            self.tables.append(
-                Earlier(
-                    release=release,
-                    published=result.published,
-                    original=result.table.measure.sum,
-                    requirements=result.certificate.requirements,
-                    contributions=result.table.contributions,
-                )
-            )
+        self.tables += [result.remembered(release) for result in results]
 
 
 def attack_a_statistic(seed):

@@ -51,6 +51,16 @@ class Texts:
     impossible: str
     chosen: str
     orders: Mapping[str, str]
+    ledger_columns: tuple[str, ...]
+    ledger_published: str
+    ledger_recorded: str
+    ledger_withdrawn: str
+    ledger_withdrawn_now: str
+    ledger_by: str
+    ledger_intervals: str
+    ledger_perturbed: str
+    ledger_fingerprint: str
+    ledger_entered: str
     error: str
     refused: str
     warning: str
@@ -108,6 +118,19 @@ TEXTS = {
             "largest first": "largest release first",
             "smallest first": "smallest release first",
         },
+        ledger_columns=("Release", "Date", "Who", "Tables", "Status"),
+        ledger_published="published",
+        ledger_recorded="recorded, not written by diskret",
+        ledger_withdrawn="withdrawn on {when} by {who}: {why}",
+        ledger_withdrawn_now=(
+            "{name} is noted as withdrawn. The world has seen it, so new tables are still "
+            "protected against it."
+        ),
+        ledger_by="{who}, {when}",
+        ledger_intervals="with intervals for the suppressed cells",
+        ledger_perturbed="perturbed",
+        ledger_fingerprint="fingerprint of the original table",
+        ledger_entered="Recorded in the ledger as {release}",
         error="Error: {message}",
         refused="Refused: {message}",
         warning="Warning: {message}",
@@ -170,6 +193,19 @@ TEXTS = {
             "largest first": "die größte Veröffentlichung zuerst",
             "smallest first": "die kleinste Veröffentlichung zuerst",
         },
+        ledger_columns=("Veröffentlichung", "Datum", "Wer", "Tabellen", "Stand"),
+        ledger_published="veröffentlicht",
+        ledger_recorded="nachgetragen, nicht mit diskret geschrieben",
+        ledger_withdrawn="zurückgezogen am {when} von {who}: {why}",
+        ledger_withdrawn_now=(
+            "{name} ist als zurückgezogen vermerkt. Die Welt kennt sie; neue Tabellen werden "
+            "weiterhin auch gegen sie geschützt."
+        ),
+        ledger_by="{who}, {when}",
+        ledger_intervals="mit Intervallen für die gesperrten Felder",
+        ledger_perturbed="überlagert",
+        ledger_fingerprint="Fingerabdruck der Originaltabelle",
+        ledger_entered="Im Verzeichnis eingetragen als {release}",
         error="Fehler: {message}",
         refused="Verweigert: {message}",
         warning="Warnung: {message}",

@@ -43,6 +43,24 @@ class CheckReport:
         """Whether nothing that is protected now would be broken."""
         return all(cell.already for cell in self.broken)
 
+    def lines(self, language: str = "en") -> list[str]:
+        """The report in sentences, English or German; for the office's eyes."""
+        verdict, known, exact, between, blamed, already, own = _SENTENCES[language]
+        said = [verdict[self.ok].format(tables=", ".join(self.tables), beside=len(self.beside))]
+        for cell in self.broken:
+            where = f"{cell.codes} ({cell.table}, {cell.release or own})"
+            ends = ["?" if end is None else f"{end:g}" for end in (cell.lower, cell.upper)]
+            span = exact if cell.lower == cell.upper else between
+            line = known.format(where=where, span=span.format(*ends))
+            if cell.already:
+                line += already
+            elif cell.blamed:
+                line += blamed.format(
+                    "; ".join(f"{codes} ({table})" for table, codes in cell.blamed)
+                )
+            said.append(line)
+        return said
+
 
 def check(
     tables: Any,
@@ -161,3 +179,37 @@ def _read(
                 f"{type(part).__name__!r}"
             )
     return tables, tuple(sums), levels, values
+
+
+_SENTENCES = {
+    "en": (
+        {
+            True: "Nothing speaks against publishing {tables} as they are: beside {beside} tables "
+            "published earlier every cell that is protected stays protected, and no cell "
+            "suppressed here can be computed exactly.",
+            False: "{tables} must not be published as they are, beside {beside} tables published "
+            "earlier:",
+        },
+        "{where} would be known {span}",
+        "exactly: {0}",
+        "to lie between {0} and {1}",
+        ", because of {0}",
+        ", and is already without the new tables",
+        "new",
+    ),
+    "de": (
+        {
+            True: "Nichts spricht dagegen, {tables} so zu veröffentlichen: Neben {beside} früher "
+            "veröffentlichten Tabellen bleibt jedes geschützte Feld geschützt, und kein hier "
+            "gesperrtes Feld lässt sich exakt berechnen.",
+            False: "{tables} dürfen so nicht veröffentlicht werden, neben {beside} früher "
+            "veröffentlichten Tabellen:",
+        },
+        "{where} wäre {span} bekannt",
+        "exakt ({0})",
+        "bis auf das Intervall von {0} bis {1}",
+        ", wegen {0}",
+        ", und ist es schon ohne die neuen Tabellen",
+        "neu",
+    ),
+}

@@ -164,8 +164,14 @@ class Ledger:
         before = self.earlier(shown, [*sums, *given])
         return check(tables, before, sums=sums, attacker=attacker, limit=limit, progress=progress)
 
-    def verify(self) -> int:
+    def verify(self, releases: Sequence[str | PathLike[str]] = ()) -> int:
         """Check every entry, and every cell of every table.
+
+        Parameters
+        ----------
+        releases
+            Folders of published releases, with the office's files. Each says which entry it is;
+            so it is found out if an old copy was put in the ledger's place.
 
         Returns
         -------
@@ -178,7 +184,7 @@ class Ledger:
             Something was changed, removed, added or reordered; names the entry.
         """
         with store.read(self._store) as connection:
-            return store.verify(connection, self._store)
+            return store.verify(connection, self._store, releases)
 
     # ── adding ──────────────────────────────────────────────────────────────────
 
@@ -357,20 +363,11 @@ def _described(
     notes: list[tuple[Earlier, str, str]] = []
     sums: dict[MeasureSum, None] = {}
     for result in results:
-        own = result.certificate.proof.publication.sums
-        sums |= dict.fromkeys(own)
-        who_contributes = result.table.contributions
-        if who_contributes is not None:
-            who_contributes = store.keyed_contributions(who_contributes, keys)
-        earlier = Earlier(
-            name,
-            result.published,
-            result.table.measure.sum,
-            result.certificate.requirements,
-            who_contributes,
-            own,
-            result.table.weight,
-        )
+        earlier = result.remembered(name)
+        sums |= dict.fromkeys(earlier.sums)
+        if earlier.contributions is not None:
+            keyed = store.keyed_contributions(earlier.contributions, keys)
+            earlier = replace(earlier, contributions=keyed)
         notes.append((earlier, fingerprint(keys, result.published, result.table), ""))
     entry = Entry(0, "publish", name, who, _now(), software=software(), sums=tuple(sums))
     return _with_tables(entry, notes, keys)

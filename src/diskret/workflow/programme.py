@@ -15,8 +15,8 @@ from diskret.errors import ProtectionError
 from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
 from diskret.release import Earlier
-from diskret.tables import MeasureSum, Table
-from diskret.workflow.beside import Beside, remembered
+from diskret.tables import MeasureSum, Published, Table
+from diskret.workflow.beside import KnownBefore
 from diskret.workflow.job import Job, TableJob
 from diskret.workflow.job_programme import PlannedRelease, Programme
 from diskret.workflow.ledger import Ledger
@@ -120,7 +120,7 @@ def run_programme(
     for asked in open_:
         release = asked.release
         results = _protected([asked], keys, progress, ledger, known, patterns[release.name])
-        known += [remembered(release.name, result) for result in results]
+        known += [result.remembered(release.name) for result in results]
         written = None
         if release.due is None or release.due <= due_by:
             written = _written(release, results, target / release.name, ledger, keys, progress)
@@ -158,7 +158,9 @@ class _AndPlanned:
     def position(self) -> int:
         return 0 if self.ledger is None else self.ledger.position
 
-    def earlier(self, tables: Sequence[Table], sums: Sequence[MeasureSum] = ()) -> list[Earlier]:
+    def earlier(
+        self, tables: Sequence[Published], sums: Sequence[MeasureSum] = ()
+    ) -> list[Earlier]:
         before = [] if self.ledger is None else self.ledger.earlier(tables, sums)
         return [*before, *self.planned]
 
@@ -243,7 +245,7 @@ def _in_order(
     results: dict[int, list[Result]] = {}
     for i in order:
         results[i] = _protected([asked[i]], keys, progress, ledger, known)
-        known += [remembered(asked[i].release.name, result) for result in results[i]]
+        known += [result.remembered(asked[i].release.name) for result in results[i]]
     return [results[i] for i in range(len(asked))]
 
 
@@ -267,7 +269,7 @@ def _protected(
     planned: Sequence[NDArray[np.bool_]] | None = None,
 ) -> list[Result]:
     """The tables of some releases, protected beside what is published before them."""
-    beside: Beside | None = _AndPlanned(ledger, known) if ledger is not None or known else None
+    beside: KnownBefore | None = _AndPlanned(ledger, known) if ledger is not None or known else None
     names = None
     if len(asked) > 1:  # two releases may have tables of the same name
         names = [f"{one.release.name}/{table.name}" for one in asked for _, table in one.jobs]
@@ -290,6 +292,5 @@ def _written(
     keys: SecretKeys | str | PathLike[str] | None,
     progress: Progress,
 ) -> Path:
-    if ledger is None:
-        return write_job(release.job, results, folder, keys, progress)
-    return write_job(release.job, results, folder, keys, progress, ledger=ledger, name=release.name)
+    write_job(release.job, results, folder, keys, progress, ledger=ledger, name=release.name)
+    return folder

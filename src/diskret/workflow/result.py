@@ -19,6 +19,7 @@ from diskret.errors import InputError
 from diskret.io import from_arrow
 from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
+from diskret.release import Earlier
 from diskret.rules import Sensitivity
 from diskret.tables import Derived, Published, Table
 from diskret.tables.cells import public_columns, table_columns
@@ -75,6 +76,18 @@ class Result:
     def __repr__(self) -> str:
         hidden = int(self.published.suppressed.sum())
         return f"Result({self.name!r}: {self.published.value.size:,} cells, {hidden:,} suppressed)"
+
+    def remembered(self, release: str) -> Earlier:
+        """What later tables have to know of this one, once a release holds it. Confidential."""
+        return Earlier(
+            release=release,
+            published=self.published,
+            original=self.table.measure.sum,
+            requirements=self.certificate.requirements,
+            contributions=self.table.contributions,
+            sums=self.certificate.proof.publication.sums,
+            weight=self.table.weight,
+        )
 
     @property
     def published(self) -> Published:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -22,11 +23,12 @@ from diskret.progress import Progress, silent
 from diskret.rules import MinimumFrequency, PPercent
 from diskret.suppression import Method, Pattern, Problem
 from diskret.tables import MeasureSum, Published, Table
-from diskret.workflow.beside import Beside
+from diskret.workflow.beside import KnownBefore
 from diskret.workflow.job import Job, Records, TableJob
 from diskret.workflow.job_cells import table_of_cells
 from diskret.workflow.job_derived import derived_of
 from diskret.workflow.last_period import knowing_last_period
+from diskret.workflow.ledger import Ledger
 from diskret.workflow.linked import linked
 from diskret.workflow.result import Result
 from diskret.workflow.suppress import suppress
@@ -42,6 +44,8 @@ def run_job(
     progress: Progress = silent,
 ) -> tuple[Path, list[Result]]:
     """Tabulate, protect, prove and write every table of a job; all or nothing.
+
+    If the job names a ledger, what is written is recorded there as well.
 
     Parameters
     ----------
@@ -59,9 +63,14 @@ def run_job(
     tuple
         The folder and a result for each table, in the order of the job.
     """
+    # a ledger that cannot be opened is found before any work is done
+    ledger = None if job.output.ledger is None else Ledger(job.output.ledger, keys)
     tables = tables_of(job, progress)
-    results = protected([(job, table) for table in job.tables], tables, keys, progress)
-    return write_job(job, results, folder or job.output.folder, keys, progress), results
+    asked = [(job, table) for table in job.tables]
+    results = protected(asked, tables, keys, progress, ledger=ledger)
+    written = Path(folder or job.output.folder)
+    write_job(job, results, written, keys, progress, ledger=ledger, name=job.output.release)
+    return written, results
 
 
 def tables_of(job: Job, progress: Progress = silent) -> list[Table]:
@@ -81,25 +90,32 @@ def write_job(
     folder: str | PathLike[str],
     keys: SecretKeys | str | PathLike[str] | None,
     progress: Progress = silent,
-) -> Path:
-    """Write protected tables, and the figures derived from them, as a job asks for."""
+    *,
+    ledger: Ledger | None = None,
+    name: str | None = None,
+) -> None:
+    """Write protected tables, and the figures derived from them, as a job asks for.
+
+    With a ledger they are published through it, as the release of that name.
+    """
     derived, releases = derived_of(job.derived, results)
     language = job.output.language
-    return write(
-        results,
-        folder,
-        job.output.formats,
-        language=language,
-        symbols=job.output.symbols,
-        titles={t.name: t.title[language] for t in job.tables if language in t.title},
-        template=job.output.template,
-        intervals=job.output.intervals,
-        keys=keys,
-        derived=derived,
-        combined=job.output.combined,
-        releases=releases,
-        progress=progress,
-    )
+    options: dict[str, Any] = {
+        "formats": job.output.formats,
+        "language": language,
+        "symbols": job.output.symbols,
+        "titles": {t.name: t.title[language] for t in job.tables if language in t.title},
+        "template": job.output.template,
+        "intervals": job.output.intervals,
+        "derived": derived,
+        "combined": job.output.combined,
+        "releases": releases,
+        "progress": progress,
+    }
+    if ledger is None:
+        write(results, folder, keys=keys, **options)
+    else:
+        ledger.publish(results, folder, name=name, **options)
 
 
 def run_demo(
@@ -223,7 +239,7 @@ def protected(
     progress: Progress = silent,
     *,
     planned: Sequence[NDArray[np.bool_]] | None = None,
-    ledger: Beside | None = None,
+    ledger: KnownBefore | None = None,
     names: Sequence[str] | None = None,
 ) -> list[Result]:
     """A result for each table; tables that are tied to each other are protected together.
