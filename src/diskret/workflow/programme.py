@@ -106,6 +106,7 @@ def run_programme(
         The tables cannot all be protected, whatever the order.
     """
     target = Path(folder or programme.folder)
+    target.mkdir(parents=True, exist_ok=True)
     ledger = None if programme.ledger is None else Ledger(programme.ledger, keys=keys)
     before = set() if ledger is None else {release.name for release in ledger.releases()}
     open_ = [
