@@ -17,6 +17,7 @@ from diskret.attack.intervals import interval_columns
 from diskret.attack.proof import unmet
 from diskret.attack.requirements import Requirements
 from diskret.attack.statements import claimed, not_claimed, summary
+from diskret.attack.sums import UnsafeSums, unmet_sums
 from diskret.errors import ProofError
 from diskret.progress import Progress, silent
 from diskret.tables import Publication, Published, together
@@ -40,6 +41,9 @@ class Proof:
         The attack of the plain outsider.
     original
         Original values of all cells in scaled integers, flat. Confidential.
+    unsafe
+        Sums of suppressed cells that were claimed and proven to be uncertain enough; None if
+        the attacker is no contributor. Confidential.
     """
 
     publication: Publication
@@ -47,6 +51,11 @@ class Proof:
     examination: Examination
     outsider: Examination
     original: NDArray[np.int64]
+    unsafe: UnsafeSums | None = None
+
+    def place_of(self, published: Published) -> int:
+        """Which of the tables that were attacked together this is."""
+        return [table is published for table in self.publication.tables].index(True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +114,9 @@ class SuppressionCertificate:
             "name": self.published.name,
             "attacker": self.attacker.kind,
             **self._together(),
-            "claimed": claimed(self.proof.publication, self.outsider.outer),
+            "claimed": claimed(
+                self.proof.publication, self.outsider.outer, self.attacker.contributor
+            ),
             "not_claimed": not_claimed(self.proof.publication, self.attacker),
             **outer_intervals(self.outsider),
             "intervals": interval_columns(self.published, self.outsider),
@@ -133,10 +144,18 @@ class SuppressionCertificate:
             "secondaries": self.secondaries,
             "sliding_only": self.sliding_only,
             "repaired": self.repaired,
+            **self._sums(),
             "witnesses": len(self.examination.denominator),
             **outer_intervals(self.examination),
             "intervals": interval_columns(self.published, self.examination),
         }
+
+    def _sums(self) -> dict[str, int]:
+        """How many sums of cells of all tables were judged, and how many had to be shown."""
+        unsafe = self.proof.unsafe
+        if unsafe is None:
+            return {}
+        return {"sums_judged": unsafe.judged, "sums_unsafe": len(unsafe)}
 
     def summary(self, language: str = "en") -> list[str]:
         """The certificate in plain sentences, for the office."""
@@ -151,6 +170,7 @@ class SuppressionCertificate:
             sliding_only=self.sliding_only,
             repaired=self.repaired,
             outer=self.outsider.outer,
+            unsafe=self.proof.unsafe,
         )
 
 
@@ -204,13 +224,15 @@ def certify(
     targets: Targets,
     original: NDArray[np.int64],
     *,
+    unsafe: UnsafeSums | None = None,
     sliding_only: Sequence[int] = (0,),
     repaired: int = 0,
     progress: Progress = silent,
 ) -> list[SuppressionCertificate]:
     """The certificate of each table, if the examination proves every claim.
 
-    `original` are the original values of all cells, flat, which only the office keeps.
+    `original` are the original values of all cells, flat, which only the office keeps; `unsafe`
+    are the sums of suppressed cells that a contributor must not know too closely.
 
     Raises
     ------
@@ -226,10 +248,17 @@ def certify(
             f"{int(missed.sum()):,} suppressed cells can be narrowed down too far; "
             "nothing was certified"
         )
+    if attacker.contributor != (unsafe is not None):
+        raise ProofError("a contributor's sums were not judged; nothing was certified")
+    if unsafe is not None and (open_sums := unmet_sums(examination, unsafe, original)).any():
+        raise ProofError(
+            f"{int(open_sums.sum()):,} sums of suppressed cells can be narrowed down too far; "
+            "nothing was certified"
+        )
     outsider = examination
-    if not attacker.outsider:
+    if attacker.informed:
         outsider = examine(publication, Attacker(), progress=progress, original=original)
-    proof = Proof(publication, requirements, examination, outsider, original)
+    proof = Proof(publication, requirements, examination, outsider, original, unsafe)
     return [
         SuppressionCertificate(
             published=table,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,20 +13,50 @@ from diskret.attack import (
     Examination,
     Requirements,
     Targets,
+    UnsafeSums,
     cell_name,
     examine,
+    show_sums,
     targets_of,
     unmet,
+    unmet_sums,
 )
 from diskret.errors import ProofError, ProtectionError
-from diskret.suppression import Pattern, Problem, Work, modular, propose
+from diskret.suppression import Method, Pattern, Problem, modular, propose
 from diskret.tables import Publication
+from diskret.workflow.revealed import Judge, asking_for, cleared, extended
+from diskret.workflow.sound import sound
 
 # Requirements of cells that fail the attack are raised by these factors, in turn.
 _REPAIRS = (1, 2, 4)
+#: Attacks on sums of cells that contributors may know; what is hidden for some reveals others.
+_ROUNDS = 20
 _EXAMPLES = 5
 #: With more suppressed cells the attack is shown alternative tables to check.
 _LARGE = 5_000
+
+
+@dataclass(frozen=True, eq=False)
+class Proven:
+    """What can be published, and the attack that it withstands.
+
+    Parameters
+    ----------
+    published
+        The tables.
+    examination, targets
+        The attack, and what it was to show.
+    unsafe
+        The unsafe sums that were shown to be uncertain enough; None if no contributor attacks.
+    repaired
+        How often the pattern was extended.
+    """
+
+    published: Publication
+    examination: Examination
+    targets: Targets
+    unsafe: UnsafeSums | None
+    repaired: int
 
 
 def prove(
@@ -34,7 +64,9 @@ def prove(
     pattern: Pattern,
     attacker: Attacker,
     public: Callable[[NDArray[np.bool_]], Publication],
-) -> tuple[Publication, Examination, Targets, int]:
+    judge: Judge | None = None,
+    method: Method = modular,
+) -> Proven:
     """Attack a pattern as it would be published, and extend it until every requirement holds.
 
     Parameters
@@ -47,12 +79,10 @@ def prove(
         Against whom to prove.
     public
         What the world sees when these cells are suppressed.
-
-    Returns
-    -------
-    tuple
-        What can be published, its examination, the targets that this meets, and how often
-        the pattern was extended.
+    judge
+        Which sums of suppressed cells are unsafe, if a contributor attacks.
+    method
+        Finds another pattern where everybody can compute an unsafe sum.
 
     Raises
     ------
@@ -61,13 +91,20 @@ def prove(
     ProofError
         Some cells can be narrowed down too far after all repairs.
     """
-    missed: NDArray[np.bool_] = np.empty(0, dtype=bool)
+    missed = open_sums = np.empty(0, dtype=bool)
+    unsafe: UnsafeSums | None = None
     unrepaired: ProtectionError | None = None
     published = public(pattern.suppressed)
     original = problem.system.value[: published.starts[-1]]
-    for repaired, factor in enumerate((*_REPAIRS, 0)):
+    required = problem.requirements
+    failed = 0
+    for repaired in range(1 + len(_REPAIRS) if judge is None else _ROUNDS):
+        if judge is not None:
+            # what was repaired once must not be chosen anew
+            anew = None if repaired else method
+            problem, pattern, unsafe = cleared(problem, pattern, anew, public, judge)
         published = public(pattern.suppressed)
-        targets = targets_of(published, original, problem.requirements)
+        targets = targets_of(published, original, required)
         large = np.count_nonzero(pattern.suppressed) > _LARGE
         examination = examine(
             published,
@@ -77,32 +114,44 @@ def prove(
             proposals=propose(problem, pattern.suppressed) if large else None,
             progress=problem.progress,
         )
-        missed = unmet(examination, targets)
-        if not missed.any():
-            return published, examination, targets, repaired
-        if factor:
-            failing = examination.cell[missed]
-            stronger = _stronger(problem.requirements, failing, factor)
-            start = (
-                pattern.suppressed if problem.start is None else problem.start | pattern.suppressed
+        missed, open_sums = unmet(examination, targets), open_sums[:0]
+        if unsafe is not None and not missed.any():
+            examination = show_sums(
+                published, examination, attacker, unsafe, original, problem.progress
             )
-            # whatever limits the search for a cheap pattern, a safe one has to be found
-            extended = replace(
-                problem, requirements=stronger, start=start, deadline=None, work=Work()
-            )
-            try:
-                pattern = sound(problem, modular(extended))
-            except ProtectionError as error:
-                if factor == 1:  # even what the rule asks for is impossible
-                    raise
-                unrepaired = error
-                break
+            open_sums = unmet_sums(examination, unsafe, original)
+            if open_sums.any():
+                problem = asking_for(problem, unsafe.only(open_sums))
+        if not missed.any() and not open_sums.any():
+            return Proven(published, examination, targets, unsafe, repaired)
+        if failed == len(_REPAIRS):
+            break
+        factor = _REPAIRS[failed]
+        stronger = _stronger(problem.requirements, examination.cell[missed], factor)
+        failed += int(missed.any())
+        try:
+            again = replace(problem, requirements=stronger)
+            pattern = sound(again, extended(again, pattern, keep=bool(open_sums.any())))
+        except ProtectionError as error:
+            if factor == 1:  # even what the rule asks for is impossible
+                raise
+            unrepaired = error
+            break
     cells = np.flatnonzero(published.suppressed)[missed]
     shown = "; ".join(cell_name(published, int(c)) for c in cells[:_EXAMPLES])
+    if not len(cells) and unsafe is not None:
+        cells = np.flatnonzero(open_sums)
+        shown = "; ".join(_named(published, unsafe, int(row)) for row in cells[:_EXAMPLES])
     raise ProofError(
-        f"{len(cells):,} cells can still be narrowed down too far after all repairs: "
-        f"{shown}. Nothing was published; combine categories or choose another method"
+        f"{len(cells):,} cells, or sums of cells, can still be narrowed down too far after all "
+        f"repairs: {shown}. Nothing was published; combine categories or choose another method"
     ) from unrepaired
+
+
+def _named(published: Publication, sums: UnsafeSums, row: int) -> str:
+    """The cells of a sum."""
+    members = sums.member[[row]].indices.tolist()
+    return " + ".join(cell_name(published, cell) for cell in members)
 
 
 def _stronger(requirements: Requirements, failing: NDArray[np.int64], factor: int) -> Requirements:
@@ -117,21 +166,3 @@ def _stronger(requirements: Requirements, failing: NDArray[np.int64], factor: in
 
     sliding = np.maximum(spread(requirements.sliding), np.where(np.isin(cell, failing), factor, 0))
     return Requirements(cell, spread(requirements.lower), spread(requirements.upper), sliding)
-
-
-def sound(problem: Problem, pattern: Pattern) -> Pattern:
-    """Refuse a pattern that breaks the contract of methods.
-
-    Raises
-    ------
-    ProofError
-        The pattern publishes unsafe cells, or hides some that must stay published.
-    """
-    suppressed = pattern.suppressed
-    if suppressed.shape != problem.frozen.shape or suppressed.dtype != bool:
-        raise ProofError(f"method {pattern.method!r} returned no pattern for this table")
-    if not suppressed[problem.requirements.cell].all():
-        raise ProofError(f"method {pattern.method!r} would publish unsafe cells")
-    if np.any(suppressed & problem.frozen):
-        raise ProofError(f"method {pattern.method!r} suppresses cells that must stay published")
-    return pattern
