@@ -24,7 +24,7 @@ from diskret.attack import (
 from diskret.errors import ProofError, ProtectionError
 from diskret.suppression import Method, Pattern, Problem, modular, propose
 from diskret.tables import Publication
-from diskret.workflow.revealed import Judge, asking_for, cleared, extended
+from diskret.workflow.revealed import ANEW, Judge, again, asking_for, cleared, extended
 from diskret.workflow.sound import sound
 
 # Requirements of cells that fail the attack are raised by these factors, in turn.
@@ -100,9 +100,9 @@ def prove(
     failed = 0
     for repaired in range(1 + len(_REPAIRS) if judge is None else _ROUNDS):
         if judge is not None:
-            # what was repaired once must not be chosen anew
-            anew = None if repaired else method
-            problem, pattern, unsafe = cleared(problem, pattern, anew, public, judge)
+            # what had to be repaired must not be chosen anew
+            grows = failed > 0 or repaired >= ANEW
+            problem, pattern, unsafe = cleared(problem, pattern, method, grows, public, judge)
         published = public(pattern.suppressed)
         targets = targets_of(published, original, required)
         large = np.count_nonzero(pattern.suppressed) > _LARGE
@@ -127,31 +127,31 @@ def prove(
         if failed == len(_REPAIRS):
             break
         factor = _REPAIRS[failed]
+        if not missed.any():
+            pattern = again(problem, pattern, method, failed > 0 or repaired >= ANEW)
+            continue
         stronger = _stronger(problem.requirements, examination.cell[missed], factor)
-        failed += int(missed.any())
+        failed += 1
         try:
-            again = replace(problem, requirements=stronger)
-            pattern = sound(again, extended(again, pattern, keep=bool(open_sums.any())))
+            harder = replace(problem, requirements=stronger)
+            pattern = sound(harder, extended(harder, pattern, keep=judge is not None))
         except ProtectionError as error:
             if factor == 1:  # even what the rule asks for is impossible
                 raise
             unrepaired = error
             break
-    cells = np.flatnonzero(published.suppressed)[missed]
-    shown = "; ".join(cell_name(published, int(c)) for c in cells[:_EXAMPLES])
-    if not len(cells) and unsafe is not None:
-        cells = np.flatnonzero(open_sums)
-        shown = "; ".join(_named(published, unsafe, int(row)) for row in cells[:_EXAMPLES])
+    failing = [[int(cell)] for cell in np.flatnonzero(published.suppressed)[missed]]
+    if unsafe is not None and not failing:
+        rows = np.split(unsafe.member.indices, unsafe.member.indptr[1:-1])
+        failing = [rows[i].tolist() for i in np.flatnonzero(open_sums).tolist()]
+    shown = "; ".join(
+        " + ".join(cell_name(published, cell) for cell in cells) for cells in failing[:_EXAMPLES]
+    )
     raise ProofError(
-        f"{len(cells):,} cells, or sums of cells, can still be narrowed down too far after all "
-        f"repairs: {shown}. Nothing was published; combine categories or choose another method"
+        f"{len(failing):,} {'cells' if missed.any() else 'sums of cells'} can still be narrowed "
+        f"down too far after all repairs: {shown}. Nothing was published; combine categories or "
+        "choose another method"
     ) from unrepaired
-
-
-def _named(published: Publication, sums: UnsafeSums, row: int) -> str:
-    """The cells of a sum."""
-    members = sums.member[[row]].indices.tolist()
-    return " + ".join(cell_name(published, cell) for cell in members)
 
 
 def _stronger(requirements: Requirements, failing: NDArray[np.int64], factor: int) -> Requirements:

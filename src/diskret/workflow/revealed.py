@@ -26,7 +26,7 @@ from diskret.workflow.sound import sound
 Judge = Callable[[Publication], tuple[UnsafeSums, NDArray[np.bool_]]]
 
 #: Rounds in which a method begins anew with all sums it was told of; then patterns only grow.
-_ANEW = 8
+ANEW = 6
 
 
 def check_judged(rules: Sequence[object], tables: Sequence[Table]) -> None:
@@ -108,7 +108,8 @@ def _judged(
 def cleared(
     problem: Problem,
     pattern: Pattern,
-    method: Method | None,
+    method: Method,
+    grows: bool,
     public: Callable[[NDArray[np.bool_]], Publication],
     judge: Judge,
 ) -> tuple[Problem, Pattern, UnsafeSums]:
@@ -124,7 +125,9 @@ def cleared(
     pattern
         A pattern for it.
     method
-        Finds another one, unless a limit of time or steps is used up. None: the pattern grows.
+        Finds another one.
+    grows
+        Whether what is hidden stays hidden instead.
     public
         What the world sees when these cells are suppressed.
     judge
@@ -147,13 +150,19 @@ def cleared(
         if not known.any():
             return problem, pattern, unsafe
         problem = asking_for(problem, unsafe.only(known))
-        if method is not None and rounds < _ANEW and not problem.limited:
-            # what a method proved of fewer requirements holds of more
-            pattern = replace(sound(problem, method(problem)), bound=pattern.bound)
-        else:
-            grows = method is None or rounds >= _ANEW
-            pattern = sound(problem, extended(problem, pattern, grows))
+        pattern = again(problem, pattern, method, grows or rounds >= ANEW)
         rounds += 1
+
+
+def again(problem: Problem, pattern: Pattern, method: Method, grows: bool) -> Pattern:
+    """A pattern for a problem that asks for more than before: anew, unless it only grows.
+
+    What limits the time or steps of a method has been used up by then.
+    """
+    if grows or problem.limited:
+        return sound(problem, extended(problem, pattern, grows))
+    # what a method proved of fewer requirements holds of more
+    return replace(sound(problem, method(problem)), bound=pattern.bound)
 
 
 def asking_for(problem: Problem, sums: UnsafeSums) -> Problem:
