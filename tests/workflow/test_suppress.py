@@ -217,7 +217,7 @@ def test_a_broken_repair_ends_in_refusal(monkeypatch):
         only[problem.requirements.cell] = True
         return Pattern(only, "careless")
 
-    module = sys.modules["diskret.workflow.prove"]
+    module = sys.modules["diskret.workflow.revealed"]
     monkeypatch.setattr(module, "modular", careless)
     with pytest.raises(ProofError, match="r=r0, c=c2"):
         dk.suppress(counts(), MinimumFrequency(3), method=careless)

@@ -14,6 +14,8 @@ from diskret.attack.knowledge import attacker_bounds
 from diskret.attack.proof import recheck, unmet
 from diskret.attack.proposals import Proposals
 from diskret.attack.requirements import Requirements
+from diskret.attack.show_sums import show_sums
+from diskret.attack.sums import Sums, UnsafeSums, revealed_sums, unmet_sums
 
 __all__ = [
     "Attacker",
@@ -21,8 +23,10 @@ __all__ = [
     "Explanations",
     "Proposals",
     "Requirements",
+    "Sums",
     "SuppressionCertificate",
     "Targets",
+    "UnsafeSums",
     "attacker_bounds",
     "cell_name",
     "certify",
@@ -33,6 +37,9 @@ __all__ = [
     "intervals",
     "neighbours",
     "recheck",
+    "revealed_sums",
+    "show_sums",
     "targets_of",
     "unmet",
+    "unmet_sums",
 ]

@@ -33,11 +33,19 @@ class Attacker:
         attack with them, so they are an error that names the cells. ``"drop"``: such a bound
         does not count, as an attacker who is mistaken about a cell learns nothing from it; only
         the office can tell, so only the office can run this attack.
+    contributor
+        The attacker has contributed to some cells itself and can take its own contributions out
+        of every sum. Then sums of suppressed cells that published totals reveal have to satisfy
+        the rule too, judged by who contributes to all of their cells together.
+    coalition
+        How many contributors pool what they know, ≥ 1.
 
     Examples
     --------
-    >>> Attacker()
-    Attacker(lower=None, upper=None, relative=None, zeros_known=False, mistaken='refuse')
+    >>> Attacker(relative=50).in_words()
+    'knows everything published and all equations, knows every value to within 50 %.'
+    >>> Attacker(contributor=True, coalition=2).kind
+    'contributor'
     """
 
     lower: Any = None
@@ -45,12 +53,24 @@ class Attacker:
     relative: float | None = None
     zeros_known: bool = False
     mistaken: Literal["refuse", "drop"] = "refuse"
+    contributor: bool = False
+    coalition: int = 1
 
     def __post_init__(self) -> None:
         if self.mistaken not in ("refuse", "drop"):
             raise InputError(f"mistaken must be 'refuse' or 'drop', not {self.mistaken!r}")
         if self.relative is not None and not 0 < self.relative < float("inf"):
             raise InputError(f"relative must be a percentage above 0, not {self.relative!r}")
+        if not isinstance(self.contributor, bool):
+            raise InputError(f"contributor must be True or False, not {self.contributor!r}")
+        whole = isinstance(self.coalition, int) and not isinstance(self.coalition, bool)
+        if not whole or self.coalition < 1:
+            raise InputError(f"coalition must be a whole number ≥ 1, not {self.coalition!r}")
+        if self.coalition > 1 and not self.contributor:
+            raise InputError(
+                f"a coalition of {self.coalition} consists of contributors: "
+                f"Attacker(contributor=True, coalition={self.coalition})"
+            )
 
     @classmethod
     def around(
@@ -127,12 +147,19 @@ class Attacker:
     @property
     def outsider(self) -> bool:
         """Whether this is the plain outsider, who knows nothing but what is public."""
-        return self.lower is self.upper is self.relative is None and not self.zeros_known
+        return not self.informed and not self.contributor
 
     @property
-    def kind(self) -> Literal["outsider", "informed"]:
+    def informed(self) -> bool:
+        """Whether more is known of single cells than what is public."""
+        return self.zeros_known or not (self.lower is self.upper is self.relative is None)
+
+    @property
+    def kind(self) -> Literal["outsider", "informed", "contributor"]:
         """The kind of attacker; all that a public file may say about it."""
-        return "outsider" if self.outsider else "informed"
+        if self.contributor:
+            return "contributor"
+        return "informed" if self.informed else "outsider"
 
     def describe(self) -> dict[str, Any]:
         """What the attacker knows, for the internal certificate."""
@@ -144,12 +171,16 @@ class Attacker:
             "zeros_known": self.zeros_known,
             "last_period_within": _percent_of_last_period(self.lower),
             "mistaken": self.mistaken,
+            "contributor": self.contributor,
+            "coalition": self.coalition,
         }
 
     def in_words(self, language: str = "en") -> str:
         """What the attacker knows, in one sentence."""
-        known, zeros, percent, bounds, before, wrong = _WORDS[language]
+        known, zeros, percent, bounds, before, wrong, own, together = _WORDS[language]
         parts = [known]
+        if self.contributor:
+            parts.append(own if self.coalition == 1 else together.format(self.coalition))
         if self.zeros_known:
             parts.append(zeros)
         if self.relative is not None:
@@ -176,6 +207,8 @@ _WORDS = {
         "knows bounds of single values",
         "knows last period's values and that none changed by more than {:g} %",
         "is mistaken where a bound excludes the true value, which does not count",
+        "has contributed itself and knows its own contributions",
+        "is a coalition of {} contributors who pool what they know",
     ),
     "de": (
         "kennt alles Veröffentlichte und alle Gleichungen",
@@ -184,5 +217,7 @@ _WORDS = {
         "kennt Schranken einzelner Werte",
         "kennt die Werte der Vorperiode und weiß, dass sich keiner um mehr als {:g} % geändert hat",
         "irrt sich, wo eine Schranke den wahren Wert ausschließt; sie zählt dort nicht",
+        "hat selbst beigetragen und kennt seine eigenen Beiträge",
+        "besteht aus {} Beitragenden, die ihr Wissen zusammenlegen",
     ),
 }

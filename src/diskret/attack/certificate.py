@@ -17,6 +17,7 @@ from diskret.attack.intervals import interval_columns
 from diskret.attack.proof import unmet
 from diskret.attack.requirements import Requirements
 from diskret.attack.statements import claimed, not_claimed, summary
+from diskret.attack.sums import UnsafeSums, unmet_sums
 from diskret.errors import ProofError
 from diskret.progress import Progress, silent
 from diskret.tables import Publication, Published, together
@@ -43,6 +44,9 @@ class Proof:
         Original values of all cells in scaled integers, flat. Confidential.
     unclaimed
         Positions of suppressed cells of earlier releases of which nothing is claimed.
+    unsafe
+        Sums of suppressed cells that were claimed and proven to be uncertain enough; None if
+        the attacker is no contributor. Confidential.
     """
 
     publication: Publication
@@ -51,6 +55,11 @@ class Proof:
     outsider: Examination
     original: NDArray[np.int64]
     unclaimed: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    unsafe: UnsafeSums | None = None
+
+    def place_of(self, published: Published) -> int:
+        """Which of the tables that were attacked together this is."""
+        return [table is published for table in self.publication.tables].index(True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +118,11 @@ class SuppressionCertificate:
             "name": self.published.name,
             "attacker": self.attacker.kind,
             **self._together(),
-            "claimed": claimed(self.proof.publication, self.outsider.outer),
+            "claimed": claimed(
+                self.proof.publication,
+                self.outsider.outer,
+                contributor=self.attacker.contributor,
+            ),
             "not_claimed": not_claimed(self.proof.publication, self.attacker),
             **outer_intervals(self.outsider),
             "intervals": interval_columns(self.published, self.outsider),
@@ -140,10 +153,18 @@ class SuppressionCertificate:
             "secondaries": self.secondaries,
             "sliding_only": self.sliding_only,
             "repaired": self.repaired,
+            **self._sums(),
             "witnesses": len(self.examination.denominator),
             **outer_intervals(self.examination),
             "intervals": interval_columns(self.published, self.examination),
         }
+
+    def _sums(self) -> dict[str, int]:
+        """How many sums of cells of all tables were judged, and how many had to be shown."""
+        unsafe = self.proof.unsafe
+        if unsafe is None:
+            return {}
+        return {"sums_judged": unsafe.judged, "sums_unsafe": len(unsafe)}
 
     def summary(self, language: str = "en") -> list[str]:
         """The certificate in plain sentences, for the office."""
@@ -158,6 +179,7 @@ class SuppressionCertificate:
             sliding_only=self.sliding_only,
             repaired=self.repaired,
             outer=self.outsider.outer,
+            unsafe=self.proof.unsafe,
         )
 
 
@@ -227,6 +249,7 @@ def certify(
     targets: Targets,
     original: NDArray[np.int64],
     *,
+    unsafe: UnsafeSums | None = None,
     sliding_only: Sequence[int] = (0,),
     repaired: int = 0,
     unclaimed: NDArray[np.int64] | None = None,
@@ -234,8 +257,9 @@ def certify(
 ) -> list[SuppressionCertificate]:
     """The certificate of each table published now, if the examination proves every claim.
 
-    `original` are the original values of all cells, flat, which only the office keeps;
-    `unclaimed` as in `targets_of`, by which the targets were made.
+    `original` are the original values of all cells, flat, which only the office keeps; `unsafe`
+    are the sums of suppressed cells that a contributor must not know too closely; `unclaimed` as
+    in `targets_of`, by which the targets were made.
 
     Raises
     ------
@@ -251,11 +275,18 @@ def certify(
             f"{int(missed.sum()):,} suppressed cells can be narrowed down too far; "
             "nothing was certified"
         )
+    if attacker.contributor != (unsafe is not None):
+        raise ProofError("a contributor's sums were not judged; nothing was certified")
+    if unsafe is not None and (open_sums := unmet_sums(examination, unsafe, original)).any():
+        raise ProofError(
+            f"{int(open_sums.sum()):,} sums of suppressed cells can be narrowed down too far; "
+            "nothing was certified"
+        )
     outsider = examination
-    if not attacker.outsider:
+    if attacker.informed:
         outsider = examine(publication, Attacker(), progress=progress, original=original)
     nothing = np.zeros(0, dtype=np.int64) if unclaimed is None else unclaimed
-    proof = Proof(publication, requirements, examination, outsider, original, nothing)
+    proof = Proof(publication, requirements, examination, outsider, original, nothing, unsafe)
     return [
         SuppressionCertificate(
             published=table,

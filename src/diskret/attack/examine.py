@@ -195,7 +195,34 @@ def examine(
     """
     publication = together(published)
     known = equations(publication)
-    lower, upper = unknown_bounds(publication, known, attacker, original)
+    bounds = unknown_bounds(publication, known, attacker, original)
+    return attack(
+        publication, known, bounds, targets, progress, original=original, proposals=proposals
+    )
+
+
+def attack(
+    publication: Publication,
+    known: Equations,
+    bounds: tuple[NDArray[np.int64], NDArray[np.int64]],
+    targets: Targets | None,
+    progress: Progress = silent,
+    *,
+    original: NDArray[np.int64] | None = None,
+    proposals: Proposals | None = None,
+) -> Examination:
+    """The same with given equations and bounds of the unknown cells.
+
+    Parameters
+    ----------
+    publication
+        What they are made from.
+    known, bounds
+        The intervals are those of the cells that `Equations.hidden` marks.
+    targets, progress, original, proposals
+        As in `examine`.
+    """
+    lower, upper = bounds
     reduced = reduce(known.matrix, known.right, lower, upper)
     if len(reduced.impossible):
         raise _contradiction(publication, known.cell[reduced.impossible])

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from diskret.attack.sums import LARGEST_LINE
 from diskret.errors import InputError
 
 if TYPE_CHECKING:
     from diskret.attack.attacker import Attacker
+    from diskret.attack.sums import UnsafeSums
     from diskret.tables import Publication
 
 Text = dict[str, list[str]]
 
 
-def claimed(publication: Publication, outer: int = 0, earlier: int | None = None) -> Text:
+def claimed(
+    publication: Publication,
+    outer: int = 0,
+    earlier: int | None = None,
+    contributor: bool = False,
+) -> Text:
     """What is proven, for any reader.
 
     Parameters
@@ -25,6 +32,8 @@ def claimed(publication: Publication, outer: int = 0, earlier: int | None = None
     earlier
         Number of tables of earlier releases that were attacked with it; None: those that
         `publication` holds.
+    contributor
+        Whether sums of cells were judged against contributors.
     """
     tables = publication.own
     earlier = len(publication.beside) if earlier is None else earlier
@@ -52,16 +61,36 @@ def claimed(publication: Publication, outer: int = 0, earlier: int | None = None
         "verraten.",
     ]
     if earlier:
-        english.append(
+        english.insert(
+            2,
             "All this holds for somebody who has kept what was published before, too: the tables "
             f"of earlier releases that this certificate names ({number(earlier, 'en')}) were part "
-            "of the attack, and their cells stay as uncertain as was required of them."
+            "of the attack, and their cells stay as uncertain as was required of them.",
         )
-        german.append(
+        german.insert(
+            2,
             "All dies gilt auch gegenüber jemandem, der das früher Veröffentlichte aufbewahrt hat: "
             "Die Tabellen früherer Veröffentlichungen, die diese Bescheinigung nennt "
             f"({number(earlier, 'de')}), waren Teil des Angriffs, und ihre Felder bleiben so "
-            "ungewiss, wie es für sie verlangt war."
+            "ungewiss, wie es für sie verlangt war.",
+        )
+    if contributor:
+        english.insert(
+            2,
+            "This holds too for somebody who has contributed to cells and takes out its own "
+            "contributions: sums of suppressed cells of a table meet what the office requires of a "
+            "cell with the same contributors. These sums are what is left of each published total "
+            "without its published parts, along one variable and over all levels below it, and "
+            f"every two suppressed parts of a total with at most {LARGEST_LINE} of them.",
+        )
+        german.insert(
+            2,
+            "Das gilt auch gegenüber jemandem, der selbst zu Feldern beigetragen hat und seine "
+            "eigenen Beiträge abzieht: Summen gesperrter Felder einer Tabelle erfüllen, was das "
+            "Amt von einem Feld mit denselben Beitragenden verlangt. Gemeint ist, was von jeder "
+            "veröffentlichten Summe ohne ihre veröffentlichten Teile bleibt, entlang eines "
+            "Merkmals und über alle Ebenen darunter, und je zwei gesperrte Teile einer Summe mit "
+            f"höchstens {LARGEST_LINE} davon.",
         )
     if outer:
         english.append(
@@ -99,7 +128,10 @@ def not_claimed(publication: Publication, attacker: Attacker, earlier: int | Non
     earlier = len(publication.beside) if earlier is None else earlier
     several = len(others) + earlier > 0
     english = [
-        "Nothing is claimed against a contributor who subtracts its own contribution, or "
+        "Nothing is claimed about what contributors know of sums of suppressed cells other than "
+        "those named, or when more of them join forces than the office has assumed."
+        if attacker.contributor
+        else "Nothing is claimed against a contributor who subtracts its own contribution, or "
         "against contributors who join forces.",
         "Nothing is claimed about these tables together with others."
         if several
@@ -110,8 +142,11 @@ def not_claimed(publication: Publication, attacker: Attacker, earlier: int | Non
         "named.",
     ]
     german = [
-        "Keine Aussage zu einem Berichtspflichtigen, der seinen eigenen Beitrag abzieht, oder zu "
-        "Berichtspflichtigen, die ihr Wissen zusammenlegen.",
+        "Keine Aussage zu dem, was Beitragende über andere als die genannten Summen gesperrter "
+        "Felder wissen, oder wenn mehr von ihnen ihr Wissen zusammenlegen, als das Amt annimmt."
+        if attacker.contributor
+        else "Keine Aussage zu einem Berichtspflichtigen, der seinen eigenen Beitrag abzieht, "
+        "oder zu Berichtspflichtigen, die ihr Wissen zusammenlegen.",
         "Keine Aussage zu diesen Tabellen im Zusammenhang mit weiteren."
         if several
         else "Keine Aussage zu dieser Tabelle im Zusammenhang mit anderen Tabellen.",
@@ -154,6 +189,7 @@ def summary(
     sliding_only: int,
     repaired: int,
     outer: int = 0,
+    unsafe: UnsafeSums | None = None,
 ) -> list[str]:
     """The certificate for the office's own eyes."""
     if language not in ("en", "de"):
@@ -174,6 +210,11 @@ def summary(
             lines.append(f"Für {n(sliding_only)} Fallzahlen gilt nur: kein exakter Wert.")
         if repaired:
             lines.append(f"Nach einem ersten Angriff wurde das Sperrmuster {repaired}-mal ergänzt.")
+        if unsafe is not None:
+            lines.append(
+                f"{n(unsafe.judged)} Summen gesperrter Felder wurden beurteilt; {n(len(unsafe))} "
+                "davon dürfen nicht genau bekannt sein und sind durch Alternativtabellen belegt."
+            )
     else:
         lines = [
             f"{n(cells)} cells, {n(primaries + secondaries)} of them suppressed "
@@ -185,9 +226,14 @@ def summary(
             lines.append(f"For {n(sliding_only)} counts only 'no exact value' is claimed.")
         if repaired:
             lines.append(f"After a first attack the pattern was extended {repaired} times.")
+        if unsafe is not None:
+            lines.append(
+                f"{n(unsafe.judged)} sums of suppressed cells were judged; {n(len(unsafe))} of "
+                "them must not be known closely, which alternative tables show."
+            )
     return [
         *lines,
-        *claimed(publication, outer)[language],
+        *claimed(publication, outer, contributor=attacker.contributor)[language],
         *not_claimed(publication, attacker)[language],
     ]
 

@@ -2,6 +2,6 @@
 
 from diskret.engines.filters import Bounds, Where
 from diskret.engines.marks import Mark
-from diskret.engines.protocol import Engine, LeafQuestion, Leaves, Straddlers
+from diskret.engines.protocol import Engine, LeafQuestion, Leaves, Listed, Straddlers
 
-__all__ = ["Bounds", "Engine", "LeafQuestion", "Leaves", "Mark", "Straddlers", "Where"]
+__all__ = ["Bounds", "Engine", "LeafQuestion", "Leaves", "Listed", "Mark", "Straddlers", "Where"]

@@ -13,11 +13,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from sqlglot.expressions import Select
 
-from diskret.engines import columns, contributions, filters, marks, sql
+from diskret.engines import columns, contributions, filters, listing, marks, sql
 from diskret.engines.codes import MOST_CODES, mappings, positions, refuse_too_many, resolve
-from diskret.engines.columns import Check, Column, Reading, counted
+from diskret.engines.columns import Check, Column, Kind, Reading, counted
 from diskret.engines.contributions import Contributions, Rows
-from diskret.engines.protocol import LeafQuestion, Leaves, Straddlers
+from diskret.engines.protocol import LeafQuestion, Leaves, Listed, Straddlers
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.hierarchy.codes import some
@@ -95,6 +95,7 @@ def answer(question: LeafQuestion, records: Records) -> Leaves:
         largest_weight=(
             {} if last.largest_weight is None else _named(last.largest_weight, measures)
         ),
+        listed=_listed(question, records, shape, leaves),
     )
 
 
@@ -281,6 +282,20 @@ def _straddlers(
         marked=_named(rows.marked, marked if rows.marked.shape[1] else ()),
         weight=rows.weight,
     )
+
+
+def _listed(
+    question: LeafQuestion, records: Records, shape: sql.Shape, leaves: NDArray[np.int64]
+) -> Listed | None:
+    named = {"u": question.unit, "h": question.holding}
+    kinds: dict[str, Kind] = {
+        key: _column(records, name).kind for key, name in named.items() if name is not None
+    }
+    if not question.contributions or not kinds:
+        return None
+    found = records.fetch(sql.listed(shape))
+    alone = None if shape.unit else records.fetch(sql.listed_records(shape))
+    return listing.read(found, alone, question, kinds, leaves)
 
 
 def _named(values: NDArray[np.int64], measures: Sequence[str]) -> dict[str, NDArray[np.int64]]:

@@ -86,20 +86,20 @@ def read(
     InputError
         A sum leaves the range of 64-bit integers.
     """
-    sums = _sums(stayers, "sum", measures)  # first of all: refuses what leaves the range
+    sums = read_sums(stayers, "sum", measures)  # first of all: refuses what leaves the range
     top, top_weight = _largest(stayers, len(measures), largest), None
     if weight_unit is not None:
         top, top_weight = _with_weights(stayers, top, weight_unit)
     return Contributions(
-        leaf=_integers(stayers, "leaf"),
-        contributors=_integers(stayers, "contributors"),
-        records=_integers(stayers, "records"),
+        leaf=read_integers(stayers, "leaf"),
+        contributors=read_integers(stayers, "contributors"),
+        records=read_integers(stayers, "records"),
         sums=sums,
-        magnitudes=_sums(stayers, "magnitude", measures),
+        magnitudes=read_sums(stayers, "magnitude", measures),
         largest=top,
         largest_weight=top_weight,
         key_sum=_keys(stayers, "key_sum"),
-        marked=_marked(stayers, marks),
+        marked=read_marked(stayers, marks),
         marked_largest=_marked_largest(stayers, marks, len(measures)),
         straddlers=_rows(straddlers, measures, marks, weight_unit),
     )
@@ -255,41 +255,50 @@ def _rows(
     weight = None
     if weight_unit is not None:
         told = "w" in table.column_names
-        weight = _integers(table, "w") if told else np.full(len(table), weight_unit)
+        weight = read_integers(table, "w") if told else np.full(len(table), weight_unit)
     return Rows(
-        contributor=_integers(table, "contributor"),
-        leaf=_integers(table, "leaf"),
-        records=_integers(table, "records"),
-        sums=_sums(table, "sum", measures),
+        contributor=read_integers(table, "contributor"),
+        leaf=read_integers(table, "leaf"),
+        records=read_integers(table, "records"),
+        sums=read_sums(table, "sum", measures),
         key=_keys(table, "k"),
-        marked=_marked(table, marks),
+        marked=read_marked(table, marks),
         weight=weight,
     )
 
 
-def _integers(table: pa.Table, name: str) -> NDArray[np.int64]:
+def read_integers(table: pa.Table, name: str) -> NDArray[np.int64]:
+    """A column of whole numbers."""
     return table[name].to_numpy().astype(np.int64, copy=False)
 
 
 def _keys(table: pa.Table, name: str) -> NDArray[np.uint64] | None:
     if name not in table.column_names:
         return None
-    return _integers(table, name).astype(np.uint64)
+    return read_integers(table, name).astype(np.uint64)
 
 
-def _sums(table: pa.Table, name: str, measures: Sequence[str]) -> NDArray[np.int64]:
+def read_sums(table: pa.Table, name: str, measures: Sequence[str]) -> NDArray[np.int64]:
+    """The columns `name` 0, 1, … of sums, ``(rows, measures)``.
+
+    Raises
+    ------
+    InputError
+        A sum leaves the range of 64-bit integers.
+    """
     sums = np.empty((len(table), len(measures)), dtype=np.int64)
     for i, measure in enumerate(measures):
         if table[f"{name}{i}"].null_count:
             raise _out_of_range(measure)
-        sums[:, i] = _integers(table, f"{name}{i}")
+        sums[:, i] = read_integers(table, f"{name}{i}")
     return sums
 
 
-def _marked(table: pa.Table, marks: int) -> NDArray[np.int64]:
+def read_marked(table: pa.Table, marks: int) -> NDArray[np.int64]:
+    """Numbers of marked records, ``(rows, marks)``."""
     marked = np.empty((len(table), marks), dtype=np.int64)
     for j in range(marks):
-        marked[:, j] = _integers(table, f"marked{j}")
+        marked[:, j] = read_integers(table, f"marked{j}")
     return marked
 
 

@@ -41,6 +41,9 @@ class LeafQuestion:
         Weights become integers in units of 10**-weight_decimals.
     marks
         Name → mark on records. A contributor is marked where one of its records there is.
+    contributions
+        Whether to list who contributes what; only with `unit` or `holding`, and without
+        weights.
     """
 
     by: Mapping[str, Hierarchy | None]
@@ -54,6 +57,7 @@ class LeafQuestion:
     weight: str | None = None
     weight_decimals: int = 0
     marks: Mapping[str, Mark] = field(default_factory=dict[str, Mark])
+    contributions: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +90,33 @@ class Straddlers:
     key: NDArray[np.uint64] | None = None
     marked: Mapping[str, NDArray[np.int64]] = field(default_factory=dict[str, NDArray[np.int64]])
     weight: NDArray[np.int64] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Listed:
+    """Who contributes what, a row for each leaf combination, unit and holding.
+
+    Parameters
+    ----------
+    leaf
+        Index into the rows of `Leaves`, shape ``(rows,)``, int64; rows are sorted by it.
+    unit, holding
+        Who it is, ``(rows,)``, uint64, see `diskret.engines.identities`; None if the column
+        was not given. A null holding is that of the unit alone.
+    records
+        Number of records, ``(rows,)``, int64.
+    sums
+        Measure → exact scaled sum, ``(rows,)``, int64.
+    marked
+        Mark → number of marked records, ``(rows,)``, int64.
+    """
+
+    leaf: NDArray[np.int64]
+    unit: NDArray[np.uint64] | None
+    holding: NDArray[np.uint64] | None
+    records: NDArray[np.int64]
+    sums: Mapping[str, NDArray[np.int64]]
+    marked: Mapping[str, NDArray[np.int64]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,6 +161,9 @@ class Leaves:
     largest_weight
         Measure → the scaled weights of the contributors in `largest`, same shape; empty
         without weights.
+    listed
+        Who contributes what; None if that was not asked for, or every record is a
+        contributor of its own.
     """
 
     by: Mapping[str, Hierarchy]
@@ -151,6 +185,7 @@ class Leaves:
     largest_weight: Mapping[str, NDArray[np.int64]] = field(
         default_factory=dict[str, NDArray[np.int64]]
     )
+    listed: Listed | None = None
 
 
 class Engine(Protocol):

@@ -177,6 +177,35 @@ def straddlers(shape: Shape, part: Part, relation: str) -> Select:
     return _over_records(shape, query, numbered=numbered)
 
 
+def listed(shape: Shape) -> Select:
+    """A row for each leaf, unit and holding: who contributes what.
+
+    Where units are not known, holdings only; see `listed_records` for records without one.
+    """
+    named = [name for name, of in (("u", shape.unit), ("h", shape.holding)) if of]
+    query = (
+        exp.select("leaf", *[f"CAST({name} AS VARCHAR) AS {name}" for name in named])
+        .select("COUNT(*) AS records")
+        .select(*[f"{_sum(shape, i)} AS sum{i}" for i in range(len(shape.measures))])
+        .select(*[f"CAST(SUM(x{j}) AS BIGINT) AS marked{j}" for j in range(len(shape.marks))])
+        .from_("records")
+        .group_by("leaf", *[f"records.{name}" for name in named])
+    )
+    return _over_records(shape, _only(query, None if shape.unit else "NOT h IS NULL"))
+
+
+def listed_records(shape: Shape) -> Select:
+    """A row for each record without a holding, where units are not known."""
+    query = (
+        exp.select("leaf", "1 AS records")
+        .select(*[f"v{i} AS sum{i}" for i in range(len(shape.measures))])
+        .select(*[f"x{j} AS marked{j}" for j in range(len(shape.marks))])
+        .from_("records")
+        .where("h IS NULL")
+    )
+    return _over_records(shape, query)
+
+
 def key_conflicts(relation: str) -> Select:
     """How many units of a kept `stayers` answer have more than one record key."""
     return exp.select("CAST(SUM(conflicts) AS BIGINT) AS units").from_(relation)

@@ -110,7 +110,7 @@ def write_public_report(
 
 def _attacker(certificate: Mapping[str, Any], words: Mapping[str, str]) -> list[Markup]:
     kind = str(certificate.get("attacker", "outsider"))
-    described = words["outsider"] if kind == "outsider" else words["informed"]
+    described = words[kind if kind in ("outsider", "contributor") else "informed"]
     return [element("p", f"{words['attacker']}: {described}.")]
 
 

@@ -82,6 +82,7 @@ WORDS: dict[str, dict[str, str]] = {
         "certificate": "Certificate",
         "attacker": "Attacker",
         "outsider": "an outsider who knows everything published in this table and its sums",
+        "contributor": "somebody who has contributed and takes out its own contributions",
         "informed": "somebody who knows more than what is published in this table",
         "claimed": "Claimed and proven",
         "not_claimed": "Not claimed",
@@ -218,6 +219,7 @@ WORDS: dict[str, dict[str, str]] = {
         "attacker": "Angreifer",
         "outsider": "Außenstehende, die alles in dieser Tabelle Veröffentlichte und ihre Summen "
         "kennen",
+        "contributor": "jemand, der selbst beigetragen hat und seine eigenen Beiträge abzieht",
         "informed": "jemand, der mehr weiß, als in dieser Tabelle veröffentlicht ist",
         "claimed": "Zugesichert und bewiesen",
         "not_claimed": "Nicht zugesichert",

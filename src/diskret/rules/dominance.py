@@ -51,6 +51,7 @@ class Dominance(Joinable):
     k: float
 
     rank: ClassVar[int] = 0
+    judges_unions: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if isinstance(self.n, bool) or not isinstance(self.n, int) or self.n < 1:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar, Literal
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 
@@ -55,6 +55,7 @@ class MinimumFrequency(Joinable):
     range: float = 10
 
     rank: ClassVar[int] = 3
+    judges_unions: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if isinstance(self.n, bool) or not isinstance(self.n, int) or self.n < 2:
@@ -69,6 +70,14 @@ class MinimumFrequency(Joinable):
     def largest(self) -> int:
         """The rule looks at no contributions."""
         return 0
+
+    def against(self, coalition: int) -> Self:
+        """The same rule against so many who pool what they know.
+
+        n says what is safe from one of the contributors. Of m who pool, m - 1 more can take
+        themselves out, so c contributors are too few iff 0 < c < n + m - 1.
+        """
+        return replace(self, n=self.n + coalition - 1)
 
     def __call__(self, table: Table) -> Sensitivity:
         """Judge every cell."""

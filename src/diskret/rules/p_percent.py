@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
 
 from diskret.rules.estimation import check_estimation, estimable
 from diskret.rules.exact import percentage
@@ -55,6 +55,7 @@ class PPercent(Joinable):
     coalition: int = 1
 
     rank: ClassVar[int] = 1
+    judges_unions: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         percentage(self.p, "p")
@@ -64,6 +65,10 @@ class PPercent(Joinable):
     def largest(self) -> int:
         """The largest contribution and those of the coalition."""
         return self.coalition + 1
+
+    def against(self, coalition: int) -> Self:
+        """The same rule against at least so many who pool what they know."""
+        return replace(self, coalition=max(self.coalition, coalition))
 
     def __call__(self, table: Table) -> Sensitivity:
         """Judge every cell."""

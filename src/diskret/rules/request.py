@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +58,7 @@ class Request(Joinable):
     range: float = 10
 
     rank: ClassVar[int] = 2
+    judges_unions: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         for name, value in (("share", self.share), ("second", self.second)):
@@ -72,6 +73,13 @@ class Request(Joinable):
     def largest(self) -> int:
         """The rule looks at the largest contribution."""
         return 1
+
+    def against(self, coalition: int) -> Self:
+        """The same rule against so many who pool what they know: `minimum`, if any, grows.
+
+        As with a minimum frequency, m - 1 more can take themselves out.
+        """
+        return replace(self, minimum=self.minimum + coalition - 1) if self.minimum else self
 
     def __call__(self, table: Table) -> Sensitivity:
         """Judge every cell."""

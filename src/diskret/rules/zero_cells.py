@@ -55,6 +55,7 @@ class ZeroCells(Joinable):
     level: float
 
     rank: ClassVar[int] = 6
+    judges_unions: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         number = isinstance(self.level, int | float) and not isinstance(self.level, bool)

@@ -1,7 +1,8 @@
 """One system of linear equations over canonical cells."""
 
-from diskret.system.cells import Cell
+from diskret.system.cells import Cell, CellSum
 from diskret.system.equations import System
 from diskret.system.joint import joint_system
+from diskret.system.sums import with_sums
 
-__all__ = ["Cell", "System", "joint_system"]
+__all__ = ["Cell", "CellSum", "System", "joint_system", "with_sums"]

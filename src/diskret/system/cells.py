@@ -47,6 +47,23 @@ class Cell:
         return f"{self.measure}[{selected}{'; ' if self.where else ''}{told(self.where)}]"
 
 
+@dataclass(frozen=True)
+class CellSum:
+    """The sum of some cells.
+
+    Examples
+    --------
+    >>> one, other = Cell("n", "", (("region", "N"),)), Cell("n", "", (("region", "S"),))
+    >>> str(CellSum((one, other)))
+    'n[region=N] + n[region=S]'
+    """
+
+    cells: tuple[Cell | CellSum, ...]
+
+    def __str__(self) -> str:
+        return " + ".join(map(str, self.cells))
+
+
 class RectangularCells(Sequence[Cell]):
     """The cells of one rectangular table in C order, made when asked for."""
 

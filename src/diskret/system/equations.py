@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from diskret.system.cells import Cell, RectangularCells
+from diskret.system.cells import Cell, CellSum, RectangularCells
 from diskret.tables import Dimension, Table
 
 
@@ -33,7 +33,7 @@ class System:
         What unpublished cells, the last of all, cannot be less than: 0 or −inf, float64.
     """
 
-    cells: Sequence[Cell]
+    cells: Sequence[Cell | CellSum]
     value: NDArray[np.int64]
     equations: sparse.csr_array
     tables: tuple[tuple[Dimension, ...], ...] = ()

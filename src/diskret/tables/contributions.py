@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,8 @@ class Contributions:
         Number of records, ``(rows,)``, int64.
     values
         Measure → exact scaled sum, ``(rows,)``, int64.
+    marked
+        Mark → number of marked records, ``(rows,)``, int64; see `Table.marked`.
     """
 
     by: Mapping[str, tuple[str, ...]]
@@ -38,3 +40,4 @@ class Contributions:
     holding: NDArray[np.uint64] | None
     records: NDArray[np.int64]
     values: Mapping[str, NDArray[np.int64]]
+    marked: Mapping[str, NDArray[np.int64]] = field(default_factory=dict[str, NDArray[np.int64]])

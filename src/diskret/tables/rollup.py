@@ -15,6 +15,7 @@ from diskret.engines.pairs import heaviest
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.io import FrameKind
+from diskret.tables.contributions import Contributions
 from diskret.tables.dimension import Dimension
 from diskret.tables.slots import merge_pairs_up, slots
 from diskret.tables.straddlers import Excess, count_straddlers
@@ -61,6 +62,7 @@ def roll_up(
         weight=weight,
         frame_kind=frame_kind,
         marked={mark: dense.total(number, mark) for mark, number in leaves.marked.items()},
+        contributions=_contributions(leaves),
     )
 
 
@@ -219,6 +221,28 @@ def _excess(straddlers: Straddlers | None, dense: _Dense) -> Excess | None:
     leaves = dense.leaves
     return count_straddlers(
         straddlers, leaves.position, dense.trees, measures, dense.kept, leaves.weight_unit
+    )
+
+
+def _contributions(leaves: Leaves) -> Contributions | None:
+    listed = leaves.listed
+    if listed is None:
+        return None
+    leaf = np.empty((len(listed.leaf), len(leaves.by)), dtype=np.int32)
+    for axis, tree in enumerate(leaves.by.values()):
+        number = np.cumsum(tree.is_leaf) - 1
+        leaf[:, axis] = number[leaves.position[:, axis]][listed.leaf]
+    return Contributions(
+        by={
+            name: tuple(tree.codes[i] for i in tree.leaves.tolist())
+            for name, tree in leaves.by.items()
+        },
+        leaf=leaf,
+        unit=listed.unit,
+        holding=listed.holding,
+        records=listed.records,
+        values=listed.sums,
+        marked=listed.marked,
     )
 
 

@@ -242,6 +242,9 @@ class Job:
 
     `previous_within`: the attacker knows that no value has changed by more than so many percent
     since the release that a table names in `previous`.
+
+    `contributor`: whether to protect against contributors, and `coalition`, how many pool what
+    they know; None: where values are summed.
     """
 
     path: Path
@@ -251,5 +254,16 @@ class Job:
     attacker: Attacker
     output: Output
     previous_within: float | None = None
+    contributor: bool | None = None
+    coalition: int = 1
     derived: tuple[DerivedJob, ...] = ()
     keyed_ties: bool = False
+
+    def against_contributors(self, table: TableJob) -> bool:
+        """Whether a table is protected against contributors.
+
+        Of a weighted table nothing can be said of them.
+        """
+        if self.contributor is None:
+            return table.value is not None and table.weight is None
+        return self.contributor

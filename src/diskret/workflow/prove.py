@@ -13,19 +13,26 @@ from diskret.attack import (
     Examination,
     Requirements,
     Targets,
+    UnsafeSums,
     cell_name,
     examine,
+    show_sums,
     targets_of,
     unmet,
+    unmet_sums,
 )
 from diskret.errors import ProofError, ProtectionError
 from diskret.release import Earlier
-from diskret.suppression import Pattern, Problem, Work, modular, propose
+from diskret.suppression import Method, Pattern, Problem, modular, propose
 from diskret.tables import Publication
 from diskret.workflow.beside import unclaimed_cells
+from diskret.workflow.revealed import ANEW, Judge, again, asking_for, cleared, extended
+from diskret.workflow.sound import sound
 
 # Requirements of cells that fail the attack are raised by these factors, in turn.
 _REPAIRS = (1, 2, 4)
+#: Attacks on sums of cells that contributors may know; what is hidden for some reveals others.
+_ROUNDS = 20
 _EXAMPLES = 5
 #: With more suppressed cells the attack is shown alternative tables to check.
 _LARGE = 5_000
@@ -39,13 +46,13 @@ class Proven:
     ----------
     publication
         The new tables and what was published before.
-    examination
-        The attack on it.
-    targets
-        What this had to show.
+    examination, targets
+        The attack, and what it was to show.
     unclaimed
         Suppressed cells of earlier tables of which nothing is claimed, see `unclaimed_cells`;
         also those that everything new together could not keep uncertain.
+    unsafe
+        The unsafe sums that were shown to be uncertain enough; None if no contributor attacks.
     repaired
         How often the pattern was extended.
     """
@@ -54,6 +61,7 @@ class Proven:
     examination: Examination
     targets: Targets
     unclaimed: NDArray[np.int64]
+    unsafe: UnsafeSums | None
     repaired: int
 
 
@@ -63,6 +71,8 @@ def prove(
     attacker: Attacker,
     public: Callable[[NDArray[np.bool_]], Publication],
     earlier: Sequence[Earlier] = (),
+    judge: Judge | None = None,
+    method: Method = modular,
 ) -> Proven:
     """Attack a pattern as it would be published, and extend it until every requirement holds.
 
@@ -78,6 +88,10 @@ def prove(
         What the world sees when these cells are suppressed.
     earlier
         What it saw before: the last tables of the publication.
+    judge
+        Which sums of suppressed cells are unsafe, if a contributor attacks.
+    method
+        Finds another pattern where everybody can compute an unsafe sum.
 
     Raises
     ------
@@ -86,16 +100,22 @@ def prove(
     ProofError
         Some cells can be narrowed down too far after all repairs.
     """
-    missed: NDArray[np.bool_] = np.empty(0, dtype=bool)
+    missed = open_sums = np.empty(0, dtype=bool)
+    unsafe: UnsafeSums | None = None
     unrepaired: ProtectionError | None = None
     published = public(pattern.suppressed)
     original = problem.system.value[: published.starts[-1]]
+    required = problem.requirements
     lost = np.zeros(0, dtype=np.int64)
-    for repaired, factor in enumerate((*_REPAIRS, 0)):
+    failed = 0
+    for repaired in range(1 + len(_REPAIRS) if judge is None else _ROUNDS):
+        if judge is not None:
+            # what had to be repaired must not be chosen anew
+            grows = failed > 0 or repaired >= ANEW
+            problem, pattern, unsafe = cleared(problem, pattern, method, grows, public, judge)
         published = public(pattern.suppressed)
-        unclaimed = unclaimed_cells(published, earlier, problem.requirements)
-        unclaimed = np.union1d(unclaimed, lost)
-        targets = targets_of(published, original, problem.requirements, unclaimed)
+        unclaimed = np.union1d(unclaimed_cells(published, earlier, required), lost)
+        targets = targets_of(published, original, required, unclaimed)
         large = np.count_nonzero(pattern.suppressed) > _LARGE
         examination = examine(
             published,
@@ -105,37 +125,49 @@ def prove(
             proposals=propose(problem, pattern.suppressed) if large else None,
             progress=problem.progress,
         )
-        missed = unmet(examination, targets)
-        late = _secondaries_before(published, problem.requirements, examination.cell[missed])
+        missed, open_sums = unmet(examination, targets), open_sums[:0]
+        late = _secondaries_before(published, required, examination.cell[missed])
         if len(late):
             lost = np.union1d(lost, _beyond_help(problem, attacker, public, late))
             unclaimed = np.union1d(unclaimed, lost)
-            targets = targets_of(published, original, problem.requirements, unclaimed)
+            targets = targets_of(published, original, required, unclaimed)
             missed = unmet(examination, targets)
+        if unsafe is not None and not missed.any():
+            examination = show_sums(
+                published, examination, attacker, unsafe, original, problem.progress
+            )
+            open_sums = unmet_sums(examination, unsafe, original)
+            if open_sums.any():
+                problem = asking_for(problem, unsafe.only(open_sums))
+        if not missed.any() and not open_sums.any():
+            return Proven(published, examination, targets, unclaimed, unsafe, repaired)
+        if failed == len(_REPAIRS):
+            break
+        factor = _REPAIRS[failed]
         if not missed.any():
-            return Proven(published, examination, targets, unclaimed, repaired)
-        if factor:
-            failing = examination.cell[missed]
-            stronger = _stronger(problem.requirements, failing, factor)
-            start = (
-                pattern.suppressed if problem.start is None else problem.start | pattern.suppressed
-            )
-            # whatever limits the search for a cheap pattern, a safe one has to be found
-            extended = replace(
-                problem, requirements=stronger, start=start, deadline=None, work=Work()
-            )
-            try:
-                pattern = sound(problem, modular(extended))
-            except ProtectionError as error:
-                if factor == 1:  # even what the rule asks for is impossible
-                    raise
-                unrepaired = error
-                break
-    cells = np.flatnonzero(published.suppressed)[missed]
-    shown = "; ".join(cell_name(published, int(c)) for c in cells[:_EXAMPLES])
+            pattern = again(problem, pattern, method, failed > 0 or repaired >= ANEW)
+            continue
+        stronger = _stronger(problem.requirements, examination.cell[missed], factor)
+        failed += 1
+        try:
+            harder = replace(problem, requirements=stronger)
+            pattern = sound(harder, extended(harder, pattern, keep=judge is not None))
+        except ProtectionError as error:
+            if factor == 1:  # even what the rule asks for is impossible
+                raise
+            unrepaired = error
+            break
+    failing = [[int(cell)] for cell in np.flatnonzero(published.suppressed)[missed]]
+    if unsafe is not None and not failing:
+        rows = np.split(unsafe.member.indices, unsafe.member.indptr[1:-1])
+        failing = [rows[i].tolist() for i in np.flatnonzero(open_sums).tolist()]
+    shown = "; ".join(
+        " + ".join(cell_name(published, cell) for cell in cells) for cells in failing[:_EXAMPLES]
+    )
     raise ProofError(
-        f"{len(cells):,} cells can still be narrowed down too far after all repairs: "
-        f"{shown}. Nothing was published; combine categories or choose another method"
+        f"{len(failing):,} {'cells' if missed.any() else 'sums of cells'} can still be narrowed "
+        f"down too far after all repairs: {shown}. Nothing was published; combine categories or "
+        "choose another method"
     ) from unrepaired
 
 
@@ -177,21 +209,3 @@ def _stronger(requirements: Requirements, failing: NDArray[np.int64], factor: in
 
     sliding = np.maximum(spread(requirements.sliding), np.where(np.isin(cell, failing), factor, 0))
     return Requirements(cell, spread(requirements.lower), spread(requirements.upper), sliding)
-
-
-def sound(problem: Problem, pattern: Pattern) -> Pattern:
-    """Refuse a pattern that breaks the contract of methods.
-
-    Raises
-    ------
-    ProofError
-        The pattern publishes unsafe cells, or hides some that must stay published.
-    """
-    suppressed = pattern.suppressed
-    if suppressed.shape != problem.frozen.shape or suppressed.dtype != bool:
-        raise ProofError(f"method {pattern.method!r} returned no pattern for this table")
-    if not suppressed[problem.requirements.cell].all():
-        raise ProofError(f"method {pattern.method!r} would publish unsafe cells")
-    if np.any(suppressed & problem.frozen):
-        raise ProofError(f"method {pattern.method!r} suppresses cells that must stay published")
-    return pattern

@@ -223,9 +223,8 @@ class Result:
     @property
     def _start(self) -> int:
         """Position of the first cell among all tables that were protected together."""
-        publication = self.certificate.proof.publication
-        place = [table is self.published for table in publication.tables].index(True)
-        return int(publication.starts[place])
+        proof = self.certificate.proof
+        return int(proof.publication.starts[proof.place_of(self.published)])
 
     def safe_intervals(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from diskret.io import Source
 from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
 from diskret.rules import MinimumFrequency, PPercent
+from diskret.rules.unions import against
 from diskret.suppression import Method, Pattern, Problem
 from diskret.tables import MeasureSum, Published, Table
 from diskret.workflow.beside import KnownBefore
@@ -80,7 +82,7 @@ def tables_of(job: Job, progress: Progress = silent) -> list[Table]:
         tables: list[Table] = []
         for table in job.tables:
             with _told_for(job, table):
-                tables.append(_tabulated(table, records, engine, progress))
+                tables.append(_tabulated(job, table, records, engine, progress))
     return tables
 
 
@@ -128,7 +130,8 @@ def run_demo(
     """Protect and write the turnover and the number of firms of a made-up register.
 
     Turnover is judged by the p% rule and a minimum frequency, the number of firms by the
-    minimum frequency alone; holdings count as one contributor.
+    minimum frequency alone; holdings count as one contributor. Turnover is protected against
+    contributors, too.
 
     Parameters
     ----------
@@ -156,10 +159,17 @@ def run_demo(
         unit="firm_id",
         holding="group_id",
         largest=2,
+        contributions=True,
         progress=progress,
     )
     results = [
-        suppress(table, PPercent(10) | MinimumFrequency(3), name="turnover", progress=progress),
+        suppress(
+            table,
+            PPercent(10) | MinimumFrequency(3),
+            attacker=Attacker(contributor=True),
+            name="turnover",
+            progress=progress,
+        ),
         suppress(table["count"], MinimumFrequency(3), name="firms", progress=progress),
     ]
     titles = _DEMO_TITLES.get(language, {})
@@ -196,13 +206,13 @@ def _told_for(job: Job, table: TableJob) -> Generator[None]:
 
 
 def _tabulated(
-    table: TableJob, records: Source | None, engine: _Opening | None, progress: Progress
+    job: Job, table: TableJob, records: Source | None, engine: _Opening | None, progress: Progress
 ) -> Table:
     """The table a job asks for, before anything is protected."""
     if table.cells is not None:
         made = table_of_cells(table, table.cells)
     else:
-        made = _of_records(table, records, engine, progress)
+        made = _of_records(job, table, records, engine, progress)
     for column, groups in table.recode.items():
         made = made.recode(column, groups)
     chosen = made[table.measure]
@@ -210,8 +220,14 @@ def _tabulated(
 
 
 def _of_records(
-    table: TableJob, records: Source | None, engine: _Opening | None, progress: Progress
+    job: Job,
+    table: TableJob,
+    records: Source | None,
+    engine: _Opening | None,
+    progress: Progress,
 ) -> Table:
+    contributor = job.against_contributors(table)
+    rule = against(table.rule, job.coalition) if contributor else table.rule
     return tabulate(
         records,
         by={name: tree and tree.read() for name, tree in table.by.items()},
@@ -220,12 +236,13 @@ def _of_records(
         holding=table.holding,
         weight=table.weight,
         weight_decimals=table.weight_decimals,
-        largest=table.rule.largest,
+        largest=rule.largest,
         decimals=table.decimals,
         where=dict(table.where),
         request=table.request,
         waiver=table.waiver,
         waiver_note=table.waiver_note,
+        contributions=contributor,
         vintage=table.vintage,
         engine=engine,
         progress=progress,
@@ -305,10 +322,13 @@ def _hiding(planned: Sequence[NDArray[np.bool_]]) -> Method:
 
 def _attacker(job: Job, tables: Sequence[TableJob]) -> Attacker:
     """The attacker of the job, with what is known of these tables from last period."""
+    attacker = job.attacker
+    if all(job.against_contributors(table) for table in tables):
+        attacker = replace(attacker, contributor=True, coalition=job.coalition)
     folders = {table.name: table.previous for table in tables if table.previous is not None}
     if job.previous_within is None or not folders:
-        return job.attacker
-    return knowing_last_period(job.attacker, folders, job.previous_within)
+        return attacker
+    return knowing_last_period(attacker, folders, job.previous_within)
 
 
 def _frozen(table: TableJob) -> pa.Table | None:

@@ -9,7 +9,16 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.attack import Attacker, certify, examine, neighbours, targets_of, unmet
+from diskret.attack import (
+    Attacker,
+    certify,
+    examine,
+    neighbours,
+    show_sums,
+    targets_of,
+    unmet,
+    unmet_sums,
+)
 from diskret.attack.certificate import Proof
 from diskret.errors import ProofError
 from diskret.keys import SecretKeys
@@ -64,6 +73,12 @@ def with_intervals(
             published, attacker, targets, original=proof.original, progress=progress
         )
         missed = unmet(examination, targets)
+        if proof.unsafe is not None:
+            examination = show_sums(
+                published, examination, attacker, proof.unsafe, proof.original, progress
+            )
+            open_sums = unmet_sums(examination, proof.unsafe, proof.original)
+            missed |= np.isin(cell, proof.unsafe.only(open_sums).member.indices)
         if not missed.any():
             certificates = certify(
                 published,
@@ -72,6 +87,7 @@ def with_intervals(
                 examination,
                 targets,
                 proof.original,
+                unsafe=proof.unsafe,
                 sliding_only=[result.certificate.sliding_only for result in results],
                 repaired=first.repaired,
                 unclaimed=proof.unclaimed,

@@ -20,6 +20,7 @@ from diskret.errors import InputError, ProtectionError
 from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
 from diskret.rules import Rule, Sensitivity
+from diskret.rules.unions import against
 from diskret.suppression import (
     Method,
     Pattern,
@@ -37,8 +38,10 @@ from diskret.workflow.beside import Beside, Group, KnownBefore, beside, groups, 
 from diskret.workflow.linked import default_names, linked, sums_between
 from diskret.workflow.orders import Order, checked_tables, for_each, orders
 from diskret.workflow.plan import Cost, plan, publish, requirements
-from diskret.workflow.prove import prove, sound
+from diskret.workflow.prove import prove
 from diskret.workflow.result import Result
+from diskret.workflow.revealed import check_judged, how_judged, judge_of
+from diskret.workflow.sound import sound
 
 METHODS: dict[str, Method] = {
     "auto": auto,
@@ -140,7 +143,10 @@ def suppress(
         name of a measure, or a callable that takes the table and returns an array; or a
         list of these, one for each table.
     attacker
-        Against whom to protect; None: the plain outsider, ``Attacker()``.
+        Against whom to protect; None: the plain outsider, ``Attacker()``. With
+        ``Attacker(contributor=True)`` sums of suppressed cells that totals reveal satisfy the
+        rule too, judged by those who contribute to them: tabulate with ``contributions=True``
+        where units or holdings can be in several cells.
     frozen
         Cells that must stay published: a frame with the code columns, one row a cell, or a
         bool array of the table's shape; for several tables a list, one for each (or None).
@@ -206,21 +212,25 @@ def suppress(
     alone = isinstance(table, Table)
     tables = [table] if alone else checked_tables(table)
     named = [name] if alone else name
+    rules = for_each(rule, tables, "rule")
+    whom = _check_attacker(Attacker() if attacker is None else attacker)
+    if whom.contributor:
+        check_judged(rules, tables)
+        rules = [against(one, whom.coalition) for one in rules]
     ordered = orders(
         tables,
-        rules=for_each(rule, tables, "rule"),
+        rules=rules,
         costs=for_each(cost, tables, "cost"),
         frozen=for_each([frozen] if alone else frozen, tables, "frozen"),
         previous=for_each([previous] if alone else previous, tables, "previous"),
         discounts=for_each(previous_discount, tables, "previous_discount"),
         names=default_names(tables, named),
     )
-    if attacker is not None:
-        check_names(_check_attacker(attacker), [order.name for order in ordered])
+    check_names(whom, [order.name for order in ordered])
     equations = tuple(MeasureSum.read(text) for text in sums)
     options = _Options(
         _method(method),
-        _check_attacker(attacker or Attacker()),
+        whom,
         None if keys is None else SecretKeys.load(keys),
         time_limit,
         _check_budget(budget),
@@ -338,7 +348,10 @@ def _protected(
         shown = (publish(o.table, p, o.name) for o, p in zip(orders, parts, strict=True))
         return read_beside(tuple(shown), sums, before.earlier)
 
-    proven = prove(problem, pattern, options.attacker, public, before.earlier)
+    judge = judge_of(orders, options.attacker, before) if options.attacker.contributor else None
+    proven = prove(
+        problem, pattern, options.attacker, public, before.earlier, judge, _anew(options.method)
+    )
     certificates = certify(
         proven.publication,
         options.attacker,
@@ -346,6 +359,7 @@ def _protected(
         proven.examination,
         proven.targets,
         problem.system.value[: proven.publication.starts[-1]],
+        unsafe=proven.unsafe,
         sliding_only=[_sliding_only(o.table, o.sensitivity, options.attacker) for o in orders],
         repaired=proven.repaired,
         unclaimed=proven.unclaimed,
@@ -357,7 +371,9 @@ def _protected(
             order.table,
             order.sensitivity,
             certificate,
-            _settings(order, pattern, price, work) | ({"ties": "keyed"} if options.keys else {}),
+            _settings(order, pattern, price, work)
+            | ({"ties": "keyed"} if options.keys else {})
+            | (how_judged(order) if judge else {}),
             options.position,
         )
         for order, certificate in zip(orders, certificates, strict=True)
@@ -407,6 +423,11 @@ def _method(method: str | Method) -> Method:
             f"method must be one of {', '.join(METHODS)} or a callable, not {method!r}"
         )
     return METHODS[method]
+
+
+def _anew(method: Method) -> Method:
+    """What finds a pattern where sums of cells are asked for: some methods know tables only."""
+    return modular if method in (hypercube, network) else method
 
 
 def _text(option: Any) -> str:

@@ -42,6 +42,7 @@ def tabulate(
     largest: int = 3,
     decimals: int | Mapping[str, int] = 0,
     vintage: str = "",
+    contributions: bool = False,
     engine: Callable[[Source], AbstractContextManager[Engine]] | None = None,
     progress: Progress = silent,
 ) -> Table:
@@ -99,6 +100,11 @@ def tabulate(
         units of 10**-decimals. A value with more decimals is an error.
     vintage
         Period and revision, part of every cell's definition.
+    contributions
+        Whether to keep who contributes what (`Table.contributions`, confidential), a row for
+        each unit, holding and combination of leaf codes: sums of cells can then be judged by
+        those who really contribute to them. Nothing is kept, or needed, where every record is
+        a unit of its own. Not with weights.
     engine
         What aggregates the records: takes the `Source`, gives an `Engine` to run in a
         ``with`` block. By default the database or the Spark session that the records are
@@ -112,9 +118,9 @@ def tabulate(
     InputError
         Columns are missing, or hold nulls or values that cannot be used as they are; a
         weight is below 1, or a unit has two; weights come without a value, or together with
-        requests or waivers; sums leave the range of 64-bit integers; no record satisfies
-        `where`, or none has any of the codes it asks for in a column (if only some codes do
-        not occur, there is a warning).
+        requests, waivers or contributions; sums leave the range of 64-bit integers; no
+        record satisfies `where`, or none has any of the codes it asks for in a column (if only
+        some codes do not occur, there is a warning).
     HierarchyError
         Codes are not leaves of their tree.
 
@@ -139,6 +145,7 @@ def tabulate(
         raise InputError("weight_decimals= needs weight=, the column of the weights")
     if weight is not None:
         _check_weight(weight, weight_decimals, places, request is not None or waiver is not None)
+        _check_listed(weight, contributions)
     filtered = canonical(where)
     question = LeafQuestion(
         by=dict(by),
@@ -152,6 +159,7 @@ def tabulate(
         weight=weight,
         weight_decimals=weight_decimals,
         marks=marks(request, waiver),
+        contributions=contributions,
     )
     opened = records if isinstance(records, Source) else source(records)
     progress("tabulate", 0, 2)
@@ -207,3 +215,11 @@ def _check_weight(weight: str, decimals: int, places: Mapping[str, int], marked:
                 f"{name!r} has {own} decimals and {weight!r} {decimals}; weighted sums have both, "
                 f"and at most {_MOST_DECIMALS} are possible"
             )
+
+
+def _check_listed(weight: str, contributions: bool) -> None:
+    if contributions:
+        raise InputError(
+            f"contributions= cannot be combined with weight={weight!r}: in a sum of cells it is "
+            "not known how often each contribution counts; leave one of the two out"
+        )

@@ -177,13 +177,15 @@ def _verify_public(
 
 def _says(certificate: Mapping[str, Any], publication: Publication, found: Examination) -> bool:
     """Whether the texts of a certificate are those that belong to what was published."""
-    kinds = (Attacker(), Attacker(zeros_known=True))
+    kind = certificate.get("attacker")
+    own = kind == "contributor"
+    kinds = [Attacker(zeros_known=known, contributor=own) for known in (False, True)]
     refined = refined_to(publication)
     return (
-        certificate.get("claimed") == claimed(publication, found.outer)
+        certificate.get("claimed") == claimed(publication, found.outer, contributor=own)
         and certificate.get("outer_intervals") == outer_intervals(found).get("outer_intervals")
         and certificate.get("not_claimed") in [not_claimed(publication, kind) for kind in kinds]
-        and certificate.get("attacker") in ("outsider", "informed")
+        and kind in ("outsider", "informed", "contributor")
         and certificate.get("refined_to") == refined
         and certificate.get("sums", []) == [str(equation) for equation in publication.sums]
     )

@@ -13,7 +13,14 @@ import pyarrow.csv as pa_csv
 from numpy.typing import NDArray
 from scipy import sparse
 
-from diskret.attack import Requirements, recheck, targets_of, unmet
+from diskret.attack import (
+    Requirements,
+    UnsafeSums,
+    recheck,
+    targets_of,
+    unmet,
+    unmet_sums,
+)
 from diskret.attack.examine import Examination
 from diskret.errors import VerificationError
 from diskret.io.columns import column, scaled_integers
@@ -21,6 +28,7 @@ from diskret.keys import SecretKeys
 from diskret.tables import Publication, Published
 from diskret.tables.from_cells import locate
 from diskret.workflow.fingerprint import fingerprint_values
+from diskret.workflow.sums_file import read_sums
 
 
 def verify_internal(
@@ -54,6 +62,11 @@ def verify_internal(
                 f"{table.name}: the witnesses do not prove the requirements of "
                 f"{int(missed.sum()):,} cells"
             )
+    judged = [
+        read_sums(table, folder, keys) if certificate.get("attacker") == "contributor" else None
+        for table, certificate in zip(tables, certificates, strict=True)
+    ]
+    _check_sums(publication, inside, examination, judged)
     lines: list[str] = []
     for table, own, certificate in zip(tables, inside, certificates, strict=True):
         mark = fingerprint_values(keys, table, own.count, own.value)
@@ -67,6 +80,27 @@ def verify_internal(
             f"again by {len(examination.denominator):,} witnesses; input fingerprint confirmed"
         )
     return lines
+
+
+def _check_sums(
+    publication: Publication,
+    inside: Sequence[_Inside],
+    examination: Examination,
+    judged: Sequence[UnsafeSums | None],
+) -> None:
+    """Refuse sums of suppressed cells that no witness shows to be uncertain enough."""
+    original = np.concatenate([own.value for own in inside])
+    for table, unsafe, start in zip(
+        publication.tables, judged, publication.starts.tolist(), strict=False
+    ):
+        if unsafe is None:
+            continue
+        missed = unmet_sums(examination, unsafe.beside(start, len(original)), original)
+        if missed.any():
+            raise VerificationError(
+                f"{table.name}: the witnesses do not prove the requirements of "
+                f"{int(missed.sum()):,} sums of suppressed cells"
+            )
 
 
 @dataclass(frozen=True, eq=False)

@@ -41,6 +41,7 @@ from diskret.workflow.linked import linked
 from diskret.workflow.result import Result
 from diskret.workflow.safe_intervals import with_intervals
 from diskret.workflow.software import software
+from diskret.workflow.sums_file import write_sums
 from diskret.workflow.write_template import fill_into
 
 FORMATS = ("csv", "parquet", "xlsx", "html")
@@ -131,6 +132,7 @@ def write(
             _write_public(result, stage.public, formats, language, symbols, title, shared, secret)
             found = result.explanations(explain, progress) if explain else None
             _write_internal(result, stage.internal, formats, language, title, found)
+            _write_sums(result, stage.internal, secret)
         check_public(
             stage.public, tables, filled, derived=derived, combined=beside, releases=releases
         )
@@ -259,6 +261,14 @@ def _write_internal(
     )
     if proof.published is proof.proof.publication.tables[0]:
         _write_witnesses(proof.proof.examination, folder / f"{name}.witnesses.npz")
+
+
+def _write_sums(result: Result, folder: Path, keys: SecretKeys) -> None:
+    """The sums of cells that were judged, if a contributor was to be withstood."""
+    proof = result.certificate.proof
+    if proof.unsafe is not None:
+        own = proof.unsafe.of_table(proof.publication, proof.place_of(result.published))
+        write_sums(result.published, own, folder, keys)
 
 
 def _write_witnesses(found: Examination, path: Path) -> None:

@@ -1,0 +1,262 @@
+"""Against contributors: no sum of suppressed cells that totals reveal may be unsafe."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from diskret.attack import Attacker, Requirements, UnsafeSums, revealed_sums
+from diskret.errors import InputError
+from diskret.release import Earlier
+from diskret.rules import Rule, Sensitivity
+from diskret.rules.unions import judge_unions, rules_for_unions
+from diskret.suppression import Method, Pattern, Problem, Work, modular
+from diskret.system import with_sums
+from diskret.tables import Publication, Table
+from diskret.tables.unions import union_table, unions_exact
+from diskret.workflow.beside import Beside
+from diskret.workflow.orders import Order
+from diskret.workflow.sound import sound
+
+#: The unsafe sums of a publication, and which of them everybody knows exactly.
+Judge = Callable[[Publication], tuple[UnsafeSums, NDArray[np.bool_]]]
+
+#: Rounds in which a method begins anew with all sums it was told of; then patterns only grow.
+ANEW = 6
+
+
+def check_judged(rules: Sequence[object], tables: Sequence[Table]) -> None:
+    """Refuse what cannot be judged by its contributors.
+
+    Raises
+    ------
+    InputError
+        A sensitivity is given in place of a rule, or a table is weighted.
+    """
+    if any(isinstance(rule, Sensitivity) for rule in rules):
+        raise InputError(
+            "against a contributor sums of cells have to be judged too, which a Sensitivity does "
+            "not say; give the rule itself, or attacker=dk.Attacker()"
+        )
+    weighted = [table for table in tables if table.weight is not None]
+    if weighted:
+        raise InputError(
+            f"{len(weighted):,} tables are weighted, by {weighted[0].weight!r}: what a contributor "
+            "to several cells knows of their sum cannot be told there; use "
+            "attacker=dk.Attacker(), or leave weight= out"
+        )
+
+
+def judge_of(orders: Sequence[Order], attacker: Attacker, before: Beside) -> Judge:
+    """What a rule says of the sums that the published tables reveal, by their contributors.
+
+    Sums of cells of an earlier table are judged where a new table makes them smaller than they
+    were: by the rule for a new table of the same measure, and by those who contribute to the
+    earlier one, if these were kept.
+
+    Parameters
+    ----------
+    orders
+        The tables, with their rules as they judge single cells against this attacker.
+    attacker
+        A contributor.
+    before
+        What was published before; its tables stand behind the new ones.
+    """
+    asked = [(order.rule, order.table) for order in orders]
+    seen_before = [_sets_of(revealed_sums(e.published).member) for e in before.earlier]
+    for e, table in zip(before.earlier, before.tables, strict=True):
+        asked.append((_rule_for(e, orders), replace(table, contributions=e.contributions)))
+
+    def judge(publication: Publication) -> tuple[UnsafeSums, NDArray[np.bool_]]:
+        sums = revealed_sums(publication)
+        levels = np.zeros((3, len(sums)), dtype=np.int64)
+        unsafe = np.zeros(len(sums), dtype=bool)
+        ends = pairwise(publication.starts.tolist())
+        for place, ((rule, table), (start, stop)) in enumerate(zip(asked, ends, strict=True)):
+            member = sparse.csr_array(sums.member[:, start:stop])
+            rows = np.flatnonzero(np.diff(member.indptr))
+            if place >= len(orders) and len(rows):
+                old = seen_before[place - len(orders)]
+                new = [own not in old for own in _sets_of(sparse.csr_array(member[rows]))]
+                rows = rows[np.array(new, dtype=bool)]
+            if len(rows) and rule is not None:
+                found, own = _judged(rule, table, sparse.csr_array(member[rows]), attacker)
+                unsafe[rows], levels[:, rows] = found, own
+        every = UnsafeSums(sums.member, *levels, judged=len(sums))
+        return every.only(unsafe), sums.known[unsafe]
+
+    return judge
+
+
+def how_judged(order: Order) -> dict[str, Any]:
+    """By which rules and by whose contributions sums of a table's cells were judged."""
+    used, left = rules_for_unions(order.rule)
+    return {
+        "sums_judged_by": [repr(rule) for rule in used],
+        "rules_without_sums": [repr(rule) for rule in left],
+        "contributors_of_sums": "exact" if unions_exact(order.table) else "taken for different",
+    }
+
+
+def _rule_for(earlier: Earlier, orders: Sequence[Order]) -> Rule | None:
+    """The rule that judges an earlier table now; None if nobody can be told apart there."""
+    published = earlier.published
+    unknown = earlier.contributions is None and not published.frequency
+    if unknown or earlier.perturbed or earlier.original is None or earlier.weight is not None:
+        return None
+    rules = [o.rule for o in orders if o.table.measure.name == published.measure]
+    return rules[0] if rules else None
+
+
+def _sets_of(member: sparse.csr_array) -> list[frozenset[int]]:
+    """The cells of each sum."""
+    return [frozenset(part.tolist()) for part in np.split(member.indices, member.indptr[1:-1])]
+
+
+def _judged(
+    rule: Rule, table: Table, member: sparse.csr_array, attacker: Attacker
+) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    """Which sums of a table's cells are unsafe, and their levels, ``(3, s)``."""
+    sensitivity = judge_unions(rule, union_table(table, member))
+    # the first cell of a table of unions is the total of its variable
+    lower, upper, sliding = (
+        levels.ravel()[1:] for levels in (sensitivity.lower, sensitivity.upper, sensitivity.sliding)
+    )
+    if attacker.zeros_known and table.frequency:
+        least = np.diff(member.indptr)  # every hidden count is at least 1
+        lower = np.minimum(lower, member @ table.measure.sum.ravel() - least)
+    return sensitivity.unsafe.ravel()[1:], np.stack([lower, upper, sliding])
+
+
+def cleared(
+    problem: Problem,
+    pattern: Pattern,
+    method: Method,
+    grows: bool,
+    public: Callable[[NDArray[np.bool_]], Publication],
+    judge: Judge,
+) -> tuple[Problem, Pattern, UnsafeSums]:
+    """Extend a pattern until no sum that everybody can compute is unsafe.
+
+    Such a sum becomes a cell that nobody publishes and that has to stay uncertain, so that
+    more has to be suppressed. What is hidden then reveals other sums.
+
+    Parameters
+    ----------
+    problem
+        What is required.
+    pattern
+        A pattern for it.
+    method
+        Finds another one.
+    grows
+        Whether what is hidden stays hidden instead.
+    public
+        What the world sees when these cells are suppressed.
+    judge
+        What is unsafe.
+
+    Returns
+    -------
+    tuple
+        The problem with the sums that had to be asked for, a pattern, and its unsafe sums, of
+        which none is known exactly.
+
+    Raises
+    ------
+    ProtectionError
+        A sum cannot be protected.
+    """
+    rounds = 0
+    while True:
+        unsafe, known = judge(public(pattern.suppressed))
+        if not known.any():
+            return problem, pattern, unsafe
+        problem = asking_for(problem, unsafe.only(known))
+        pattern = again(problem, pattern, method, grows or rounds >= ANEW)
+        rounds += 1
+
+
+def again(problem: Problem, pattern: Pattern, method: Method, grows: bool) -> Pattern:
+    """A pattern for a problem that asks for more than before: anew, unless it only grows.
+
+    What limits the time or steps of a method has been used up by then.
+    """
+    if grows or problem.limited:
+        return sound(problem, extended(problem, pattern, grows))
+    # what a method proved of fewer requirements holds of more
+    return replace(sound(problem, method(problem)), bound=pattern.bound)
+
+
+def asking_for(problem: Problem, sums: UnsafeSums) -> Problem:
+    """The problem with a requirement for each sum."""
+    number = len(sums)
+    size = sums.member.shape[1]
+    # a sum is bounded by what bounds its cells
+    system = with_sums(problem.system, sums.member, signed=bool(np.any(problem.lower[:size] < 0)))
+    needs, n = problem.requirements, len(problem.cost)
+    none = np.zeros(n, dtype=bool) if problem.start is None else problem.start
+    return replace(
+        problem,
+        system=system,
+        requirements=Requirements(
+            np.append(needs.cell, n + np.arange(number)),
+            np.append(needs.lower, sums.lower),
+            np.append(needs.upper, sums.upper),
+            np.append(needs.sliding, sums.sliding),
+        ),
+        cost=np.append(problem.cost, np.zeros(number)),
+        frozen=np.append(problem.frozen, np.zeros(number, dtype=bool)),
+        lower=np.append(problem.lower, system.lowest[len(system.lowest) - number :]),
+        upper=np.append(problem.upper, np.full(number, np.inf)),
+        start=np.append(none, np.ones(number, dtype=bool)),
+        ties=None if problem.ties is None else np.append(problem.ties, np.zeros(number)),
+    )
+
+
+def extended(problem: Problem, pattern: Pattern, keep: bool) -> Pattern:
+    """A pattern for a problem that asks for more; cells hidden before are free of charge.
+
+    With `keep` they stay hidden, so that patterns only grow and there is a last one.
+    """
+    n = len(problem.cost)
+    hidden = np.zeros(n, dtype=bool)
+    hidden[: len(pattern.suppressed)] = pattern.suppressed
+    start = hidden if problem.start is None else problem.start | hidden
+    requirements = _keeping(problem.requirements, np.flatnonzero(hidden)) if keep else None
+    # whatever limits the search for a cheap pattern, a safe one has to be found
+    found = modular(
+        replace(
+            problem,
+            requirements=requirements or problem.requirements,
+            start=start,
+            deadline=None,
+            work=Work(),
+        )
+    )
+    return replace(found, bound=pattern.bound)
+
+
+def _keeping(requirements: Requirements, hidden: NDArray[np.int64]) -> Requirements:
+    """The same, and that these cells are hidden."""
+    cell = np.union1d(requirements.cell, hidden)
+    at = np.searchsorted(cell, requirements.cell)
+
+    def spread(levels: NDArray[np.int64]) -> NDArray[np.int64]:
+        out = np.zeros(len(cell), dtype=np.int64)
+        out[at] = levels
+        return out
+
+    return Requirements(
+        cell,
+        spread(requirements.lower),
+        spread(requirements.upper),
+        spread(requirements.sliding),
+    )
