@@ -72,7 +72,8 @@ def judge_of(orders: Sequence[Order], attacker: Attacker, before: Beside) -> Jud
     asked = [(order.rule, order.table) for order in orders]
     seen_before = [_sets_of(revealed_sums(e.published).member) for e in before.earlier]
     for e, table in zip(before.earlier, before.tables, strict=True):
-        asked.append((_rule_for(e, orders), replace(table, contributions=e.contributions)))
+        rule = _rule_for(e, orders)
+        asked.append((rule, _with_contributors(e, table, 0 if rule is None else rule.largest)))
 
     def judge(publication: Publication) -> tuple[UnsafeSums, NDArray[np.bool_]]:
         sums = revealed_sums(publication)
@@ -113,6 +114,13 @@ def _rule_for(earlier: Earlier, orders: Sequence[Order]) -> Rule | None:
         return None
     rules = [o.rule for o in orders if o.table.measure.name == published.measure]
     return rules[0] if rules else None
+
+
+def _with_contributors(earlier: Earlier, table: Table, largest: int) -> Table:
+    """An earlier table as rules judge it: room for the largest contributions that they need."""
+    room = np.zeros((*table.shape, largest), dtype=np.int64)
+    measures = tuple(replace(measure, largest=room) for measure in table.measures)
+    return replace(table, measures=measures, contributions=earlier.contributions)
 
 
 def _sets_of(member: sparse.csr_array) -> list[frozenset[int]]:
