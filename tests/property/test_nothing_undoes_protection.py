@@ -80,16 +80,24 @@ def spec(random, counts):
     where = FILTERS[random.integers(len(FILTERS))]
     if set(where) & set(by):
         where = {}
-    return by, groups, where, counts
+    return by, groups, where, counts, bool(random.random() < 0.5)
 
 
-def table_of(rows, by, groups, where, counts):
+def tree_of(name, groups):
+    """The codes of a variable below its total, some of them below groups."""
+    above = {code: new for new, old in (groups or {}).items() for code in old}
+    codes = [*(groups or {}), *CODES[name]] if name == "x" else list(CODES[name])
+    parents = [above.get(code, "Total") if name == "x" else "Total" for code in codes]
+    return dk.Hierarchy.from_parents(pa.table({"code": codes, "parent": parents}))
+
+
+def table_of(rows, by, groups, where, counts, cut):
     own = [row for row in rows if inside(row, where)]
     if not own:
         return None
     table = dk.tabulate(
         frame(rows),
-        by={name: dk.Hierarchy.flat(list(CODES[name])) for name in by},
+        by={name: tree_of(name, groups) for name in by},
         value=None if counts else "v",
         unit="unit",
         holding="holding",
@@ -97,9 +105,7 @@ def table_of(rows, by, groups, where, counts):
         where=where or None,
         contributions=True,
     )
-    for new, old in (groups or {}).items():
-        table = table.recode("x", {new: list(old)})
-    return table
+    return table.recode("x", level=1) if groups and cut else table
 
 
 def cells_of(rows, name, result, where, counts):
