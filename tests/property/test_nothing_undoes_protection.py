@@ -19,7 +19,9 @@ import pytest
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 import diskret as dk
+from diskret.engines.filters import canonical
 from diskret.errors import ProofError, ProtectionError
+from diskret.tables import Contributions, Dimension, Measure
 
 X, Y, F = "abcd", "pq", "01"
 ATOMS = list(product(X, Y, F))
@@ -65,11 +67,6 @@ def economy(random):
     return rows
 
 
-def frame(rows):
-    names = ["x", "y", "f", "unit", "holding", "v"]
-    return pa.table({name: [row[i] for row in rows] for i, name in enumerate(names)})
-
-
 def inside(record, where):
     return all(record[COLUMN[name]] in codes for name, codes in where.items())
 
@@ -92,20 +89,69 @@ def tree_of(name, groups):
 
 
 def table_of(rows, by, groups, where, counts, cut):
+    """The table, counted by hand."""
     own = [row for row in rows if inside(row, where)]
     if not own:
         return None
-    table = dk.tabulate(
-        frame(rows),
-        by={name: tree_of(name, groups) for name in by},
-        value=None if counts else "v",
-        unit="unit",
-        holding="holding",
-        largest=5,
-        where=where or None,
-        contributions=True,
+    dimensions = tuple(Dimension(name, tree_of(name, groups)) for name in by)
+    shape = tuple(len(dimension) for dimension in dimensions)
+    count, units, holdings, total = (np.zeros(shape, dtype=np.int64) for _ in range(4))
+    largest = np.zeros((*shape, 5), dtype=np.int64)
+    for at in product(*(range(n) for n in shape)):
+        there = [
+            row
+            for row in own
+            if all(
+                row[COLUMN[d.name]] in d.hierarchy.leaves_below(i)
+                for d, i in zip(dimensions, at, strict=True)
+            )
+        ]
+        of_holding = contributions_of(there)
+        count[at], units[at] = len(there), len({row[3] for row in there})
+        holdings[at], total[at] = len(of_holding), sum(of_holding.values())
+        top = sorted(of_holding.values(), reverse=True)[:5]
+        largest[at][: len(top)] = top
+    measures = () if counts else (Measure("v", 0, total, total, largest),)
+    table = dk.Table(
+        dimensions,
+        count,
+        units=None if counts else units,
+        holdings=None if counts else holdings,
+        measures=measures,
+        contributors="holdings",
+        where=canonical(where),
+        contributions=listed(own, by, counts),
     )
     return table.recode("x", level=1) if groups and cut else table
+
+
+def contributions_of(rows):
+    found = defaultdict(int)
+    for row in rows:
+        found[row[4] or row[3]] += row[5]
+    return dict(found)
+
+
+def listed(rows, by, counts):
+    """A row for each unit and leaf combination."""
+    found = defaultdict(list)
+    for row in rows:
+        found[row[3], row[4], *(row[COLUMN[name]] for name in by)].append(row[5])
+    units = np.array([number(unit) for unit, *_ in found], dtype=np.uint64)
+    owners = np.array([number(owner or unit) for unit, owner, *_ in found], dtype=np.uint64)
+    leaf = [[CODES[n].index(c) for n, c in zip(by, key[2:], strict=True)] for key in found]
+    return Contributions(
+        by={name: tuple(CODES[name]) for name in by},
+        leaf=np.array(leaf, dtype=np.int32),
+        unit=units,
+        holding=None if counts else owners,
+        records=np.array([len(values) for values in found.values()]),
+        values={} if counts else {"v": np.array([sum(values) for values in found.values()])},
+    )
+
+
+def number(name):
+    return int.from_bytes(name.encode(), "big")
 
 
 def cells_of(rows, name, result, where, counts):
@@ -128,14 +174,12 @@ def cells_of(rows, name, result, where, counts):
             for i, atom in enumerate(ATOMS)
             if inside(atom, where) and all(atom[COLUMN[n]] in codes for n, codes in allowed.items())
         )
-        contributions = defaultdict(int)
-        for row in own:
-            contributions[row[4] or row[3]] += row[5]
+        contributions = contributions_of(own)
         value = len(own) if counts else sum(row[5] for row in own)
         hidden = bool(published.suppressed[at])
         assert hidden or published.value[at] == value
         found[at] = Cell(
-            *(name, at, atoms, dict(contributions), {row[3] for row in own}, len(own), value),
+            *(name, at, atoms, contributions, {row[3] for row in own}, len(own), value),
             suppressed=hidden,
             empty=bool(published.empty[at]),
             primary=False,
@@ -266,12 +310,13 @@ class World:
         wanted = np.zeros(len(ATOMS))
         for cell in cells:
             wanted[list(cell.atoms)] += 1
-        known = np.array(self.values)
+        rows, known = np.array(self.rows).reshape(-1, len(ATOMS)), np.array(self.values)
+        shown = [LinearConstraint(rows, known, known)] if len(rows) else []
         found = []
         for sign in (1, -1):
             answer = milp(
                 sign * wanted,
-                constraints=[LinearConstraint(np.array(self.rows), known, known)],
+                constraints=shown,
                 bounds=Bounds(0, FAR),
                 integrality=np.full(len(ATOMS), int(self.counts)),
             )
