@@ -26,8 +26,7 @@ from diskret.release import Earlier
 from diskret.suppression import Method, Pattern, Problem, modular, propose
 from diskret.tables import Publication
 from diskret.workflow.beside import unclaimed_cells
-from diskret.workflow.revealed import ANEW, Judge, again, asking_for, cleared, extended
-from diskret.workflow.sound import sound
+from diskret.workflow.revealed import Judge, again, asking_for, cleared, extended
 
 # Requirements of cells that fail the attack are raised by these factors, in turn.
 _REPAIRS = (1, 2, 4)
@@ -111,8 +110,8 @@ def prove(
     for repaired in range(1 + len(_REPAIRS) if judge is None else _ROUNDS):
         if judge is not None:
             # what had to be repaired must not be chosen anew
-            grows = failed > 0 or repaired >= ANEW
-            problem, pattern, unsafe = cleared(problem, pattern, method, grows, public, judge)
+            anew = None if repaired else method
+            problem, pattern, unsafe = cleared(problem, pattern, anew, public, judge)
         published = public(pattern.suppressed)
         unclaimed = np.union1d(unclaimed_cells(published, earlier, required), lost)
         targets = targets_of(published, original, required, unclaimed)
@@ -145,13 +144,16 @@ def prove(
             break
         factor = _REPAIRS[failed]
         if not missed.any():
-            pattern = again(problem, pattern, method, failed > 0 or repaired >= ANEW)
+            first = repaired == 0
+            pattern = (
+                again(problem, pattern, method) if first else extended(problem, pattern, keep=True)
+            )
             continue
         stronger = _stronger(problem.requirements, examination.cell[missed], factor)
         failed += 1
         try:
             harder = replace(problem, requirements=stronger)
-            pattern = sound(harder, extended(harder, pattern, keep=judge is not None))
+            pattern = extended(harder, pattern, keep=judge is not None)
         except ProtectionError as error:
             if factor == 1:  # even what the rule asks for is impossible
                 raise

@@ -27,9 +27,6 @@ from diskret.workflow.sound import sound
 #: The unsafe sums of a publication, and which of them everybody knows exactly.
 Judge = Callable[[Publication], tuple[UnsafeSums, NDArray[np.bool_]]]
 
-#: Rounds in which a method begins anew with all sums it was told of; then patterns only grow.
-ANEW = 6
-
 
 def check_judged(rules: Sequence[object], tables: Sequence[Table]) -> None:
     """Refuse what cannot be judged by its contributors.
@@ -146,15 +143,15 @@ def _judged(
 def cleared(
     problem: Problem,
     pattern: Pattern,
-    method: Method,
-    grows: bool,
+    method: Method | None,
     public: Callable[[NDArray[np.bool_]], Publication],
     judge: Judge,
 ) -> tuple[Problem, Pattern, UnsafeSums]:
     """Extend a pattern until no sum that everybody can compute is unsafe.
 
     Such a sum becomes a cell that nobody publishes and that has to stay uncertain, so that
-    more has to be suppressed. What is hidden then reveals other sums.
+    more has to be suppressed. What is hidden then reveals other sums. Patterns grow until
+    there are no more; a method that is told all of them at once may find a cheaper one.
 
     Parameters
     ----------
@@ -163,9 +160,7 @@ def cleared(
     pattern
         A pattern for it.
     method
-        Finds another one.
-    grows
-        Whether what is hidden stays hidden instead.
+        Begins anew where the pattern had to grow; None: that is left.
     public
         What the world sees when these cells are suppressed.
     judge
@@ -182,23 +177,41 @@ def cleared(
     ProtectionError
         A sum cannot be protected.
     """
-    rounds = 0
+    found = _grown(problem, pattern, public, judge)
+    if method is None or found[0] is problem:
+        return found
+    problem, pattern, _ = found
+    other = _grown(problem, again(problem, pattern, method), public, judge)
+    return min(found, other, key=lambda one: _price(problem, one[1]))
+
+
+def _grown(
+    problem: Problem,
+    pattern: Pattern,
+    public: Callable[[NDArray[np.bool_]], Publication],
+    judge: Judge,
+) -> tuple[Problem, Pattern, UnsafeSums]:
     while True:
         unsafe, known = judge(public(pattern.suppressed))
         if not known.any():
             return problem, pattern, unsafe
         problem = asking_for(problem, unsafe.only(known))
-        pattern = again(problem, pattern, method, grows or rounds >= ANEW)
-        rounds += 1
+        pattern = extended(problem, pattern, keep=True)
 
 
-def again(problem: Problem, pattern: Pattern, method: Method, grows: bool) -> Pattern:
-    """A pattern for a problem that asks for more than before: anew, unless it only grows.
+def _price(problem: Problem, pattern: Pattern) -> float:
+    n = min(len(problem.cost), len(pattern.suppressed))
+    return float(problem.cost[:n][pattern.suppressed[:n]].sum())
 
-    What limits the time or steps of a method has been used up by then.
+
+def again(problem: Problem, pattern: Pattern, method: Method) -> Pattern:
+    """A pattern for a problem that asks for more than before, found anew.
+
+    Where time or steps are limited the method has used them up, so what is not needed is
+    published again.
     """
-    if grows or problem.limited:
-        return sound(problem, extended(problem, pattern, grows))
+    if problem.limited:
+        return extended(problem, pattern, keep=False)
     # what a method proved of fewer requirements holds of more
     return replace(sound(problem, method(problem)), bound=pattern.bound)
 
@@ -249,7 +262,7 @@ def extended(problem: Problem, pattern: Pattern, keep: bool) -> Pattern:
             work=Work(),
         )
     )
-    return replace(found, bound=pattern.bound)
+    return replace(sound(problem, found), bound=pattern.bound)
 
 
 def _keeping(requirements: Requirements, hidden: NDArray[np.int64]) -> Requirements:
