@@ -220,7 +220,7 @@ def test_a_protector_with_wrong_joint_equations_publishes_nothing(register, monk
         inside = np.diff(system.equations.indptr) != 2
         return replace(system, equations=system.equations[inside])
 
-    monkeypatch.setattr("diskret.workflow.plan.joint_system", untied)
+    monkeypatch.setattr("diskret.workflow.beside.joint_system", untied)
     fine = pa.table({"x": list("abcd"), "n": [1, 6, 8, 50]})
     table = dk.Table.from_cells(fine, by={"x": None}, count="n")
     coarse = table.recode("x", {"bc": ["b", "c"]})

@@ -120,6 +120,10 @@ class Attacker:
 
         return replace(self, lower=pick(self.lower, "lower"), upper=pick(self.upper, "upper"))
 
+    def about_earlier(self) -> Attacker:
+        """The same attacker about tables published before, without bounds known a priori."""
+        return replace(self, lower=None, upper=None, relative=None)
+
     @property
     def outsider(self) -> bool:
         """Whether this is the plain outsider, who knows nothing but what is public."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -20,6 +20,7 @@ from diskret.attack.statements import claimed, not_claimed, summary
 from diskret.errors import ProofError
 from diskret.progress import Progress, silent
 from diskret.tables import Publication, Published, together
+from diskret.tables.public_files import content_digest
 
 SCHEMA = "diskret/certificate/1"
 
@@ -40,6 +41,8 @@ class Proof:
         The attack of the plain outsider.
     original
         Original values of all cells in scaled integers, flat. Confidential.
+    unclaimed
+        Positions of suppressed cells of earlier releases of which nothing is claimed.
     """
 
     publication: Publication
@@ -47,6 +50,7 @@ class Proof:
     examination: Examination
     outsider: Examination
     original: NDArray[np.int64]
+    unclaimed: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,12 +117,15 @@ class SuppressionCertificate:
 
     def _together(self) -> dict[str, Any]:
         """Which tables were attacked together, and by what they are tied."""
-        if len(self.proof.publication.tables) == 1:
+        publication = self.proof.publication
+        if len(publication.tables) == 1:
             return {}
+        names = [table.name for table in publication.own]
         return {
-            "tables": [table.name for table in self.proof.publication.tables],
-            "sums": [str(equation) for equation in self.proof.publication.sums],
-            "refined_to": refined_to(self.proof.publication),
+            **({"tables": names} if len(names) > 1 else {}),
+            **({"beside": beside(publication)} if publication.beside else {}),
+            "sums": [str(equation) for equation in publication.sums],
+            "refined_to": refined_to(publication),
         }
 
     def internal(self) -> dict[str, Any]:
@@ -159,6 +166,15 @@ def outer_intervals(examination: Examination) -> dict[str, int]:
     return {"outer_intervals": examination.outer} if examination.outer else {}
 
 
+def beside(publication: Publication) -> list[dict[str, str]]:
+    """The tables of earlier releases: where they were published, and a digest of each."""
+    earlier = publication.tables[len(publication.own) :]
+    return [
+        {"release": release, "table": name, "digest": content_digest(replace(table, name=name))}
+        for (release, name), table in zip(publication.beside, earlier, strict=True)
+    ]
+
+
 def refined_to(publication: Publication) -> str | None:
     """Whether equations between cells tie several tables, or atoms; None for a single one."""
     if len(publication.tables) == 1:
@@ -167,7 +183,10 @@ def refined_to(publication: Publication) -> str | None:
 
 
 def targets_of(
-    published: Published | Publication, value: NDArray[np.int64], requirements: Requirements
+    published: Published | Publication,
+    value: NDArray[np.int64],
+    requirements: Requirements,
+    unclaimed: NDArray[np.int64] | None = None,
 ) -> Targets:
     """How far every suppressed cell has to be able to move for the claim to hold.
 
@@ -179,6 +198,8 @@ def targets_of(
         Original values of all cells, scaled integers.
     requirements
         The levels of the primary cells.
+    unclaimed
+        Positions of suppressed cells that need not be uncertain at all; None: there are none.
     """
     publication = together(published)
     cell = np.flatnonzero(publication.suppressed)
@@ -189,6 +210,8 @@ def targets_of(
     # a value must not be known as exactly as it would have been published
     exact = [1 if table.rounding == 1 else table.rounding + 1 for table in publication.tables]
     width = np.repeat(exact, np.diff(publication.starts))[cell].astype(np.int64)
+    if unclaimed is not None:
+        width[np.searchsorted(cell, unclaimed)] = 0
     original = np.asarray(value).ravel()[requirements.cell]
     low[at] = original - requirements.lower
     high[at] = original + requirements.upper
@@ -206,11 +229,13 @@ def certify(
     *,
     sliding_only: Sequence[int] = (0,),
     repaired: int = 0,
+    unclaimed: NDArray[np.int64] | None = None,
     progress: Progress = silent,
 ) -> list[SuppressionCertificate]:
-    """The certificate of each table, if the examination proves every claim.
+    """The certificate of each table published now, if the examination proves every claim.
 
-    `original` are the original values of all cells, flat, which only the office keeps.
+    `original` are the original values of all cells, flat, which only the office keeps;
+    `unclaimed` as in `targets_of`, by which the targets were made.
 
     Raises
     ------
@@ -229,7 +254,8 @@ def certify(
     outsider = examination
     if not attacker.outsider:
         outsider = examine(publication, Attacker(), progress=progress, original=original)
-    proof = Proof(publication, requirements, examination, outsider, original)
+    nothing = np.zeros(0, dtype=np.int64) if unclaimed is None else unclaimed
+    proof = Proof(publication, requirements, examination, outsider, original, nothing)
     return [
         SuppressionCertificate(
             published=table,
@@ -242,11 +268,11 @@ def certify(
             repaired=repaired,
         )
         for table, own, seen, sliding, (start, stop) in zip(
-            publication.tables,
+            publication.own,
             examination.of_tables(publication),
             outsider.of_tables(publication),
             sliding_only,
             pairwise(publication.starts.tolist()),
-            strict=True,
+            strict=False,
         )
     ]

@@ -89,6 +89,7 @@ def explain(
     attacker: Attacker = Attacker(),
     *,
     about: NDArray[np.int64] | None = None,
+    unclaimed: NDArray[np.int64] | None = None,
     limit: int | None = None,
     progress: Progress = silent,
 ) -> Explanations:
@@ -115,6 +116,8 @@ def explain(
         Who attacks.
     about
         Positions of the secondaries to explain; None: all.
+    unclaimed
+        As given to [`targets_of`][diskret.attack.certificate.targets_of].
     limit
         Largest amount of work (see `Explanations.programmes`); None: no limit.
         Small connected parts of the table come first.
@@ -150,7 +153,7 @@ def explain(
     >>> found.lower.tolist(), found.upper.tolist()
     ([2.0, 2.0, 2.0], [2.0, 2.0, 2.0])
     """
-    question = question_of(published, examination, requirements, original, attacker)
+    question = question_of(published, examination, requirements, original, attacker, unclaimed)
     explained = question.hidden & ~question.primary
     if about is not None:
         explained &= np.isin(question.cell, about)

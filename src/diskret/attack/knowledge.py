@@ -82,6 +82,7 @@ def unknown_bounds(
     """Bounds of the unknown cells, int64 with ``-UNKNOWN`` and ``UNKNOWN``.
 
     They come from outside knowledge, from published rounding and from published intervals.
+    Bounds that an attacker is assumed to know a priori are about tables that are published now.
     `original` holds the values of all tables one after the other, or is None.
     """
     lows: list[NDArray[np.float64]] = []
@@ -90,7 +91,9 @@ def unknown_bounds(
         own = None
         if original is not None:
             own = original.ravel()[start : start + table.value.size].reshape(table.shape)
-        lower, upper = attacker_bounds(table, attacker.about(table.name), own)
+        now = start < publication.starts[len(publication.own)]
+        about = attacker.about(table.name) if now else attacker.about_earlier()
+        lower, upper = attacker_bounds(table, about, own)
         low, high = _public_bounds(table)
         lows.append(np.maximum(lower, low).ravel())
         highs.append(np.minimum(upper, high).ravel())

@@ -64,6 +64,7 @@ def question_of(
     requirements: Requirements,
     original: NDArray[np.int64],
     attacker: Attacker,
+    unclaimed: NDArray[np.int64] | None = None,
 ) -> Question:
     """The question of an examination that met all requirements.
 
@@ -89,7 +90,7 @@ def question_of(
             "contradict the published values or what the attacker is assumed to know, e.g. "
             f"{names}; pass the values that the table was made from"
         )
-    targets = targets_of(published, original, requirements)
+    targets = targets_of(published, original, requirements, unclaimed)
     missed = unmet(examination, targets)
     if missed.any():
         raise ProofError(

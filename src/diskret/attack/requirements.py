@@ -35,3 +35,7 @@ class Requirements:
         return Requirements(
             self.cell[own] - start, self.lower[own], self.upper[own], self.sliding[own]
         )
+
+    def only(self, kept: NDArray[np.bool_]) -> Requirements:
+        """Those of some cells."""
+        return Requirements(self.cell[kept], self.lower[kept], self.upper[kept], self.sliding[kept])

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from itertools import combinations, permutations, product
+from itertools import combinations, permutations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,41 +38,77 @@ class Tie:
 def ties(world: World) -> Iterator[Tie]:
     """Cells that are the same, sums of measures, and populations that are part of others."""
     grids = world.grids
-    for first, second in combinations(grids, 2):
-        if _kind(first) == _kind(second):
-            cells = _common([first, second])
-            yield Tie(cells, np.array([1, -1]), False, "is the same cell as")
-    for total in world.publication.sums:
-        yield from _sums(world, total)
+    if len(grids) > 1:
+        definition = _definitions(grids)
+        cells = _first_cells(grids, definition)
+        for grid, own in zip(grids, definition, strict=True):
+            known, at = np.unique(own, return_index=True)  # an only child is tied otherwise
+            pairs = np.column_stack((cells[_kind(grid)][known], grid.number.ravel()[at]))
+            pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+            yield Tie(pairs, np.array([1, -1]), False, "is the same cell as")
+        for total in world.publication.sums:
+            yield from _sums(world, total, cells)
     for whole in grids:
         if world.nonnegative(*_kind(whole)):
             yield from _filtered(whole, [g for g in grids if _kind(g) == _kind(whole)])
 
 
-def _sums(world: World, total: MeasureSum) -> Iterator[Tie]:
+def _definitions(grids: Sequence[Grid]) -> list[NDArray[np.int64]]:
+    """Numbers from 0 of what each cell is restricted to, the same for the same restrictions."""
+    place: dict[tuple[str, Meaning], int] = {}
+    sets: list[NDArray[np.int64]] = []
+    for grid in grids:
+        codes = [
+            [
+                0 if meaning is None else place.setdefault((axis.name, meaning), len(place) + 1)
+                for meaning in axis.meaning
+            ]
+            for axis in grid.axes
+        ]
+        every = np.stack(np.meshgrid(*codes, indexing="ij"), axis=-1)
+        sets.append(np.sort(every.reshape(-1, len(codes)), axis=1)[:, ::-1])
+    size = max(own.shape[1] for own in sets)
+    rows = np.concatenate([np.pad(own, ((0, 0), (0, size - own.shape[1]))) for own in sets])
+    order = np.lexsort(rows.T)
+    new = (rows[order[1:]] != rows[order[:-1]]).any(axis=1)
+    number = np.empty(len(rows), dtype=np.int64)
+    number[order] = np.cumsum(np.append(0, new))
+    return np.split(number, np.cumsum([len(own) for own in sets])[:-1])
+
+
+def _first_cells(
+    grids: Sequence[Grid], definition: Sequence[NDArray[np.int64]]
+) -> dict[tuple[str, str], NDArray[np.int64]]:
+    """Measure and vintage → the first cell of each definition, -1 where there is none."""
+    number = 1 + max(int(own.max()) for own in definition)
+    found: dict[tuple[str, str], NDArray[np.int64]] = {}
+    for grid, own in zip(grids, definition, strict=True):
+        first = found.setdefault(_kind(grid), np.full(number, -1, dtype=np.int64))
+        known, at = np.unique(own, return_index=True)
+        first[known] = np.where(first[known] < 0, grid.number.ravel()[at], first[known])
+    return found
+
+
+def _sums(
+    world: World, total: MeasureSum, cells: Mapping[tuple[str, str], NDArray[np.int64]]
+) -> Iterator[Tie]:
     """A measure is the sum of its parts, and no less than those that are tabulated."""
-    settled: list[tuple[set[str], NDArray[np.int64]]] = []
-    for number in range(len(total.parts), 0, -1):
-        for parts in combinations(total.parts, number):
-            measures = [total.total, *parts]
-            named = [[g for g in world.grids if g.table.measure == m] for m in measures]
-            signs = np.array([1, *(-1 for _ in parts)])
-            for chosen in product(*named):
-                vintages = {grid.table.vintage for grid in chosen}
-                missing = set(total.parts) - set(parts)
-                if len(vintages) > 1 or not all(
-                    world.nonnegative(other, *vintages) for other in missing
-                ):
-                    continue
-                cells = _common(chosen)
-                if missing:
-                    said = [done for of, done in settled if of >= set(parts)]
-                    cells = cells[~np.isin(cells[:, 0], np.concatenate([[-1], *said]))]
-                settled.append((set(parts), cells[:, 0]))
-                why = (
-                    f"cannot be less, as {total}, than" if missing else f"must follow {total} with"
-                )
-                yield Tie(cells, signs, bool(missing), why)
+    for vintage in [vintage for measure, vintage in cells if measure == total.total]:
+        whole = cells[total.total, vintage]
+        nowhere = np.full_like(whole, -1)
+        parts = [cells.get((part, vintage), nowhere) for part in total.parts]
+        bounded = np.array([world.nonnegative(part, vintage) for part in total.parts])
+        which = 2 ** np.arange(len(parts)) @ (np.array(parts) >= 0)
+        for pattern in np.unique(which[whole >= 0]).tolist():
+            shown = np.array([bool(pattern >> i & 1) for i in range(len(parts))])
+            rest = not shown.all()
+            if not pattern or not bounded[~shown].all():
+                continue
+            at = np.flatnonzero((which == pattern) & (whole >= 0))
+            own = [whole, *(part for part, used in zip(parts, shown, strict=True) if used)]
+            signs = np.array([1, *(-1 for _ in own[1:])])
+            why = f"cannot be less, as {total}, than" if rest else f"must follow {total} with"
+            yield Tie(np.stack(own, axis=1)[at], signs, rest, why)
 
 
 def _filtered(whole: Grid, grids: Sequence[Grid]) -> Iterator[Tie]:

@@ -13,9 +13,21 @@ if TYPE_CHECKING:
 Text = dict[str, list[str]]
 
 
-def claimed(publication: Publication, outer: int = 0) -> Text:
-    """What is proven, for any reader; `outer` of a table's intervals are outer bounds."""
-    tables = publication.tables
+def claimed(publication: Publication, outer: int = 0, earlier: int | None = None) -> Text:
+    """What is proven, for any reader.
+
+    Parameters
+    ----------
+    publication
+        What was attacked.
+    outer
+        Number of a table's intervals that are outer bounds.
+    earlier
+        Number of tables of earlier releases that were attacked with it; None: those that
+        `publication` holds.
+    """
+    tables = publication.own
+    earlier = len(publication.beside) if earlier is None else earlier
     several = len(tables) > 1
     english = [
         "No suppressed cell can be computed exactly from everything published in these tables "
@@ -39,6 +51,18 @@ def claimed(publication: Publication, outer: int = 0) -> Text:
         "Die angegebenen Intervalle sind das, was alle Gleichungen zusammen einem Außenstehenden "
         "verraten.",
     ]
+    if earlier:
+        english.append(
+            "All this holds for somebody who has kept what was published before, too: the tables "
+            f"of earlier releases that this certificate names ({number(earlier, 'en')}) were part "
+            "of the attack, and their cells stay as uncertain as was required of them."
+        )
+        german.append(
+            "All dies gilt auch gegenüber jemandem, der das früher Veröffentlichte aufbewahrt hat: "
+            "Die Tabellen früherer Veröffentlichungen, die diese Bescheinigung nennt "
+            f"({number(earlier, 'de')}), waren Teil des Angriffs, und ihre Felder bleiben so "
+            "ungewiss, wie es für sie verlangt war."
+        )
     if outer:
         english.append(
             f"{number(outer, 'en')} of them are outer bounds: equations connect these cells with "
@@ -69,10 +93,11 @@ def claimed(publication: Publication, outer: int = 0) -> Text:
     return {"en": english, "de": german}
 
 
-def not_claimed(publication: Publication, attacker: Attacker) -> Text:
-    """What is not proven; stated as clearly as the claims."""
-    first, *others = publication.tables
-    several = len(others) > 0
+def not_claimed(publication: Publication, attacker: Attacker, earlier: int | None = None) -> Text:
+    """What is not proven; stated as clearly as the claims. `earlier` as in `claimed`."""
+    first, *others = publication.own
+    earlier = len(publication.beside) if earlier is None else earlier
+    several = len(others) + earlier > 0
     english = [
         "Nothing is claimed against a contributor who subtracts its own contribution, or "
         "against contributors who join forces.",
@@ -95,7 +120,7 @@ def not_claimed(publication: Publication, attacker: Attacker) -> Text:
         "Keine Aussage gegenüber Wissen aus anderen Quellen, das über die genannte Art von "
         "Angreifer hinausgeht.",
     ]
-    if len(others) > 1:
+    if len(others) + earlier > 1:
         english.append(
             "Nothing is claimed about what three or more of these tables say of their common "
             "records beyond common cells, overlapping categories, filters and sums of measures."

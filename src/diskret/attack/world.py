@@ -198,35 +198,67 @@ def _with_meanings(
 
 def _refined(axes: Sequence[tuple[Axis, ...]]) -> list[tuple[Axis, ...]]:
     """Split leaves that other tables cut through into atoms, as far as equations need it."""
-    by_name: defaultdict[str, list[Axis]] = defaultdict(list)
+    by_name: defaultdict[str, dict[_Codes, Axis]] = defaultdict(dict)
     for own in axes:
         for axis in own:
-            by_name[axis.name].append(axis)
-    finer: dict[int, Axis] = {}
-    for same in by_name.values():
-        finer |= {id(axis): _split(axis, same) for axis in same} if len(same) > 1 else {}
-    return [tuple(finer.get(id(axis), axis) for axis in own) for own in axes]
+            by_name[axis.name].setdefault(_codes(axis), axis)
+    finer = {
+        name: dict(zip(same, _split([*same.values()]), strict=True))
+        for name, same in by_name.items()
+    }
+    return [tuple(finer[axis.name][_codes(axis)] for axis in own) for own in axes]
 
 
-def _split(axis: Axis, same: Sequence[Axis]) -> Axis:
-    """The axis with atoms below each leaf that cannot be put together from others' codes."""
-    others = [other for other in same if other is not axis]
-    leaf_of = [_leaf_of(other) for other in others]
-    known = [set(other.meaning) for other in others]
-    parent, meaning = axis.parent.tolist(), list(axis.meaning)
+#: What makes two axes of one variable the same.
+_Codes = tuple[tuple[Meaning, ...], bytes]
+
+
+def _codes(axis: Axis) -> _Codes:
+    return axis.meaning, axis.parent.tobytes()
+
+
+def _split(same: Sequence[Axis]) -> list[Axis]:
+    """Axes with atoms below each leaf that cannot be put together from others' codes.
+
+    What is part of a leaf that is split has to be tied to its atoms, so it is split as well.
+    """
+    leaf_of = [_leaf_of(axis) for axis in same]
+    known = [set(axis.meaning) for axis in same]
+    atoms = [_atoms(axis, leaf_of) for axis in same]
+
+    def needed(leaf: int, own: Meaning, cut: Sequence[set[int]]) -> bool:
+        for where, codes, split in zip(leaf_of, known, cut, strict=True):
+            hit = {where.get(base) for base in own or ()}
+            if own not in codes and (len(hit) > 1 or not split.isdisjoint(hit)):
+                return True
+        return False
+
+    cut: list[set[int]] = [set() for _ in same]
+    while True:
+        further = [
+            {leaf for leaf, a in of.items() if len(a) > 1 and needed(leaf, axis.meaning[leaf], cut)}
+            for axis, of in zip(same, atoms, strict=True)
+        ]
+        if further == cut:
+            return [_with_atoms(*own) for own in zip(same, atoms, cut, strict=True)]
+        cut = further
+
+
+def _atoms(axis: Axis, leaf_of: Sequence[dict[str, int]]) -> dict[int, list[Meaning]]:
+    """What lies in the same leaves of all tables, for each leaf of an axis."""
+    found: dict[int, list[Meaning]] = {}
     for leaf in axis.leaves.tolist():
-        bases = sorted(axis.meaning[leaf] or ())
-        met = [{where.get(base) for base in bases} for where in leaf_of]
-        own = axis.meaning[leaf]
-        if all(own in codes or len(hit) <= 1 for hit, codes in zip(met, known, strict=True)):
-            continue
         atoms: defaultdict[tuple[int | None, ...], set[str]] = defaultdict(set)
-        for base in bases:
+        for base in sorted(axis.meaning[leaf] or ()):
             atoms[tuple(where.get(base) for where in leaf_of)].add(base)
-        for atom in sorted(map(sorted, atoms.values())):
-            parent.append(leaf)
-            meaning.append(frozenset(atom))
-    return replace(axis, parent=np.array(parent, dtype=np.int32), meaning=tuple(meaning))
+        found[leaf] = [frozenset(atom) for atom in sorted(map(sorted, atoms.values()))]
+    return found
+
+
+def _with_atoms(axis: Axis, atoms: dict[int, list[Meaning]], cut: set[int]) -> Axis:
+    parts = [(leaf, atom) for leaf in sorted(cut) for atom in atoms[leaf]]
+    parent = np.append(axis.parent, [leaf for leaf, _ in parts]).astype(np.int32)
+    return replace(axis, parent=parent, meaning=(*axis.meaning, *(atom for _, atom in parts)))
 
 
 def _leaf_of(axis: Axis) -> dict[str, int]:

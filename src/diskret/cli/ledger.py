@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from diskret.cli.options import DebugOption, LanguageOption
-from diskret.cli.outcome import reported
+from diskret.cli.outcome import REFUSED, reported
 from diskret.cli.show import terminal
 from diskret.cli.texts import TEXTS, Language, number
 
@@ -45,7 +45,7 @@ def list_releases(
     with reported(language, debug):
         texts, console = TEXTS[language], terminal()
         releases = _opened(place).releases()
-        shown = Table(*texts.ledger_columns)
+        shown = Table(*texts.ledger_columns.split(", "))
         for release in releases:
             entry = release.entry
             names = ", ".join(note.name for note in entry.tables)
@@ -103,10 +103,22 @@ def check(
     with reported(language, debug):
         from diskret.workflow.released import read_release
 
-        beside = _opened(place).check(read_release(folder))
-        typer.secho(
-            TEXTS[language].ledger_fits.format(tables=number(beside, 0, language)), fg="green"
-        )
+        texts = TEXTS[language]
+        report = _opened(place).check(read_release(folder))
+        for cell in report.broken:
+            table = f"{cell.release}/{cell.table}" if cell.release else cell.table
+            said = texts.ledger_exact if cell.lower == cell.upper else texts.ledger_close
+            if cell.already:
+                said = texts.ledger_already
+            blamed = "; ".join(f"{name}: {codes}" for name, codes in cell.blamed)
+            typer.echo(said.format(table=table, cell=cell.codes))
+            if blamed:
+                typer.echo(f"  {texts.ledger_blamed.format(cells=blamed)}")
+        if not report.ok:
+            typer.secho(texts.ledger_breaks, fg="red")
+            raise typer.Exit(REFUSED)
+        beside = number(len(report.beside), 0, language)
+        typer.secho(texts.ledger_fits.format(tables=beside), fg="green")
 
 
 @ledger.command()

@@ -38,7 +38,7 @@ class Texts:
     unbounded: str
     exact: str
     safe_from_exact: str
-    ledger_columns: tuple[str, ...]
+    ledger_columns: str
     ledger_published: str
     ledger_recorded: str
     ledger_withdrawn: str
@@ -48,6 +48,11 @@ class Texts:
     ledger_perturbed: str
     ledger_fingerprint: str
     ledger_fits: str
+    ledger_exact: str
+    ledger_close: str
+    ledger_already: str
+    ledger_blamed: str
+    ledger_breaks: str
     ledger_entered: str
     error: str
     refused: str
@@ -89,7 +94,7 @@ TEXTS = {
             "No suppressed cell can be recomputed exactly. Whether the intervals are wide enough "
             "depends on the office's rules."
         ),
-        ledger_columns=("Release", "Date", "Who", "Tables", "Status"),
+        ledger_columns="Release, Date, Who, Tables, Status",
         ledger_published="published",
         ledger_recorded="recorded, not written by diskret",
         ledger_withdrawn="withdrawn on {when} by {who}: {why}",
@@ -105,6 +110,13 @@ TEXTS = {
             "Nothing speaks against publishing these tables as they are: beside {tables} tables "
             "published earlier every cell protected then stays protected, and no cell suppressed "
             "here can be computed exactly."
+        ),
+        ledger_exact="{table}: {cell} could be computed exactly",
+        ledger_close="{table}: {cell} could be computed too closely",
+        ledger_already="{table}: {cell} is not protected even without these tables",
+        ledger_blamed="because these cells would be published: {cells}",
+        ledger_breaks=(
+            "Do not publish these tables as they are. Protect them anew, beside the ledger."
         ),
         ledger_entered="Recorded in the ledger as {release}",
         error="Error: {message}",
@@ -152,7 +164,7 @@ TEXTS = {
             "Kein gesperrtes Feld lässt sich exakt zurückrechnen. Ob die Intervalle weit genug "
             "sind, entscheiden die Regeln des Hauses."
         ),
-        ledger_columns=("Veröffentlichung", "Datum", "Wer", "Tabellen", "Stand"),
+        ledger_columns="Veröffentlichung, Datum, Wer, Tabellen, Stand",
         ledger_published="veröffentlicht",
         ledger_recorded="nachgetragen, nicht mit diskret geschrieben",
         ledger_withdrawn="zurückgezogen am {when} von {who}: {why}",
@@ -168,6 +180,14 @@ TEXTS = {
             "Nichts spricht dagegen, diese Tabellen so zu veröffentlichen: Neben {tables} früher "
             "veröffentlichten Tabellen bleibt jedes damals geschützte Feld geschützt, und kein "
             "hier gesperrtes Feld lässt sich exakt berechnen."
+        ),
+        ledger_exact="{table}: {cell} ließe sich exakt berechnen",
+        ledger_close="{table}: {cell} ließe sich zu genau berechnen",
+        ledger_already="{table}: {cell} ist auch ohne diese Tabellen nicht geschützt",
+        ledger_blamed="weil diese Felder veröffentlicht würden: {cells}",
+        ledger_breaks=(
+            "Diese Tabellen dürfen so nicht veröffentlicht werden. Sie sind neben dem Verzeichnis "
+            "neu zu schützen."
         ),
         ledger_entered="Im Verzeichnis eingetragen als {release}",
         error="Fehler: {message}",

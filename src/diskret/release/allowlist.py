@@ -43,6 +43,7 @@ PUBLIC_CERTIFICATE: Mapping[str, Any] = {
     "name": None,
     "attacker": None,
     "tables": None,
+    "beside": {"release": None, "table": None, "digest": None},
     "sums": None,
     "refined_to": None,
     "outer_intervals": None,

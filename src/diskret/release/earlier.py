@@ -46,3 +46,8 @@ class Earlier:
     sums: tuple[MeasureSum, ...] = ()
     weight: str | None = None
     perturbed: bool = False
+
+    @property
+    def name(self) -> str:
+        """What the table is called among tables of several releases."""
+        return f"{self.release}/{self.published.name}"

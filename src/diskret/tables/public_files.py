@@ -10,6 +10,8 @@ suppressed) and ``status``.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from dataclasses import replace
 from typing import Any
@@ -117,6 +119,21 @@ def same_published(one: Published, other: Published) -> bool:
     """Whether two tables have the same public files, but for published intervals."""
     one, other = (replace(table, lower=None, upper=None) for table in (one, other))
     return structure(one) == structure(other) and public_cells(one).equals(public_cells(other))
+
+
+def content_digest(published: Published) -> str:
+    """A SHA-256 digest of all that a table shows, which anyone can compute from its files."""
+    digest = hashlib.sha256()
+    digest.update(json.dumps(structure(published), sort_keys=True, ensure_ascii=True).encode())
+    hidden = published.suppressed.ravel()
+    for values in (
+        np.where(hidden | published.empty.ravel(), 0, published.value.ravel()),
+        hidden,
+        published.empty.ravel(),
+        *(np.where(hidden, bound, 0) for bound in published.intervals.values()),
+    ):
+        digest.update(np.ascontiguousarray(values, dtype="<i8").tobytes())
+    return digest.hexdigest()
 
 
 def decimal_text(scaled: NDArray[np.int64], decimals: int) -> pa.StringArray:

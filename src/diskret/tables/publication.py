@@ -61,13 +61,22 @@ class Publication:
         The tables; positions of cells below count through all of them, one after the other.
     sums
         Equations between measures that the world knows.
+    beside
+        Which of the tables were published before: release and name there of each of the last
+        ones, which are called ``release/name`` in `tables`.
     """
 
     tables: tuple[Published, ...]
     sums: tuple[MeasureSum, ...] = ()
+    beside: tuple[tuple[str, str], ...] = ()
 
     def __repr__(self) -> str:
         return f"Publication({', '.join(t.name for t in self.tables)})"
+
+    @property
+    def own(self) -> tuple[Published, ...]:
+        """The tables that are published now."""
+        return self.tables[: len(self.tables) - len(self.beside)]
 
     @property
     def name(self) -> str:

@@ -1,111 +1,98 @@
-"""Attack tables once more, together with what was published earlier."""
+"""Attack results once more, beside what was published since they were protected."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.attack import Attacker, Requirements, cell_name, examine, targets_of, unmet
+from diskret.attack import Attacker, Requirements
 from diskret.errors import ProofError
+from diskret.progress import Progress, silent
 from diskret.release import Earlier
-from diskret.tables import Publication, Published
+from diskret.workflow.beside import groups, read_beside
+from diskret.workflow.case import NO_LEVELS, BrokenCell, Case, contradictions_named
 from diskret.workflow.result import Result
 
 _EXAMPLES = 5
-_NOTHING = np.empty(0, dtype=np.int64)
-_NO_LEVELS = Requirements(_NOTHING, _NOTHING, _NOTHING, _NOTHING)
 
 
-def attack_again(results: Sequence[Result], earlier: Sequence[Earlier]) -> None:
-    """Attack tables that were protected together, as they would stand beside earlier ones.
+def attack_again(
+    results: Sequence[Result], earlier: Sequence[Earlier], progress: Progress = silent
+) -> None:
+    """Attack what would be published beside all that was published earlier, as of now.
 
     Parameters
     ----------
     results
-        Results of one call of `suppress` whose tables are tied to each other.
+        What would be published; tables that were protected together stand together.
     earlier
-        All tables of earlier releases that are tied to them.
+        All tables of earlier releases; those that are not tied to the results do not matter.
+    progress
+        Called with ``("attack", done, total)``.
 
     Raises
     ------
     ProofError
-        Cells are no longer protected; names them, and the release of each.
+        A cell of the results or of an earlier release would be narrowed down too far; names
+        cells and releases.
+    InputError
+        A table contradicts an earlier one; names the release.
     """
-    publication = Publication(
-        tuple(result.published for result in results),
-        results[0].certificate.proof.publication.sums,
-    )
-    attack_beside(
-        publication,
-        earlier,
-        results[0].certificate.attacker,
-        values=[result.table.measure.sum for result in results],
-        levels=[result.certificate.requirements for result in results],
-    )
-
-
-def attack_beside(
-    publication: Publication,
-    earlier: Sequence[Earlier],
-    attacker: Attacker = Attacker(),
-    values: Sequence[NDArray[np.int64]] | None = None,
-    levels: Sequence[Requirements] | None = None,
-) -> None:
-    """Attack tables as they would stand beside earlier ones.
-
-    Parameters
-    ----------
-    publication
-        The new tables as they would be published.
-    earlier
-        All tables of earlier releases that are tied to them.
-    attacker
-        Who attacks.
-    values, levels
-        Original values and levels of the new tables, if they are known. Without them it is
-        proven that no cell they hide can be computed exactly.
-
-    Raises
-    ------
-    ProofError
-        Cells are not protected; names them, and the release of each.
-    """
-    tables = [*publication.tables, *(_named(one) for one in earlier)]
-    sums = dict.fromkeys([*publication.sums, *(s for one in earlier for s in one.sums)])
-    together = Publication(tuple(tables), tuple(sums))
-    known = [table.value for table in publication.tables] if values is None else list(values)
-    known += [one.published.value if one.original is None else one.original for one in earlier]
-    original = np.concatenate([value.ravel() for value in known])
-    asked = [_NO_LEVELS] * len(publication.tables) if levels is None else list(levels)
-    needed = _joined([*asked, *(one.requirements for one in earlier)], together.starts.tolist())
-    targets = targets_of(together, original, needed)
-    # secondaries of earlier tables are safe cells: they may be published by now
-    own = np.arange(len(original)) < int(publication.starts[-1])
-    own[needed.cell] = True
-    targets = replace(targets, width=np.where(own[together.suppressed], targets.width, 0))
-    complete = values is not None and all(one.original is not None for one in earlier)
-    found = examine(together, attacker, targets, original=original if complete else None)
-    missed = found.cell[unmet(found, targets)]
-    if len(missed):
-        shown = "; ".join(cell_name(together, int(cell)) for cell in missed[:_EXAMPLES])
+    proofs = [result.certificate.proof for result in results]
+    sums = tuple(dict.fromkeys(s for proof in proofs for s in proof.publication.sums))
+    tables = [result.published for result in results]
+    broken: list[BrokenCell] = []
+    for group in groups(tables, sums, earlier):
+        own = [results[i] for i in group.new]
+        shown = [result.published for result in own]
+        known = tuple(dict.fromkeys([*sums, *group.sums]))
+        for attacker, levels in _against(own):
+            case = Case(
+                read_beside(shown, known, group.earlier),
+                group.earlier,
+                levels,
+                [result.table.measure.sum for result in own],
+                attacker,
+            )
+            with contradictions_named(shown, known, group.earlier):
+                broken += case.broken(0, _given_up(own, group.earlier, case), progress)
+    worse = [cell for cell in broken if not cell.already]
+    if worse:
+        where = "; ".join(
+            f"{cell.codes} in {cell.table}" + (f" of {cell.release}" if cell.release else "")
+            for cell in worse[:_EXAMPLES]
+        )
         raise ProofError(
-            f"{len(missed):,} cells are not protected beside what was published earlier, e.g. "
-            f"{shown}. Nothing was published: protect these tables together with the ledger"
+            f"{len(worse):,} cells would no longer be protected beside what was published "
+            f"earlier: {where}. Nothing was published; protect the tables again with ledger="
         )
 
 
-def _named(earlier: Earlier) -> Published:
-    return replace(earlier.published, name=f"{earlier.release}/{earlier.published.name}")
+def _against(results: Sequence[Result]) -> Iterator[tuple[Attacker, list[Requirements]]]:
+    """Each attacker, with the levels of each result as far as they were proven against it."""
+    certificates = [result.certificate for result in results]
+    keys = [0 if c.attacker.outsider else id(c.attacker) for c in certificates]
+    for key, attacker in {k: c.attacker for k, c in zip(keys, certificates, strict=True)}.items():
+        own = [
+            c.requirements if k == key else NO_LEVELS
+            for k, c in zip(keys, certificates, strict=True)
+        ]
+        yield attacker, own
 
 
-def _joined(levels: Sequence[Requirements], starts: Sequence[int]) -> Requirements:
-    """Levels of tables that stand one after the other."""
-    return Requirements(
-        np.concatenate([one.cell + start for one, start in zip(levels, starts, strict=False)]),
-        np.concatenate([one.lower for one in levels]),
-        np.concatenate([one.upper for one in levels]),
-        np.concatenate([one.sliding for one in levels]),
-    )
+def _given_up(
+    results: Sequence[Result], earlier: Sequence[Earlier], case: Case
+) -> NDArray[np.int64]:
+    """Positions of earlier cells of which nothing was claimed when results were protected."""
+    starts = dict(zip((e.name for e in earlier), case.earlier_starts, strict=True))
+    found = [np.zeros(0, dtype=np.int64)]
+    for proof in {id(r.certificate.proof): r.certificate.proof for r in results}.values():
+        publication, cells = proof.publication, proof.unclaimed
+        place = np.searchsorted(publication.starts, cells, side="right") - 1
+        for at in np.unique(place).tolist():
+            start = starts.get(publication.tables[at].name)
+            if start is not None:
+                found.append(cells[place == at] - publication.starts[at] + start)
+    return np.concatenate(found)

@@ -15,16 +15,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.attack import Requirements
+from diskret.attack import Attacker, Requirements
 from diskret.errors import InputError
 from diskret.keys import SecretKeys
-from diskret.progress import silent
+from diskret.progress import Progress, silent
 from diskret.release import Earlier, Stage
 from diskret.release import ledger as store
 from diskret.release.ledger import Entry, Release, Row, TableNote
 from diskret.tables import MeasureSum, Perturbed, Publication, Published, Table, together
 from diskret.tables.perturbed import stands_for
-from diskret.workflow.again import attack_again, attack_beside
+from diskret.workflow.again import attack_again
+from diskret.workflow.check import CheckReport, check, to_publish
 from diskret.workflow.fingerprint import fingerprint
 from diskret.workflow.related import kind_of, related
 from diskret.workflow.result import Result
@@ -90,8 +91,8 @@ class Ledger:
     # ── reading ─────────────────────────────────────────────────────────────────
 
     @property
-    def position(self) -> int:
-        """Number of entries; it grows with every change."""
+    def position(self) -> str:
+        """Number and seal of the last entry: equal as long as nothing was entered."""
         with store.read(self._store) as connection:
             return store.position(connection, self._store)
 
@@ -138,28 +139,30 @@ class Ledger:
             wanted = [(entry, at) for at in range(len(entry.tables))]
             return store.load(connection, self._store, wanted)
 
-    def check(self, published: Published | Publication) -> int:
-        """Whether a publication may leave as it is, beside all that was published.
+    def check(
+        self,
+        tables: Any,
+        *,
+        sums: Sequence[MeasureSum] = (),
+        attacker: Attacker | None = None,
+        limit: int = 20,
+        progress: Progress = silent,
+    ) -> CheckReport:
+        """Whether tables may be published as they are, and if not, what breaks which release.
 
         Parameters
         ----------
-        published
-            What would be published.
-
-        Returns
-        -------
-        int
-            With how many earlier tables it was attacked.
+        tables, sums, attacker, limit, progress
+            As for [`check`][diskret.workflow.check.check].
 
         Raises
         ------
-        ProofError
-            Cells of it, or of earlier releases, would not be protected; names them.
+        InputError
+            A table contradicts an earlier one; names the release.
         """
-        publication = together(published)
-        earlier = self.earlier(publication.tables, publication.sums)
-        attack_beside(publication, earlier)
-        return len(earlier)
+        shown, given = to_publish(tables)
+        before = self.earlier(shown, [*sums, *given])
+        return check(tables, before, sums=sums, attacker=attacker, limit=limit, progress=progress)
 
     def verify(self, releases: Sequence[str | PathLike[str]] = ()) -> int:
         """Check every entry, and every cell of every table.
@@ -241,11 +244,11 @@ class Ledger:
         with store.change(self._store) as connection:
             entries = store.entries(connection, self._store)
             _check_free(entries, name)
-            for group in _together(results):
-                sums = group[0].certificate.proof.publication.sums
-                wanted = related(entries, [kind_of(r.published) for r in group], sums)
-                if wanted:
-                    again(group, store.load(connection, self._store, wanted))
+            position = store.position(connection, self._store)
+            wanted, shared = _tied(entries, results)
+            moved = any(result.position != position for result in results)
+            if wanted and (moved or shared or intervals):
+                again(results, store.load(connection, self._store, wanted))
 
             def described() -> tuple[Entry, list[Row]]:
                 return _described(results, name, who, keys)
@@ -405,12 +408,21 @@ def _check_known(table: Published, value: NDArray[np.int64] | None, levels: Requ
         raise InputError(f"requirements= of {table.name!r} name cells that it does not have")
 
 
-def _together(results: Sequence[Result]) -> list[list[Result]]:
-    """Results by what they were protected together with."""
+def _tied(
+    entries: Sequence[Entry], results: Sequence[Result]
+) -> tuple[list[tuple[Entry, int]], bool]:
+    """Earlier tables, and whether they tie results that were not protected together."""
     groups: dict[int, list[Result]] = {}
     for result in results:
         groups.setdefault(id(result.certificate.proof), []).append(result)
-    return list(groups.values())
+    found: dict[tuple[int, int], tuple[Entry, int]] = {}
+    number = 0
+    for group in groups.values():
+        sums = group[0].certificate.proof.publication.sums
+        own = related(entries, [kind_of(result.published) for result in group], sums)
+        number += len(own)
+        found |= {(entry.number, at): (entry, at) for entry, at in own}
+    return [found[key] for key in sorted(found)], number > len(found)
 
 
 def _check_free(entries: Sequence[Entry], name: str) -> None:

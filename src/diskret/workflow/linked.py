@@ -41,9 +41,14 @@ def linked(tables: Sequence[Table], sums: Sequence[MeasureSum] = ()) -> list[lis
         and any({kinds[i][0], kinds[j][0]} <= {s.total, *s.parts} for s in sums)
     ]
     _refuse_unlike_weights(tables, tied)
+    return grouped(len(tables), tied)
+
+
+def grouped(number: int, tied: Sequence[tuple[int, int]]) -> list[list[int]]:
+    """Groups of things that pairs tie together, directly or through others."""
     pairs = np.array(tied, dtype=np.int64).reshape(len(tied), 2)
     graph = sparse.coo_array(
-        (np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(len(tables), len(tables))
+        (np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(number, number)
     )
     groups, label = csgraph.connected_components(graph, directed=False)
     return [np.flatnonzero(label == group).tolist() for group in range(groups)]

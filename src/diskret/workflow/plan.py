@@ -17,12 +17,20 @@ from diskret.errors import InputError, ProtectionError
 from diskret.io import to_arrow
 from diskret.keys import SecretKeys
 from diskret.progress import Progress
+from diskret.release import Earlier
 from diskret.rules import Sensitivity
 from diskret.suppression import Problem, Work
-from diskret.system import System, joint_system
-from diskret.tables import MeasureSum, Published, Table
+from diskret.system import System
+from diskret.tables import NO_BOUND, MeasureSum, Published, Table
 from diskret.tables.from_cells import describe, locate
 from diskret.workflow.beforehand import check_bounds
+from diskret.workflow.beside import (
+    Beside,
+    earlier_requirements,
+    joined_requirements,
+    known_before,
+    system_beside,
+)
 from diskret.workflow.ties import keyed_ties
 
 Cost = str | Callable[[Table], NDArray[np.float64]]
@@ -47,26 +55,34 @@ def plan(
     time_limit: float | None,
     budget: int | None = None,
     progress: Progress,
+    before: Beside | None = None,
 ) -> Problem:
     """What has to be hidden, what must not be, and what hiding costs.
 
     Several tables are one problem; their cells follow each other, and behind them come
-    cells that nobody publishes, which may change freely.
+    cells that nobody publishes, which may change freely. Tables that were published before
+    (`before`) come behind the new ones: their published cells are frozen, their suppressed ones
+    are hidden at no cost.
 
     Raises
     ------
     InputError
         An option cannot be used with a table, or tables contradict each other.
     ProtectionError
-        A cell that must stay published is unsafe itself.
+        A cell that must stay published is unsafe itself, or was published before.
     """
+    before = before or Beside()
     each = zip(tables, sensitivities, names, costs, frozen, previous, discounts, strict=True)
     parts = [_part(attacker, keys, *own) for own in each]
-    system = System.of_table(tables[0]) if len(tables) == 1 else joint_system(tables, sums)
+    system = system_beside(tables, sums, before)
+    new = sum(part.cost.size for part in parts)
+    _check_known(system, tables, parts, names, new, before)
+    parts += [_earlier_part(one, attacker) for one in before.earlier]
     starts = np.cumsum([0, *(part.cost.size for part in parts)]).tolist()
     unpublished = len(system.value) - starts[-1]
-    start = np.zeros(len(system.value), dtype=bool)
-    start[starts[-1] :] = True
+    start = np.ones(len(system.value), dtype=bool)
+    start[: starts[-1]] = ~np.concatenate([part.frozen for part in parts])
+    start[:new] = False
 
     def joined(arrays: Sequence[NDArray[Any]], rest: Any) -> NDArray[Any]:
         behind = np.broadcast_to(np.asarray(rest, dtype=arrays[0].dtype), unpublished)
@@ -76,18 +92,13 @@ def plan(
     decided = keys is not None or any(hidden is not None for hidden in previous)
     return Problem(
         system=system,
-        requirements=Requirements(
-            cell=np.concatenate([n.cell + s for n, s in zip(needs, starts[:-1], strict=True)]),
-            lower=np.concatenate([n.lower for n in needs]),
-            upper=np.concatenate([n.upper for n in needs]),
-            sliding=np.concatenate([n.sliding for n in needs]),
-        ),
+        requirements=joined_requirements(needs, starts[:-1]),
         cost=joined([part.cost for part in parts], 0.0),
         frozen=joined([part.frozen for part in parts], False),
         lower=joined([part.lower for part in parts], system.lowest),
         upper=joined([part.upper for part in parts], np.inf),
         integer=tables[0].frequency,
-        start=start if unpublished else None,
+        start=start if start.any() else None,
         deadline=None if time_limit is None else time.monotonic() + time_limit,
         ties=joined([part.ties for part in parts], 0.0) if decided else None,
         work=Work(budget),
@@ -142,6 +153,54 @@ def _part(
         stays.ravel(),
         lower.ravel(),
         upper.ravel(),
+    )
+
+
+def _earlier_part(earlier: Earlier, attacker: Attacker) -> _Part:
+    """A table that was published before: nothing about it can be changed any more."""
+    seen, size = earlier.published, earlier.published.value.size
+    hidden = seen.suppressed.ravel()
+    low = np.full(size, 0.0 if seen.nonnegative or seen.frequency else -np.inf)
+    high = np.full(size, np.inf)
+    for side, bound in seen.intervals.items():
+        known = hidden & (np.abs(bound) != NO_BOUND)
+        own, closer = (low, np.maximum) if side == "lower" else (high, np.minimum)
+        own[known] = closer(own, bound)[known]
+    nothing = np.zeros(size)
+    return _Part(earlier_requirements(earlier, attacker), nothing, nothing, ~hidden, low, high)
+
+
+def _check_known(
+    system: System,
+    tables: Sequence[Table],
+    parts: Sequence[_Part],
+    names: Sequence[str],
+    new: int,
+    before: Beside,
+) -> None:
+    """Refuse to hide what was published before."""
+    if not before.earlier:
+        return
+    starts = np.cumsum([0, *(part.cost.size for part in parts)])
+    needs = joined_requirements([part.requirements for part in parts], starts[:-1].tolist())
+    known, where = known_before(system, new, before)
+    late = np.isin(known, needs.cell)
+    known, where = known[late], where[late]
+    if not len(known):
+        return
+    ends = new + np.cumsum([table.measure.sum.size for table in before.tables])
+    shown: list[str] = []
+    for cell, seen in zip(known[:_EXAMPLES].tolist(), where[:_EXAMPLES].tolist(), strict=True):
+        i = int(np.searchsorted(starts, cell, side="right")) - 1
+        release = before.earlier[int(np.searchsorted(ends, seen, side="right"))]
+        codes = describe(tables[i].dimensions, cell - int(starts[i]))
+        shown.append(
+            f"{names[i]}: {codes} (release {release.release!r}, table {release.published.name!r})"
+        )
+    raise ProtectionError(
+        f"{len(known):,} unsafe cells were published before: {'; '.join(shown)}. Hiding them now "
+        "protects nobody. Set them to safe with dk.rules.Apriori, with the reason that they are "
+        "public"
     )
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +19,10 @@ from diskret.attack import (
     unmet,
 )
 from diskret.errors import ProofError, ProtectionError
+from diskret.release import Earlier
 from diskret.suppression import Pattern, Problem, Work, modular, propose
 from diskret.tables import Publication
+from diskret.workflow.beside import unclaimed_cells
 
 # Requirements of cells that fail the attack are raised by these factors, in turn.
 _REPAIRS = (1, 2, 4)
@@ -29,12 +31,39 @@ _EXAMPLES = 5
 _LARGE = 5_000
 
 
+@dataclass(frozen=True, eq=False)
+class Proven:
+    """What can be published, and the attack that it withstands.
+
+    Parameters
+    ----------
+    publication
+        The new tables and what was published before.
+    examination
+        The attack on it.
+    targets
+        What this had to show.
+    unclaimed
+        Suppressed cells of earlier tables of which nothing is claimed, see `unclaimed_cells`;
+        also those that everything new together could not keep uncertain.
+    repaired
+        How often the pattern was extended.
+    """
+
+    publication: Publication
+    examination: Examination
+    targets: Targets
+    unclaimed: NDArray[np.int64]
+    repaired: int
+
+
 def prove(
     problem: Problem,
     pattern: Pattern,
     attacker: Attacker,
     public: Callable[[NDArray[np.bool_]], Publication],
-) -> tuple[Publication, Examination, Targets, int]:
+    earlier: Sequence[Earlier] = (),
+) -> Proven:
     """Attack a pattern as it would be published, and extend it until every requirement holds.
 
     Parameters
@@ -47,12 +76,8 @@ def prove(
         Against whom to prove.
     public
         What the world sees when these cells are suppressed.
-
-    Returns
-    -------
-    tuple
-        What can be published, its examination, the targets that this meets, and how often
-        the pattern was extended.
+    earlier
+        What it saw before: the last tables of the publication.
 
     Raises
     ------
@@ -65,9 +90,12 @@ def prove(
     unrepaired: ProtectionError | None = None
     published = public(pattern.suppressed)
     original = problem.system.value[: published.starts[-1]]
+    lost = np.zeros(0, dtype=np.int64)
     for repaired, factor in enumerate((*_REPAIRS, 0)):
         published = public(pattern.suppressed)
-        targets = targets_of(published, original, problem.requirements)
+        unclaimed = unclaimed_cells(published, earlier, problem.requirements)
+        unclaimed = np.union1d(unclaimed, lost)
+        targets = targets_of(published, original, problem.requirements, unclaimed)
         large = np.count_nonzero(pattern.suppressed) > _LARGE
         examination = examine(
             published,
@@ -78,8 +106,14 @@ def prove(
             progress=problem.progress,
         )
         missed = unmet(examination, targets)
+        late = _secondaries_before(published, problem.requirements, examination.cell[missed])
+        if len(late):
+            lost = np.union1d(lost, _beyond_help(problem, attacker, public, late))
+            unclaimed = np.union1d(unclaimed, lost)
+            targets = targets_of(published, original, problem.requirements, unclaimed)
+            missed = unmet(examination, targets)
         if not missed.any():
-            return published, examination, targets, repaired
+            return Proven(published, examination, targets, unclaimed, repaired)
         if factor:
             failing = examination.cell[missed]
             stronger = _stronger(problem.requirements, failing, factor)
@@ -103,6 +137,32 @@ def prove(
         f"{len(cells):,} cells can still be narrowed down too far after all repairs: "
         f"{shown}. Nothing was published; combine categories or choose another method"
     ) from unrepaired
+
+
+def _secondaries_before(
+    published: Publication, requirements: Requirements, failing: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Those of some cells that are secondaries of earlier tables."""
+    before = failing[failing >= published.starts[len(published.own)]]
+    return before[~np.isin(before, requirements.cell)]
+
+
+def _beyond_help(
+    problem: Problem,
+    attacker: Attacker,
+    public: Callable[[NDArray[np.bool_]], Publication],
+    cells: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """Those of some cells that are known exactly even if all is hidden that may be."""
+    published = public(~problem.frozen)
+    original = problem.system.value[: published.starts[-1]]
+    nothing = cells[:0]
+    others = np.setdiff1d(np.flatnonzero(published.suppressed), cells)
+    targets = targets_of(
+        published, original, Requirements(nothing, nothing, nothing, nothing), others
+    )
+    found = examine(published, attacker, targets, original=original)
+    return found.cell[unmet(found, targets)]
 
 
 def _stronger(requirements: Requirements, failing: NDArray[np.int64], factor: int) -> Requirements:

@@ -42,12 +42,16 @@ class Result:
         What was proven; its ``public()`` part is written beside the table.
     settings
         Rule, method, cost and what was set by hand, for the office's files. Confidential.
+    position
+        State of the ledger, `Ledger.position`, that the table was protected beside; None: it was
+        protected without a ledger.
     """
 
     table: Table
     sensitivity: Sensitivity
     certificate: SuppressionCertificate
     settings: Mapping[str, Any]
+    position: str | None = None
 
     @property
     def bound(self) -> float | None:
@@ -187,6 +191,7 @@ class Result:
             proof.original,
             self.certificate.attacker,
             about=self._start + np.flatnonzero(self.published.suppressed),
+            unclaimed=proof.unclaimed,
             limit=limit,
             progress=progress,
         )
@@ -253,7 +258,7 @@ class Result:
         """
         from diskret.workflow.safe_intervals import with_intervals
 
-        if len(self.certificate.proof.publication.tables) > 1:
+        if len(self.certificate.proof.publication.own) > 1:
             raise InputError(
                 f"{self.name!r} was protected together with other tables, so their intervals must "
                 "be proven together: write all of them with write([...], folder, intervals=True)"

@@ -59,7 +59,7 @@ def with_intervals(
         published = _published(proof, levels if doubled < _DOUBLED else None, drawn)
         known = examine(published, Attacker(), progress=progress)
         published = _bounded(proof.publication, cell, known.lower, known.upper)
-        targets = targets_of(published, proof.original, proof.requirements)
+        targets = targets_of(published, proof.original, proof.requirements, proof.unclaimed)
         examination = examine(
             published, attacker, targets, original=proof.original, progress=progress
         )
@@ -74,6 +74,7 @@ def with_intervals(
                 proof.original,
                 sliding_only=[result.certificate.sliding_only for result in results],
                 repaired=first.repaired,
+                unclaimed=proof.unclaimed,
                 progress=progress,
             )
             return [
@@ -134,7 +135,7 @@ def _bounded(
 ) -> Publication:
     """The tables with these bounds of the suppressed cells, rounded outwards."""
     tables: list[Published] = []
-    for table, start in zip(publication.tables, publication.starts.tolist(), strict=False):
+    for table, start in zip(publication.own, publication.starts.tolist(), strict=False):
         own = (cell >= start) & (cell < start + table.value.size)
         unit, at = table.rounding, cell[own] - start
         low, high = (np.zeros(table.value.size, dtype=np.int64) for _ in range(2))
@@ -143,7 +144,8 @@ def _bounded(
         tables.append(
             replace(table, lower=low.reshape(table.shape), upper=high.reshape(table.shape))
         )
-    return replace(publication, tables=tuple(tables))
+    before = publication.tables[len(tables) :]
+    return replace(publication, tables=(*tables, *before))
 
 
 def _whole(bound: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -31,8 +31,9 @@ from diskret.suppression import (
     optimal,
     sequential,
 )
-from diskret.tables import MeasureSum, Publication, Table
+from diskret.tables import MeasureSum, Publication, Published, Table
 from diskret.workflow.beforehand import check_names
+from diskret.workflow.beside import Beside, Group, KnownBefore, beside, groups, read_beside
 from diskret.workflow.linked import default_names, linked, sums_between
 from diskret.workflow.orders import Order, checked_tables, for_each, orders
 from diskret.workflow.plan import Cost, plan, publish, requirements
@@ -60,6 +61,7 @@ def suppress(
     frozen: Any = ...,
     previous: Any = ...,
     previous_discount: float = ...,
+    ledger: KnownBefore | None = ...,
     keys: SecretKeys | str | PathLike[str] | None = ...,
     time_limit: float | None = ...,
     budget: int | None = ...,
@@ -80,6 +82,7 @@ def suppress(
     frozen: Sequence[Any] | None = ...,
     previous: Sequence[Any] | None = ...,
     previous_discount: float | Sequence[float] = ...,
+    ledger: KnownBefore | None = ...,
     keys: SecretKeys | str | PathLike[str] | None = ...,
     time_limit: float | None = ...,
     budget: int | None = ...,
@@ -99,6 +102,7 @@ def suppress(
     frozen: Any = None,
     previous: Any = None,
     previous_discount: Any = 0,
+    ledger: KnownBefore | None = None,
     keys: SecretKeys | str | PathLike[str] | None = None,
     time_limit: float | None = None,
     budget: int | None = None,
@@ -148,6 +152,11 @@ def suppress(
     previous_discount
         Percent by which hiding a cell costs less if it was hidden last period, at least 0
         and below 100; or a list, one for each table. 0: ties only.
+    ledger
+        What was published before, see [`Ledger`][diskret.Ledger]: all earlier tables that are
+        tied to the new ones are protected and attacked together with them, as they were
+        published. A cell that was published before stays so; what earlier releases hide stays
+        as uncertain as was required of it.
     keys
         The office's secret keys (see `SecretKeys`): among cells that still cost the same a
         keyed hash of their definitions decides, so that nobody without the keys can replay
@@ -180,7 +189,8 @@ def suppress(
         No pattern satisfies the requirements, or none within the time limit. Where frozen
         cells are the reason, ``blamed`` and ``blamed_in`` of the error hold the positions (C
         order) and the tables of a set of them that makes protection impossible, and that
-        would not if any one of them were released. There may be smaller sets.
+        would not if any one of them were released. There may be smaller sets. A cell of an
+        earlier release stands in a table called ``release/table``.
     ProofError
         The protection could not be proven.
 
@@ -215,11 +225,12 @@ def suppress(
         time_limit,
         _check_budget(budget),
         progress,
+        None if ledger is None else ledger.position,
     )
     results: list[Result | None] = [None] * len(ordered)
-    for group in linked(tables, equations):
-        of_group = _protect([ordered[i] for i in group], equations, options)
-        for i, result in zip(group, of_group, strict=True):
+    for group in _groups(ordered, equations, ledger):
+        of_group = _protect([ordered[i] for i in group.new], group, equations, options)
+        for i, result in zip(group.new, of_group, strict=True):
             results[i] = result
     done = [result for result in results if result is not None]
     return done[0] if alone else done
@@ -233,6 +244,7 @@ class _Options:
     time_limit: float | None
     budget: int | None
     progress: Progress
+    position: str | None
 
 
 def _check_budget(budget: Any) -> int | None:
@@ -247,13 +259,33 @@ def _check_attacker(attacker: Any) -> Attacker:
     return attacker
 
 
-def _protect(
-    orders: Sequence[Order], sums: Sequence[MeasureSum], options: _Options
-) -> list[Result]:
-    """Protect and prove tables that are tied to each other."""
+def _groups(
+    orders: Sequence[Order], sums: Sequence[MeasureSum], ledger: KnownBefore | None
+) -> list[Group]:
+    """Which tables are tied to each other, and to what was published before."""
     tables = [order.table for order in orders]
-    with _blamed_by_table([order.name for order in orders], tables):
-        return _protected(orders, tables, sums, options)
+    found = linked(tables, sums)
+    if ledger is None:
+        return [Group(tuple(group), ()) for group in found]
+    shown = [_shown(order) for order in orders]
+    return groups(shown, sums, ledger.earlier(shown, sums))
+
+
+def _shown(order: Order) -> Published:
+    """A table with nothing suppressed."""
+    return publish(order.table, np.zeros(order.table.shape, dtype=bool), order.name)
+
+
+def _protect(
+    orders: Sequence[Order], group: Group, sums: Sequence[MeasureSum], options: _Options
+) -> list[Result]:
+    """Protect and prove tables that are tied to each other, and to earlier ones."""
+    tables = [order.table for order in orders]
+    sums = (*sums_between(tables, sums), *group.sums)
+    before = beside([_shown(order) for order in orders], sums, group.earlier)
+    names = [*(order.name for order in orders), *(e.name for e in group.earlier)]
+    with _blamed_by_table(names, [*tables, *before.tables]):
+        return _protected(orders, tables, sums, before, options)
 
 
 @contextmanager
@@ -278,6 +310,7 @@ def _protected(
     orders: Sequence[Order],
     tables: Sequence[Table],
     sums: Sequence[MeasureSum],
+    before: Beside,
     options: _Options,
 ) -> list[Result]:
     problem = plan(
@@ -294,6 +327,7 @@ def _protected(
         time_limit=options.time_limit,
         budget=options.budget,
         progress=options.progress,
+        before=before,
     )
     pattern = sound(problem, options.method(problem))
     work = problem.work.done
@@ -302,27 +336,29 @@ def _protected(
         ends = np.cumsum([table.measure.sum.size for table in tables])
         parts = np.split(suppressed[: ends[-1]], ends[:-1])
         shown = (publish(o.table, p, o.name) for o, p in zip(orders, parts, strict=True))
-        return Publication(tuple(shown), sums_between(tables, sums))
+        return read_beside(tuple(shown), sums, before.earlier)
 
-    proven, examination, targets, repaired = prove(problem, pattern, options.attacker, public)
+    proven = prove(problem, pattern, options.attacker, public, before.earlier)
     certificates = certify(
-        proven,
+        proven.publication,
         options.attacker,
         problem.requirements,
-        examination,
-        targets,
-        problem.system.value[: proven.starts[-1]],
+        proven.examination,
+        proven.targets,
+        problem.system.value[: proven.publication.starts[-1]],
         sliding_only=[_sliding_only(o.table, o.sensitivity, options.attacker) for o in orders],
-        repaired=repaired,
+        repaired=proven.repaired,
+        unclaimed=proven.unclaimed,
         progress=options.progress,
     )
-    price = _price(problem, pattern, proven.suppressed)
+    price = _price(problem, pattern, proven.publication.suppressed)
     return [
         Result(
             order.table,
             order.sensitivity,
             certificate,
             _settings(order, pattern, price, work) | ({"ties": "keyed"} if options.keys else {}),
+            options.position,
         )
         for order, certificate in zip(orders, certificates, strict=True)
     ]

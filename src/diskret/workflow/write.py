@@ -179,7 +179,7 @@ def intervals_of(
         groups.setdefault(id(result.certificate.proof), []).append(i)
     found = list(results)
     for group in groups.values():
-        names = [table.name for table in results[group[0]].certificate.proof.publication.tables]
+        names = [table.name for table in results[group[0]].certificate.proof.publication.own]
         ordered = sorted(group, key=lambda i: names.index(results[i].name))
         proven = with_intervals([results[i] for i in ordered], keys, progress)
         for i, result in zip(ordered, proven, strict=True):
@@ -328,7 +328,7 @@ def _check_together(results: Sequence[Result]) -> None:
     for group in linked([result.table for result in results]):
         together = {result.name for result in (results[i] for i in group)}
         for i in group:
-            proven = {table.name for table in results[i].certificate.proof.publication.tables}
+            proven = {table.name for table in results[i].certificate.proof.publication.own}
             if not together <= proven:
                 raise InputError(
                     f"the tables {', '.join(map(repr, sorted(together)))} have common cells, but "

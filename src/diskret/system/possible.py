@@ -1,0 +1,92 @@
+"""Possible values of cells that nobody publishes."""
+
+from __future__ import annotations
+
+import highspy
+import numpy as np
+from numpy.typing import NDArray
+from scipy import optimize, sparse
+
+from diskret.errors import InputError
+
+
+def possible_values(
+    equations: sparse.csr_array, known: NDArray[np.int64], lowest: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """Possible values of the unpublished cells: whole, and away from their bounds if possible.
+
+    Which ones does not matter for what can be protected, as all possible tables can be
+    reached from each of them; but they have to satisfy every equation exactly.
+
+    Parameters
+    ----------
+    equations
+        ``equations @ values`` is zero, ``(m, n)``.
+    known
+        The values of the first cells, scaled integers, ``(k,)``.
+    lowest
+        What the other ``n - k`` cannot be less than: 0 or −inf.
+
+    Raises
+    ------
+    InputError
+        There are no such values, so the tables contradict each other.
+    """
+    unpublished = equations.shape[1] - len(known)
+    if not unpublished:
+        return np.zeros(0, dtype=np.int64)
+    among = sparse.csr_array(equations[:, len(known) :], dtype=np.int64)
+    used = np.flatnonzero(np.diff(among.indptr))
+    among = among[used]
+    right = -(equations[used][:, : len(known)].astype(np.int64) @ known)
+    inner = _inner_point(among, right, lowest)
+    near = np.maximum(np.floor(inner + 1e-6), lowest).astype(np.int64)
+    short = right - among @ near
+    if not short.any():
+        return near
+    steps = optimize.milp(
+        np.ones(2 * unpublished),
+        constraints=optimize.LinearConstraint(
+            sparse.hstack([among, -among], format="csc").astype(float), short, short
+        ),
+        bounds=optimize.Bounds(0, np.append(np.full(unpublished, np.inf), near - lowest)),
+        integrality=np.ones(2 * unpublished),
+        options={"node_limit": 1000},
+    )
+    if steps.x is None:
+        return near
+    up, down = np.split(np.rint(steps.x).astype(np.int64), 2)
+    return near + up - down
+
+
+def _inner_point(
+    matrix: sparse.csr_array, right: NDArray[np.int64], lowest: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Numbers that satisfy the equations, away from their bounds where that is possible."""
+    solver = highspy.Highs()
+    for option, value in {
+        "output_flag": False,
+        "threads": 1,
+        "solver": "ipm",
+        "run_crossover": "off",  # a corner would leave most of them no room
+        "presolve": "off",
+    }.items():
+        solver.setOptionValue(option, value)
+    model = highspy.HighsLp()
+    model.num_row_, model.num_col_ = matrix.shape
+    model.col_cost_ = np.zeros(matrix.shape[1])
+    model.col_lower_ = lowest
+    model.col_upper_ = np.full(matrix.shape[1], np.inf)
+    model.row_lower_ = model.row_upper_ = right.astype(float)
+    model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    model.a_matrix_.start_ = matrix.indptr.astype(np.int32)
+    model.a_matrix_.index_ = matrix.indices.astype(np.int32)
+    model.a_matrix_.value_ = matrix.data.astype(float)
+    solver.passModel(model)
+    solver.run()
+    if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+        raise InputError(
+            "the tables contradict each other: no records can have categories that overlap like "
+            "these and the values of both tables; check that they come from the same records"
+        )
+    return np.array(solver.getSolution().col_value)

@@ -1,0 +1,163 @@
+"""Whether tables may be published as they are, and if not, what breaks which release."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diskret.attack import Attacker, Requirements
+from diskret.errors import InputError
+from diskret.progress import Progress, silent
+from diskret.release import Earlier
+from diskret.tables import MeasureSum, Publication, Published, Table
+from diskret.workflow.beside import groups, read_beside
+from diskret.workflow.case import NO_LEVELS, BrokenCell, Case, contradictions_named
+from diskret.workflow.plan import publish
+from diskret.workflow.result import Result
+
+
+@dataclass(frozen=True)
+class CheckReport:
+    """Whether tables may be published as they are. Confidential.
+
+    Parameters
+    ----------
+    tables
+        Names of the new tables.
+    beside
+        Release and table of all that they were attacked with.
+    broken
+        The cells that would be narrowed down too far.
+    """
+
+    tables: tuple[str, ...]
+    beside: tuple[tuple[str, str], ...]
+    broken: tuple[BrokenCell, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing that is protected now would be broken."""
+        return all(cell.already for cell in self.broken)
+
+
+def check(
+    tables: Any,
+    earlier: Sequence[Earlier],
+    *,
+    sums: Sequence[MeasureSum] = (),
+    attacker: Attacker | None = None,
+    limit: int = 20,
+    progress: Progress = silent,
+) -> CheckReport:
+    """Whether tables may be published as they are, beside all that was published before.
+
+    Everything is attacked together. Each cell of an earlier release has to keep what was
+    required of it; a cell that was hidden for the sake of others must not be known exactly,
+    unless it is published itself. Of results of `suppress` the same is asked.
+
+    Parameters
+    ----------
+    tables
+        A `Publication` or `Published`; or a `Table`, of which every cell would be published, a
+        `Result`, or a list of these.
+    earlier
+        Tables of earlier releases; those that are not tied to the new ones do not matter.
+    sums
+        Equations between measures.
+    attacker
+        Who attacks; None: the plain outsider.
+    limit
+        For how many broken cells to find out which new cells are to blame.
+    progress
+        Called with ``("attack", done, total)``.
+
+    Raises
+    ------
+    InputError
+        New tables and an earlier one contradict each other; names the release.
+
+    Examples
+    --------
+    >>> import pyarrow as pa, diskret as dk
+    >>> cells = pa.table({"region": ["N", "S", "W", "E"], "firms": [2, 7, 5, 9]})
+    >>> table = dk.Table.from_cells(cells, by={"region": None}, count="firms")
+    >>> first = dk.suppress(table, dk.rules.MinimumFrequency(3), name="first")
+    >>> levels = first.certificate.requirements
+    >>> before = [Earlier("2025", first.published, table.count, levels)]
+    >>> [cell] = check(table.recode("region", {"NS": ["N", "S"]}), before).broken
+    >>> cell.release, cell.codes, cell.lower, cell.upper
+    ('2025', 'region=N', 2, 2)
+    >>> cell.blamed
+    (('count', 'region=W'),)
+    """
+    attacker = attacker or Attacker()
+    own, given, levels, values = _read(tables)
+    known = tuple(dict.fromkeys([*sums, *given]))
+    beside: list[tuple[str, str]] = []
+    broken: list[BrokenCell] = []
+    for group in groups(own, known, earlier):
+        chosen = [own[i] for i in group.new]
+        case = Case(
+            read_beside(chosen, tuple(dict.fromkeys([*known, *group.sums])), group.earlier),
+            group.earlier,
+            [levels[i] for i in group.new],
+            [values[i] for i in group.new],
+            attacker,
+        )
+        with contradictions_named(chosen, known, group.earlier):
+            broken += case.broken(limit - len(broken), progress=progress)
+        beside += case.publication.beside
+    return CheckReport(tuple(table.name for table in own), tuple(beside), tuple(broken))
+
+
+def to_publish(tables: Any) -> tuple[list[Published], tuple[MeasureSum, ...]]:
+    """Tables as they are to be published, in any form that `check` takes, and their sums.
+
+    Raises
+    ------
+    InputError
+        Something else was given.
+    """
+    shown, sums, _, _ = _read(tables)
+    return shown, sums
+
+
+def _read(
+    given: Any,
+) -> tuple[
+    list[Published], tuple[MeasureSum, ...], list[Requirements], list[NDArray[np.int64] | None]
+]:
+    """Tables as they are to be published, sums, levels and original values where known."""
+    if isinstance(given, Publication):
+        tables = list(given.own)
+        return tables, given.sums, [NO_LEVELS] * len(tables), [None] * len(tables)
+    parts: list[Any] = list(given) if isinstance(given, list | tuple) else [given]
+    tables: list[Published] = []
+    levels: list[Requirements] = []
+    values: list[NDArray[np.int64] | None] = []
+    sums: dict[MeasureSum, None] = {}
+    for part in parts:
+        if isinstance(part, Result):
+            tables.append(part.published)
+            levels.append(part.certificate.requirements)
+            values.append(part.table.measure.sum)
+            sums |= dict.fromkeys(part.certificate.proof.publication.sums)
+            continue
+        levels.append(NO_LEVELS)
+        if isinstance(part, Table):
+            nothing = np.zeros(part.shape, dtype=bool)
+            tables.append(publish(part, nothing, part.measure.name))
+            values.append(part.measure.sum)
+        elif isinstance(part, Published):
+            tables.append(part)
+            values.append(None)
+        else:
+            raise InputError(
+                "check() takes tables, published tables and results, not an object of type "
+                f"{type(part).__name__!r}"
+            )
+    return tables, tuple(sums), levels, values

@@ -1,0 +1,189 @@
+"""Random sequences of releases: what was published before undoes no protection, old or new.
+
+The attacker below knows nothing of the package's equations: its unknowns are the records'
+finest combinations, and every published cell of every release is a sum of them.
+"""
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pyarrow as pa
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import Bounds, LinearConstraint, milp
+
+import diskret as dk
+from diskret.errors import ProofError, ProtectionError
+from diskret.release import Earlier
+from diskret.workflow.check import check
+
+X, Y, F = "abcd", "pq", "01"
+ATOMS = list(product(X, Y, F))
+GROUPS = [None, {"ab": "ab"}, {"bc": "bc"}, {"ab": "ab", "cd": "cd"}, {"bcd": "bcd"}]
+FILTERS = [(), (("f", ("1",)),), (("x", ("a", "b")),)]
+FAR = 10_000
+
+
+class Before:
+    """A ledger that forgets nothing and stores nothing."""
+
+    def __init__(self):
+        self.entries = []
+
+    @property
+    def position(self):
+        return str(len(self.entries))
+
+    def earlier(self, tables, sums=()):
+        return self.entries
+
+    def publish(self, name, result):
+        known = result.table.measure.sum, result.certificate.requirements
+        self.entries.append(Earlier(name, result.published, *known))
+
+
+@st.composite
+def records(draw):
+    sizes = st.sampled_from([0, 0, 0, 1, 1, 2, 6])
+    return np.array(draw(st.lists(sizes, min_size=len(ATOMS), max_size=len(ATOMS))))
+
+
+@st.composite
+def release(draw):
+    """How to make one table: its variables, the grouping of x, its filter and its vintage."""
+    by = draw(st.sampled_from([("x",), ("x", "y"), ("y", "x"), ("y",)]))
+    where = draw(st.sampled_from(FILTERS))  # perhaps by a variable that the table shows
+    groups = draw(st.sampled_from(GROUPS)) if "x" in by else None
+    return by, groups, where, draw(st.sampled_from(["", "", "revised"]))
+
+
+def made(count, by, groups, where, vintage):
+    kept = [i for i, atom in enumerate(ATOMS) if _inside(atom, where)]
+    columns = {"x": 0, "y": 1, "f": 2}
+    names = {name: [ATOMS[i][columns[name]] for i in kept] for name in by}
+    frame = pa.table({**names, "n": (count + (vintage != ""))[kept]})
+    frame = frame.group_by(list(by)).aggregate([("n", "sum")])
+    trees = {name: dk.Hierarchy.flat(list({"x": X, "y": Y, "f": F}[name])) for name in by}
+    table = dk.Table.from_cells(frame, by=trees, count="n_sum", vintage=vintage)
+    if groups:
+        table = table.recode("x", {new: list(old) for new, old in groups.items()})
+    return replace(table, where=where)
+
+
+def _inside(atom, where):
+    values = dict(zip("xyf", atom, strict=True))
+    return all(values[name] in codes for name, codes in where)
+
+
+def sums_of_atoms(tables):
+    """A row for each cell of all tables: which finest combinations it holds."""
+    rows = []
+    for table in tables:
+        for at in product(*(range(n) for n in table.shape)):
+            row = np.zeros(len(ATOMS))
+            for i, atom in enumerate(ATOMS):
+                values = dict(zip("xyf", atom, strict=True))
+                row[i] = _inside(atom, table.where) and all(
+                    position == 0 or values[d.name] in d.hierarchy.leaves_below(position)
+                    for position, d in zip(at, table.dimensions, strict=True)
+                )
+            rows.append(row)
+    return np.array(rows)
+
+
+def unprotected(rows, value, hidden, cell):
+    """Whether a count can be narrowed down to less than itself and one more on both sides."""
+    low, high = ends(rows, value, hidden, cell)
+    return low > max(value[cell] - 1, 0) or high < value[cell] + 1
+
+
+def ends(rows, value, hidden, cell):
+    """The smallest and largest count of a cell that whole-numbered records allow."""
+    shown = LinearConstraint(rows[~hidden], value[~hidden], value[~hidden])
+    found = []
+    for sign in (1, -1):
+        answer = milp(
+            sign * rows[cell],
+            constraints=[shown],
+            bounds=Bounds(0, FAR),
+            integrality=np.ones(len(ATOMS)),
+        )
+        assert answer.success
+        found.append(round(sign * answer.fun))
+    return found
+
+
+@settings(max_examples=60)
+@given(records(), st.lists(release(), min_size=2, max_size=4))
+def test_every_primary_of_every_release_stays_protected(count, releases):
+    before, published = Before(), []
+    for number, how in enumerate(releases):
+        table = made(count, *how)
+        try:
+            result = dk.suppress(table, dk.rules.MinimumFrequency(3), ledger=before)
+        except (ProtectionError, ProofError):
+            continue  # nothing is published then
+        before.publish(f"release {number}", result)
+        published.append(result)
+        for vintage in {r.table.vintage for r in published}:
+            alike = [r for r in published if r.table.vintage == vintage]
+            rows = sums_of_atoms([r.table for r in alike])
+            value = rows @ (count + (vintage != ""))
+            hidden = np.concatenate([r.published.suppressed.ravel() for r in alike])
+            primary = np.concatenate([r.status.ravel() == "primary" for r in alike])
+            for cell in np.flatnonzero(primary):
+                assert not unprotected(rows, value, hidden, cell)
+
+
+@settings(max_examples=60)
+@given(records(), st.lists(release(), min_size=1, max_size=2), release())
+def test_check_breaks_what_can_be_computed_and_names_an_irreducible_set(count, releases, new):
+    before, published = Before(), []
+    for number, how in enumerate([(*how[:3], "") for how in releases]):
+        try:
+            result = dk.suppress(made(count, *how), dk.rules.MinimumFrequency(3), ledger=before)
+        except (ProtectionError, ProofError):
+            continue
+        before.publish(f"release {number}", result)
+        published.append(result)
+    table = made(count, *new[:3], "")
+    names = [entry.release for entry in before.entries]
+    report = check(table, before.entries)
+
+    rows = sums_of_atoms([*(r.table for r in published), table])
+    value = rows @ count
+    earlier = [r.published.suppressed.ravel() for r in published]
+    hidden = np.concatenate([*earlier, np.zeros(table.count.size, dtype=bool)])
+    primary = np.concatenate([*(r.status.ravel() == "primary" for r in published), []])
+    broken = {cell for cell in np.flatnonzero(primary) if unprotected(rows, value, hidden, cell)}
+    named = {
+        _position(published, table, (cell.release, cell.codes), names): cell
+        for cell in report.broken
+        if cell.primary
+    }
+    assert set(named) == broken
+    assert report.ok == (not report.broken)
+    first = len(hidden) - table.count.size
+    for cell, told in named.items():
+        own = [_position(published, table, ("", codes), names) for _, codes in told.blamed]
+        assert own and min(own) >= first
+        for published_now in (own, *([o for o in own if o != one] for one in own)):
+            hide = hidden.copy()
+            hide[first:] = True
+            hide[published_now] = False
+            assert unprotected(rows, value, hide, cell) == (published_now is own)
+
+
+def _position(published, table, cell, names):
+    """Where a cell stands among all tables."""
+    release, codes = cell
+    start = 0
+    for number, one in enumerate([*(r.table for r in published), table]):
+        last = number == len(published)
+        if (last and not release) or (not last and release == names[number]):
+            where = dict(part.split("=") for part in codes.split(", "))
+            at = tuple(d.hierarchy.position[where[d.name]] for d in one.dimensions)
+            return start + int(np.ravel_multi_index(at, one.shape))
+        start += one.count.size
+    raise AssertionError(cell)
