@@ -5,8 +5,8 @@ python benchmarks/ledger.py [small | programme | hard | rare]
 ``programme``: 20 tables by two of seven variables in each of ten periods. ``hard``: 200 tables
 by two of 21 variables in one period. ``rare``: as ``programme`` with categories so rare that
 margins are hidden, too, which ties all tables of a period. ``small``: five tables of one period.
-Each table has about 5,000 cells (small: 1,000). Checked are a new pair of variables, and a table that is there already
-with two categories combined, of which all cells would be published.
+Each table has about 5,000 cells (small: 1,000). Checked are a new pair of variables, and a table
+that is there already with two categories combined, of which all cells would be published.
 """
 
 from __future__ import annotations
