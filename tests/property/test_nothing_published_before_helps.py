@@ -33,7 +33,7 @@ class Before:
 
     @property
     def position(self):
-        return len(self.entries)
+        return str(len(self.entries))
 
     def earlier(self, tables, sums=()):
         return self.entries

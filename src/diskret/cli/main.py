@@ -7,6 +7,7 @@ import typer
 from diskret import __version__
 from diskret.cli.audit import audit
 from diskret.cli.demo import demo
+from diskret.cli.ledger import ledger
 from diskret.cli.protect import protect
 from diskret.cli.verify import verify
 
@@ -40,6 +41,7 @@ app.command()(demo)
 app.command()(protect)
 app.command()(verify)
 app.command()(audit)
+app.add_typer(ledger, name="ledger")
 
 
 def main() -> None:

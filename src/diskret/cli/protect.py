@@ -7,7 +7,7 @@ import typer
 
 from diskret.cli.options import DebugOption
 from diskret.cli.outcome import reported
-from diskret.cli.texts import Language
+from diskret.cli.texts import TEXTS, Language
 
 
 def protect(
@@ -45,3 +45,7 @@ def protect(
             written, results = run_job(job, folder=folder, progress=progress)
         shown_in = language or Language(job.output.language)
         show_results(results, written, shown_in, job.output.symbols)
+        if job.output.ledger is not None:
+            name = job.output.release or written.resolve().name
+            entered = TEXTS[shown_in].ledger_entered
+            typer.echo(entered.format(release=name))

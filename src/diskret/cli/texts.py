@@ -38,6 +38,22 @@ class Texts:
     unbounded: str
     exact: str
     safe_from_exact: str
+    ledger_columns: str
+    ledger_published: str
+    ledger_recorded: str
+    ledger_withdrawn: str
+    ledger_withdrawn_now: str
+    ledger_by: str
+    ledger_intervals: str
+    ledger_perturbed: str
+    ledger_fingerprint: str
+    ledger_fits: str
+    ledger_exact: str
+    ledger_close: str
+    ledger_already: str
+    ledger_blamed: str
+    ledger_breaks: str
+    ledger_entered: str
     error: str
     refused: str
     warning: str
@@ -78,6 +94,31 @@ TEXTS = {
             "No suppressed cell can be recomputed exactly. Whether the intervals are wide enough "
             "depends on the office's rules."
         ),
+        ledger_columns="Release, Date, Who, Tables, Status",
+        ledger_published="published",
+        ledger_recorded="recorded, not written by diskret",
+        ledger_withdrawn="withdrawn on {when} by {who}: {why}",
+        ledger_withdrawn_now=(
+            "{name} is noted as withdrawn. The world has seen it, so new tables are still "
+            "protected against it."
+        ),
+        ledger_by="{who}, {when}",
+        ledger_intervals="with intervals for the suppressed cells",
+        ledger_perturbed="perturbed",
+        ledger_fingerprint="fingerprint of the original table",
+        ledger_fits=(
+            "Nothing speaks against publishing these tables as they are: beside {tables} tables "
+            "published earlier every cell protected then stays protected, and no cell suppressed "
+            "here can be computed exactly."
+        ),
+        ledger_exact="{table}: {cell} could be computed exactly",
+        ledger_close="{table}: {cell} could be computed too closely",
+        ledger_already="{table}: {cell} is not protected even without these tables",
+        ledger_blamed="because these cells would be published: {cells}",
+        ledger_breaks=(
+            "Do not publish these tables as they are. Protect them anew, beside the ledger."
+        ),
+        ledger_entered="Recorded in the ledger as {release}",
         error="Error: {message}",
         refused="Refused: {message}",
         warning="Warning: {message}",
@@ -123,6 +164,32 @@ TEXTS = {
             "Kein gesperrtes Feld lässt sich exakt zurückrechnen. Ob die Intervalle weit genug "
             "sind, entscheiden die Regeln des Hauses."
         ),
+        ledger_columns="Veröffentlichung, Datum, Wer, Tabellen, Stand",
+        ledger_published="veröffentlicht",
+        ledger_recorded="nachgetragen, nicht mit diskret geschrieben",
+        ledger_withdrawn="zurückgezogen am {when} von {who}: {why}",
+        ledger_withdrawn_now=(
+            "{name} ist als zurückgezogen vermerkt. Die Welt kennt sie; neue Tabellen werden "
+            "weiterhin auch gegen sie geschützt."
+        ),
+        ledger_by="{who}, {when}",
+        ledger_intervals="mit Intervallen für die gesperrten Felder",
+        ledger_perturbed="überlagert",
+        ledger_fingerprint="Fingerabdruck der Originaltabelle",
+        ledger_fits=(
+            "Nichts spricht dagegen, diese Tabellen so zu veröffentlichen: Neben {tables} früher "
+            "veröffentlichten Tabellen bleibt jedes damals geschützte Feld geschützt, und kein "
+            "hier gesperrtes Feld lässt sich exakt berechnen."
+        ),
+        ledger_exact="{table}: {cell} ließe sich exakt berechnen",
+        ledger_close="{table}: {cell} ließe sich zu genau berechnen",
+        ledger_already="{table}: {cell} ist auch ohne diese Tabellen nicht geschützt",
+        ledger_blamed="weil diese Felder veröffentlicht würden: {cells}",
+        ledger_breaks=(
+            "Diese Tabellen dürfen so nicht veröffentlicht werden. Sie sind neben dem Verzeichnis "
+            "neu zu schützen."
+        ),
+        ledger_entered="Im Verzeichnis eingetragen als {release}",
         error="Fehler: {message}",
         refused="Verweigert: {message}",
         warning="Warnung: {message}",

@@ -24,11 +24,11 @@ from diskret.workflow.relevant import relevant
 
 
 class KnownBefore(Protocol):
-    """What is asked of a ledger: the tables of earlier releases, and how many entries it has."""
+    """What is asked of a ledger: the tables of earlier releases, and what state it is in."""
 
     @property
-    def position(self) -> int:
-        """Number of entries; another number says that something was entered since."""
+    def position(self) -> str:
+        """The state it is in; another one says that something was entered since."""
         ...
 
     def earlier(

@@ -290,9 +290,11 @@ def _output(section: Section, names: list[str]) -> Output:
     section.check(
         optional=(
             *("folder", "formats", "language", "symbols"),
-            *("template", "intervals", "combined"),
+            *("template", "intervals", "combined", "ledger", "release"),
         )
     )
+    if "release" in section and "ledger" not in section:
+        raise section.error("'release' names an entry of a ledger: 'ledger' is missing", "release")
     return Output(
         folder=section.file.parent / section.text("folder", "out"),
         formats=section.choices("formats", ("csv", "xlsx"), _FORMATS),
@@ -301,7 +303,15 @@ def _output(section: Section, names: list[str]) -> Output:
         intervals=section.flag("intervals", False),
         template=section.existing_file("template") if "template" in section else None,
         combined=_combined(section, names),
+        ledger=_ledger(section),
+        release=section.text("release", None),
     )
+
+
+def _ledger(section: Section) -> str | None:
+    """A file, seen from the folder of the job file, or a url."""
+    place = section.text("ledger", None)
+    return place if place is None or "://" in place else str(section.file.parent / place)
 
 
 def _combined(section: Section, names: list[str]) -> str | dict[str, tuple[str, ...]] | None:

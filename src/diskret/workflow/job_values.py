@@ -230,6 +230,8 @@ class Output:
     template: Path | None = None
     combined: str | Mapping[str, tuple[str, ...]] | None = None
     intervals: bool = False
+    ledger: str | None = None
+    release: str | None = None
 
 
 @dataclass(frozen=True)

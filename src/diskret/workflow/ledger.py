@@ -91,8 +91,8 @@ class Ledger:
     # ── reading ─────────────────────────────────────────────────────────────────
 
     @property
-    def position(self) -> int:
-        """Number of entries; it grows with every change."""
+    def position(self) -> str:
+        """Number and seal of the last entry: equal as long as nothing was entered."""
         with store.read(self._store) as connection:
             return store.position(connection, self._store)
 
@@ -164,8 +164,14 @@ class Ledger:
         before = self.earlier(shown, [*sums, *given])
         return check(tables, before, sums=sums, attacker=attacker, limit=limit, progress=progress)
 
-    def verify(self) -> int:
+    def verify(self, releases: Sequence[str | PathLike[str]] = ()) -> int:
         """Check every entry, and every cell of every table.
+
+        Parameters
+        ----------
+        releases
+            Folders of published releases, with the office's files. Each says which entry it is;
+            so it is found out if an old copy was put in the ledger's place.
 
         Returns
         -------
@@ -178,7 +184,7 @@ class Ledger:
             Something was changed, removed, added or reordered; names the entry.
         """
         with store.read(self._store) as connection:
-            return store.verify(connection, self._store)
+            return store.verify(connection, self._store, releases)
 
     # ── adding ──────────────────────────────────────────────────────────────────
 
@@ -238,11 +244,11 @@ class Ledger:
         with store.change(self._store) as connection:
             entries = store.entries(connection, self._store)
             _check_free(entries, name)
-            for group in _together(results):
-                sums = group[0].certificate.proof.publication.sums
-                wanted = related(entries, [kind_of(r.published) for r in group], sums)
-                if wanted:
-                    again(group, store.load(connection, self._store, wanted))
+            position = store.position(connection, self._store)
+            wanted, shared = _tied(entries, results)
+            moved = any(result.position != position for result in results)
+            if wanted and (moved or shared or intervals):
+                again(results, store.load(connection, self._store, wanted))
 
             def described() -> tuple[Entry, list[Row]]:
                 return _described(results, name, who, keys)
@@ -402,12 +408,21 @@ def _check_known(table: Published, value: NDArray[np.int64] | None, levels: Requ
         raise InputError(f"requirements= of {table.name!r} name cells that it does not have")
 
 
-def _together(results: Sequence[Result]) -> list[list[Result]]:
-    """Results by what they were protected together with."""
+def _tied(
+    entries: Sequence[Entry], results: Sequence[Result]
+) -> tuple[list[tuple[Entry, int]], bool]:
+    """Earlier tables, and whether they tie results that were not protected together."""
     groups: dict[int, list[Result]] = {}
     for result in results:
         groups.setdefault(id(result.certificate.proof), []).append(result)
-    return list(groups.values())
+    found: dict[tuple[int, int], tuple[Entry, int]] = {}
+    number = 0
+    for group in groups.values():
+        sums = group[0].certificate.proof.publication.sums
+        own = related(entries, [kind_of(result.published) for result in group], sums)
+        number += len(own)
+        found |= {(entry.number, at): (entry, at) for entry, at in own}
+    return [found[key] for key in sorted(found)], number > len(found)
 
 
 def _check_free(entries: Sequence[Entry], name: str) -> None:

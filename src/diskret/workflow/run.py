@@ -6,7 +6,9 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from diskret.attack import Attacker
@@ -19,11 +21,14 @@ from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
 from diskret.rules import MinimumFrequency, PPercent
 from diskret.tables import MeasureSum, Published, Table
+from diskret.workflow.beside import groups
 from diskret.workflow.job import Job, Records, TableJob
 from diskret.workflow.job_cells import table_of_cells
 from diskret.workflow.job_derived import derived_of
 from diskret.workflow.last_period import knowing_last_period
+from diskret.workflow.ledger import Ledger
 from diskret.workflow.linked import linked
+from diskret.workflow.plan import publish
 from diskret.workflow.result import Result
 from diskret.workflow.suppress import suppress
 from diskret.workflow.tabulate import tabulate
@@ -38,6 +43,8 @@ def run_job(
     progress: Progress = silent,
 ) -> tuple[Path, list[Result]]:
     """Tabulate, protect, prove and write every table of a job; all or nothing.
+
+    If the job names a ledger, what is written is recorded there as well.
 
     Parameters
     ----------
@@ -55,31 +62,36 @@ def run_job(
     tuple
         The folder and a result for each table, in the order of the job.
     """
+    # a ledger that cannot be opened is found before any work is done
+    ledger = None if job.output.ledger is None else Ledger(job.output.ledger, keys)
     records = None if job.records is None else job.records.open()
     with _engine(job, records) as engine:
         tables: list[Table] = []
         for table in job.tables:
             with _told_for(job, table):
                 tables.append(_tabulated(table, records, engine, progress))
-    results = _protected(job, tables, SecretKeys.load(keys) if job.keyed_ties else None, progress)
+    ties = SecretKeys.load(keys) if job.keyed_ties else None
+    results = _protected(job, tables, ties, ledger, progress)
     derived, releases = derived_of(job.derived, results)
     language = job.output.language
     titles = {t.name: t.title[language] for t in job.tables if language in t.title}
-    written = write(
-        results,
-        folder or job.output.folder,
-        job.output.formats,
-        language=language,
-        symbols=job.output.symbols,
-        titles=titles,
-        template=job.output.template,
-        intervals=job.output.intervals,
-        keys=keys,
-        derived=derived,
-        combined=job.output.combined,
-        releases=releases,
-        progress=progress,
-    )
+    written = Path(folder or job.output.folder)
+    options: dict[str, Any] = {
+        "formats": job.output.formats,
+        "language": language,
+        "symbols": job.output.symbols,
+        "titles": titles,
+        "template": job.output.template,
+        "intervals": job.output.intervals,
+        "derived": derived,
+        "combined": job.output.combined,
+        "releases": releases,
+        "progress": progress,
+    }
+    if ledger is None:
+        write(results, written, keys=keys, **options)
+    else:
+        ledger.publish(results, written, name=job.output.release, **options)
     return written, results
 
 
@@ -168,8 +180,8 @@ def _tabulated(
         made = table_of_cells(table, table.cells)
     else:
         made = _of_records(table, records, engine, progress)
-    for column, groups in table.recode.items():
-        made = made.recode(column, groups)
+    for column, combined in table.recode.items():
+        made = made.recode(column, combined)
     chosen = made[table.measure]
     return chosen if table.rounding is None else chosen.rounded(table.rounding)
 
@@ -198,11 +210,15 @@ def _of_records(
 
 
 def _protected(
-    job: Job, tables: Sequence[Table], keys: SecretKeys | None, progress: Progress
+    job: Job,
+    tables: Sequence[Table],
+    keys: SecretKeys | None,
+    ledger: Ledger | None,
+    progress: Progress,
 ) -> list[Result]:
     """A result for each table; tables that are tied to each other are protected together."""
     results: dict[int, Result] = {}
-    for group in linked(tables, [MeasureSum.read(text) for text in job.sums]):
+    for group in _tied(job, tables, ledger):
         orders = [job.tables[i] for i in group]
         measures = {order.measure for order in orders}
         found = suppress(
@@ -215,6 +231,7 @@ def _protected(
             frozen=[_frozen(order) for order in orders],
             previous=[_previous(job, order) for order in orders],
             previous_discount=[order.previous_discount for order in orders],
+            ledger=ledger,
             keys=keys,
             time_limit=orders[0].time_limit,
             budget=orders[0].budget,
@@ -223,6 +240,20 @@ def _protected(
         )
         results |= dict(zip(group, found, strict=True))
     return [results[i] for i in range(len(tables))]
+
+
+def _tied(job: Job, tables: Sequence[Table], ledger: Ledger | None) -> list[Sequence[int]]:
+    """Which tables have to be protected together, perhaps because of what was published before."""
+    sums = [MeasureSum.read(text) for text in job.sums]
+    found: list[Sequence[int]] = [*linked(tables, sums)]
+    if ledger is None:
+        return found
+    names = [order.name for order in job.tables]
+    shown = [
+        publish(table, np.zeros(table.shape, dtype=bool), name)
+        for table, name in zip(tables, names, strict=True)
+    ]
+    return [group.new for group in groups(shown, sums, ledger.earlier(shown, sums))]
 
 
 def _attacker(job: Job, tables: Sequence[TableJob]) -> Attacker:

@@ -244,7 +244,7 @@ class _Options:
     time_limit: float | None
     budget: int | None
     progress: Progress
-    position: int | None
+    position: str | None
 
 
 def _check_budget(budget: Any) -> int | None:

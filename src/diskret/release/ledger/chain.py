@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -114,8 +114,8 @@ def read_entries(connection: Connection, keys: SecretKeys, name: str) -> list[En
     for number, row in enumerate(rows, start=1):
         if row.number != number or row.seal != _seal(keys, last, row.number, row.text):
             raise VerificationError(
-                f"the ledger {name} was changed: {_title(row.number, row.text)} does not follow "
-                f"{found[-1].title if found else _FIRST}{_RESTORE}"
+                f"the ledger {name} was changed at place {number}: {_title(row.number, row.text)} "
+                f"does not follow {found[-1].title if found else _FIRST}{_RESTORE}"
             )
         last = row.seal
         found.append(from_text(row.text))
@@ -180,6 +180,32 @@ def check_all(connection: Connection, keys: SecretKeys, name: str) -> int:
             f"{entries[added[0][0] - 1].title}{_RESTORE}"
         )
     return len(entries)
+
+
+def check_mark(
+    connection: Connection, keys: SecretKeys, name: str, mark: Mapping[str, Any]
+) -> None:
+    """Check that the ledger holds the entry that a release says it is.
+
+    Raises
+    ------
+    VerificationError
+        It does not: the release belongs to another ledger, or this one has forgotten it.
+    """
+    head = read_head(connection, keys, name)
+    about = f"release {mark.get('release')!r}"
+    if mark.get("ledger") != head.ledger:
+        raise VerificationError(f"{about} belongs to another ledger than {name}")
+    row = connection.execute(
+        select(schema.entries.c.seal).where(
+            schema.entries.c.number == mark.get("entry"), schema.entries.c.number <= head.entries
+        )
+    ).first()
+    if row is None or row.seal != mark.get("seal"):
+        raise VerificationError(
+            f"{about} is entry {mark.get('entry')} of the ledger {name}, which holds no such entry "
+            f"any more: it is an old copy{_RESTORE}"
+        )
 
 
 # ── adding ──────────────────────────────────────────────────────────────────────────

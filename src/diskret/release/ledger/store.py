@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -120,9 +121,10 @@ def entries(connection: Connection, store: Store) -> list[Entry]:
     return chain.read_entries(connection, store.keys, store.name)
 
 
-def position(connection: Connection, store: Store) -> int:
-    """How many entries there are."""
-    return chain.read_head(connection, store.keys, store.name).entries
+def position(connection: Connection, store: Store) -> str:
+    """Number and seal of the last entry: no other ledger, and no other state of it, has it."""
+    head = chain.read_head(connection, store.keys, store.name)
+    return f"{head.entries} {head.last}"
 
 
 def load(
@@ -136,9 +138,32 @@ def load(
     ]
 
 
-def verify(connection: Connection, store: Store) -> int:
-    """Check every entry and table; the number of entries."""
-    return chain.check_all(connection, store.keys, store.name)
+def verify(
+    connection: Connection, store: Store, folders: Sequence[str | PathLike[str]] = ()
+) -> int:
+    """Check every entry and table, and that releases in folders are among them.
+
+    Returns
+    -------
+    int
+        The number of entries.
+
+    Raises
+    ------
+    InputError
+        A folder holds no release of a ledger.
+    VerificationError
+        Names what is not as it was entered.
+    """
+    number = chain.check_all(connection, store.keys, store.name)
+    for folder in folders:
+        path = Path(folder) / "internal" / LEDGER
+        try:
+            mark = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise InputError(f"{path} cannot be read: {error}") from None
+        chain.check_mark(connection, store.keys, store.name, mark)
+    return number
 
 
 def add(connection: Connection, store: Store, entry: Entry, rows: Sequence[Row] = ()) -> Entry:
@@ -210,8 +235,8 @@ def _leave_mark(stage: Stage, store: Store, head: chain.Head, entry: Entry) -> N
     """Say among the office's files which entry this is: a ledger that lost it is found out."""
     content = {
         "schema": _SCHEMA,
-        "ledger": store.name,
-        "id": head.ledger,
+        "name": store.name,
+        "ledger": head.ledger,
         "release": entry.release,
         "entry": entry.number,
         "seal": chain.sealed(store.keys, head, entry),

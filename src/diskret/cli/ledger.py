@@ -1,0 +1,150 @@
+"""``diskret ledger``: what was published, and what may be published beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from diskret.cli.options import DebugOption, LanguageOption
+from diskret.cli.outcome import REFUSED, reported
+from diskret.cli.show import terminal
+from diskret.cli.texts import TEXTS, Language, number
+
+if TYPE_CHECKING:
+    from diskret.release.ledger import Release
+    from diskret.workflow.ledger import Ledger
+
+ledger = typer.Typer(
+    help="What was published: list it, show it, check new tables against it, withdraw a release.",
+    no_args_is_help=True,
+)
+
+LedgerOption = Annotated[
+    str,
+    typer.Option(
+        "--ledger",
+        metavar="FILE|URL",
+        envvar="DISKRET_LEDGER",
+        show_envvar=True,
+        # a url may hold a password
+        show_default=False,
+        help="The ledger: a SQLite file, or the url of a PostgreSQL database.",
+    ),
+]
+
+
+@ledger.command("list")
+def list_releases(
+    place: LedgerOption, language: LanguageOption = Language.en, debug: DebugOption = False
+) -> None:
+    """List all releases, withdrawn ones too."""
+    with reported(language, debug):
+        texts, console = TEXTS[language], terminal()
+        releases = _opened(place).releases()
+        shown = Table(*texts.ledger_columns.split(", "))
+        for release in releases:
+            entry = release.entry
+            names = ", ".join(note.name for note in entry.tables)
+            shown.add_row(
+                *(Text(cell) for cell in (entry.release, entry.when[:10], entry.who, names)),
+                Text(_status(release, language)),
+            )
+        console.print(shown)
+
+
+@ledger.command("show")
+def show_release(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of a release.")],
+    place: LedgerOption,
+    language: LanguageOption = Language.en,
+    debug: DebugOption = False,
+) -> None:
+    """Show a release: who published it and when, its tables and their fingerprints."""
+    with reported(language, debug):
+        texts, console = TEXTS[language], terminal()
+        release = _opened(place).release(name)
+        entry = release.entry
+        console.print(Text(f"{entry.release}: {_status(release, language)}", style="bold"))
+        console.print(Text(texts.ledger_by.format(who=entry.who, when=entry.when)))
+        for line in (entry.folder, entry.why):
+            if line:
+                console.print(Text(line), soft_wrap=True)
+        for note in entry.tables:
+            population = "; ".join(f"{name} = {', '.join(codes)}" for name, codes in note.where)
+            about = (note.measure, " × ".join(note.variables), note.vintage, population)
+            console.print(Text(f"{note.name}: {', '.join(filter(None, about))}"), soft_wrap=True)
+            count = texts.cells.format(
+                cells=number(note.cells, 0, language),
+                suppressed=number(note.suppressed, 0, language),
+            )
+            parts = [
+                f"{texts.ledger_perturbed}: {note.perturbed}" if note.perturbed else count,
+                texts.ledger_intervals if note.intervals and not note.perturbed else "",
+                note.fingerprint and f"{texts.ledger_fingerprint}: {note.fingerprint}",
+            ]
+            for part in filter(None, parts):
+                console.print(Text(f"  {part}"), soft_wrap=True)
+
+
+@ledger.command()
+def check(
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="A release, or its public files.")
+    ],
+    place: LedgerOption,
+    language: LanguageOption = Language.en,
+    debug: DebugOption = False,
+) -> None:
+    """Say whether tables may be published as they are, beside all that was published."""
+    with reported(language, debug):
+        from diskret.workflow.released import read_release
+
+        texts = TEXTS[language]
+        report = _opened(place).check(read_release(folder))
+        for cell in report.broken:
+            table = f"{cell.release}/{cell.table}" if cell.release else cell.table
+            said = texts.ledger_exact if cell.lower == cell.upper else texts.ledger_close
+            if cell.already:
+                said = texts.ledger_already
+            blamed = "; ".join(f"{name}: {codes}" for name, codes in cell.blamed)
+            typer.echo(said.format(table=table, cell=cell.codes))
+            if blamed:
+                typer.echo(f"  {texts.ledger_blamed.format(cells=blamed)}")
+        if not report.ok:
+            typer.secho(texts.ledger_breaks, fg="red")
+            raise typer.Exit(REFUSED)
+        beside = number(len(report.beside), 0, language)
+        typer.secho(texts.ledger_fits.format(tables=beside), fg="green")
+
+
+@ledger.command()
+def withdraw(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of a release.")],
+    why: Annotated[str, typer.Option(help="The reason.")],
+    place: LedgerOption,
+    who: Annotated[str | None, typer.Option(help="By whom; default: the login's name.")] = None,
+    language: LanguageOption = Language.en,
+    debug: DebugOption = False,
+) -> None:
+    """Note that a release was withdrawn; the world has seen it, so it counts as before."""
+    with reported(language, debug):
+        _opened(place).withdraw(name, why, who)
+        typer.echo(TEXTS[language].ledger_withdrawn_now.format(name=name))
+
+
+def _opened(place: str) -> Ledger:
+    from diskret.workflow.ledger import Ledger
+
+    return Ledger(place, create=False)
+
+
+def _status(release: Release, language: Language) -> str:
+    texts = TEXTS[language]
+    if release.withdrawn is not None:
+        gone = release.withdrawn
+        return texts.ledger_withdrawn.format(when=gone.when[:10], who=gone.who, why=gone.why)
+    return texts.ledger_recorded if release.entry.kind == "record" else texts.ledger_published
