@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from diskret.attack.world import world
 from diskret.errors import InputError
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def not_claimed(publication: Publication, attacker: Attacker) -> Text:
         "Keine Aussage gegenüber Wissen aus anderen Quellen, das über die genannte Art von "
         "Angreifer hinausgeht.",
     ]
-    if len(others) > 1:
+    if not world(publication).complete:
         english.append(
             "Nothing is claimed about what three or more of these tables say of their common "
             "records beyond common cells, overlapping categories, filters and sums of measures."
