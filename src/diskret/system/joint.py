@@ -27,7 +27,9 @@ _EXAMPLES = 3
 _LARGEST = 2**62
 
 
-def joint_system(tables: Sequence[Table], sums: Sequence[MeasureSum] = ()) -> System:
+def joint_system(
+    tables: Sequence[Table], sums: Sequence[MeasureSum] = (), combinations: bool = False
+) -> System:
     """The system of several tables over the same records.
 
     Its cells are those of the tables, one table after the other, and behind them cells that
@@ -41,6 +43,9 @@ def joint_system(tables: Sequence[Table], sums: Sequence[MeasureSum] = ()) -> Sy
         Tables of one kind: counts, or sums with the same decimals.
     sums
         Equations between measures.
+    combinations
+        Whether combinations of codes that no table shows are among the cells, where pairs of
+        tables do not say everything (see [`circles`][diskret.hierarchy.circles.circles]).
 
     Raises
     ------
@@ -49,6 +54,8 @@ def joint_system(tables: Sequence[Table], sums: Sequence[MeasureSum] = ()) -> Sy
     """
     known = np.concatenate([table.measure.sum.ravel() for table in tables])
     grids = _grids(tables, len(known))
+    if combinations:
+        grids += _crossed(grids, max(int(grid.number.max()) for grid in grids) + 1)
     signed = {_kind(grid) for grid in grids if not grid.table.nonnegative}
     defined, rows = _by_kind(grids)
     rows += _parts(grids)
@@ -103,7 +110,7 @@ def _grids(tables: Sequence[Table], latent: int) -> list[_Grid]:
         latent += int(new.sum())
         start += size
         grids.append(_Grid(table, axes, number))
-    return grids + _crossed(grids, latent)
+    return grids
 
 
 def _crossed(grids: Sequence[_Grid], latent: int) -> list[_Grid]:

@@ -47,11 +47,14 @@ def plan(
     time_limit: float | None,
     budget: int | None = None,
     progress: Progress,
+    combinations: bool = False,
 ) -> Problem:
     """What has to be hidden, what must not be, and what hiding costs.
 
     Several tables are one problem; their cells follow each other, and behind them come
-    cells that nobody publishes, which may change freely.
+    cells that nobody publishes, which may change freely: `combinations` of codes, too, if asked
+    for. Only attacks that pairs of tables do not explain need these, and they make it harder to
+    find a cheap pattern.
 
     Raises
     ------
@@ -62,7 +65,9 @@ def plan(
     """
     each = zip(tables, sensitivities, names, costs, frozen, previous, discounts, strict=True)
     parts = [_part(attacker, keys, *own) for own in each]
-    system = System.of_table(tables[0]) if len(tables) == 1 else joint_system(tables, sums)
+    system = (
+        System.of_table(tables[0]) if len(tables) == 1 else joint_system(tables, sums, combinations)
+    )
     starts = np.cumsum([0, *(part.cost.size for part in parts)]).tolist()
     unpublished = len(system.value) - starts[-1]
     start = np.zeros(len(system.value), dtype=bool)

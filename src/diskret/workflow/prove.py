@@ -34,6 +34,7 @@ def prove(
     pattern: Pattern,
     attacker: Attacker,
     public: Callable[[NDArray[np.bool_]], Publication],
+    finer: Callable[[], Problem] | None = None,
 ) -> tuple[Publication, Examination, Targets, int]:
     """Attack a pattern as it would be published, and extend it until every requirement holds.
 
@@ -47,6 +48,8 @@ def prove(
         Against whom to prove.
     public
         What the world sees when these cells are suppressed.
+    finer
+        Makes the same problem with more unpublished cells behind, for repairs.
 
     Returns
     -------
@@ -83,9 +86,13 @@ def prove(
         if factor:
             failing = examination.cell[missed]
             stronger = _stronger(problem.requirements, failing, factor)
+            problem, finer = problem if finer is None else finer(), None
             start = (
-                pattern.suppressed if problem.start is None else problem.start | pattern.suppressed
+                np.zeros(len(problem.cost), dtype=bool)
+                if problem.start is None
+                else problem.start.copy()
             )
+            start[: len(original)] |= pattern.suppressed[: len(original)]
             # whatever limits the search for a cheap pattern, a safe one has to be found
             extended = replace(
                 problem, requirements=stronger, start=start, deadline=None, work=Work()

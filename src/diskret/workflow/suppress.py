@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from os import PathLike
 from typing import Any, overload
 
@@ -280,7 +281,8 @@ def _protected(
     sums: Sequence[MeasureSum],
     options: _Options,
 ) -> list[Result]:
-    problem = plan(
+    planned = partial(
+        plan,
         tables,
         [order.sensitivity for order in orders],
         names=[order.name for order in orders],
@@ -295,6 +297,7 @@ def _protected(
         budget=options.budget,
         progress=options.progress,
     )
+    problem = planned()
     pattern = sound(problem, options.method(problem))
     work = problem.work.done
 
@@ -304,7 +307,13 @@ def _protected(
         shown = (publish(o.table, p, o.name) for o, p in zip(orders, parts, strict=True))
         return Publication(tuple(shown), sums_between(tables, sums))
 
-    proven, examination, targets, repaired = prove(problem, pattern, options.attacker, public)
+    proven, examination, targets, repaired = prove(
+        problem,
+        pattern,
+        options.attacker,
+        public,
+        partial(planned, combinations=True) if len(tables) > 2 else None,
+    )
     certificates = certify(
         proven,
         options.attacker,
