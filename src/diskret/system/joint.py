@@ -166,6 +166,18 @@ def _kind(grid: _Grid) -> _Kind:
     return grid.table.measure.name, grid.table.vintage
 
 
+def definitions(tables: Sequence[Table]) -> list[NDArray[np.int64]]:
+    """What the cells of each table are restricted to, whatever their measure.
+
+    Numbers in the shape of each table; equal where population and codes are the same.
+    """
+    grids = _grids(tables, 0)
+    return [
+        where[tuple(slice(axis.public) for axis in grid.axes)].reshape(grid.table.shape)
+        for where, grid in zip(_restrictions(grids), grids, strict=True)
+    ]
+
+
 # ── definitions ─────────────────────────────────────────────────────────────────────
 
 

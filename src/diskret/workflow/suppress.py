@@ -34,6 +34,7 @@ from diskret.suppression import (
 )
 from diskret.tables import MeasureSum, Publication, Table
 from diskret.workflow.beforehand import check_names
+from diskret.workflow.empty_cells import known_empty
 from diskret.workflow.linked import default_names, linked, sums_between
 from diskret.workflow.orders import Order, checked_tables, for_each, orders
 from diskret.workflow.plan import Cost, plan, publish, requirements
@@ -217,13 +218,31 @@ def suppress(
         _check_budget(budget),
         progress,
     )
-    results: list[Result | None] = [None] * len(ordered)
-    for group in linked(tables, equations):
-        of_group = _protect([ordered[i] for i in group], equations, options)
-        for i, result in zip(group, of_group, strict=True):
-            results[i] = result
-    done = [result for result in results if result is not None]
+    results: dict[int, Result] = {}
+    waiting = groups = linked(tables, equations)
+    shown = [o.table.empty & (not o.sensitivity.zeros_may_hide) for o in ordered]
+    while waiting:
+        for group in waiting:
+            stays = _empty_elsewhere(ordered, shown)
+            of_group = _protect([ordered[i].staying(stays[i]) for i in group], equations, options)
+            for i, result in zip(group, of_group, strict=True):
+                results[i] = result
+                shown[i] |= result.published.empty
+        # a table that was protected later may show what an earlier one hides
+        stays = _empty_elsewhere(ordered, shown)
+        hidden = {i for i, r in results.items() if (r.published.suppressed & stays[i]).any()}
+        waiting = [group for group in groups if hidden & {*group}]
+    done = [results[i] for i in range(len(ordered))]
     return done[0] if alone else done
+
+
+def _empty_elsewhere(
+    orders: Sequence[Order], shown: Sequence[NDArray[np.bool_]]
+) -> list[NDArray[np.bool_]]:
+    """Empty cells that need not be hidden, as some table shows them."""
+    if len(orders) == 1 or not any(order.sensitivity.zeros_may_hide for order in orders):
+        return [np.zeros(order.table.shape, dtype=bool) for order in orders]
+    return known_empty([order.table for order in orders], shown)
 
 
 @dataclass(frozen=True, eq=False)
