@@ -240,7 +240,12 @@ def _texts_fit(
     certificate: Mapping[str, Any], publication: Publication, outer: int, earlier: int
 ) -> bool:
     kinds = (Attacker(), Attacker(zeros_known=True))
-    admissible = [not_claimed(publication, kind, earlier) for kind in kinds]
+    # what three tables say together can be told if all of them are there
+    missing = earlier > len(publication.beside)
+    admissible = [
+        not_claimed(publication, kind, earlier, complete)
+        for kind, complete in product(kinds, (True, False) if missing else (None,))
+    ]
     return (
         certificate.get("claimed") == claimed(publication, outer, earlier)
         and certificate.get("not_claimed") in admissible
