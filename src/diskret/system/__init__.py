@@ -2,6 +2,6 @@
 
 from diskret.system.cells import Cell
 from diskret.system.equations import System
-from diskret.system.joint import joint_system
+from diskret.system.joint import definitions, joint_system
 
-__all__ = ["Cell", "System", "joint_system"]
+__all__ = ["Cell", "System", "definitions", "joint_system"]

@@ -25,7 +25,7 @@ from diskret.release.ledger import Entry, Release, Row, TableNote
 from diskret.tables import MeasureSum, Perturbed, Publication, Published, Table, together
 from diskret.tables.perturbed import stands_for
 from diskret.workflow.again import attack_again
-from diskret.workflow.check import CheckReport, check, to_publish
+from diskret.workflow.check import WORK, CheckReport, check, to_publish
 from diskret.workflow.fingerprint import fingerprint
 from diskret.workflow.related import kind_of, related
 from diskret.workflow.result import Result
@@ -145,7 +145,7 @@ class Ledger:
         *,
         sums: Sequence[MeasureSum] = (),
         attacker: Attacker | None = None,
-        limit: int = 20,
+        limit: int | None = WORK,
         progress: Progress = silent,
     ) -> CheckReport:
         """Whether tables may be published as they are, and if not, what breaks which release.

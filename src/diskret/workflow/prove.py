@@ -62,6 +62,7 @@ def prove(
     pattern: Pattern,
     attacker: Attacker,
     public: Callable[[NDArray[np.bool_]], Publication],
+    finer: Callable[[], Problem] | None = None,
     earlier: Sequence[Earlier] = (),
 ) -> Proven:
     """Attack a pattern as it would be published, and extend it until every requirement holds.
@@ -76,8 +77,10 @@ def prove(
         Against whom to prove.
     public
         What the world sees when these cells are suppressed.
+    finer
+        Makes the same problem with more unpublished cells behind, for repairs.
     earlier
-        What it saw before: the last tables of the publication.
+        What the world saw before: the last tables of the publication.
 
     Raises
     ------
@@ -117,9 +120,13 @@ def prove(
         if factor:
             failing = examination.cell[missed]
             stronger = _stronger(problem.requirements, failing, factor)
+            problem, finer = problem if finer is None else finer(), None
             start = (
-                pattern.suppressed if problem.start is None else problem.start | pattern.suppressed
+                np.zeros(len(problem.cost), dtype=bool)
+                if problem.start is None
+                else problem.start.copy()
             )
+            start[: len(original)] |= pattern.suppressed[: len(original)]
             # whatever limits the search for a cheap pattern, a safe one has to be found
             extended = replace(
                 problem, requirements=stronger, start=start, deadline=None, work=Work()
