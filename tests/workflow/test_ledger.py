@@ -29,8 +29,8 @@ def table(vintage="", where=(), **firms):
     return replace(made, where=where)
 
 
-def protected(made=None, **options):
-    return dk.suppress(made or table(), RULE, **{"name": "firms"} | options)
+def protected(made=None, name="firms", ledger=None):
+    return dk.suppress(made or table(), RULE, name=name, ledger=ledger)
 
 
 def publish(ledger, tmp_path, folder, result=None, **options):
@@ -261,6 +261,25 @@ def test_a_release_from_elsewhere_counts(ledger, tmp_path):
     [kept] = ledger.earlier([table()])
     assert kept.original is None
     assert not len(kept.requirements.cell)
+
+
+def test_a_release_that_contradicts_earlier_ones_is_not_recorded(ledger, tmp_path):
+    """Beside it nothing could be proven any more, and nothing can be removed from a ledger."""
+    publish(ledger, tmp_path, "first")
+    wrong = protected(table(N=8, S=2, W=5, O=9)).published
+    with pytest.raises(InputError, match="first"):
+        ledger.record(wrong, "typing error", who="clerk")
+    assert [release.name for release in ledger.releases()] == ["first"]
+
+
+def test_a_recorded_release_that_opens_others_is_told_but_recorded(ledger, tmp_path):
+    publish(ledger, tmp_path, "first")
+    everything = replace(
+        protected().published, value=table().count, suppressed=np.zeros(5, dtype=bool)
+    )
+    with pytest.warns(UserWarning, match="can compute 1 cells .* first/firms: region=S"):
+        ledger.record(everything, "leaked", who="clerk")
+    assert [release.name for release in ledger.releases()] == ["first", "leaked"]
 
 
 def test_what_a_recorded_release_hides_can_be_required(ledger, tmp_path):
