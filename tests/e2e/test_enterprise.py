@@ -9,6 +9,7 @@ import csv
 import numpy as np
 import pyarrow as pa
 import pytest
+from side_by_side_attack import unprotected
 
 import diskret as dk
 from diskret.io import Column, read_fixed
@@ -148,6 +149,21 @@ def test_without_missing_safe_the_cells_of_unknown_activity_differ(
 def test_there_are_no_zeros_with_contributors_in_the_sample(tabulated):
     for by in {by for by, *_ in CASES}:
         assert not ZeroCells(10)(tabulated(*by)).unsafe.any()
+
+
+def test_two_linked_tables_lose_fewer_cells_than_theirs(tabulated, expected):
+    """Against an outsider, as theirs; τ-ARGUS hides 74 and 127 cells besides the unsafe ones."""
+    tables = [tabulated("act", "product"), tabulated("act", "region")]
+    names = ["test_2a.txt", "test_2b.txt"]
+    theirs = [
+        (expected(name, table)[1] == SECONDARY).sum()
+        for name, table in zip(names, tables, strict=True)
+    ]
+    assert theirs == [74, 127]
+    results = dk.suppress(tables, RULE | MissingSafe({"act": MISSING["act"]}), name=["2a", "2b"])
+    assert [r.certificate.primaries for r in results] == [283, 339]
+    assert sum(r.certificate.secondaries for r in results) < sum(theirs)
+    assert not unprotected(results)
 
 
 def test_the_apriori_file_freezes_the_cells_that_are_expected_to_be_protected(

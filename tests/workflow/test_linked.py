@@ -215,8 +215,8 @@ def test_a_method_that_forgets_the_other_table_is_caught_and_repaired():
 def test_a_protector_with_wrong_joint_equations_publishes_nothing(register, monkeypatch):
     """Even the repair is blind here, so the proof must refuse."""
 
-    def untied(tables, sums=()):
-        system = joint_system(tables, sums)
+    def untied(tables, *options):
+        system = joint_system(tables, *options)
         inside = np.diff(system.equations.indptr) != 2
         return replace(system, equations=system.equations[inside])
 

@@ -18,6 +18,7 @@ from diskret.attack.proof import unmet
 from diskret.attack.requirements import Requirements
 from diskret.attack.statements import claimed, not_claimed, summary
 from diskret.attack.sums import UnsafeSums, unmet_sums
+from diskret.attack.world import world
 from diskret.errors import ProofError
 from diskret.progress import Progress, silent
 from diskret.tables import Publication, Published, together
@@ -198,9 +199,14 @@ def beside(publication: Publication) -> list[dict[str, str]]:
 
 
 def refined_to(publication: Publication) -> str | None:
-    """Whether equations between cells tie several tables, or atoms; None for a single one."""
+    """What ties several tables: equations between cells, atoms, or combinations of all codes.
+
+    None for a single table.
+    """
     if len(publication.tables) == 1:
         return None
+    if world(publication).crossed:
+        return "combinations"
     return "atoms" if equations(publication).latent.any() else "equations"
 
 

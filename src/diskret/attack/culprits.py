@@ -44,18 +44,14 @@ class Culprits:
     ----------
     cells
         Positions of published cells, ascending: with these published the requirement is not
-        met, without any one of them it is. Empty if it is not met even without all of them, or
-        if the linear programmes do not show that it is unmet.
-    lower, upper
-        The interval with all of them published; −inf and inf without an end.
-    already
-        Whether the requirement is not met even if none of them is published.
+        met. Empty if it is not met even without all of them, or if the programmes do not show
+        that it is unmet.
+    irreducible
+        Whether it is met without any one of them; False if work ended the search.
     """
 
-    cells: tuple[int, ...]
-    lower: float
-    upper: float
-    already: bool
+    cells: tuple[int, ...] = ()
+    irreducible: bool = True
 
 
 class Opened:
@@ -74,6 +70,11 @@ class Opened:
         Who attacks.
     original
         As given to [`examine`][diskret.attack.examine.examine].
+
+    Attributes
+    ----------
+    work
+        Unknown cells in all linear programmes so far.
     """
 
     def __init__(
@@ -94,7 +95,8 @@ class Opened:
         # what is assumed of hidden cells may be wrong of those that are only imagined hidden
         self.lower[at] = np.minimum(self.lower[at], low)
         self.upper[at] = np.maximum(self.upper[at], high)
-        self._whole = publication.tables[0].frequency
+        self.whole = publication.tables[0].frequency
+        self.work = 0
         m, n = self.known.matrix.shape
         graph = sparse.block_array([[None, self.known.matrix], [self.known.matrix.T, None]])
         label = connected_components(graph, directed=False)[1] if m else np.arange(n)
@@ -104,11 +106,20 @@ class Opened:
         """Positions of the unknown cells that equations connect with one below a position."""
         return self.known.cell[np.isin(self.column, self.column[self.known.cell < below])]
 
-    def blame(self, cell: int, need: Need) -> Culprits:
-        """An irreducible set of chosen cells whose publication leaves a cell's need unmet.
+    def blame(self, cell: int, need: Need, limit: float) -> Culprits:
+        """A set of chosen cells whose publication leaves a cell's need unmet.
 
         A deletion filter over those cells that a dual solution of the linear programmes rests
         on: all others may be taken back without changing its value.
+
+        Parameters
+        ----------
+        cell
+            Position of the cell.
+        need
+            What is required of it.
+        limit
+            Value of `work` at which to stop.
 
         Notes
         -----
@@ -117,25 +128,30 @@ class Opened:
         irreducible as far as the solver's word goes; a smaller one may exist.
         """
         asked = _Asked(self, int(np.searchsorted(self.known.cell, cell)))
-        alone = asked.ends(asked.chosen[:0], whole=self._whole)
-        lower, upper, support = asked.supported()
-        if not need.met(*alone):
-            return Culprits((), lower, upper, True)
+
+        def met(published: NDArray[np.int64]) -> bool:
+            self.work += 2 * len(asked.column)
+            return need.met(*asked.ends(published, whole))
+
         whole = False
+        self.work += 2 * len(asked.column)
+        lower, upper, left = asked.supported()
         if need.met(lower, upper):
-            # then only reasoning in whole numbers narrows it down
-            whole, support = self._whole, asked.chosen
-            lower, upper = asked.ends(support, whole)
-            if need.met(lower, upper):
-                return Culprits((), lower, upper, False)
-        elif need.met(*asked.ends(support, False)):
-            support = asked.chosen  # the solver's dual solution was not exact enough
-        for one in support.tolist():
-            fewer = support[support != one]
-            if not need.met(*asked.ends(fewer, whole)):
-                support = fewer
-        cells = tuple(sorted(self.known.cell[asked.column[support]].tolist()))
-        return Culprits(cells, lower, upper, False)
+            # then at most reasoning in whole numbers narrows it down
+            whole, left = self.whole, asked.chosen
+            if not whole or met(left):
+                return Culprits()
+        elif met(left):
+            left = asked.chosen  # the solver's dual solution was not exact enough
+        if not met(left[:0]):
+            return Culprits()
+        for one in left.tolist():
+            if self.work >= limit:
+                return Culprits(asked.positions(left), irreducible=False)
+            fewer = left[left != one]
+            if not met(fewer):
+                left = fewer
+        return Culprits(asked.positions(left))
 
 
 class _Asked:
@@ -149,11 +165,15 @@ class _Asked:
         self._lower, self._upper = opened.lower[self.column], opened.upper[self.column]
         self._goal = (self.column == cell).astype(float)
         own = np.isin(opened.chosen, opened.known.cell[self.column])
-        positions = opened.known.cell[self.column]
-        self.chosen = np.searchsorted(positions, opened.chosen[own])
+        self._position = opened.known.cell[self.column]
+        self.chosen = np.searchsorted(self._position, opened.chosen[own])
         self._low, self._high = self._lower.copy(), self._upper.copy()
         self._low[self.chosen] = np.maximum(self._low[self.chosen], opened.low[own])
         self._high[self.chosen] = np.minimum(self._high[self.chosen], opened.high[own])
+
+    def positions(self, chosen: NDArray[np.int64]) -> tuple[int, ...]:
+        """Where chosen cells stand in the publication, ascending."""
+        return tuple(sorted(self._position[chosen].tolist()))
 
     def ends(self, published: NDArray[np.int64], whole: bool) -> tuple[float, float]:
         """The interval of the cell if these cells are published."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from diskret.attack.sums import LARGEST_LINE
+from diskret.attack.world import world
 from diskret.errors import InputError
 
 if TYPE_CHECKING:
@@ -122,8 +123,16 @@ def claimed(
     return {"en": english, "de": german}
 
 
-def not_claimed(publication: Publication, attacker: Attacker, earlier: int | None = None) -> Text:
-    """What is not proven; stated as clearly as the claims. `earlier` as in `claimed`."""
+def not_claimed(
+    publication: Publication,
+    attacker: Attacker,
+    earlier: int | None = None,
+    complete: bool | None = None,
+) -> Text:
+    """What is not proven; stated as clearly as the claims.
+
+    `earlier` as in `claimed`; `complete` as in `World`, None: found out.
+    """
     first, *others = publication.own
     earlier = len(publication.beside) if earlier is None else earlier
     several = len(others) + earlier > 0
@@ -155,7 +164,7 @@ def not_claimed(publication: Publication, attacker: Attacker, earlier: int | Non
         "Keine Aussage gegenüber Wissen aus anderen Quellen, das über die genannte Art von "
         "Angreifer hinausgeht.",
     ]
-    if len(others) + earlier > 1:
+    if not (world(publication).complete if complete is None else complete):
         english.append(
             "Nothing is claimed about what three or more of these tables say of their common "
             "records beyond common cells, overlapping categories, filters and sums of measures."

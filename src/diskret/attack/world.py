@@ -2,52 +2,24 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from diskret.attack.axes import Axis, axes_of
+from diskret.attack.crossing import crossings
 from diskret.errors import InputError
-from diskret.hierarchy.meaning import base_codes, pieces
 from diskret.tables import Publication, Published
-
-#: What a code stands for: a set of base codes, or None for everything.
-Meaning = frozenset[str] | None
-
-
-@dataclass(frozen=True, eq=False)
-class Axis:
-    """One classifying variable of a table as the attacker sees it.
-
-    Parameters
-    ----------
-    name
-        The variable.
-    parent
-        Position of each code's parent, -1 for the total, int32. The published codes come
-        first; behind them the parts of leaves that other tables cut through.
-    meaning
-        What each code stands for; empty where a table is read alone.
-    public
-        Number of published codes.
-    """
-
-    name: str
-    parent: NDArray[np.int32]
-    meaning: tuple[Meaning, ...]
-    public: int
-
-    @property
-    def leaves(self) -> NDArray[np.int64]:
-        """Positions of the codes without parts."""
-        return np.setdiff1d(np.arange(len(self.parent)), self.parent)
 
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """One table: its axes, and the position of each of its cells in the world."""
+    """One table: its axes, and the position of each of its cells in the world.
+
+    Or the finest combinations of tables that nobody published; `table` is one of these.
+    """
 
     table: Published
     axes: tuple[Axis, ...]
@@ -63,17 +35,23 @@ class World:
     publication
         What is attacked.
     grids
-        Its tables.
+        Its tables, and behind them the finest combinations of those that need them.
     public
         Number of published cells; positions from here on are cells that nobody published.
     latent
         Number of cells that nobody published.
+    crossed
+        Whether there are finest combinations among these.
+    complete
+        Whether nothing is left that only common records of three or more tables tell.
     """
 
     publication: Publication
     grids: tuple[Grid, ...]
     public: int
     latent: int
+    crossed: bool
+    complete: bool
 
     @property
     def whole(self) -> bool:
@@ -122,11 +100,8 @@ def world(publication: Publication) -> World:
     """
     tables = publication.tables
     _check_alike(tables)
-    axes = [_axes(table) for table in tables]
-    if len(tables) > 1:
-        axes = _with_meanings(tables, axes)
-        axes = _refined(axes)
-    public, latent = int(publication.starts[-1]), 0
+    axes = axes_of(tables)
+    public = latent = int(publication.starts[-1])
     grids: list[Grid] = []
     for table, own, start in zip(tables, axes, publication.starts, strict=False):
         shape = tuple(len(axis.parent) for axis in own)
@@ -134,10 +109,16 @@ def world(publication: Publication) -> World:
         number = np.full(shape, -1, dtype=np.int64)
         number[np.ix_(*map(np.arange, shown))] = start + np.arange(np.prod(shown)).reshape(shown)
         new = number < 0
-        number[new] = public + latent + np.arange(new.sum())
+        number[new] = latent + np.arange(new.sum())
         latent += int(new.sum())
         grids.append(Grid(table, own, number))
-    return World(publication, tuple(grids), public, latent)
+    around, complete = crossings(tables, axes)
+    for table, own in around:
+        shape = tuple(len(axis.parent) for axis in own)
+        number = latent + np.arange(np.prod(shape), dtype=np.int64).reshape(shape)
+        latent += number.size
+        grids.append(Grid(table, own, number))
+    return World(publication, tuple(grids), public, latent - public, bool(around), complete)
 
 
 def _unknown(table: Published) -> NDArray[np.bool_]:
@@ -152,117 +133,3 @@ def _check_alike(tables: Sequence[Published]) -> None:
             "values that add up need the same decimals=: "
             + ", ".join(f"{t.name!r} ({t.measure}, {t.decimals} decimals)" for t in tables)
         )
-
-
-# ── what codes mean ─────────────────────────────────────────────────────────────────
-
-
-def _axes(table: Published) -> tuple[Axis, ...]:
-    return tuple(Axis(d.name, d.hierarchy.parent, (), len(d.hierarchy)) for d in table.dimensions)
-
-
-def _with_meanings(
-    tables: Sequence[Published], axes: Sequence[tuple[Axis, ...]]
-) -> list[tuple[Axis, ...]]:
-    """Axes that know what their codes stand for; a filter becomes an axis of one code."""
-    trees: defaultdict[str, list[object]] = defaultdict(list)
-    for table in tables:
-        for dimension in table.dimensions:
-            trees[dimension.name].append(dimension.hierarchy)
-    meant = {name: base_codes(of) for name, of in trees.items()}  # type: ignore[arg-type]
-    for name in {name for table in tables for name, _ in table.where} - set(meant):
-        asked = (codes for table in tables for n, codes in table.where if n == name)
-        meant[name] = pieces([code for codes in asked for code in codes])
-    result: list[tuple[Axis, ...]] = []
-    for table, own in zip(tables, axes, strict=True):
-        filters = {
-            name: frozenset[str]().union(
-                *(meant[name].get(code, frozenset([code])) for code in codes)
-            )
-            for name, codes in table.where
-        }
-        known: list[Axis] = []
-        for axis, dimension in zip(own, table.dimensions, strict=True):
-            only = filters.pop(axis.name, None)
-            below = (meant[axis.name][code] for code in dimension.hierarchy.codes[1:])
-            inside = below if only is None else (code & only for code in below)
-            known.append(replace(axis, meaning=(only, *inside)))
-        root = np.array([-1], dtype=np.int32)
-        known += [Axis(name, root, (codes,), 1) for name, codes in filters.items()]
-        result.append(tuple(known))
-    return result
-
-
-# ── groupings that cut through each other ────────────────────────────────────────────
-
-
-def _refined(axes: Sequence[tuple[Axis, ...]]) -> list[tuple[Axis, ...]]:
-    """Split leaves that other tables cut through into atoms, as far as equations need it."""
-    by_name: defaultdict[str, dict[_Codes, Axis]] = defaultdict(dict)
-    for own in axes:
-        for axis in own:
-            by_name[axis.name].setdefault(_codes(axis), axis)
-    finer = {
-        name: dict(zip(same, _split([*same.values()]), strict=True))
-        for name, same in by_name.items()
-    }
-    return [tuple(finer[axis.name][_codes(axis)] for axis in own) for own in axes]
-
-
-#: What makes two axes of one variable the same.
-_Codes = tuple[tuple[Meaning, ...], bytes]
-
-
-def _codes(axis: Axis) -> _Codes:
-    return axis.meaning, axis.parent.tobytes()
-
-
-def _split(same: Sequence[Axis]) -> list[Axis]:
-    """Axes with atoms below each leaf that cannot be put together from others' codes.
-
-    What is part of a leaf that is split has to be tied to its atoms, so it is split as well.
-    """
-    leaf_of = [_leaf_of(axis) for axis in same]
-    known = [set(axis.meaning) for axis in same]
-    atoms = [_atoms(axis, leaf_of) for axis in same]
-
-    def needed(leaf: int, own: Meaning, cut: Sequence[set[int]]) -> bool:
-        for where, codes, split in zip(leaf_of, known, cut, strict=True):
-            hit = {where.get(base) for base in own or ()}
-            if own not in codes and (len(hit) > 1 or not split.isdisjoint(hit)):
-                return True
-        return False
-
-    cut: list[set[int]] = [set() for _ in same]
-    while True:
-        further = [
-            {leaf for leaf, a in of.items() if len(a) > 1 and needed(leaf, axis.meaning[leaf], cut)}
-            for axis, of in zip(same, atoms, strict=True)
-        ]
-        if further == cut:
-            return [_with_atoms(*own) for own in zip(same, atoms, cut, strict=True)]
-        cut = further
-
-
-def _atoms(axis: Axis, leaf_of: Sequence[dict[str, int]]) -> dict[int, list[Meaning]]:
-    """What lies in the same leaves of all tables, for each leaf of an axis."""
-    found: dict[int, list[Meaning]] = {}
-    for leaf in axis.leaves.tolist():
-        atoms: defaultdict[tuple[int | None, ...], set[str]] = defaultdict(set)
-        for base in sorted(axis.meaning[leaf] or ()):
-            atoms[tuple(where.get(base) for where in leaf_of)].add(base)
-        found[leaf] = [frozenset(atom) for atom in sorted(map(sorted, atoms.values()))]
-    return found
-
-
-def _with_atoms(axis: Axis, atoms: dict[int, list[Meaning]], cut: set[int]) -> Axis:
-    parts = [(leaf, atom) for leaf in sorted(cut) for atom in atoms[leaf]]
-    parent = np.append(axis.parent, [leaf for leaf, _ in parts]).astype(np.int32)
-    return replace(axis, parent=parent, meaning=(*axis.meaning, *(atom for _, atom in parts)))
-
-
-def _leaf_of(axis: Axis) -> dict[str, int]:
-    """Base code → the leaf that holds it."""
-    return {
-        base: leaf for leaf in axis.leaves.tolist() for base in axis.meaning[leaf] or frozenset()
-    }

@@ -46,7 +46,7 @@ def list_releases(
     with reported(language, debug):
         texts, console = TEXTS[language], terminal()
         releases = _opened(place).releases()
-        shown = Table(*texts.ledger_columns)
+        shown = Table(*texts.ledger_columns.split(", "))
         for release in releases:
             entry = release.entry
             names = ", ".join(note.name for note in entry.tables)

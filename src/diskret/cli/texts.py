@@ -51,7 +51,7 @@ class Texts:
     impossible: str
     chosen: str
     orders: Mapping[str, str]
-    ledger_columns: tuple[str, ...]
+    ledger_columns: str
     ledger_published: str
     ledger_recorded: str
     ledger_withdrawn: str
@@ -118,7 +118,7 @@ TEXTS = {
             "largest first": "largest release first",
             "smallest first": "smallest release first",
         },
-        ledger_columns=("Release", "Date", "Who", "Tables", "Status"),
+        ledger_columns="Release, Date, Who, Tables, Status",
         ledger_published="published",
         ledger_recorded="recorded, not written by diskret",
         ledger_withdrawn="withdrawn on {when} by {who}: {why}",
@@ -193,7 +193,7 @@ TEXTS = {
             "largest first": "die größte Veröffentlichung zuerst",
             "smallest first": "die kleinste Veröffentlichung zuerst",
         },
-        ledger_columns=("Veröffentlichung", "Datum", "Wer", "Tabellen", "Stand"),
+        ledger_columns="Veröffentlichung, Datum, Wer, Tabellen, Stand",
         ledger_published="veröffentlicht",
         ledger_recorded="nachgetragen, nicht mit diskret geschrieben",
         ledger_withdrawn="zurückgezogen am {when} von {who}: {why}",

@@ -17,7 +17,9 @@ def verify(
     ] = None,
     release: Annotated[
         list[Path] | None,
-        typer.Option(help="Another release that figures such as growth rates refer to."),
+        typer.Option(
+            help="An earlier release that tables were attacked with, or that figures refer to."
+        ),
     ] = None,
     language: LanguageOption = Language.en,
     debug: DebugOption = False,

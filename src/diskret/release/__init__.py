@@ -8,6 +8,7 @@ from diskret.release.derived import (
     Releases,
     combined_outline,
     derived_outline,
+    published_in,
     read_combined,
     read_derived,
 )
@@ -31,6 +32,7 @@ __all__ = [
     "derived_problems",
     "digest",
     "public_digests",
+    "published_in",
     "read_combined",
     "read_derived",
     "staged",

@@ -11,7 +11,7 @@ from typing import Any
 from diskret.errors import InputError
 from diskret.release.digests import CERTIFICATE, digest
 from diskret.tables import Derived, Published, SideBySide
-from diskret.tables.public_files import same_published
+from diskret.tables.public_files import content_digest, same_published
 
 #: How the names of the files end that describe derived figures and combined tables.
 DERIVED = ".derived.json"
@@ -190,6 +190,18 @@ def _released(name: str, files: Mapping[str, str], releases: Releases) -> Publis
         ):
             return Published.read(public, name)
     return None
+
+
+def published_in(releases: Releases) -> dict[tuple[str, str], Published]:
+    """All tables of some releases, by name and by what they show, see `content_digest`."""
+    found: dict[tuple[str, str], Published] = {}
+    for folder in releases:
+        public = _public(folder)
+        for path in sorted(public.glob(f"*{CERTIFICATE}")):
+            name = path.name.removesuffix(CERTIFICATE)
+            table = Published.read(public, name)
+            found[name, content_digest(table)] = table
+    return found
 
 
 def _listed(public: Path, name: str) -> dict[str, str]:

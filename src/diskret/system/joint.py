@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from diskret.errors import InputError
+from diskret.hierarchy.circles import Codes, circles
 from diskret.system.axes import Axis, Bases, axes_of
 from diskret.system.cells import Cell, RectangularCells
 from diskret.system.equations import System
@@ -25,7 +27,9 @@ _EXAMPLES = 3
 _LARGEST = 2**62
 
 
-def joint_system(tables: Sequence[Table], sums: Sequence[MeasureSum] = ()) -> System:
+def joint_system(
+    tables: Sequence[Table], sums: Sequence[MeasureSum] = (), combinations: bool = False
+) -> System:
     """The system of several tables over the same records.
 
     Its cells are those of the tables, one table after the other, and behind them cells that
@@ -39,6 +43,9 @@ def joint_system(tables: Sequence[Table], sums: Sequence[MeasureSum] = ()) -> Sy
         Tables of one kind: counts, or sums with the same decimals.
     sums
         Equations between measures.
+    combinations
+        Whether combinations of codes that no table shows are among the cells, where pairs of
+        tables do not say everything (see [`circles`][diskret.hierarchy.circles.circles]).
 
     Raises
     ------
@@ -47,6 +54,8 @@ def joint_system(tables: Sequence[Table], sums: Sequence[MeasureSum] = ()) -> Sy
     """
     known = np.concatenate([table.measure.sum.ravel() for table in tables])
     grids = _grids(tables, len(known))
+    if combinations:
+        grids += _crossed(grids, max(int(grid.number.max()) for grid in grids) + 1)
     signed = {_kind(grid) for grid in grids if not grid.table.nonnegative}
     defined, rows = _by_kind(grids)
     rows += _parts(grids)
@@ -59,7 +68,7 @@ def joint_system(tables: Sequence[Table], sums: Sequence[MeasureSum] = ()) -> Sy
         rows.append((np.column_stack((cells, own)), np.append(signs, np.int8(-1))))
         n += len(cells)
     equations = _matrix(rows, n)
-    cells = _JointCells(grids, len(known), behind, n)
+    cells = _JointCells(tables, grids, behind, n)
     _check(cells, equations, known)
     lowest = np.zeros(n)
     for grid in grids:
@@ -71,7 +80,10 @@ def joint_system(tables: Sequence[Table], sums: Sequence[MeasureSum] = ()) -> Sy
 
 @dataclass(frozen=True, eq=False)
 class _Grid:
-    """A table with its atoms: its axes, and the position of each of its cells."""
+    """A table with its atoms: its axes, and the position of each of its cells.
+
+    Or combinations of codes that nobody published; `table` is then one of those crossed.
+    """
 
     table: Table
     axes: Sequence[Axis]
@@ -101,18 +113,34 @@ def _grids(tables: Sequence[Table], latent: int) -> list[_Grid]:
     return grids
 
 
+def _crossed(grids: Sequence[_Grid], latent: int) -> list[_Grid]:
+    """Combinations of the codes of tables in circles, numbered from `latent` onwards."""
+    alike: defaultdict[object, list[_Grid]] = defaultdict(list)
+    for grid in grids:
+        alike[_kind(grid), grid.table.where].append(grid)
+    found: list[_Grid] = []
+    for same in alike.values():
+        if not all(grid.table.nonnegative for grid in same):
+            continue
+        of = [[Codes(a.name, tuple(a.parent), tuple(a.bases)) for a in g.axes] for g in same]
+        for circle in circles(of)[0]:
+            axes = [Axis(c.name, list(c.parent), list(c.meaning), 0) for c in circle]
+            shape = [len(axis.parent) for axis in axes]
+            number = latent + np.arange(np.prod(shape), dtype=np.int64).reshape(shape)
+            latent += number.size
+            found.append(_Grid(same[0].table, axes, number))
+    return found
+
+
 class _JointCells(Sequence[Cell]):
     """The cells of a joint system, made when asked for."""
 
-    def __init__(self, grids: Sequence[_Grid], public: int, rests: int, n: int):
+    def __init__(self, tables: Sequence[Table], grids: Sequence[_Grid], rests: int, n: int):
         self._tables = [
-            RectangularCells(
-                g.table.measure.name, g.table.vintage, g.table.dimensions, g.table.where
-            )
-            for g in grids
+            RectangularCells(t.measure.name, t.vintage, t.dimensions, t.where) for t in tables
         ]
         self._starts = np.cumsum([0, *map(len, self._tables)]).tolist()
-        self._grids, self._public, self._rests, self._n = grids, public, rests, n
+        self._grids, self._rests, self._n = grids, rests, n
 
     def __len__(self) -> int:
         return self._n
@@ -121,7 +149,7 @@ class _JointCells(Sequence[Cell]):
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
         index = range(self._n)[int(index)]
-        if index < self._public:
+        if index < self._starts[-1]:
             table = bisect_right(self._starts, index) - 1
             return self._tables[table][index - self._starts[table]]
         return Cell("", "", ()) if index >= self._rests else self._atom(index)
@@ -136,6 +164,18 @@ class _JointCells(Sequence[Cell]):
 
 def _kind(grid: _Grid) -> _Kind:
     return grid.table.measure.name, grid.table.vintage
+
+
+def definitions(tables: Sequence[Table]) -> list[NDArray[np.int64]]:
+    """What the cells of each table are restricted to, whatever their measure.
+
+    Numbers in the shape of each table; equal where population and codes are the same.
+    """
+    grids = _grids(tables, 0)
+    return [
+        where[tuple(slice(axis.public) for axis in grid.axes)].reshape(grid.table.shape)
+        for where, grid in zip(_restrictions(grids), grids, strict=True)
+    ]
 
 
 # ── definitions ─────────────────────────────────────────────────────────────────────

@@ -24,11 +24,11 @@ from diskret.workflow.relevant import relevant
 
 
 class KnownBefore(Protocol):
-    """What is asked of a ledger: the tables of earlier releases, and how many entries it has."""
+    """What is asked of a ledger: the tables of earlier releases, and what state it is in."""
 
     @property
-    def position(self) -> int:
-        """Number of entries; another number says that something was entered since."""
+    def position(self) -> str:
+        """The state it is in; another one says that something was entered since."""
         ...
 
     def earlier(
@@ -279,8 +279,13 @@ def _as_table(published: Published, value: NDArray[np.int64]) -> Table:
     return Table(published.dimensions, None, measures=(measure,), vintage=vintage, where=where)
 
 
-def system_beside(tables: Sequence[Table], sums: Sequence[MeasureSum], before: Beside) -> System:
-    """The equations of new tables and earlier ones.
+def system_beside(
+    tables: Sequence[Table],
+    sums: Sequence[MeasureSum],
+    before: Beside,
+    combined: bool = False,
+) -> System:
+    """The equations of new tables and earlier ones; `combined` as in `plan`.
 
     Raises
     ------
@@ -288,9 +293,11 @@ def system_beside(tables: Sequence[Table], sums: Sequence[MeasureSum], before: B
         Tables contradict each other; names the release if it is one.
     """
     if not before.tables:
-        return System.of_table(tables[0]) if len(tables) == 1 else joint_system(tables, sums)
+        if len(tables) == 1:
+            return System.of_table(tables[0])
+        return joint_system(tables, sums, combined)
     try:
-        return joint_system([*tables, *before.tables], sums)
+        return joint_system([*tables, *before.tables], sums, combined)
     except InputError:
         for one, table in zip(before.earlier, before.tables, strict=True):
             with naming(one):

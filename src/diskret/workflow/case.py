@@ -18,7 +18,7 @@ from diskret.attack import (
     unmet,
 )
 from diskret.attack.alike import same_cells
-from diskret.attack.culprits import Need, Opened
+from diskret.attack.culprits import Culprits, Need, Opened
 from diskret.errors import ContradictionError
 from diskret.progress import Progress, silent
 from diskret.release import Earlier
@@ -51,8 +51,10 @@ class BrokenCell:
     lower, upper
         What an outsider would know, in published units; None: no end.
     blamed
-        New cells, each with its table: publishing all of them leaves the cell too little room,
-        and without any one of them it would have enough. Empty if `already`, or not examined.
+        New cells, each with its table: publishing all of them leaves the cell too little room.
+        Empty if `already`, or if work ended the search.
+    irreducible
+        Whether the cell would have enough room without any one of them.
     already
         Whether it is not protected even without the new tables.
     """
@@ -64,6 +66,7 @@ class BrokenCell:
     lower: float | None
     upper: float | None
     blamed: tuple[tuple[str, str], ...] = ()
+    irreducible: bool = False
     already: bool = False
 
 
@@ -113,11 +116,15 @@ class Case:
 
     def broken(
         self,
-        limit: int,
+        limit: float,
         unclaimed: NDArray[np.int64] = _NOTHING,
         progress: Progress = silent,
     ) -> list[BrokenCell]:
-        """The cells that are narrowed down too far; which new ones are to blame for how many."""
+        """The cells that are narrowed down too far, and which new ones are to blame.
+
+        `limit` is the largest amount of work for the latter: unknown cells in all linear
+        programmes together.
+        """
         label = same_cells(self.publication)
         opened = self._opened(label)
         seen = self._narrowed(opened.touched(self.first))
@@ -129,16 +136,17 @@ class Case:
         found = examine(seen, self.attacker, targets, original=self.original, progress=progress)
         missed = np.flatnonzero(unmet(found, targets))
         already = self._already(found.cell[missed], free)
+        news = dict(zip(label[opened.chosen].tolist(), opened.chosen.tolist(), strict=True))
         answers: list[BrokenCell] = []
         for i in missed.tolist():
             cell = int(found.cell[i])
-            blamed: tuple[int, ...] = ()
-            if cell not in already and len(answers) < limit:
-                need = Need(
-                    *(float(side[i]) for side in (targets.low, targets.high, targets.width))
-                )
-                blamed = opened.blame(cell, need).cells
-            answers.append(self._told(cell, found, i, blamed, cell in already))
+            culprits = Culprits((), irreducible=False)
+            if cell not in already and label[cell] in news:
+                culprits = Culprits((news[int(label[cell])],))  # it is published itself
+            elif cell not in already and opened.work < limit:
+                need = Need(*map(float, (targets.low[i], targets.high[i], targets.width[i])))
+                culprits = opened.blame(cell, need, limit)
+            answers.append(self._told(cell, found, i, culprits, cell in already))
         return answers
 
     def _opened(self, label: NDArray[np.int64]) -> Opened:
@@ -207,7 +215,7 @@ class Case:
         return set((found.cell[unmet(found, targets)] + self.first).tolist())
 
     def _told(
-        self, cell: int, found: Examination, i: int, blamed: Sequence[int], already: bool
+        self, cell: int, found: Examination, i: int, culprits: Culprits, already: bool
     ) -> BrokenCell:
         table, at = self.publication.at(cell)
         place = next(n for n, other in enumerate(self.publication.tables) if other is table)
@@ -223,7 +231,8 @@ class Case:
             cell in self.required.cell,
             lower[0].as_py(),
             upper[0].as_py(),
-            tuple(self._new(one) for one in blamed),
+            tuple(self._new(one) for one in culprits.cells),
+            culprits.irreducible and bool(culprits.cells),
             already,
         )
 

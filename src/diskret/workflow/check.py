@@ -19,6 +19,9 @@ from diskret.workflow.case import NO_LEVELS, BrokenCell, Case, contradictions_na
 from diskret.workflow.plan import publish
 from diskret.workflow.result import Result
 
+#: Work to find out who is to blame: a few seconds.
+WORK = 100_000
+
 
 @dataclass(frozen=True)
 class CheckReport:
@@ -68,7 +71,7 @@ def check(
     *,
     sums: Sequence[MeasureSum] = (),
     attacker: Attacker | None = None,
-    limit: int = 20,
+    limit: int | None = WORK,
     progress: Progress = silent,
 ) -> CheckReport:
     """Whether tables may be published as they are, beside all that was published before.
@@ -89,7 +92,8 @@ def check(
     attacker
         Who attacks; None: the plain outsider.
     limit
-        For how many broken cells to find out which new cells are to blame.
+        Largest amount of work to find out which new cells are to blame: unknown cells in all
+        linear programmes together; None: no limit.
     progress
         Called with ``("attack", done, total)``.
 
@@ -127,7 +131,7 @@ def check(
             attacker,
         )
         with contradictions_named(chosen, known, group.earlier):
-            broken += case.broken(limit - len(broken), progress=progress)
+            broken += case.broken(np.inf if limit is None else limit, progress=progress)
         beside += case.publication.beside
     return CheckReport(tuple(table.name for table in own), tuple(beside), tuple(broken))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import getpass
+import warnings
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -25,7 +26,8 @@ from diskret.release.ledger import Entry, Release, Row, TableNote
 from diskret.tables import MeasureSum, Perturbed, Publication, Published, Table, together
 from diskret.tables.perturbed import stands_for
 from diskret.workflow.again import attack_again
-from diskret.workflow.check import CheckReport, check, to_publish
+from diskret.workflow.case import BrokenCell
+from diskret.workflow.check import WORK, CheckReport, check, to_publish
 from diskret.workflow.fingerprint import fingerprint
 from diskret.workflow.related import kind_of, related
 from diskret.workflow.result import Result
@@ -91,8 +93,8 @@ class Ledger:
     # ── reading ─────────────────────────────────────────────────────────────────
 
     @property
-    def position(self) -> int:
-        """Number of entries; it grows with every change."""
+    def position(self) -> str:
+        """Number and seal of the last entry: equal as long as nothing was entered."""
         with store.read(self._store) as connection:
             return store.position(connection, self._store)
 
@@ -100,6 +102,17 @@ class Ledger:
         """All releases in order, withdrawn ones too."""
         with store.read(self._store) as connection:
             return store.releases_of(store.entries(connection, self._store))
+
+    def check_free(self, name: str) -> None:
+        """Refuse the name of a release that there is already.
+
+        Raises
+        ------
+        InputError
+            It is taken.
+        """
+        with store.read(self._store) as connection:
+            _check_free(store.entries(connection, self._store), name)
 
     def release(self, name: str) -> Release:
         """The release of a name.
@@ -145,7 +158,7 @@ class Ledger:
         *,
         sums: Sequence[MeasureSum] = (),
         attacker: Attacker | None = None,
-        limit: int = 20,
+        limit: int | None = WORK,
         progress: Progress = silent,
     ) -> CheckReport:
         """Whether tables may be published as they are, and if not, what breaks which release.
@@ -244,11 +257,11 @@ class Ledger:
         with store.change(self._store) as connection:
             entries = store.entries(connection, self._store)
             _check_free(entries, name)
-            for group in _together(results):
-                sums = group[0].certificate.proof.publication.sums
-                wanted = related(entries, [kind_of(r.published) for r in group], sums)
-                if wanted:
-                    again(group, store.load(connection, self._store, wanted))
+            position = store.position(connection, self._store)
+            wanted, shared = _tied(entries, results)
+            moved = any(result.position != position for result in results)
+            if wanted and (moved or shared or intervals):
+                again(results, store.load(connection, self._store, wanted))
 
             def described() -> tuple[Entry, list[Row]]:
                 return _described(results, name, who, keys)
@@ -294,7 +307,13 @@ class Ledger:
         ------
         InputError
             The name is taken; `original` or `requirements` do not fit the tables; values are no
-            multiples of the base that `noise` names.
+            multiples of the base that `noise` names; or they contradict each other or an earlier
+            release, so that nothing could be proven beside them any more.
+
+        Warns
+        -----
+        UserWarning
+            Together with it, cells that earlier releases protect can be computed.
         """
         tables = together(published)
         values = original or [None] * len(tables.tables)
@@ -311,6 +330,10 @@ class Ledger:
             found.append(
                 Earlier(name, seen, value, level, sums=tables.sums, perturbed=noise is not None)
             )
+        shown = Publication(tuple(one.published for one in found), tables.sums)
+        opened = [cell for cell in self.check(shown, limit=0).broken if not cell.already]
+        if opened:
+            warnings.warn(_opened(opened), stacklevel=2)
         how = "" if noise is None else repr(noise)
         notes = [(earlier, "", how) for earlier in found]
         entry = Entry(0, "record", name, _who(who), _now(), why, sums=tables.sums)
@@ -399,12 +422,30 @@ def _check_known(table: Published, value: NDArray[np.int64] | None, levels: Requ
         raise InputError(f"requirements= of {table.name!r} name cells that it does not have")
 
 
-def _together(results: Sequence[Result]) -> list[list[Result]]:
-    """Results by what they were protected together with."""
+def _opened(cells: Sequence[BrokenCell]) -> str:
+    examples = "; ".join(f"{cell.release}/{cell.table}: {cell.codes}" for cell in cells[:3])
+    return (
+        f"with this release the world can compute {len(cells):,} cells that earlier releases "
+        f"hide, exactly or too closely, e.g. {examples}; tables that need them hidden cannot be "
+        "protected any more"
+    )
+
+
+def _tied(
+    entries: Sequence[Entry], results: Sequence[Result]
+) -> tuple[list[tuple[Entry, int]], bool]:
+    """Earlier tables, and whether they tie results that were not protected together."""
     groups: dict[int, list[Result]] = {}
     for result in results:
         groups.setdefault(id(result.certificate.proof), []).append(result)
-    return list(groups.values())
+    found: dict[tuple[int, int], tuple[Entry, int]] = {}
+    number = 0
+    for group in groups.values():
+        sums = group[0].certificate.proof.publication.sums
+        own = related(entries, [kind_of(result.published) for result in group], sums)
+        number += len(own)
+        found |= {(entry.number, at): (entry, at) for entry, at in own}
+    return [found[key] for key in sorted(found)], number > len(found)
 
 
 def _check_free(entries: Sequence[Entry], name: str) -> None:

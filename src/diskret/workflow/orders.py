@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from diskret.errors import InputError
 from diskret.rules import Sensitivity
 from diskret.tables import Table
-from diskret.workflow.plan import Cost
+from diskret.workflow.plan import Cost, frozen_cells
 from diskret.workflow.previous import suppressed_before
 
 
@@ -28,6 +28,12 @@ class Order:
     previous: NDArray[np.bool_] | None
     discount: float
     name: str
+
+    def staying(self, further: NDArray[np.bool_]) -> Order:
+        """The same with more cells that must stay published."""
+        if not further.any():
+            return self
+        return replace(self, frozen=frozen_cells(self.table, self.frozen) | further)
 
 
 def orders(

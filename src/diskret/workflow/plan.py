@@ -56,13 +56,15 @@ def plan(
     budget: int | None = None,
     progress: Progress,
     before: Beside | None = None,
+    combinations: bool = False,
 ) -> Problem:
     """What has to be hidden, what must not be, and what hiding costs.
 
     Several tables are one problem; their cells follow each other, and behind them come
-    cells that nobody publishes, which may change freely. Tables that were published before
-    (`before`) come behind the new ones: their published cells are frozen, their suppressed ones
-    are hidden at no cost.
+    cells that nobody publishes, which may change freely: `combinations` of codes, too, if asked
+    for. Only attacks that pairs of tables do not explain need these, and they make it harder to
+    find a cheap pattern. Tables that were published before (`before`) come behind the new ones:
+    their published cells are frozen, their suppressed ones are hidden at no cost.
 
     Raises
     ------
@@ -74,7 +76,7 @@ def plan(
     before = before or Beside()
     each = zip(tables, sensitivities, names, costs, frozen, previous, discounts, strict=True)
     parts = [_part(attacker, keys, *own) for own in each]
-    system = system_beside(tables, sums, before)
+    system = system_beside(tables, sums, before, combinations)
     new = sum(part.cost.size for part in parts)
     _check_known(system, tables, parts, names, new, before)
     parts += [_earlier_part(one, attacker) for one in before.earlier]

@@ -69,6 +69,7 @@ def prove(
     pattern: Pattern,
     attacker: Attacker,
     public: Callable[[NDArray[np.bool_]], Publication],
+    finer: Callable[[], Problem] | None = None,
     earlier: Sequence[Earlier] = (),
     judge: Judge | None = None,
     method: Method = modular,
@@ -85,8 +86,10 @@ def prove(
         Against whom to prove.
     public
         What the world sees when these cells are suppressed.
+    finer
+        Makes the same problem with more unpublished cells behind, for repairs.
     earlier
-        What it saw before: the last tables of the publication.
+        What the world saw before: the last tables of the publication.
     judge
         Which sums of suppressed cells are unsafe, if a contributor attacks.
     method
@@ -149,6 +152,10 @@ def prove(
                 again(problem, pattern, method) if first else extended(problem, pattern, keep=True)
             )
             continue
+        if finer is not None:
+            # what is asked of sums is found out again
+            problem, finer = finer(), None
+            pattern = replace(pattern, suppressed=pattern.suppressed[: len(original)])
         stronger = _stronger(problem.requirements, examination.cell[missed], factor)
         failed += 1
         try:

@@ -44,15 +44,15 @@ class Result:
     settings
         Rule, method, cost and what was set by hand, for the office's files. Confidential.
     position
-        Number of entries that the ledger had when the table was protected beside them; None:
-        it was protected without a ledger.
+        State of the ledger, `Ledger.position`, that the table was protected beside; None: it was
+        protected without a ledger.
     """
 
     table: Table
     sensitivity: Sensitivity
     certificate: SuppressionCertificate
     settings: Mapping[str, Any]
-    position: int | None = None
+    position: str | None = None
 
     @property
     def bound(self) -> float | None:

@@ -25,13 +25,14 @@ from diskret.rules import MinimumFrequency, PPercent
 from diskret.rules.unions import against
 from diskret.suppression import Method, Pattern, Problem
 from diskret.tables import MeasureSum, Published, Table
-from diskret.workflow.beside import KnownBefore
+from diskret.workflow.beside import KnownBefore, groups
 from diskret.workflow.job import Job, Records, TableJob
 from diskret.workflow.job_cells import table_of_cells
 from diskret.workflow.job_derived import derived_of
 from diskret.workflow.last_period import knowing_last_period
 from diskret.workflow.ledger import Ledger
 from diskret.workflow.linked import linked
+from diskret.workflow.plan import publish
 from diskret.workflow.result import Result
 from diskret.workflow.suppress import suppress
 from diskret.workflow.tabulate import tabulate
@@ -65,12 +66,11 @@ def run_job(
     tuple
         The folder and a result for each table, in the order of the job.
     """
-    # a ledger that cannot be opened is found before any work is done
-    ledger = None if job.output.ledger is None else Ledger(job.output.ledger, keys)
+    written = Path(folder or job.output.folder)
+    ledger = _ledger(job, written, keys)
     tables = tables_of(job, progress)
     asked = [(job, table) for table in job.tables]
     results = protected(asked, tables, keys, progress, ledger=ledger)
-    written = Path(folder or job.output.folder)
     write_job(job, results, written, keys, progress, ledger=ledger, name=job.output.release)
     return written, results
 
@@ -118,6 +118,15 @@ def write_job(
         write(results, folder, keys=keys, **options)
     else:
         ledger.publish(results, folder, name=name, **options)
+
+
+def _ledger(job: Job, folder: Path, keys: SecretKeys | str | PathLike[str] | None) -> Ledger | None:
+    """The ledger of a job; what is wrong with it is found before any work is done."""
+    if job.output.ledger is None:
+        return None
+    ledger = Ledger(job.output.ledger, keys)
+    ledger.check_free(job.output.release or folder.resolve().name)
+    return ledger
 
 
 def run_demo(
@@ -213,8 +222,8 @@ def _tabulated(
         made = table_of_cells(table, table.cells)
     else:
         made = _of_records(job, table, records, engine, progress)
-    for column, groups in table.recode.items():
-        made = made.recode(column, groups)
+    for column, combined in table.recode.items():
+        made = made.recode(column, combined)
     chosen = made[table.measure]
     return chosen if table.rounding is None else chosen.rounded(table.rounding)
 
@@ -281,7 +290,7 @@ def protected(
     sums = list(dict.fromkeys(text for job, _ in asked for text in job.sums))
     named = [table.name for _, table in asked] if names is None else names
     results: dict[int, Result] = {}
-    for group in linked(tables, [MeasureSum.read(text) for text in sums]):
+    for group in _tied(tables, named, [MeasureSum.read(text) for text in sums], ledger):
         orders = [asked[i][1] for i in group]
         measures = {order.measure for order in orders}
         found = suppress(
@@ -318,6 +327,23 @@ def _hiding(planned: Sequence[NDArray[np.bool_]]) -> Method:
         return Pattern(suppressed, "planned")
 
     return method
+
+
+def _tied(
+    tables: Sequence[Table],
+    names: Sequence[str],
+    sums: Sequence[MeasureSum],
+    ledger: KnownBefore | None,
+) -> list[Sequence[int]]:
+    """Which tables have to be protected together, perhaps because of what was published before."""
+    found: list[Sequence[int]] = [*linked(tables, sums)]
+    if ledger is None:
+        return found
+    shown = [
+        publish(table, np.zeros(table.shape, dtype=bool), name)
+        for table, name in zip(tables, names, strict=True)
+    ]
+    return [group.new for group in groups(shown, sums, ledger.earlier(shown, sums))]
 
 
 def _attacker(job: Job, tables: Sequence[TableJob]) -> Attacker:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from os import PathLike
 from typing import Any, overload
 
@@ -35,6 +36,7 @@ from diskret.suppression import (
 from diskret.tables import MeasureSum, Publication, Published, Table
 from diskret.workflow.beforehand import check_names
 from diskret.workflow.beside import Beside, Group, KnownBefore, beside, groups, read_beside
+from diskret.workflow.empty_cells import known_empty
 from diskret.workflow.linked import default_names, linked, sums_between
 from diskret.workflow.orders import Order, checked_tables, for_each, orders
 from diskret.workflow.plan import Cost, plan, publish, requirements
@@ -237,13 +239,32 @@ def suppress(
         progress,
         None if ledger is None else ledger.position,
     )
-    results: list[Result | None] = [None] * len(ordered)
-    for group in _groups(ordered, equations, ledger):
-        of_group = _protect([ordered[i] for i in group.new], group, equations, options)
-        for i, result in zip(group.new, of_group, strict=True):
-            results[i] = result
-    done = [result for result in results if result is not None]
+    results: dict[int, Result] = {}
+    waiting = found = _groups(ordered, equations, ledger)
+    shown = [o.table.empty & (not o.sensitivity.zeros_may_hide) for o in ordered]
+    while waiting:
+        for group in waiting:
+            stays = _empty_elsewhere(ordered, shown)
+            staying = [ordered[i].staying(stays[i]) for i in group.new]
+            of_group = _protect(staying, group, equations, options)
+            for i, result in zip(group.new, of_group, strict=True):
+                results[i] = result
+                shown[i] |= result.published.empty
+        # a table that was protected later may show what an earlier one hides
+        stays = _empty_elsewhere(ordered, shown)
+        hidden = {i for i, r in results.items() if (r.published.suppressed & stays[i]).any()}
+        waiting = [group for group in found if hidden & {*group.new}]
+    done = [results[i] for i in range(len(ordered))]
     return done[0] if alone else done
+
+
+def _empty_elsewhere(
+    orders: Sequence[Order], shown: Sequence[NDArray[np.bool_]]
+) -> list[NDArray[np.bool_]]:
+    """Empty cells that need not be hidden, as some table shows them."""
+    if len(orders) == 1 or not any(order.sensitivity.zeros_may_hide for order in orders):
+        return [np.zeros(order.table.shape, dtype=bool) for order in orders]
+    return known_empty([order.table for order in orders], shown)
 
 
 @dataclass(frozen=True, eq=False)
@@ -254,7 +275,7 @@ class _Options:
     time_limit: float | None
     budget: int | None
     progress: Progress
-    position: int | None
+    position: str | None
 
 
 def _check_budget(budget: Any) -> int | None:
@@ -323,7 +344,8 @@ def _protected(
     before: Beside,
     options: _Options,
 ) -> list[Result]:
-    problem = plan(
+    planned = partial(
+        plan,
         tables,
         [order.sensitivity for order in orders],
         names=[order.name for order in orders],
@@ -339,6 +361,7 @@ def _protected(
         progress=options.progress,
         before=before,
     )
+    problem = planned()
     pattern = sound(problem, options.method(problem))
     work = problem.work.done
 
@@ -349,8 +372,16 @@ def _protected(
         return read_beside(tuple(shown), sums, before.earlier)
 
     judge = judge_of(orders, options.attacker, before) if options.attacker.contributor else None
+    several = len(tables) + len(before.tables) > 2
     proven = prove(
-        problem, pattern, options.attacker, public, before.earlier, judge, _anew(options.method)
+        problem,
+        pattern,
+        options.attacker,
+        public,
+        partial(planned, combinations=True) if several else None,
+        before.earlier,
+        judge,
+        _anew(options.method),
     )
     certificates = certify(
         proven.publication,

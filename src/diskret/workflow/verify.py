@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, product
 from os import PathLike
 from pathlib import Path
@@ -17,12 +17,13 @@ from diskret.engines.filters import disjoint
 from diskret.errors import InputError, VerificationError
 from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
-from diskret.release import Releases, check_digests
+from diskret.release import Releases, check_digests, published_in
 from diskret.tables import Publication, Published
 from diskret.workflow.verify_derived import verify_derived
 from diskret.workflow.verify_internal import verify_internal
 
 _SUFFIX = ".certificate.json"
+_EXAMPLES = 5
 
 
 @dataclass(frozen=True)
@@ -72,8 +73,10 @@ def verify(
     keys
         The office's keys; see `SecretKeys`. Only used with an internal folder.
     releases
-        Folders of other releases that derived figures refer to, e.g. that of the earlier
-        period of a growth rate.
+        Folders of other releases: those that the tables were attacked beside, as their
+        certificates say, and those that derived figures refer to, e.g. that of the earlier
+        period of a growth rate. What needs a release that is not given is not attacked or
+        computed again, and the lines say so.
     progress
         Called with ``("attack", done, total)``.
 
@@ -100,20 +103,31 @@ def verify(
     groups: list[Publication] = []
     for names in _groups(contents):
         group = [contents[name] for name in names]
-        publication = _verify_public(public, names, group, progress)
+        publication, missing = _read_group(public, names, group, releases)
+        if missing:
+            _check_texts(publication, group, len(missing) + len(publication.beside))
+        else:
+            _verify_public(publication, group, progress)
         groups.append(publication)
-        tables += publication.tables
-        for table in publication.tables:
+        tables += publication.own
+        for table in publication.own:
             hidden = int(table.suppressed.sum())
             suppressed += hidden
-            others = ", ".join(other for other in names if other != table.name)
-            with_ = f", attacked together with {others}" if others else ""
+            others = [other for other in names if other != table.name]
+            others += [table.name for table in publication.tables[len(publication.own) :]]
+            with_ = f", attacked together with {', '.join(others)}" if others else ""
             lines.append(
-                f"{table.name}: files unchanged; intervals of {hidden:,} suppressed cells "
-                f"confirmed{with_}"
+                f"{table.name}: files unchanged; "
+                + (
+                    f"not attacked again, because it was attacked together with {len(missing):,} "
+                    "tables of earlier releases that are not among those given: "
+                    + ", ".join(missing[:_EXAMPLES])
+                    if missing
+                    else f"intervals of {hidden:,} suppressed cells confirmed{with_}"
+                )
             )
         if inside is not None and secret is not None:
-            lines += verify_internal(inside, publication, group, secret)
+            lines += verify_internal(inside, publication, group, secret, complete=not missing)
     _check_apart(groups)
     lines += verify_derived(public, tables, releases)
     return VerifyReport(tuple(contents), suppressed, inside is not None, tuple(lines))
@@ -151,16 +165,57 @@ def _folders(folder: Path, internal: Path | None) -> tuple[Path, Path | None]:
     return public, internal
 
 
+def _read_group(
+    public: Path, names: Sequence[str], certificates: Sequence[dict[str, Any]], releases: Releases
+) -> tuple[Publication, list[str]]:
+    """Tables with those of earlier releases that they were attacked with; which are missing."""
+    own = Publication.read(public, names, certificates[0].get("sums", []))
+    named = certificates[0].get("beside", [])
+    if any(certificate.get("beside", []) != named for certificate in certificates):
+        raise VerificationError(
+            f"the certificates of {', '.join(names)} do not name the same earlier releases"
+        )
+    found, beside, missing = published_in(releases) if named else {}, [], []
+    tables = list(own.tables)
+    try:
+        for one in named:
+            name = f"{one['release']}/{one['table']}"
+            table = found.get((one["table"], one["digest"]))
+            if table is None:
+                missing.append(name)
+            else:
+                tables.append(replace(table, name=name))
+                beside.append((one["release"], one["table"]))
+    except (KeyError, TypeError) as error:
+        raise VerificationError(
+            f"the certificate of {names[0]} does not say which earlier tables it means: {error}"
+        ) from None
+    return Publication(tuple(tables), own.sums, tuple(beside)), missing
+
+
+def _check_texts(
+    publication: Publication, certificates: Sequence[dict[str, Any]], earlier: int
+) -> None:
+    """Check what can be checked without the earlier releases: what is and is not claimed."""
+    for table, certificate in zip(publication.own, certificates, strict=True):
+        outer = certificate.get("outer_intervals") or 0
+        if not _texts_fit(certificate, publication, outer, earlier):
+            raise _changed(table)
+
+
+def _changed(table: Published) -> VerificationError:
+    return VerificationError(
+        f"{table.name}: the certificate does not say what is and is not claimed of this "
+        "table as it was written; its text was changed"
+    )
+
+
 def _verify_public(
-    public: Path,
-    names: Sequence[str],
-    certificates: Sequence[dict[str, Any]],
-    progress: Progress,
-) -> Publication:
-    publication = Publication.read(public, names, certificates[0].get("sums", []))
+    publication: Publication, certificates: Sequence[dict[str, Any]], progress: Progress
+) -> None:
     found = examine(publication, Attacker(), progress=progress)
     for table, own, certificate in zip(
-        publication.tables, found.of_tables(publication), certificates, strict=True
+        publication.own, found.of_tables(publication), certificates, strict=False
     ):
         if interval_columns(table, own) != certificate.get("intervals"):
             raise VerificationError(
@@ -168,33 +223,41 @@ def _verify_public(
                 "certificate states; the table or the certificate was changed"
             )
         if not _says(certificate, publication, own):
-            raise VerificationError(
-                f"{table.name}: the certificate does not say what is and is not claimed of this "
-                "table as it was written; its text was changed"
-            )
-    return publication
+            raise _changed(table)
 
 
 def _says(certificate: Mapping[str, Any], publication: Publication, found: Examination) -> bool:
     """Whether the texts of a certificate are those that belong to what was published."""
-    kind = certificate.get("attacker")
-    own = kind == "contributor"
-    kinds = [Attacker(zeros_known=known, contributor=own) for known in (False, True)]
-    refined = refined_to(publication)
     return (
-        certificate.get("claimed") == claimed(publication, found.outer, contributor=own)
+        _texts_fit(certificate, publication, found.outer, len(publication.beside))
         and certificate.get("outer_intervals") == outer_intervals(found).get("outer_intervals")
-        and certificate.get("not_claimed") in [not_claimed(publication, kind) for kind in kinds]
-        and kind in ("outsider", "informed", "contributor")
-        and certificate.get("refined_to") == refined
+        and certificate.get("refined_to") == refined_to(publication)
         and certificate.get("sums", []) == [str(equation) for equation in publication.sums]
+    )
+
+
+def _texts_fit(
+    certificate: Mapping[str, Any], publication: Publication, outer: int, earlier: int
+) -> bool:
+    contributor = certificate.get("attacker") == "contributor"
+    kinds = [Attacker(zeros_known=known, contributor=contributor) for known in (False, True)]
+    # what three tables say together can be told if all of them are there
+    missing = earlier > len(publication.beside)
+    admissible = [
+        not_claimed(publication, kind, earlier, complete)
+        for kind, complete in product(kinds, (True, False) if missing else (None,))
+    ]
+    return (
+        certificate.get("claimed") == claimed(publication, outer, earlier, contributor)
+        and certificate.get("not_claimed") in admissible
+        and certificate.get("attacker") in ("outsider", "informed", "contributor")
     )
 
 
 def _check_apart(groups: Sequence[Publication]) -> None:
     """Refuse tables with common cells that were not attacked together."""
     for one, other in combinations(groups, 2):
-        for first, second in product(one.tables, other.tables):
+        for first, second in product(one.own, other.own):
             alike = (first.measure, first.vintage) == (second.measure, second.vintage)
             if alike and not disjoint(first.where, second.where):
                 raise VerificationError(

@@ -35,7 +35,9 @@ from diskret.release import (
 )
 from diskret.report import write_internal_report, write_public_report
 from diskret.tables import Derived, Published, SideBySide
+from diskret.tables.dimension import describe
 from diskret.tables.public_files import structure
+from diskret.workflow.empty_cells import known_empty
 from diskret.workflow.fingerprint import fingerprint
 from diskret.workflow.linked import linked
 from diskret.workflow.result import Result
@@ -304,6 +306,7 @@ def checked(results: Sequence[Result], formats: Iterable[str], language: str) ->
         if names.count(name) > 1:
             raise InputError(f"two results are called {name!r}; give one another name=")
     _check_together(results)
+    _check_empty(results)
     return formats
 
 
@@ -352,3 +355,20 @@ def _check_together(results: Sequence[Result]) -> None:
                     f"{results[i].name!r} was protected together with "
                     f"{', '.join(map(repr, missing))}; write all of them into one folder"
                 )
+
+
+def _check_empty(results: Sequence[Result]) -> None:
+    """Refuse tables that hide empty cells which others show as empty."""
+    hiding = [r for r in results if (r.published.suppressed & r.table.empty).any()]
+    if not hiding or len(results) == 1:
+        return
+    known = known_empty([r.table for r in results], [r.published.empty for r in results])
+    for result, of_result in zip(results, known, strict=True):
+        open_ = np.flatnonzero(result.published.suppressed & of_result)
+        if len(open_):
+            shown = "; ".join(describe(result.table.dimensions, int(c)) for c in open_[:5])
+            raise InputError(
+                f"{result.name!r} hides {len(open_):,} empty cells that other tables of this "
+                f"release show as empty: {shown}. Everybody would know these values; protect the "
+                "tables in one call, suppress([...], rule)"
+            )

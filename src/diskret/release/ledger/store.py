@@ -121,9 +121,10 @@ def entries(connection: Connection, store: Store) -> list[Entry]:
     return chain.read_entries(connection, store.keys, store.name)
 
 
-def position(connection: Connection, store: Store) -> int:
-    """How many entries there are."""
-    return chain.read_head(connection, store.keys, store.name).entries
+def position(connection: Connection, store: Store) -> str:
+    """Number and seal of the last entry: no other ledger, and no other state of it, has it."""
+    head = chain.read_head(connection, store.keys, store.name)
+    return f"{head.entries} {head.last}"
 
 
 def load(
