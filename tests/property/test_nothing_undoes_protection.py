@@ -339,10 +339,10 @@ class Office:
 
     @property
     def position(self):
-        return len(self.tables)
+        return str(len(self.tables))
 
     def earlier(self, tables, sums=()):
-        return list(self.tables)
+        return self.tables
 
     def remember(self, release, results):
         self.tables += [result.remembered(release) for result in results]

@@ -156,8 +156,8 @@ class _AndPlanned:
     planned: Sequence[Earlier]
 
     @property
-    def position(self) -> int:
-        return 0 if self.ledger is None else self.ledger.position
+    def position(self) -> str:
+        return "" if self.ledger is None else self.ledger.position
 
     def earlier(
         self, tables: Sequence[Published], sums: Sequence[MeasureSum] = ()
