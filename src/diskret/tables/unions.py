@@ -273,7 +273,7 @@ def _of_cells(table: Table, pairs: _Pairs) -> Table:
 
     def measure(one: Measure) -> Measure:
         kept = one.largest.shape[-1]
-        top = one.largest.reshape(-1, kept)[pairs.row]
+        top = one.largest.reshape(one.sum.size, kept)[pairs.row]
         size = pairs.added(one.magnitude.ravel())
         net = _sums(pairs.union, pairs.sign * one.sum.ravel()[pairs.row], pairs.unions)
         return Measure(
