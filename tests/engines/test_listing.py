@@ -154,6 +154,8 @@ def test_records_of_nobody_keep_their_numbers_whatever_their_order(engine):
     one, other = (listed(engine, each, **question)[1] for each in (columns, turned))
     assert one.holding.tolist() == other.holding.tolist()
     assert one.sums["v"].tolist() == other.sums["v"].tolist()
+    revised = listed(engine, columns | {"v": [5, 4, 1]}, **question)[1]
+    assert len(set(one.holding.tolist()) & set(revised.holding.tolist())) == 1  # that of "g"
     assert sorted(one.sums["v"].tolist()) == [1, 3, 5]
 
 

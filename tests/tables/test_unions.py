@@ -93,6 +93,15 @@ def test_a_matrix_of_another_table_is_refused():
         union_table(a_file(), member([0, 1, 0]))
 
 
+def test_no_unions_and_unions_of_nothing_are_fine():
+    stored_zeros = sparse.csr_array((np.zeros(4, np.int64), np.arange(4), [0, 4]), shape=(1, 4))
+    assert union_table(a_file(), stored_zeros).count.tolist() == [0, 0]
+    assert union_table(a_file(), sparse.csr_array((0, 4), dtype=np.int64)).count.tolist() == [0]
+    assert union_table_of_parts(a_file(), []).count.tolist() == [0]
+    nowhere = [{"region": frozenset({"X"})}]
+    assert union_table_of_parts(a_file(), nowhere).count.tolist() == [0, 0]
+
+
 def test_weighted_tables_are_refused():
     records = pa.table({"region": ["N", "S"], "v": [5, 3], "w": [2, 1]})
     table = dk.tabulate(records, by={"region": None}, value="v", weight="w")

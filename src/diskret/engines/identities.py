@@ -47,11 +47,11 @@ def identities(told: pa.ChunkedArray, kind: Kind, what: str) -> NDArray[np.uint6
     distinct: list[str] = encoded.dictionary.to_pylist()
     if kind == "decimal":
         distinct = [_without_zeros(text) for text in distinct]
-    numbers = np.append(_hashed(distinct, what), np.uint64(0))
+    numbers = np.append(_hashed([text.encode() for text in distinct], what.encode()), np.uint64(0))
     return numbers[encoded.indices.fill_null(len(distinct)).to_numpy()]
 
 
-def nobodys(number: int, told: str) -> NDArray[np.uint64]:
+def nobodys(number: int, told: bytes) -> NDArray[np.uint64]:
     """Numbers for contributors that nothing identifies, different in different tables.
 
     Parameters
@@ -59,16 +59,15 @@ def nobodys(number: int, told: str) -> NDArray[np.uint64]:
     number
         How many.
     told
-        What tells the table from others.
+        What tells the table from others, its contents included.
     """
-    return _hashed([told], "nobody") + np.arange(number, dtype=np.uint64)
+    return _hashed([told], b"nobody") + np.arange(number, dtype=np.uint64)
 
 
 def _without_zeros(decimal: str) -> str:
     return decimal.rstrip("0").rstrip(".") if "." in decimal else decimal
 
 
-def _hashed(texts: Iterable[str], what: str) -> NDArray[np.uint64]:
-    person = what.encode()
-    hashes = [blake2b(text.encode(), digest_size=8, person=person).digest() for text in texts]
+def _hashed(texts: Iterable[bytes], what: bytes) -> NDArray[np.uint64]:
+    hashes = [blake2b(text, digest_size=8, person=what).digest() for text in texts]
     return np.frombuffer(b"".join(hashes), dtype=">u8").astype(np.uint64)

@@ -62,7 +62,9 @@ def read(
     order = np.lexsort(keys)
     if alone is not None and holding is not None:
         nobody = np.flatnonzero(order >= len(named))
-        holding[order[nobody]] = nobodys(len(alone), _told(question))
+        told = repr((list(question.by), list(question.values), question.where)).encode()
+        told += b"".join(key[order].astype("<i8").tobytes() for key in (leaf, *sums.T))
+        holding[order[nobody]] = nobodys(len(alone), told)
     return Listed(
         leaf=find(leaves, leaf[order]),
         unit=None if unit is None else unit[order],
@@ -71,7 +73,3 @@ def read(
         sums={name: sums[order, i] for i, name in enumerate(question.values)},
         marked={name: marked[order, j] for j, name in enumerate(question.marks)},
     )
-
-
-def _told(question: LeafQuestion) -> str:
-    return repr((list(question.by), list(question.values), question.where))

@@ -90,7 +90,13 @@ class Sensitivity:
 
 
 class Rule(Protocol):
-    """Any callable that judges a table. `largest`: how many contributions it looks at."""
+    """Any callable that judges a table. `largest`: how many contributions it looks at.
+
+    A rule that looks at the contributors of a single cell only, and not at its codes or at other
+    cells, may say so with an attribute ``judges_unions = True``: it then judges sums of cells
+    as well. A method ``against(coalition)`` gives the rule against so many contributors who
+    pool what they know.
+    """
 
     @property
     def largest(self) -> int:

@@ -114,6 +114,8 @@ def leaves_in_boxes(boxes: Boxes, leaf: NDArray[np.int32]) -> sparse.csr_array:
     leaf
         Distinct combinations: the number of each leaf code, ``(combinations, d)``.
     """
+    if not len(boxes.group):
+        return sparse.csr_array((0, len(leaf)), dtype=np.int64)
     row = np.arange(len(leaf))
     prefix = np.zeros(len(leaf), dtype=np.int64)
     known = np.zeros(len(boxes.group), dtype=np.int64)
@@ -124,8 +126,8 @@ def leaves_in_boxes(boxes: Boxes, leaf: NDArray[np.int32]) -> sparse.csr_array:
         wanted, known = np.unique(known * groups + boxes.group[:, axis], return_inverse=True)
         at, again = ranges(of_code.indptr, leaf[row, axis])
         key = prefix[again] * groups + of_code.indices[at]
-        found = np.minimum(np.searchsorted(wanted, key), max(len(wanted) - 1, 0))
-        there = wanted[found] == key if len(wanted) else np.zeros(0, dtype=bool)
+        found = np.minimum(np.searchsorted(wanted, key), len(wanted) - 1)
+        there = wanted[found] == key
         row, prefix = row[again][there], found[there]
     shape = (len(wanted), len(leaf))
     ones = np.ones(len(row), dtype=np.int64)

@@ -77,7 +77,8 @@ def union_table(table: Table, member: Any) -> Table:
     >>> unions.measure.sum.tolist(), unions.measure.largest[:, 0].tolist()
     ([0, 13, 13], [0, 7, 7])
     """
-    member = sparse.csr_array(member)
+    member = sparse.csr_array(member, copy=True)
+    member.eliminate_zeros()
     cells = int(np.prod(table.shape))
     if member.shape[1] != cells:
         raise InputError(
@@ -138,7 +139,8 @@ def union_table_of_parts(
     leaves = _leaves(table)
     boxes = boxes_of_restrictions(table.dimensions, leaves.by, parts, meaning or {})
     number = np.arange(len(parts) + 1)
-    alone = sparse.csr_array((np.ones(len(parts), np.int64), number[:-1], number))
+    ones = np.ones(len(parts), dtype=np.int64)
+    alone = sparse.csr_array((ones, number[:-1], number), shape=(len(parts), len(parts)))
     return _unions(table, _net(alone, boxes, leaves), leaves)
 
 
