@@ -742,3 +742,76 @@ def test_a_job_in_another_encoding_is_refused_with_its_line(folder: Path):
     path.write_bytes(JOB.replace("Umsatz", "Umsätze").encode("latin-1"))
     with pytest.raises(JobError, match="line 38: not UTF-8"):
         read_job(path)
+
+
+# ── contributors ────────────────────────────────────────────────────────────────────
+
+
+def with_attacker(tmp_path, attacker, table=""):
+    (tmp_path / "firms.csv").write_text(
+        "firm,region,turnover,w\n1,N,5,1\n2,S,7,1\n3,S,9,1\n", encoding="utf-8"
+    )
+    path = tmp_path / "job.toml"
+    path.write_text(
+        f"""[records]
+path = "firms.csv"
+
+[[tables]]
+name = "turnover"
+by = {{ region = "flat" }}
+value = "turnover"
+unit = "firm"
+rules = {{ minimum_frequency = {{ n = 2 }} }}
+{table}
+
+[[tables]]
+name = "firms"
+by = {{ region = "flat" }}
+rules = {{ minimum_frequency = {{ n = 2 }} }}
+
+[attacker]
+{attacker}
+""",
+        encoding="utf-8",
+    )
+    return path
+
+
+def kinds(path, tmp_path):
+    _, results = run_job(read_job(path), folder=tmp_path / "out", keys=tmp_path / "keys")
+    return {result.name: result.certificate.attacker for result in results}
+
+
+def test_contributors_attack_where_values_are_summed(tmp_path):
+    found = kinds(with_attacker(tmp_path, ""), tmp_path)
+    assert found == {"turnover": Attacker(contributor=True), "firms": Attacker()}
+
+
+def test_contributors_attack_where_the_job_says_so(tmp_path):
+    two = Attacker(contributor=True, coalition=2)
+    found = kinds(with_attacker(tmp_path, "contributor = true\ncoalition = 2"), tmp_path)
+    assert found == {"turnover": two, "firms": two}
+    found = kinds(with_attacker(tmp_path, "contributor = false"), tmp_path)
+    assert found == {"turnover": Attacker(), "firms": Attacker()}
+    found = kinds(with_attacker(tmp_path, "coalition = 2"), tmp_path)
+    assert found == {"turnover": two, "firms": Attacker()}
+
+
+def test_weighted_tables_are_protected_against_outsiders(tmp_path):
+    found = kinds(with_attacker(tmp_path, "", 'weight = "w"'), tmp_path)
+    assert found == {"turnover": Attacker(), "firms": Attacker()}
+
+
+@pytest.mark.parametrize(
+    ("attacker", "table", "what"),
+    [
+        ("contributor = false\ncoalition = 2", "", "line 21: 'coalition' needs contributor"),
+        ("coalition = 0", "", "line 20"),
+        ("contributor = true", 'weight = "w"', "'turnover' is weighted"),
+        ("coalition = 2", 'weight = "w"', "no table sums an unweighted value"),
+        ('contributor = "yes"', "", "true or false"),
+    ],
+)
+def test_contributors_that_cannot_be_are_told_with_their_line(tmp_path, attacker, table, what):
+    with pytest.raises(JobError, match=what):
+        read_job(with_attacker(tmp_path, attacker, table))
