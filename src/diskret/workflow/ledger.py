@@ -331,7 +331,8 @@ class Ledger:
                 Earlier(name, seen, value, level, sums=tables.sums, perturbed=noise is not None)
             )
         shown = Publication(tuple(one.published for one in found), tables.sums)
-        opened = [cell for cell in self.check(shown, limit=0).broken if not cell.already]
+        broken = self.check(shown, limit=0).broken
+        opened = [cell for cell in broken if cell.release and not cell.already]
         if opened:
             warnings.warn(_opened(opened), stacklevel=2)
         how = "" if noise is None else repr(noise)
