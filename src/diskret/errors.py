@@ -54,4 +54,4 @@ class ProofError(DiskretError):
 
 
 class VerificationError(DiskretError):
-    """Released files that do not agree with their certificate."""
+    """Released files that do not agree with their certificate, or a ledger with its seals."""

@@ -128,6 +128,7 @@ def filled(room: Path) -> Generator[Stage]:
         stage.internal.mkdir(mode=0o700)
         yield stage
         _finish(stage)
+        _flush(room.parent)
     except BaseException:
         shutil.rmtree(room, ignore_errors=True)
         raise

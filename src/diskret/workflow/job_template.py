@@ -111,6 +111,8 @@ folder = "out"                # gets public/ and internal/
 #language = "en"              # en | de
 #intervals = false            # publish a safe interval for every suppressed cell
 #template = "layout.xlsx"      # a workbook in your own layout, to be filled
+#ledger = "releases.db"       # protect beside all that was published before, and record this
+#release = "2025-07"          # with "ledger": name of the release; left out: that of the folder
 #combined = "all"             # one more file with all tables side by side
 #symbols = "de-classic"       # de-classic | de-letters | sdmx | px | eurostat
 """

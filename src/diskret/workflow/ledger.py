@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import getpass
+import warnings
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -25,6 +26,7 @@ from diskret.release.ledger import Entry, Release, Row, TableNote
 from diskret.tables import MeasureSum, Perturbed, Publication, Published, Table, together
 from diskret.tables.perturbed import stands_for
 from diskret.workflow.again import attack_again
+from diskret.workflow.case import BrokenCell
 from diskret.workflow.check import WORK, CheckReport, check, to_publish
 from diskret.workflow.fingerprint import fingerprint
 from diskret.workflow.related import kind_of, related
@@ -100,6 +102,17 @@ class Ledger:
         """All releases in order, withdrawn ones too."""
         with store.read(self._store) as connection:
             return store.releases_of(store.entries(connection, self._store))
+
+    def check_free(self, name: str) -> None:
+        """Refuse the name of a release that there is already.
+
+        Raises
+        ------
+        InputError
+            It is taken.
+        """
+        with store.read(self._store) as connection:
+            _check_free(store.entries(connection, self._store), name)
 
     def release(self, name: str) -> Release:
         """The release of a name.
@@ -294,7 +307,13 @@ class Ledger:
         ------
         InputError
             The name is taken; `original` or `requirements` do not fit the tables; values are no
-            multiples of the base that `noise` names.
+            multiples of the base that `noise` names; or they contradict each other or an earlier
+            release, so that nothing could be proven beside them any more.
+
+        Warns
+        -----
+        UserWarning
+            Together with it, cells that earlier releases protect can be computed.
         """
         tables = together(published)
         values = original or [None] * len(tables.tables)
@@ -311,6 +330,10 @@ class Ledger:
             found.append(
                 Earlier(name, seen, value, level, sums=tables.sums, perturbed=noise is not None)
             )
+        shown = Publication(tuple(one.published for one in found), tables.sums)
+        opened = [cell for cell in self.check(shown, limit=0).broken if not cell.already]
+        if opened:
+            warnings.warn(_opened(opened), stacklevel=2)
         how = "" if noise is None else repr(noise)
         notes = [(earlier, "", how) for earlier in found]
         entry = Entry(0, "record", name, _who(who), _now(), why, sums=tables.sums)
@@ -406,6 +429,15 @@ def _check_known(table: Published, value: NDArray[np.int64] | None, levels: Requ
         )
     if len(levels.cell) and int(levels.cell.max()) >= table.value.size:
         raise InputError(f"requirements= of {table.name!r} name cells that it does not have")
+
+
+def _opened(cells: Sequence[BrokenCell]) -> str:
+    examples = "; ".join(f"{cell.release}/{cell.table}: {cell.codes}" for cell in cells[:3])
+    return (
+        f"with this release the world can compute {len(cells):,} cells that earlier releases "
+        f"hide, exactly or too closely, e.g. {examples}; tables that need them hidden cannot be "
+        "protected any more"
+    )
 
 
 def _tied(

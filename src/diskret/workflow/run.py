@@ -62,8 +62,8 @@ def run_job(
     tuple
         The folder and a result for each table, in the order of the job.
     """
-    # a ledger that cannot be opened is found before any work is done
-    ledger = None if job.output.ledger is None else Ledger(job.output.ledger, keys)
+    written = Path(folder or job.output.folder)
+    ledger = _ledger(job, written, keys)
     records = None if job.records is None else job.records.open()
     with _engine(job, records) as engine:
         tables: list[Table] = []
@@ -75,7 +75,6 @@ def run_job(
     derived, releases = derived_of(job.derived, results)
     language = job.output.language
     titles = {t.name: t.title[language] for t in job.tables if language in t.title}
-    written = Path(folder or job.output.folder)
     options: dict[str, Any] = {
         "formats": job.output.formats,
         "language": language,
@@ -93,6 +92,15 @@ def run_job(
     else:
         ledger.publish(results, written, name=job.output.release, **options)
     return written, results
+
+
+def _ledger(job: Job, folder: Path, keys: SecretKeys | str | PathLike[str] | None) -> Ledger | None:
+    """The ledger of a job; what is wrong with it is found before any work is done."""
+    if job.output.ledger is None:
+        return None
+    ledger = Ledger(job.output.ledger, keys)
+    ledger.check_free(job.output.release or folder.resolve().name)
+    return ledger
 
 
 def run_demo(
