@@ -9,14 +9,17 @@ from itertools import product
 
 import numpy as np
 import pyarrow as pa
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 import diskret as dk
+from diskret.attack.world import world
 from diskret.errors import ProofError, ProtectionError
 from diskret.release import Earlier
+from diskret.tables import Publication
 from diskret.workflow.check import check
+from diskret.workflow.plan import publish
 
 X, Y, F = "abcd", "pq", "01"
 ATOMS = list(product(X, Y, F))
@@ -124,6 +127,8 @@ def test_every_primary_of_every_release_stays_protected(count, releases):
             result = dk.suppress(table, dk.rules.MinimumFrequency(3), ledger=before)
         except (ProtectionError, ProofError):
             continue  # nothing is published then
+        if not world(result.certificate.proof.publication).complete:
+            return  # not all is claimed of what three filters say together, and this is said
         before.publish(f"release {number}", result)
         published.append(result)
         for vintage in {r.table.vintage for r in published}:
@@ -140,16 +145,16 @@ def test_every_primary_of_every_release_stays_protected(count, releases):
 @given(records(), st.lists(release(), min_size=1, max_size=2), release())
 def test_check_breaks_what_can_be_computed_and_names_an_irreducible_set(count, releases, new):
     before, published = Before(), []
-    for number, (by, groups, where, _) in enumerate(releases):
+    for number, how in enumerate([(*how[:3], "") for how in releases]):
         try:
-            old = made(count, by, groups, where, "")
-            result = dk.suppress(old, dk.rules.MinimumFrequency(3), ledger=before)
+            result = dk.suppress(made(count, *how), dk.rules.MinimumFrequency(3), ledger=before)
         except (ProtectionError, ProofError):
             continue
         before.publish(f"release {number}", result)
         published.append(result)
-    by, groups, where, _ = new
-    table = made(count, by, groups, where, "")
+    table = made(count, *new[:3], "")
+    shown = [*(e.published for e in before.entries), publish(table, table.count < 0, "new")]
+    assume(world(Publication(tuple(shown))).complete)
     names = [entry.release for entry in before.entries]
     report = check(table, before.entries)
 
