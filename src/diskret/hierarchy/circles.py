@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import prod
 
 #: Combinations of codes in a circle, totals included, up to which they are looked at.
-COMBINATIONS = 20_000
+COMBINATIONS = 5_000
 
 #: What a code stands for: a set of base codes, or None for everything.
 Meaning = frozenset[str] | None
