@@ -305,17 +305,19 @@ def test_levels_need_original_values_that_fit(ledger):
     assert ledger.releases() == []
 
 
-def test_a_perturbed_release_enters_as_intervals(ledger):
+@pytest.mark.filterwarnings("error")
+def test_a_perturbed_release_enters_as_intervals(ledger, tmp_path):
+    publish(ledger, tmp_path, "first")
     rounded = replace(
         protected().published,
-        value=np.array([25, 5, 0, 5, 10]),
+        value=np.array([25, 5, 10, 0, 5]),
         suppressed=np.zeros(5, dtype=bool),
     )
     how = dk.Perturbed("random", base=5)
     release = ledger.record(rounded, "rounded", noise=how, who="clerk")
     assert release.entry.tables[0].perturbed == repr(how)
-    [kept] = ledger.earlier([table()])
+    _, kept = ledger.earlier([table()])
     assert kept.perturbed
     assert kept.published.suppressed.all()
-    assert kept.published.lower.tolist() == [21, 1, 0, 1, 6]
-    assert kept.published.upper.tolist() == [29, 9, 4, 9, 14]
+    assert kept.published.lower.tolist() == [21, 1, 6, 0, 1]
+    assert kept.published.upper.tolist() == [29, 9, 14, 4, 9]

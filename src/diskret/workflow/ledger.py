@@ -7,7 +7,6 @@ import getpass
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
@@ -22,13 +21,12 @@ from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
 from diskret.release import Earlier, Stage
 from diskret.release import ledger as store
-from diskret.release.ledger import Entry, Release, Row, TableNote
+from diskret.release.ledger import Entry, Release, Row
 from diskret.tables import MeasureSum, Perturbed, Publication, Published, Table, together
-from diskret.tables.perturbed import stands_for
 from diskret.workflow.again import attack_again
 from diskret.workflow.case import BrokenCell
 from diskret.workflow.check import WORK, CheckReport, check, to_publish
-from diskret.workflow.fingerprint import fingerprint
+from diskret.workflow.entered import as_earlier, published_by, recorded, tied_to
 from diskret.workflow.related import kind_of, related
 from diskret.workflow.result import Result
 from diskret.workflow.software import software
@@ -258,13 +256,14 @@ class Ledger:
             entries = store.entries(connection, self._store)
             _check_free(entries, name)
             position = store.position(connection, self._store)
-            wanted, shared = _tied(entries, results)
+            wanted, shared = tied_to(entries, results)
             moved = any(result.position != position for result in results)
             if wanted and (moved or shared or intervals):
                 again(results, store.load(connection, self._store, wanted))
 
             def described() -> tuple[Entry, list[Row]]:
-                return _described(results, name, who, keys)
+                entry = Entry(0, "publish", name, who, _now(), software=software())
+                return published_by(entry, results, keys)
 
             def staging(folder: str | PathLike[str]) -> AbstractContextManager[Stage]:
                 return store.entering(connection, self._store, name, folder, described)
@@ -315,31 +314,18 @@ class Ledger:
         UserWarning
             Together with it, cells that earlier releases protect can be computed.
         """
-        tables = together(published)
-        values = original or [None] * len(tables.tables)
-        levels = requirements or [_NO_LEVELS] * len(tables.tables)
-        if not len(values) == len(levels) == len(tables.tables):
-            raise InputError(
-                f"original= and requirements= must hold one entry for each of the "
-                f"{len(tables.tables)} tables"
-            )
-        found: list[Earlier] = []
-        for table, value, level in zip(tables.tables, values, levels, strict=True):
-            _check_known(table, value, level)
-            seen = table if noise is None else stands_for(table, noise)
-            found.append(
-                Earlier(name, seen, value, level, sums=tables.sums, perturbed=noise is not None)
-            )
-        shown = Publication(tuple(one.published for one in found), tables.sums)
-        opened = [cell for cell in self.check(shown, limit=0).broken if not cell.already]
+        keys = self._store.keys
+        found = as_earlier(name, together(published), noise, original, requirements)
+        shown = Publication(tuple(one.published for one in found), found[0].sums)
+        broken = self.check(shown, limit=0).broken
+        opened = [cell for cell in broken if cell.release and not cell.already]
         if opened:
             warnings.warn(_opened(opened), stacklevel=2)
-        how = "" if noise is None else repr(noise)
-        notes = [(earlier, "", how) for earlier in found]
-        entry = Entry(0, "record", name, _who(who), _now(), why, sums=tables.sums)
+        entry = Entry(0, "record", name, _who(who), _now(), why, sums=found[0].sums)
         with store.change(self._store) as connection:
             _check_free(store.entries(connection, self._store), name)
-            store.add(connection, self._store, *_with_tables(entry, notes, self._store.keys))
+            described = recorded(entry, found, "" if noise is None else repr(noise), keys)
+            store.add(connection, self._store, *described)
         return self.release(name)
 
     def withdraw(self, name: str, why: str, who: str | None = None) -> Release:
@@ -373,62 +359,7 @@ class Ledger:
         return self.release(name)
 
 
-# ── what is entered ─────────────────────────────────────────────────────────────────
-
-_NOTHING = np.empty(0, dtype=np.int64)
-_NO_LEVELS = Requirements(_NOTHING, _NOTHING, _NOTHING, _NOTHING)
-
-
-def _described(
-    results: Sequence[Result], name: str, who: str, keys: SecretKeys
-) -> tuple[Entry, list[Row]]:
-    """The entry of results, and what is kept of each."""
-    notes: list[tuple[Earlier, str, str]] = []
-    sums: dict[MeasureSum, None] = {}
-    for result in results:
-        own = result.certificate.proof.publication.sums
-        sums |= dict.fromkeys(own)
-        who_contributes = result.table.contributions
-        if who_contributes is not None:
-            who_contributes = store.keyed_contributions(who_contributes, keys)
-        earlier = Earlier(
-            name,
-            result.published,
-            result.table.measure.sum,
-            result.certificate.requirements,
-            who_contributes,
-            own,
-            result.table.weight,
-        )
-        notes.append((earlier, fingerprint(keys, result.published, result.table), ""))
-    entry = Entry(0, "publish", name, who, _now(), software=software(), sums=tuple(sums))
-    return _with_tables(entry, notes, keys)
-
-
-def _with_tables(
-    entry: Entry, described: Sequence[tuple[Earlier, str, str]], keys: SecretKeys
-) -> tuple[Entry, list[Row]]:
-    """The entry with what it says of its tables: values, fingerprint, how they were perturbed."""
-    rows = [store.row_of(earlier) for earlier, _, _ in described]
-    notes: list[TableNote] = [
-        store.note_of(earlier, row, keys, mark, how)
-        for (earlier, mark, how), row in zip(described, rows, strict=True)
-    ]
-    return replace(entry, tables=tuple(notes)), rows
-
-
-def _check_known(table: Published, value: NDArray[np.int64] | None, levels: Requirements) -> None:
-    """Refuse original values and levels that do not belong to a table."""
-    if value is not None and value.shape != table.shape:
-        raise InputError(
-            f"original= of {table.name!r} has shape {value.shape}, the table has {table.shape}"
-        )
-    if len(levels.cell) and value is None:
-        raise InputError(
-            f"levels of {table.name!r} can be checked only with its original values: original="
-        )
-    if len(levels.cell) and int(levels.cell.max()) >= table.value.size:
-        raise InputError(f"requirements= of {table.name!r} name cells that it does not have")
+# ── names and words ─────────────────────────────────────────────────────────────────
 
 
 def _opened(cells: Sequence[BrokenCell]) -> str:
@@ -438,23 +369,6 @@ def _opened(cells: Sequence[BrokenCell]) -> str:
         f"hide, exactly or too closely, e.g. {examples}; tables that need them hidden cannot be "
         "protected any more"
     )
-
-
-def _tied(
-    entries: Sequence[Entry], results: Sequence[Result]
-) -> tuple[list[tuple[Entry, int]], bool]:
-    """Earlier tables, and whether they tie results that were not protected together."""
-    groups: dict[int, list[Result]] = {}
-    for result in results:
-        groups.setdefault(id(result.certificate.proof), []).append(result)
-    found: dict[tuple[int, int], tuple[Entry, int]] = {}
-    number = 0
-    for group in groups.values():
-        sums = group[0].certificate.proof.publication.sums
-        own = related(entries, [kind_of(result.published) for result in group], sums)
-        number += len(own)
-        found |= {(entry.number, at): (entry, at) for entry, at in own}
-    return [found[key] for key in sorted(found)], number > len(found)
 
 
 def _check_free(entries: Sequence[Entry], name: str) -> None:
