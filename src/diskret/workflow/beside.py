@@ -31,9 +31,7 @@ class KnownBefore(Protocol):
         """The state it is in; another one says that something was entered since."""
         ...
 
-    def earlier(
-        self, tables: Sequence[Published], sums: Sequence[MeasureSum] = ()
-    ) -> Sequence[Earlier]:
+    def earlier(self, tables: Sequence[Published], sums: Sequence[MeasureSum]) -> Sequence[Earlier]:
         """At least the earlier tables that may be tied to these, directly or through others."""
         ...
 
