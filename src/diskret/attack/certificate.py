@@ -281,7 +281,7 @@ def certify(
             f"{int(missed.sum()):,} suppressed cells can be narrowed down too far; "
             "nothing was certified"
         )
-    if attacker.contributor != (unsafe is not None):
+    if attacker.contributor and unsafe is None:
         raise ProofError("a contributor's sums were not judged; nothing was certified")
     if unsafe is not None and (open_sums := unmet_sums(examination, unsafe, original)).any():
         raise ProofError(

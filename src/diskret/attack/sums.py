@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -94,6 +94,23 @@ class UnsafeSums:
         """How far each sum has to be able to move, from the original values of all cells."""
         value = self.member @ np.asarray(original).ravel()
         return Targets(value - self.lower, value + self.upper, np.maximum(self.sliding, 1))
+
+
+def stacked(parts: Sequence[UnsafeSums], cells: int) -> UnsafeSums:
+    """The sums of all parts, each of which has this many columns."""
+    none = sparse.csr_array((0, cells), dtype=np.int64)
+    nothing = np.zeros(0, dtype=np.int64)
+
+    def joined(of: str) -> NDArray[np.int64]:
+        return np.concatenate([nothing, *(getattr(part, of) for part in parts)])
+
+    return UnsafeSums(
+        sparse.csr_array(sparse.vstack([none, *(part.member for part in parts)], format="csr")),
+        joined("lower"),
+        joined("upper"),
+        joined("sliding"),
+        sum(part.judged for part in parts),
+    )
 
 
 def shown(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.attack import Requirements
+from diskret.attack import Requirements, UnsafeSums
 from diskret.tables import Contributions, MeasureSum, Published
 
 
@@ -30,6 +30,9 @@ class Earlier:
     contributions
         Who contributed what, or None; units and holdings by their keyed fingerprints.
         Confidential.
+    unsafe
+        Sums of its suppressed cells that stay uncertain for contributors, flat positions in this
+        table; None if it was not protected against them. Confidential.
     sums
         Equations between measures that the release stated.
     weight
@@ -43,6 +46,7 @@ class Earlier:
     original: NDArray[np.int64] | None
     requirements: Requirements
     contributions: Contributions | None = None
+    unsafe: UnsafeSums | None = None
     sums: tuple[MeasureSum, ...] = ()
     weight: str | None = None
     perturbed: bool = False

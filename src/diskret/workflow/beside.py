@@ -158,6 +158,11 @@ class Beside:
     earlier: tuple[Earlier, ...] = ()
     tables: tuple[Table, ...] = ()
 
+    @property
+    def pairs(self) -> list[tuple[Earlier, Table]]:
+        """Each earlier table with its values."""
+        return list(zip(self.earlier, self.tables, strict=True))
+
 
 def beside(
     tables: Sequence[Published], sums: Sequence[MeasureSum], earlier: Sequence[Earlier]

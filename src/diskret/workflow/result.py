@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from diskret.attack import Explanations, SuppressionCertificate, explain
+from diskret.attack import Explanations, SuppressionCertificate, UnsafeSums, explain
 from diskret.errors import InputError
 from diskret.io import from_arrow
 from diskret.keys import SecretKeys
@@ -85,9 +85,17 @@ class Result:
             original=self.table.measure.sum,
             requirements=self.certificate.requirements,
             contributions=self.table.contributions,
+            unsafe=self._unsafe_sums(),
             sums=self.certificate.proof.publication.sums,
             weight=self.table.weight,
         )
+
+    def _unsafe_sums(self) -> UnsafeSums | None:
+        """The sums of cells of this table that a contributor must not know too closely."""
+        proof = self.certificate.proof
+        if proof.unsafe is None or not self.certificate.attacker.contributor:
+            return None
+        return proof.unsafe.of_table(proof.publication, proof.place_of(self.published))
 
     @property
     def published(self) -> Published:

@@ -53,9 +53,9 @@ def check_judged(rules: Sequence[object], tables: Sequence[Table]) -> None:
 def judge_of(orders: Sequence[Order], attacker: Attacker, before: Beside) -> Judge:
     """What a rule says of the sums that the published tables reveal, by their contributors.
 
-    Sums of cells of an earlier table are judged where a new table makes them smaller than they
-    were: by the rule for a new table of the same measure, and by those who contribute to the
-    earlier one, if these were kept.
+    What was unsafe among the sums of an earlier table stays so. Those that a new table makes
+    smaller than they were are judged by the rule for a new table of the same measure, and by
+    those who contribute to the earlier one, if these were kept.
 
     Parameters
     ----------
@@ -66,27 +66,21 @@ def judge_of(orders: Sequence[Order], attacker: Attacker, before: Beside) -> Jud
     before
         What was published before; its tables stand behind the new ones.
     """
-    asked = [(order.rule, order.table) for order in orders]
-    seen_before = [_sets_of(revealed_sums(e.published).member) for e in before.earlier]
-    for e, table in zip(before.earlier, before.tables, strict=True):
-        rule = _rule_for(e, orders)
-        asked.append((rule, _with_contributors(e, table, 0 if rule is None else rule.largest)))
+    whoever = [
+        *(_judge_of_new(order, attacker) for order in orders),
+        *(_judge_of_earlier(e, table, orders, attacker) for e, table in before.pairs),
+    ]
 
     def judge(publication: Publication) -> tuple[UnsafeSums, NDArray[np.bool_]]:
         sums = revealed_sums(publication)
         levels = np.zeros((3, len(sums)), dtype=np.int64)
         unsafe = np.zeros(len(sums), dtype=bool)
         ends = pairwise(publication.starts.tolist())
-        for place, ((rule, table), (start, stop)) in enumerate(zip(asked, ends, strict=True)):
+        for own, (start, stop) in zip(whoever, ends, strict=True):
             member = sparse.csr_array(sums.member[:, start:stop])
             rows = np.flatnonzero(np.diff(member.indptr))
-            if place >= len(orders) and len(rows):
-                old = seen_before[place - len(orders)]
-                new = [own not in old for own in _sets_of(sparse.csr_array(member[rows]))]
-                rows = rows[np.array(new, dtype=bool)]
-            if len(rows) and rule is not None:
-                found, own = _judged(rule, table, sparse.csr_array(member[rows]), attacker)
-                unsafe[rows], levels[:, rows] = found, own
+            if len(rows):
+                unsafe[rows], levels[:, rows] = own(sparse.csr_array(member[rows]))
         every = UnsafeSums(sums.member, *levels, judged=len(sums))
         return every.only(unsafe), sums.known[unsafe]
 
@@ -103,14 +97,54 @@ def how_judged(order: Order) -> dict[str, Any]:
     }
 
 
-def _rule_for(earlier: Earlier, orders: Sequence[Order]) -> Rule | None:
-    """The rule that judges an earlier table now; None if nobody can be told apart there."""
-    published = earlier.published
-    unknown = earlier.contributions is None and not published.frequency
-    if unknown or earlier.perturbed or earlier.original is None or earlier.weight is not None:
-        return None
-    rules = [o.rule for o in orders if o.table.measure.name == published.measure]
-    return rules[0] if rules else None
+#: Which sums of a table's cells are unsafe, and their levels, ``(3, s)``.
+_OfTable = Callable[[sparse.csr_array], tuple[NDArray[np.bool_], NDArray[np.int64]]]
+
+
+def _judge_of_new(order: Order, attacker: Attacker) -> _OfTable:
+    if not attacker.contributor:
+        return _nothing
+    return lambda member: _judged(order.rule, order.table, member, attacker)
+
+
+def _judge_of_earlier(
+    earlier: Earlier, table: Table, orders: Sequence[Order], attacker: Attacker
+) -> _OfTable:
+    """What was judged when the table was published stays; other sums are judged now."""
+    known = earlier.unsafe
+    rules = [o.rule for o in orders if o.table.measure.name == earlier.published.measure]
+    untold = earlier.contributions is None and not earlier.published.frequency
+    told = not (untold or earlier.perturbed or earlier.original is None or earlier.weight)
+    judges = told and len(rules) > 0 and not isinstance(rules[0], Sensitivity)
+    if known is None and not (attacker.contributor and judges):
+        return _nothing
+    before = _sets_of(revealed_sums(earlier.published).member)
+    settled = dict.fromkeys(before, (False, 0, 0, 0))
+    if known is not None:
+        levels = zip(
+            known.lower.tolist(), known.upper.tolist(), known.sliding.tolist(), strict=True
+        )
+        settled |= {
+            cells: (True, *own) for cells, own in zip(_sets_of(known.member), levels, strict=True)
+        }
+
+    def judge(member: sparse.csr_array) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+        sets = _sets_of(member)
+        found = np.array([settled.get(cells, (False, 0, 0, 0)) for cells in sets], dtype=np.int64)
+        unsafe, levels = found[:, 0] > 0, found[:, 1:].T.copy()
+        new = np.flatnonzero([cells not in settled for cells in sets])
+        if len(new) and judges:
+            judged = _with_contributors(earlier, table, rules[0].largest)
+            own = sparse.csr_array(member[new])
+            unsafe[new], levels[:, new] = _judged(rules[0], judged, own, attacker)
+        return unsafe, levels
+
+    return judge
+
+
+def _nothing(member: sparse.csr_array) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    sums = member.shape[0]
+    return np.zeros(sums, dtype=bool), np.zeros((3, sums), dtype=np.int64)
 
 
 def _with_contributors(earlier: Earlier, table: Table, largest: int) -> Table:
@@ -122,7 +156,8 @@ def _with_contributors(earlier: Earlier, table: Table, largest: int) -> Table:
 
 def _sets_of(member: sparse.csr_array) -> list[frozenset[int]]:
     """The cells of each sum."""
-    return [frozenset(part.tolist()) for part in np.split(member.indices, member.indptr[1:-1])]
+    parts = np.split(member.indices, member.indptr[1:-1])
+    return [frozenset(part.tolist()) for part in parts[: member.shape[0]]]
 
 
 def _judged(

@@ -371,7 +371,9 @@ def _protected(
         shown = (publish(o.table, p, o.name) for o, p in zip(orders, parts, strict=True))
         return read_beside(tuple(shown), sums, before.earlier)
 
-    judge = judge_of(orders, options.attacker, before) if options.attacker.contributor else None
+    whom = options.attacker
+    insiders = whom.contributor or any(e.unsafe is not None for e in before.earlier)
+    judge = judge_of(orders, whom, before) if insiders else None
     several = len(tables) + len(before.tables) > 2
     proven = prove(
         problem,
@@ -404,7 +406,7 @@ def _protected(
             certificate,
             _settings(order, pattern, price, work)
             | ({"ties": "keyed"} if options.keys else {})
-            | (how_judged(order) if judge else {}),
+            | (how_judged(order) if whom.contributor else {}),
             options.position,
         )
         for order, certificate in zip(orders, certificates, strict=True)

@@ -268,7 +268,7 @@ def _write_internal(
 def _write_sums(result: Result, folder: Path, keys: SecretKeys) -> None:
     """The sums of cells that were judged, if a contributor was to be withstood."""
     proof = result.certificate.proof
-    if proof.unsafe is not None:
+    if proof.unsafe is not None and result.certificate.attacker.contributor:
         own = proof.unsafe.of_table(proof.publication, proof.place_of(result.published))
         write_sums(result.published, own, folder, keys)
 

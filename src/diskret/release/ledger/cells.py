@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
-from diskret.attack import Requirements
+from diskret.attack import Requirements, UnsafeSums
 from diskret.keys import SecretKeys, keyed_numbers
 from diskret.release.earlier import Earlier
 from diskret.release.ledger.entry import Entry, TableNote
@@ -65,6 +66,8 @@ def row_of(earlier: Earlier) -> Row:
         cells |= {"lower": seen.lower, "upper": seen.upper}
     if earlier.original is not None:
         cells["original"] = earlier.original
+    if earlier.unsafe is not None:
+        cells |= _sums_arrays(earlier.unsafe)
     who = earlier.contributions
     return Row(
         json.dumps(structure(seen), ensure_ascii=False, sort_keys=True),
@@ -92,6 +95,7 @@ def earlier_of(row: Row, entry: Entry, note: TableNote) -> Earlier:
         original=cells.get("original"),
         requirements=Requirements(cells["cell"], *levels),
         contributions=None if row.contributions is None else _contributions(row.contributions),
+        unsafe=_sums(cells, published.value.size),
         sums=entry.sums,
         weight=note.weight,
         perturbed=bool(note.perturbed),
@@ -142,6 +146,26 @@ def keyed_contributions(contributions: Contributions, keys: SecretKeys) -> Contr
 # ── arrays and bytes ────────────────────────────────────────────────────────────────
 
 
+def _sums_arrays(unsafe: UnsafeSums) -> dict[str, NDArray[Any]]:
+    return {
+        "sum_start": unsafe.member.indptr.astype(np.int64),
+        "sum_cell": unsafe.member.indices.astype(np.int64),
+        "sum_lower": unsafe.lower,
+        "sum_upper": unsafe.upper,
+        "sum_sliding": unsafe.sliding,
+    }
+
+
+def _sums(arrays: Mapping[str, NDArray[Any]], cells: int) -> UnsafeSums | None:
+    if "sum_start" not in arrays:
+        return None
+    start, cell = arrays["sum_start"], arrays["sum_cell"]
+    entries = np.ones(len(cell), dtype=np.int64)
+    member = sparse.csr_array((entries, cell, start), shape=(len(start) - 1, cells))
+    levels = (arrays[f"sum_{side}"] for side in ("lower", "upper", "sliding"))
+    return UnsafeSums(member, *levels)
+
+
 def _contributions_packed(who: Contributions) -> bytes:
     arrays: dict[str, NDArray[Any]] = {"leaf": who.leaf, "records": who.records}
     arrays |= {f"value {name}": values for name, values in who.values.items()}
@@ -149,6 +173,7 @@ def _contributions_packed(who: Contributions) -> bytes:
         arrays["unit"] = who.unit
     if who.holding is not None:
         arrays["holding"] = who.holding
+    arrays |= {f"mark {name}": marked for name, marked in who.marked.items()}
     return _packed({"by": {name: list(codes) for name, codes in who.by.items()}}, arrays)
 
 
@@ -160,12 +185,17 @@ def _contributions(packed: bytes) -> Contributions:
         unit=arrays.get("unit"),
         holding=arrays.get("holding"),
         records=arrays["records"],
-        values={
-            name.removeprefix("value "): values
-            for name, values in arrays.items()
-            if name.startswith("value ")
-        },
+        values=_named(arrays, "value "),
+        marked=_named(arrays, "mark "),
     )
+
+
+def _named(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
+    return {
+        name.removeprefix(prefix): values
+        for name, values in arrays.items()
+        if name.startswith(prefix)
+    }
 
 
 def _packed(said: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
