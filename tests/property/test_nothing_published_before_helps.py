@@ -145,14 +145,16 @@ def test_every_primary_of_every_release_stays_protected(count, releases):
 @given(records(), st.lists(release(), min_size=1, max_size=2), release())
 def test_check_breaks_what_can_be_computed_and_names_an_irreducible_set(count, releases, new):
     before, published = Before(), []
-    for number, how in enumerate([(*how[:3], "") for how in releases]):
+    for number, (by, groups, where, _) in enumerate(releases):
+        table = made(count, by, groups, where, "")
         try:
-            result = dk.suppress(made(count, *how), dk.rules.MinimumFrequency(3), ledger=before)
+            result = dk.suppress(table, dk.rules.MinimumFrequency(3), ledger=before)
         except (ProtectionError, ProofError):
             continue
         before.publish(f"release {number}", result)
         published.append(result)
-    table = made(count, *new[:3], "")
+    by, groups, where, _ = new
+    table = made(count, by, groups, where, "")
     shown = [*(e.published for e in before.entries), publish(table, table.count < 0, "new")]
     assume(world(Publication(tuple(shown))).complete)
     names = [entry.release for entry in before.entries]

@@ -11,7 +11,7 @@ class Before:
 
     @property
     def position(self):
-        return len(self.entries)
+        return str(len(self.entries))
 
     def earlier(self, tables, sums=()):
         return self.entries
