@@ -10,8 +10,8 @@ class Before:
         self.entries = [*entries]
 
     @property
-    def position(self) -> int:
-        return len(self.entries)
+    def position(self) -> str:
+        return str(len(self.entries))
 
     def earlier(self, tables, sums) -> list[Earlier]:
         return self.entries

@@ -166,7 +166,7 @@ def test_an_earlier_table_that_was_left_out_is_noticed(fine, first):
         attack_again([blind], before)
     seeing = dk.suppress(coarse(fine, "ac"), RULE, name="new", ledger=Before(*before))
     attack_again([seeing], before)
-    assert seeing.position == 1 and blind.position is None
+    assert seeing.position == "1" and blind.position is None
 
 
 def test_sums_of_measures_tie_releases():
