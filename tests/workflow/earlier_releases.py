@@ -6,14 +6,14 @@ from diskret.release import Earlier
 class Before:
     """Tables that were published before, all of them, whatever is asked for."""
 
-    def __init__(self, *entries):
-        self.entries = list(entries)
+    def __init__(self, *entries: Earlier):
+        self.entries = [*entries]
 
     @property
-    def position(self):
+    def position(self) -> str:
         return str(len(self.entries))
 
-    def earlier(self, tables, sums=()):
+    def earlier(self, tables, sums) -> list[Earlier]:
         return self.entries
 
     def publish(self, release, *results):
