@@ -33,6 +33,9 @@ value = "Var2"
 decimals = 2
 [tables.rules]
 p_percent = {{ p = 15 }}
+
+[attacker]
+contributor = false
 """
 
 

@@ -805,8 +805,8 @@ def test_weighted_tables_are_protected_against_outsiders(tmp_path):
 @pytest.mark.parametrize(
     ("attacker", "table", "what"),
     [
-        ("contributor = false\ncoalition = 2", "", "line 21: 'coalition' needs contributor"),
-        ("coalition = 0", "", "line 20"),
+        ("contributor = false\ncoalition = 2", "", "line 19: 'coalition' needs contributor"),
+        ("coalition = 0", "", "line 18"),
         ("contributor = true", 'weight = "w"', "'turnover' is weighted"),
         ("coalition = 2", 'weight = "w"', "no table sums an unweighted value"),
         ('contributor = "yes"', "", "true or false"),

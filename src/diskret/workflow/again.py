@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.attack import Attacker, Requirements
+from diskret.attack import Attacker, Requirements, UnsafeSums
 from diskret.errors import ProofError
 from diskret.progress import Progress, silent
 from diskret.release import Earlier
@@ -48,13 +48,14 @@ def attack_again(
         own = [results[i] for i in group.new]
         shown = [result.published for result in own]
         known = tuple(dict.fromkeys([*sums, *group.sums]))
-        for attacker, levels in _against(own):
+        for attacker, levels, unsafe in _against(own):
             case = Case(
                 read_beside(shown, known, group.earlier),
                 group.earlier,
                 levels,
                 [result.table.measure.sum for result in own],
                 attacker,
+                unsafe,
             )
             with contradictions_named(shown, known, group.earlier):
                 broken += case.broken(0, _given_up(own, group.earlier, case), progress)
@@ -70,8 +71,10 @@ def attack_again(
         )
 
 
-def _against(results: Sequence[Result]) -> Iterator[tuple[Attacker, list[Requirements]]]:
-    """Each attacker, with the levels of each result as far as they were proven against it."""
+def _against(
+    results: Sequence[Result],
+) -> Iterator[tuple[Attacker, list[Requirements], list[UnsafeSums | None]]]:
+    """Each attacker, with levels and sums of each result as far as proven against it."""
     certificates = [result.certificate for result in results]
     keys = [0 if c.attacker.outsider else id(c.attacker) for c in certificates]
     for key, attacker in {k: c.attacker for k, c in zip(keys, certificates, strict=True)}.items():
@@ -79,7 +82,8 @@ def _against(results: Sequence[Result]) -> Iterator[tuple[Attacker, list[Require
             c.requirements if k == key else NO_LEVELS
             for k, c in zip(keys, certificates, strict=True)
         ]
-        yield attacker, own
+        sums = [r.unsafe_sums if k == key else None for k, r in zip(keys, results, strict=True)]
+        yield attacker, own, sums
 
 
 def _given_up(

@@ -12,13 +12,17 @@ from diskret.attack import (
     Attacker,
     Examination,
     Requirements,
+    UnsafeSums,
     ends_in_units,
     examine,
+    show_sums,
     targets_of,
     unmet,
+    unmet_sums,
 )
 from diskret.attack.alike import same_cells
 from diskret.attack.culprits import Culprits, Need, Opened
+from diskret.attack.sums import stacked
 from diskret.errors import ContradictionError
 from diskret.progress import Progress, silent
 from diskret.release import Earlier
@@ -98,6 +102,7 @@ class Case:
         levels: Sequence[Requirements],
         values: Sequence[NDArray[np.int64] | None],
         attacker: Attacker,
+        unsafe: Sequence[UnsafeSums | None] = (),
     ):
         self.publication, self.earlier, self.attacker = publication, earlier, attacker
         starts = publication.starts.tolist()
@@ -111,6 +116,13 @@ class Case:
                 for table, value in zip(publication.tables, known, strict=True)
             ]
         )
+        sums = [*(unsafe or [None] * len(levels)), *(e.unsafe for e in earlier)]
+        own_sums = [
+            of.beside(start, starts[-1])
+            for of, start in zip(sums, starts[:-1], strict=True)
+            if of is not None
+        ]
+        self.unsafe = stacked(own_sums, starts[-1])
         self.first = starts[len(publication.own)]
         self.earlier_starts = starts[len(publication.own) : -1]
 
@@ -127,7 +139,10 @@ class Case:
         """
         label = same_cells(self.publication)
         opened = self._opened(label)
-        seen = self._narrowed(opened.touched(self.first))
+        touched = opened.touched(self.first)
+        unsafe = self._unsafe_now(label, touched)
+        # a sum is known from all of its cells
+        seen = self._narrowed(np.union1d(touched, unsafe.member.indices))
         hidden = seen.suppressed
         needed = self.required.only(hidden[self.required.cell])
         free = unclaimed_cells(self.publication, self.earlier, self.required, label)
@@ -147,7 +162,38 @@ class Case:
                 need = Need(*map(float, (targets.low[i], targets.high[i], targets.width[i])))
                 culprits = opened.blame(cell, need, limit)
             answers.append(self._told(cell, found, i, culprits, cell in already))
-        return answers
+        return answers + self._broken_sums(seen, found, unsafe, progress)
+
+    def _unsafe_now(self, label: NDArray[np.int64], touched: NDArray[np.int64]) -> UnsafeSums:
+        """The unsafe sums that new tables have to do with, of cells that are still hidden."""
+        shown = np.zeros(len(label), dtype=bool)
+        shown[label[~self.publication.suppressed]] = True
+        near = np.zeros(len(label), dtype=np.int64)
+        near[: self.first] = 1
+        near[touched[touched < len(near)]] = 1
+        return self.unsafe.only(
+            (self.unsafe.member @ shown[label].astype(np.int64) == 0)
+            & (self.unsafe.member @ near > 0)
+        )
+
+    def _broken_sums(
+        self, seen: Publication, found: Examination, unsafe: UnsafeSums, progress: Progress
+    ) -> list[BrokenCell]:
+        """Sums that a contributor would know too closely; nobody is sought to blame for them."""
+        if not len(unsafe):
+            return []
+        found = show_sums(seen, found, self.attacker, unsafe, self.original, progress)
+        missed = unsafe.only(unmet_sums(found, unsafe, self.original))
+        rows = np.split(missed.member.indices, missed.member.indptr[1:-1])[: len(missed)]
+        return [self._told_sum(row.tolist()) for row in rows]
+
+    def _told_sum(self, cells: Sequence[int]) -> BrokenCell:
+        table, _ = self.publication.at(cells[0])
+        place = next(n for n, other in enumerate(self.publication.tables) if other is table)
+        own = len(self.publication.own)
+        release, name = ("", table.name) if place < own else self.publication.beside[place - own]
+        codes = " + ".join(self._new(cell)[1] for cell in cells)
+        return BrokenCell(release, name, codes, primary=True, lower=None, upper=None)
 
     def _opened(self, label: NDArray[np.int64]) -> Opened:
         """The attack in which new cells can be taken back, but those that were known before."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.attack import Attacker, Requirements
+from diskret.attack import Attacker, Requirements, UnsafeSums
 from diskret.errors import InputError
 from diskret.progress import Progress, silent
 from diskret.release import Earlier
@@ -117,7 +117,7 @@ def check(
     (('count', 'region=W'),)
     """
     attacker = attacker or Attacker()
-    own, given, levels, values = _read(tables)
+    own, given, levels, values, unsafe = _read(tables)
     known = tuple(dict.fromkeys([*sums, *given]))
     beside: list[tuple[str, str]] = []
     broken: list[BrokenCell] = []
@@ -129,6 +129,7 @@ def check(
             [levels[i] for i in group.new],
             [values[i] for i in group.new],
             attacker,
+            [unsafe[i] for i in group.new],
         )
         with contradictions_named(chosen, known, group.earlier):
             broken += case.broken(np.inf if limit is None else limit, progress=progress)
@@ -144,25 +145,32 @@ def to_publish(tables: Any) -> tuple[list[Published], tuple[MeasureSum, ...]]:
     InputError
         Something else was given.
     """
-    shown, sums, _, _ = _read(tables)
+    shown, sums, *_ = _read(tables)
     return shown, sums
 
 
 def _read(
     given: Any,
 ) -> tuple[
-    list[Published], tuple[MeasureSum, ...], list[Requirements], list[NDArray[np.int64] | None]
+    list[Published],
+    tuple[MeasureSum, ...],
+    list[Requirements],
+    list[NDArray[np.int64] | None],
+    list[UnsafeSums | None],
 ]:
-    """Tables as they are to be published, sums, levels and original values where known."""
+    """Tables as they are to be published, sums, levels, and original values where known."""
     if isinstance(given, Publication):
         tables = list(given.own)
-        return tables, given.sums, [NO_LEVELS] * len(tables), [None] * len(tables)
+        nothing = [None] * len(tables)
+        return tables, given.sums, [NO_LEVELS] * len(tables), [*nothing], [*nothing]
     parts: list[Any] = list(given) if isinstance(given, list | tuple) else [given]
     tables: list[Published] = []
     levels: list[Requirements] = []
     values: list[NDArray[np.int64] | None] = []
+    unsafe: list[UnsafeSums | None] = []
     sums: dict[MeasureSum, None] = {}
     for part in parts:
+        unsafe.append(part.unsafe_sums if isinstance(part, Result) else None)
         if isinstance(part, Result):
             tables.append(part.published)
             levels.append(part.certificate.requirements)
@@ -182,7 +190,7 @@ def _read(
                 "check() takes tables, published tables and results, not an object of type "
                 f"{type(part).__name__!r}"
             )
-    return tables, tuple(sums), levels, values
+    return tables, tuple(sums), levels, values, unsafe
 
 
 _SENTENCES = {

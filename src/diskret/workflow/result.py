@@ -85,13 +85,14 @@ class Result:
             original=self.table.measure.sum,
             requirements=self.certificate.requirements,
             contributions=self.table.contributions,
-            unsafe=self._unsafe_sums(),
+            unsafe=self.unsafe_sums,
             sums=self.certificate.proof.publication.sums,
             weight=self.table.weight,
         )
 
-    def _unsafe_sums(self) -> UnsafeSums | None:
-        """The sums of cells of this table that a contributor must not know too closely."""
+    @property
+    def unsafe_sums(self) -> UnsafeSums | None:
+        """Sums of cells of this table that a contributor must not know closely. Confidential."""
         proof = self.certificate.proof
         if proof.unsafe is None or not self.certificate.attacker.contributor:
             return None
