@@ -162,8 +162,7 @@ def _sums(arrays: Mapping[str, NDArray[Any]], cells: int) -> UnsafeSums | None:
     start, cell = arrays["sum_start"], arrays["sum_cell"]
     entries = np.ones(len(cell), dtype=np.int64)
     member = sparse.csr_array((entries, cell, start), shape=(len(start) - 1, cells))
-    levels = (arrays[f"sum_{side}"] for side in ("lower", "upper", "sliding"))
-    return UnsafeSums(member, *levels)
+    return UnsafeSums(member, arrays["sum_lower"], arrays["sum_upper"], arrays["sum_sliding"])
 
 
 def _contributions_packed(who: Contributions) -> bytes:
