@@ -102,10 +102,13 @@ def test_known_sums_are_known_and_no_two_sums_are_the_same(drawn):
 
 def test_sums_of_several_tables_are_those_of_each():
     first, second = one_variable(TREES[1], "a", "b"), one_variable(DEEP, "a1", "a2")
-    found = sets(revealed_sums(Publication((first, second))))
     start = len(TREES[1])
     a1, a2 = (start + DEEP.position[code] for code in ("a1", "a2"))
+    other = replace(second, vintage="other")
+    found = sets(revealed_sums(Publication((first, other))))
     assert set(found) == {frozenset({1, 2}), frozenset({a1, a2})}
+    # a and b of the same vintage are shown by the second table
+    assert set(sets(revealed_sums(Publication((first, second))))) == {frozenset({a1, a2})}
 
 
 # ── what alternative tables show ────────────────────────────────────────────────────

@@ -117,9 +117,9 @@ def test_check_says_which_cells_give_away_what(home):
     coarse = alone.replace("n = 3", "n = 2")
     protect(home, coarse)
     said = run("ledger", "check", "open", code=3)
-    assert "firms 2025/firms: region=S, size=a could be computed exactly" in said
-    assert "because these cells would be published: firms: region=S, size=a" in said
-    assert "Do not publish these tables" in said
+    assert "firms must not be published as they are" in said
+    cell = "region=S, size=a (firms, firms 2025)"
+    assert f"{cell} would be known exactly, because of region=S, size=a (firms)" in said
     assert "dürfen so nicht" in run("ledger", "check", "open", "--language", "de", code=3)
 
 

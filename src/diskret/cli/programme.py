@@ -43,5 +43,5 @@ def show_programme(run: ProgrammeRun, language: Language) -> None:
         for order, loss in run.losses.items():
             lost = texts.impossible if loss is None else number(round(loss), 0, language)
             mark = f"  ← {texts.chosen}" if order == run.chosen else ""
-            line = f"{texts.orders[order]}: {lost}{mark}"
+            line = f"{getattr(texts, order)}: {lost}{mark}"
             console.print(Padding(Text(line), (0, 0, 0, 2)))

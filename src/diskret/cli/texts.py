@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -50,7 +49,10 @@ class Texts:
     losses: str
     impossible: str
     chosen: str
-    orders: Mapping[str, str]
+    together: str
+    as_published: str
+    largest_first: str
+    smallest_first: str
     ledger_columns: str
     ledger_published: str
     ledger_recorded: str
@@ -112,12 +114,10 @@ TEXTS = {
         losses="For the office: what secondaries cost, by order of protection",
         impossible="impossible",
         chosen="chosen",
-        orders={
-            "together": "all together",
-            "as published": "in the order of publication",
-            "largest first": "largest release first",
-            "smallest first": "smallest release first",
-        },
+        together="all together",
+        as_published="in the order of publication",
+        largest_first="largest release first",
+        smallest_first="smallest release first",
         ledger_columns="Release, Date, Who, Tables, Status",
         ledger_published="published",
         ledger_recorded="recorded, not written by diskret",
@@ -187,12 +187,10 @@ TEXTS = {
         losses="Nur intern: was Gegensperrungen kosten, nach Reihenfolge des Schutzes",
         impossible="unmöglich",
         chosen="gewählt",
-        orders={
-            "together": "alle zusammen",
-            "as published": "in der Reihenfolge der Veröffentlichung",
-            "largest first": "die größte Veröffentlichung zuerst",
-            "smallest first": "die kleinste Veröffentlichung zuerst",
-        },
+        together="alle zusammen",
+        as_published="in der Reihenfolge der Veröffentlichung",
+        largest_first="die größte Veröffentlichung zuerst",
+        smallest_first="die kleinste Veröffentlichung zuerst",
         ledger_columns="Veröffentlichung, Datum, Wer, Tabellen, Stand",
         ledger_published="veröffentlicht",
         ledger_recorded="nachgetragen, nicht mit diskret geschrieben",

@@ -210,9 +210,9 @@ def _orders(asked: Sequence[_Asked]) -> dict[str, list[int] | None]:
     size = [sum(table.measure.sum.size for table in one.tables) for one in asked]
     tried: list[list[int]] = []
     for name, order in {
-        "as published": number,
-        "largest first": sorted(number, key=lambda i: -size[i]),
-        "smallest first": sorted(number, key=lambda i: size[i]),
+        "as_published": number,
+        "largest_first": sorted(number, key=lambda i: -size[i]),
+        "smallest_first": sorted(number, key=lambda i: size[i]),
     }.items():
         if order not in tried:
             tried.append(order)
