@@ -1,5 +1,6 @@
 """Which sums of suppressed cells are judged, and how far alternative tables move them."""
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
