@@ -121,10 +121,11 @@ def run_programme(
     for asked in open_:
         release = asked.release
         results = _protected([asked], keys, progress, ledger, known, patterns[release.name])
-        known += [result.remembered(release.name) for result in results]
         written = None
         if release.due is None or release.due <= due_by:
             written = _written(release, results, target / release.name, ledger, keys, progress)
+        if ledger is None or written is None:  # else the ledger knows it
+            known += [result.remembered(release.name) for result in results]
         done[release.name] = Released(release.name, release.due, tuple(results), written)
     return ProgrammeRun(
         losses,
