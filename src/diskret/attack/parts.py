@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import permutations, product
@@ -58,6 +59,11 @@ class Parts:
         of = ((n, self.meanings[c]) for n, c in zip(self.names, self.codes[part], strict=True))
         return {name: meaning for name, meaning in of if meaning is not None}
 
+    def key(self, publication: Publication, part: int) -> tuple[object, ...]:
+        """What a part is, whatever is suppressed."""
+        table = publication.tables[self.table[part]]
+        return table.measure, table.vintage, frozenset(self.inside(part).items())
+
     def name(self, publication: Publication, part: int) -> str:
         """A part in words, e.g. ``age=15-17 (minors: age=0-17 without working: age=0-14)``."""
         own = ", ".join(f"{n}={'+'.join(sorted(c))}" for n, c in sorted(self.inside(part).items()))
@@ -76,9 +82,35 @@ class JudgedParts:
 
 
 def overlapping(publication: Publication) -> bool:
-    """Whether groupings of the tables cut through each other."""
+    """Whether groupings of the tables cut through each other.
+
+    They do not if each category of one is a part of a category of the other, or consists of
+    some of them.
+    """
     axes = axes_of(publication.tables)
-    return any(len(axis.parent) > axis.public for own in axes for axis in own)
+    if all(len(axis.parent) == axis.public for own in axes for axis in own):
+        return False
+    alike: defaultdict[str, dict[tuple[Meaning, ...], None]] = defaultdict(dict)
+    for axis in (axis for own in axes for axis in own):
+        alike[axis.name][_leaves(axis)] = None
+    return any(_cut(*pair) for same in alike.values() for pair in permutations(same, 2))
+
+
+def _leaves(axis: Axis) -> tuple[Meaning, ...]:
+    """What the categories without published parts stand for."""
+    parents = set(axis.parent[: axis.public].tolist())
+    return tuple(m for i, m in enumerate(axis.meaning[: axis.public]) if i not in parents)
+
+
+def _cut(one: Sequence[Meaning], other: Sequence[Meaning]) -> bool:
+    """Whether categories are neither within one of another grouping nor some of them."""
+    category = {base: i for i, codes in enumerate(other) for base in codes or ()}
+    size = [len(codes or ()) for codes in other]
+    for codes in one:
+        inside = Counter(category.get(base) for base in codes or ())
+        if len(inside) > 1 and any(i is None or n < size[i] for i, n in inside.items()):
+            return True
+    return False
 
 
 def revealed_parts(publication: Publication) -> Parts:

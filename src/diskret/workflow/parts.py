@@ -83,8 +83,8 @@ def parts_judge(
     known: set[tuple[object, ...]] = set()
     if before.tables:
         hidden = revealed_parts(everything)
-        known = {_key(everything, hidden, i) for i in range(len(hidden))}
-    rules = [
+        known = {hidden.key(everything, i) for i in range(len(hidden))}
+    rules: list[tuple[Any, Table]] = [
         *((order.rule, order.table) for order in orders),
         *(_of_earlier(e, table, orders) for e, table in before.pairs),
     ]
@@ -92,7 +92,7 @@ def parts_judge(
 
     def judge(publication: Publication) -> UnsafeParts:
         found = revealed_parts(publication)
-        keys = (_key(publication, found, i) for i in range(len(found) if known else 0))
+        keys = (found.key(publication, i) for i in range(len(found) if known else 0))
         new = np.array([key not in known for key in keys] or [True] * len(found), dtype=bool)
         parts = found.only(new)
         unsafe = np.zeros(len(parts), dtype=bool)
@@ -100,7 +100,8 @@ def parts_judge(
         unjudged = 0
         for place in np.unique(parts.table).tolist():
             own = np.flatnonzero(parts.table == place)
-            sensitivity = _judged(*rules[place], parts.only(parts.table == place), meaning)
+            rule, table = rules[place]
+            sensitivity = _judged(rule, table, parts.only(parts.table == place), meaning)
             if sensitivity is None:
                 unjudged += len(own)
                 continue
@@ -118,12 +119,6 @@ def parts_judge(
         )
 
     return judge
-
-
-def _key(publication: Publication, parts: Parts, i: int) -> tuple[object, ...]:
-    """What a part is, whatever is suppressed."""
-    table = publication.tables[parts.table[i]]
-    return table.measure, table.vintage, frozenset(parts.inside(i).items())
 
 
 def _of_earlier(earlier: Earlier, table: Table, orders: Sequence[Order]) -> tuple[Any, Table]:
