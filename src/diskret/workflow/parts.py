@@ -123,7 +123,8 @@ def parts_judge(
 
 def _of_earlier(earlier: Earlier, table: Table, orders: Sequence[Order]) -> tuple[Any, Table]:
     rules = [o.rule for o in orders if o.table.measure.name == earlier.published.measure]
-    if not rules or isinstance(rules[0], Sensitivity) or earlier.perturbed:
+    untold = earlier.perturbed or earlier.weight is not None
+    if not rules or isinstance(rules[0], Sensitivity) or untold:
         return None, table
     return rules[0], with_contributors(earlier, table, rules[0].largest)
 
