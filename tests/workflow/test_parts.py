@@ -55,6 +55,12 @@ def test_enough_persons_between_them_may_be_computed():
     assert internal["parts_judged"] == 1 and internal["parts_not_judged"] == 0
 
 
+def test_the_rules_of_all_tables_count():
+    for rules in ([RULE, dk.rules.MinimumFrequency(2)], [dk.rules.MinimumFrequency(2), RULE]):
+        results = protected(two(ages()), rules)
+        assert any(result.published.suppressed.any() for result in results)
+
+
 def test_a_sensitivity_judges_no_parts():
     tables = two(ages())
     results = protected(tables, [RULE(table) for table in tables])

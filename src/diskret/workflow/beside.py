@@ -282,13 +282,6 @@ def _as_table(published: Published, value: NDArray[np.int64]) -> Table:
     return Table(published.dimensions, None, measures=(measure,), vintage=vintage, where=where)
 
 
-def with_contributors(earlier: Earlier, table: Table, largest: int) -> Table:
-    """An earlier table as rules judge it: room for the largest contributions that they need."""
-    room = np.zeros((*table.shape, largest), dtype=np.int64)
-    measures = tuple(replace(measure, largest=room) for measure in table.measures)
-    return replace(table, measures=measures, contributions=earlier.contributions)
-
-
 def system_beside(
     tables: Sequence[Table],
     sums: Sequence[MeasureSum],

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import or_
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,14 +17,13 @@ from diskret.attack import JudgedParts, Parts, UnsafeSums, overlapping, revealed
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.hierarchy.meaning import base_codes
-from diskret.release import Earlier
-from diskret.rules import Sensitivity
+from diskret.rules import Rule, Sensitivity
 from diskret.rules.unions import judge_unions, rules_for_unions
 from diskret.system import System, cell_inside
 from diskret.tables import Publication, Table
 from diskret.tables.dimension import Dimension
 from diskret.tables.unions import union_table_of_parts
-from diskret.workflow.beside import Beside, with_contributors
+from diskret.workflow.beside import Beside
 from diskret.workflow.orders import Order
 
 _EXAMPLES = 3
@@ -60,9 +60,9 @@ def parts_judge(
 ) -> PartsJudge | None:
     """What the rules say of parts that published cells reveal by subtraction.
 
-    Parts of a new table are judged by its own rule, those of an earlier table by the rule for a
-    new table of the same measure. A part that earlier tables reveal by themselves cannot be
-    protected any more and is left out. None if no categories overlap.
+    Parts are judged by the rules for all new tables of their measure. A part that earlier tables
+    reveal by themselves cannot be protected any more and is left out. None if no categories
+    overlap.
 
     Parameters
     ----------
@@ -84,24 +84,27 @@ def parts_judge(
     if before.tables:
         hidden = revealed_parts(everything)
         known = {hidden.key(everything, i) for i in range(len(hidden))}
-    rules: list[tuple[Any, Table]] = [
-        *((order.rule, order.table) for order in orders),
-        *(_of_earlier(e, table, orders) for e, table in before.pairs),
-    ]
-    meaning = _meanings([table for _, table in rules])
+    tables = [order.table for order in orders]
+    tables += [replace(table, contributions=e.contributions) for e, table in before.pairs]
+    rules = [_rules(table.measure.name, orders) for table in tables]
+    for place, e in enumerate(before.earlier, start=len(orders)):
+        if e.perturbed or e.weight is not None:
+            rules[place] = ()
+    tables = [_with_room(*pair) for pair in zip(tables, rules, strict=True)]
+    meaning = _meanings(tables)
 
     def judge(publication: Publication) -> UnsafeParts:
-        found = revealed_parts(publication)
-        keys = (found.key(publication, i) for i in range(len(found) if known else 0))
-        new = np.array([key not in known for key in keys] or [True] * len(found), dtype=bool)
-        parts = found.only(new)
+        parts = revealed_parts(publication)
+        if known:
+            keys = (parts.key(publication, i) for i in range(len(parts)))
+            parts = parts.only(np.array([key not in known for key in keys], dtype=bool))
         unsafe = np.zeros(len(parts), dtype=bool)
         levels = np.zeros((3, len(parts)), dtype=np.int64)
         unjudged = 0
         for place in np.unique(parts.table).tolist():
             own = np.flatnonzero(parts.table == place)
-            rule, table = rules[place]
-            sensitivity = _judged(rule, table, parts.only(parts.table == place), meaning)
+            of_table = parts.only(parts.table == place)
+            sensitivity = _judged(rules[place], tables[place], of_table, meaning)
             if sensitivity is None:
                 unjudged += len(own)
                 continue
@@ -121,12 +124,20 @@ def parts_judge(
     return judge
 
 
-def _of_earlier(earlier: Earlier, table: Table, orders: Sequence[Order]) -> tuple[Any, Table]:
-    rules = [o.rule for o in orders if o.table.measure.name == earlier.published.measure]
-    untold = earlier.perturbed or earlier.weight is not None
-    if not rules or isinstance(rules[0], Sensitivity) or untold:
-        return None, table
-    return rules[0], with_contributors(earlier, table, rules[0].largest)
+def _rules(measure: str, orders: Sequence[Order]) -> tuple[Rule, ...]:
+    """The rules for new tables of a measure; none if one of them cannot judge parts."""
+    given = {id(o.rule): o.rule for o in orders if o.table.measure.name == measure}
+    rules = tuple(given.values())
+    judging = all(not isinstance(r, Sensitivity) and rules_for_unions(r)[0] for r in rules)
+    return rules if judging else ()
+
+
+def _with_room(table: Table, rules: Sequence[Rule]) -> Table:
+    """The table, if it lists contributions, with room for as many as rules look at."""
+    if table.contributions is None:
+        return table
+    room = np.zeros((*table.shape, max((r.largest for r in rules), default=0)), dtype=np.int64)
+    return replace(table, measures=tuple(replace(m, largest=room) for m in table.measures))
 
 
 def _meanings(tables: Sequence[Table]) -> dict[str, dict[str, frozenset[str]]]:
@@ -139,16 +150,17 @@ def _meanings(tables: Sequence[Table]) -> dict[str, dict[str, frozenset[str]]]:
 
 
 def _judged(
-    rule: Any, table: Table, parts: Parts, meaning: Mapping[str, Mapping[str, frozenset[str]]]
+    rules: Sequence[Rule],
+    table: Table,
+    parts: Parts,
+    meaning: Mapping[str, Mapping[str, frozenset[str]]],
 ) -> Sensitivity | None:
-    """What a rule says of parts of a table, behind an empty total; None if it cannot tell."""
-    if rule is None or isinstance(rule, Sensitivity) or table.weight is not None:
-        return None
-    if not rules_for_unions(rule)[0]:
+    """What rules say of parts of a table, behind an empty total; None if they cannot tell."""
+    if not rules or table.weight is not None:
         return None
     for unions in _unions(table, parts, meaning):
         try:
-            return judge_unions(rule, unions)
+            return reduce(or_, [judge_unions(rule, unions) for rule in rules])
         except InputError:  # it looks at contributors who are not known
             continue
     return None

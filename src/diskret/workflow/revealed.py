@@ -21,7 +21,7 @@ from diskret.suppression import Method, Pattern, Problem, Work, modular
 from diskret.system import with_sums
 from diskret.tables import Publication, Table
 from diskret.tables.unions import union_table, unions_exact
-from diskret.workflow.beside import Beside, with_contributors
+from diskret.workflow.beside import Beside
 from diskret.workflow.orders import Order
 from diskret.workflow.parts import PartsJudge
 from diskret.workflow.sound import sound
@@ -136,7 +136,7 @@ def _judge_of_earlier(
         unsafe, levels = found[:, 0] > 0, found[:, 1:].T.copy()
         new = np.flatnonzero([cells not in settled for cells in sets])
         if len(new) and judges:
-            judged = with_contributors(earlier, table, rules[0].largest)
+            judged = _with_contributors(earlier, table, rules[0].largest)
             own = sparse.csr_array(member[new])
             unsafe[new], levels[:, new] = _judged(rules[0], judged, own, attacker)
         return unsafe, levels
@@ -147,6 +147,13 @@ def _judge_of_earlier(
 def _nothing(member: sparse.csr_array) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
     sums = member.shape[0]
     return np.zeros(sums, dtype=bool), np.zeros((3, sums), dtype=np.int64)
+
+
+def _with_contributors(earlier: Earlier, table: Table, largest: int) -> Table:
+    """An earlier table as rules judge it: room for the largest contributions that they need."""
+    room = np.zeros((*table.shape, largest), dtype=np.int64)
+    measures = tuple(replace(measure, largest=room) for measure in table.measures)
+    return replace(table, measures=measures, contributions=earlier.contributions)
 
 
 def _sets_of(member: sparse.csr_array) -> list[frozenset[int]]:
