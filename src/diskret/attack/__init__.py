@@ -11,6 +11,7 @@ from diskret.attack.examine import Examination, Targets, examine
 from diskret.attack.explain import Explanations, explain
 from diskret.attack.intervals import ends_in_units, interval_columns, intervals
 from diskret.attack.knowledge import attacker_bounds
+from diskret.attack.parts import JudgedParts, Parts, overlapping, revealed_parts
 from diskret.attack.proof import recheck, unmet
 from diskret.attack.proposals import Proposals
 from diskret.attack.requirements import Requirements
@@ -21,6 +22,8 @@ __all__ = [
     "Attacker",
     "Examination",
     "Explanations",
+    "JudgedParts",
+    "Parts",
     "Proposals",
     "Requirements",
     "Sums",
@@ -36,7 +39,9 @@ __all__ = [
     "interval_columns",
     "intervals",
     "neighbours",
+    "overlapping",
     "recheck",
+    "revealed_parts",
     "revealed_sums",
     "show_sums",
     "targets_of",

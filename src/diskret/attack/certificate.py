@@ -14,6 +14,7 @@ from diskret.attack.attacker import Attacker
 from diskret.attack.equations import equations
 from diskret.attack.examine import Examination, Targets, examine
 from diskret.attack.intervals import interval_columns
+from diskret.attack.parts import JudgedParts, overlapping
 from diskret.attack.proof import unmet
 from diskret.attack.requirements import Requirements
 from diskret.attack.statements import claimed, not_claimed, summary
@@ -48,6 +49,9 @@ class Proof:
     unsafe
         Sums of suppressed cells that were claimed and proven to be uncertain enough; None if
         the attacker is no contributor. Confidential.
+    parts
+        The parts of categories that subtraction reveals, none of them unsafe; None if no
+        categories overlap, or nobody has judged them.
     """
 
     publication: Publication
@@ -57,6 +61,14 @@ class Proof:
     original: NDArray[np.int64]
     unclaimed: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     unsafe: UnsafeSums | None = None
+    parts: JudgedParts | None = None
+
+    @property
+    def parts_claimed(self) -> bool | None:
+        """Whether all revealed parts were judged; None if no categories overlap."""
+        if self.parts is None:
+            return False if overlapping(self.publication) else None
+        return not self.parts.unjudged
 
     def place_of(self, published: Published) -> int:
         """Which of the tables that were attacked together this is."""
@@ -123,8 +135,11 @@ class SuppressionCertificate:
                 self.proof.publication,
                 self.outsider.outer,
                 contributor=self.attacker.contributor,
+                parts=self.proof.parts_claimed,
             ),
-            "not_claimed": not_claimed(self.proof.publication, self.attacker),
+            "not_claimed": not_claimed(
+                self.proof.publication, self.attacker, parts=self.proof.parts_claimed
+            ),
             **outer_intervals(self.outsider),
             "intervals": interval_columns(self.published, self.outsider),
         }
@@ -155,6 +170,7 @@ class SuppressionCertificate:
             "sliding_only": self.sliding_only,
             "repaired": self.repaired,
             **self._sums(),
+            **self._parts(),
             "witnesses": len(self.examination.denominator),
             **outer_intervals(self.examination),
             "intervals": interval_columns(self.published, self.examination),
@@ -166,6 +182,13 @@ class SuppressionCertificate:
         if unsafe is None:
             return {}
         return {"sums_judged": unsafe.judged, "sums_unsafe": len(unsafe)}
+
+    def _parts(self) -> dict[str, int]:
+        """How many revealed parts of categories were judged, and how many could not be."""
+        parts = self.proof.parts
+        if parts is None:
+            return {}
+        return {"parts_judged": parts.judged, "parts_not_judged": parts.unjudged}
 
     def summary(self, language: str = "en") -> list[str]:
         """The certificate in plain sentences, for the office."""
@@ -181,6 +204,7 @@ class SuppressionCertificate:
             repaired=self.repaired,
             outer=self.outsider.outer,
             unsafe=self.proof.unsafe,
+            parts=self.proof.parts_claimed,
         )
 
 
@@ -256,6 +280,7 @@ def certify(
     original: NDArray[np.int64],
     *,
     unsafe: UnsafeSums | None = None,
+    parts: JudgedParts | None = None,
     sliding_only: Sequence[int] = (0,),
     repaired: int = 0,
     unclaimed: NDArray[np.int64] | None = None,
@@ -264,8 +289,9 @@ def certify(
     """The certificate of each table published now, if the examination proves every claim.
 
     `original` are the original values of all cells, flat, which only the office keeps; `unsafe`
-    are the sums of suppressed cells that a contributor must not know too closely; `unclaimed` as
-    in `targets_of`, by which the targets were made.
+    are the sums of suppressed cells that a contributor must not know too closely; `parts` says how
+    many revealed parts were judged, none of them unsafe; `unclaimed` as in `targets_of`, by which
+    the targets were made.
 
     Raises
     ------
@@ -292,7 +318,9 @@ def certify(
     if attacker.informed:
         outsider = examine(publication, Attacker(), progress=progress, original=original)
     nothing = np.zeros(0, dtype=np.int64) if unclaimed is None else unclaimed
-    proof = Proof(publication, requirements, examination, outsider, original, nothing, unsafe)
+    proof = Proof(
+        publication, requirements, examination, outsider, original, nothing, unsafe, parts
+    )
     return [
         SuppressionCertificate(
             published=table,

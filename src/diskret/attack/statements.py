@@ -21,6 +21,7 @@ def claimed(
     outer: int = 0,
     earlier: int | None = None,
     contributor: bool = False,
+    parts: bool | None = None,
 ) -> Text:
     """What is proven, for any reader.
 
@@ -35,6 +36,8 @@ def claimed(
         `publication` holds.
     contributor
         Whether sums of cells were judged against contributors.
+    parts
+        Whether all revealed parts of categories were judged; None: no categories overlap.
     """
     tables = publication.own
     earlier = len(publication.beside) if earlier is None else earlier
@@ -93,6 +96,22 @@ def claimed(
             "Merkmals und über alle Ebenen darunter, und je zwei gesperrte Teile einer Summe mit "
             f"höchstens {LARGEST_LINE} davon.",
         )
+    if parts:
+        known = ", unless earlier releases alone reveal them" if earlier else ""
+        english.append(
+            "Parts of overlapping categories that nobody published meet what the office requires "
+            "of a published cell where their value can be computed: as the difference of two "
+            "published cells, or where all equations leave what lies in the same categories of all "
+            f"tables a single value{known}."
+        )
+        known = ", sofern sie nicht schon frühere Veröffentlichungen allein verraten"
+        german.append(
+            "Teile überlappender Gliederungen, die nicht veröffentlicht sind, erfüllen, was das "
+            "Amt von einem veröffentlichten Feld verlangt, wo sich ihr Wert berechnen lässt: als "
+            "Differenz zweier veröffentlichter Felder, oder wo alle Gleichungen dem, was in "
+            "denselben Kategorien aller Tabellen liegt, einen einzigen Wert lassen"
+            f"{known if earlier else ''}."
+        )
     if outer:
         english.append(
             f"{number(outer, 'en')} of them are outer bounds: equations connect these cells with "
@@ -128,10 +147,11 @@ def not_claimed(
     attacker: Attacker,
     earlier: int | None = None,
     complete: bool | None = None,
+    parts: bool | None = None,
 ) -> Text:
     """What is not proven; stated as clearly as the claims.
 
-    `earlier` as in `claimed`; `complete` as in `World`, None: found out.
+    `earlier` and `parts` as in `claimed`; `complete` as in `World`, None: found out.
     """
     first, *others = publication.own
     earlier = len(publication.beside) if earlier is None else earlier
@@ -174,6 +194,15 @@ def not_claimed(
             "verraten, soweit es über gemeinsame Felder, überlappende Gliederungen, Filter und "
             "Summen von Merkmalen hinausgeht."
         )
+    if parts is False:
+        english.append(
+            "Nothing is claimed about parts of overlapping categories that nobody published but "
+            "that can be computed by subtraction."
+        )
+        german.append(
+            "Keine Aussage zu Teilen überlappender Gliederungen, die nicht veröffentlicht sind, "
+            "sich aber durch Subtraktion berechnen lassen."
+        )
     if first.frequency and not attacker.zeros_known:
         english.append(
             "Nothing is claimed against somebody who takes for granted that cells without any "
@@ -199,6 +228,7 @@ def summary(
     repaired: int,
     outer: int = 0,
     unsafe: UnsafeSums | None = None,
+    parts: bool | None = None,
 ) -> list[str]:
     """The certificate for the office's own eyes."""
     if language not in ("en", "de"):
@@ -242,8 +272,8 @@ def summary(
             )
     return [
         *lines,
-        *claimed(publication, outer, contributor=attacker.contributor)[language],
-        *not_claimed(publication, attacker)[language],
+        *claimed(publication, outer, contributor=attacker.contributor, parts=parts)[language],
+        *not_claimed(publication, attacker, parts=parts)[language],
     ]
 
 

@@ -49,19 +49,22 @@ class Cell:
 
 @dataclass(frozen=True)
 class CellSum:
-    """The sum of some cells.
+    """The sum of some cells, without others.
 
     Examples
     --------
     >>> one, other = Cell("n", "", (("region", "N"),)), Cell("n", "", (("region", "S"),))
     >>> str(CellSum((one, other)))
     'n[region=N] + n[region=S]'
+    >>> str(CellSum((one,), (other,)))
+    'n[region=N] - n[region=S]'
     """
 
     cells: tuple[Cell | CellSum, ...]
+    without: tuple[Cell | CellSum, ...] = ()
 
     def __str__(self) -> str:
-        return " + ".join(map(str, self.cells))
+        return " - ".join([" + ".join(map(str, self.cells)), *map(str, self.without)])
 
 
 class RectangularCells(Sequence[Cell]):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -154,6 +154,12 @@ class _JointCells(Sequence[Cell]):
             return self._tables[table][index - self._starts[table]]
         return Cell("", "", ()) if index >= self._rests else self._atom(index)
 
+    def position(self, table: int, inside: Mapping[str, frozenset[str]]) -> int:
+        """The cell of a table's records with these base codes, unpublished ones included."""
+        grid = self._grids[table]
+        at = tuple(axis.bases.index(inside.get(axis.name)) for axis in grid.axes)
+        return int(grid.number[at])
+
     def _atom(self, index: int) -> Cell:
         grid = next(grid for grid in self._grids if (grid.number == index).any())
         at = np.argwhere(grid.number == index)[0].tolist()
@@ -164,6 +170,24 @@ class _JointCells(Sequence[Cell]):
 
 def _kind(grid: _Grid) -> _Kind:
     return grid.table.measure.name, grid.table.vintage
+
+
+def cell_inside(system: System, table: int, inside: Mapping[str, frozenset[str]]) -> int:
+    """Position of a cell by the base codes it is restricted to in each variable, if at all.
+
+    Parameters
+    ----------
+    system
+        Made by `joint_system`, without further cells.
+    table
+        One of its tables; the cell may be a part of its categories that nobody publishes.
+    inside
+        Variable → base codes, as `diskret.hierarchy.meaning.base_codes` finds them.
+    """
+    cells = system.cells
+    if not isinstance(cells, _JointCells):
+        raise TypeError("not the system of several tables")
+    return cells.position(table, inside)
 
 
 def definitions(tables: Sequence[Table]) -> list[NDArray[np.int64]]:

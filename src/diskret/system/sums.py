@@ -20,7 +20,8 @@ def with_sums(system: System, member: sparse.csr_array, signed: bool) -> System:
     system
         Cells and equations.
     member
-        A row for each sum, columns as the first cells of the system, entries 1.
+        A row for each sum, columns as the first cells of the system, entries 1, or
+        -1 for what is taken away.
     signed
         Whether sums may be negative.
 
@@ -66,4 +67,9 @@ class _CellsAndSums(Sequence[Cell | CellSum]):
         if index < len(self._cells):
             return self._cells[index]
         start, stop = self._member.indptr[index - len(self._cells) :][:2].tolist()
-        return CellSum(tuple(self._cells[int(i)] for i in self._member.indices[start:stop]))
+        cells = [self._cells[int(i)] for i in self._member.indices[start:stop]]
+        added = self._member.data[start:stop] > 0
+        return CellSum(
+            tuple(cell for cell, plus in zip(cells, added, strict=True) if plus),
+            tuple(cell for cell, plus in zip(cells, added, strict=True) if not plus),
+        )

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.attack import Attacker, Requirements, UnsafeSums
+from diskret.attack import Attacker, Requirements, UnsafeSums, revealed_parts
 from diskret.errors import ProofError
 from diskret.progress import Progress, silent
 from diskret.release import Earlier
+from diskret.tables import Publication
 from diskret.workflow.beside import groups, read_beside
 from diskret.workflow.case import NO_LEVELS, BrokenCell, Case, contradictions_named
 from diskret.workflow.result import Result
@@ -35,8 +37,8 @@ def attack_again(
     Raises
     ------
     ProofError
-        A cell of the results or of an earlier release would be narrowed down too far; names
-        cells and releases.
+        A cell of the results or of an earlier release would be narrowed down too far, or a part
+        of categories that no table shows would be revealed; names cells and releases.
     InputError
         A table contradicts an earlier one; names the release.
     """
@@ -44,20 +46,22 @@ def attack_again(
     sums = tuple(dict.fromkeys(s for proof in proofs for s in proof.publication.sums))
     tables = [result.published for result in results]
     broken: list[BrokenCell] = []
+    known = {part for proof in proofs for part in _revealed(proof.publication)}
     for group in groups(tables, sums, earlier):
         own = [results[i] for i in group.new]
         shown = [result.published for result in own]
-        known = tuple(dict.fromkeys([*sums, *group.sums]))
+        totals = tuple(dict.fromkeys([*sums, *group.sums]))
+        _check_parts(read_beside(shown, totals, group.earlier), known)
         for attacker, levels, unsafe in _against(own):
             case = Case(
-                read_beside(shown, known, group.earlier),
+                read_beside(shown, totals, group.earlier),
                 group.earlier,
                 levels,
                 [result.table.measure.sum for result in own],
                 attacker,
                 unsafe,
             )
-            with contradictions_named(shown, known, group.earlier):
+            with contradictions_named(shown, totals, group.earlier):
                 broken += case.broken(0, _given_up(own, group.earlier, case), progress)
     worse = [cell for cell in broken if not cell.already]
     if worse:
@@ -68,6 +72,39 @@ def attack_again(
         raise ProofError(
             f"{len(worse):,} cells would no longer be protected beside what was published "
             f"earlier: {where}. Nothing was published; protect the tables again with ledger="
+        )
+
+
+def _revealed(publication: Publication) -> dict[tuple[object, ...], str]:
+    """What subtraction reveals of categories that nobody published, with its name."""
+    parts = revealed_parts(publication)
+    return {parts.key(publication, i): parts.name(publication, i) for i in range(len(parts))}
+
+
+def _check_parts(publication: Publication, known: Set[tuple[object, ...]]) -> None:
+    """Refuse parts of categories that are revealed now and were not when rules judged them."""
+    if not publication.beside:
+        return
+    found = _revealed(publication)
+    if not found.keys() - known:
+        return
+    own = tuple(
+        replace(
+            table,
+            value=np.zeros_like(table.value),
+            suppressed=np.ones_like(table.suppressed),
+            empty=np.zeros_like(table.empty),
+        )
+        for table in publication.own
+    )
+    earlier = publication.tables[len(own) :]
+    before = _revealed(replace(publication, tables=(*own, *earlier)))
+    new = [name for part, name in found.items() if part not in known and part not in before]
+    if new:
+        raise ProofError(
+            f"{len(new):,} parts of categories that no table shows could be computed beside what "
+            f"was published earlier, and nobody has judged them: {'; '.join(new[:_EXAMPLES])}. "
+            "Nothing was published; protect the tables again with ledger="
         )
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from diskret.attack import (
     Attacker,
     Examination,
+    JudgedParts,
     Requirements,
     Targets,
     UnsafeSums,
@@ -26,6 +27,7 @@ from diskret.release import Earlier
 from diskret.suppression import Method, Pattern, Problem, modular, propose
 from diskret.tables import Publication
 from diskret.workflow.beside import unclaimed_cells
+from diskret.workflow.parts import PartsJudge
 from diskret.workflow.revealed import Judge, again, asking_for, cleared, extended
 
 # Requirements of cells that fail the attack are raised by these factors, in turn.
@@ -54,6 +56,8 @@ class Proven:
         The unsafe sums that were shown to be uncertain enough; None if no contributor attacks.
     repaired
         How often the pattern was extended.
+    parts
+        The parts of categories that are revealed; None if no categories overlap.
     """
 
     publication: Publication
@@ -62,6 +66,7 @@ class Proven:
     unclaimed: NDArray[np.int64]
     unsafe: UnsafeSums | None
     repaired: int
+    parts: JudgedParts | None
 
 
 def prove(
@@ -73,6 +78,7 @@ def prove(
     earlier: Sequence[Earlier] = (),
     judge: Judge | None = None,
     method: Method = modular,
+    parts: PartsJudge | None = None,
 ) -> Proven:
     """Attack a pattern as it would be published, and extend it until every requirement holds.
 
@@ -93,7 +99,9 @@ def prove(
     judge
         Which sums of suppressed cells are unsafe, if a contributor attacks.
     method
-        Finds another pattern where everybody can compute an unsafe sum.
+        Finds another pattern where everybody can compute an unsafe sum or part.
+    parts
+        Which parts of categories that are revealed are unsafe, if categories overlap.
 
     Raises
     ------
@@ -110,11 +118,12 @@ def prove(
     required = problem.requirements
     lost = np.zeros(0, dtype=np.int64)
     failed = 0
-    for repaired in range(1 + len(_REPAIRS) if judge is None else _ROUNDS):
-        if judge is not None:
+    growing = judge is not None or parts is not None
+    for repaired in range(_ROUNDS if growing else 1 + len(_REPAIRS)):
+        if growing:
             # what had to be repaired must not be chosen anew
             anew = None if repaired else method
-            problem, pattern, unsafe = cleared(problem, pattern, anew, public, judge)
+            problem, pattern, unsafe = cleared(problem, pattern, anew, public, judge, parts)
         published = public(pattern.suppressed)
         unclaimed = np.union1d(unclaimed_cells(published, earlier, required), lost)
         targets = targets_of(published, original, required, unclaimed)
@@ -142,7 +151,15 @@ def prove(
             if open_sums.any():
                 problem = asking_for(problem, unsafe.only(open_sums))
         if not missed.any() and not open_sums.any():
-            return Proven(published, examination, targets, unclaimed, unsafe, repaired)
+            return Proven(
+                published,
+                examination,
+                targets,
+                unclaimed,
+                unsafe,
+                repaired,
+                _judged(published, parts),
+            )
         if failed == len(_REPAIRS):
             break
         factor = _REPAIRS[failed]
@@ -160,7 +177,7 @@ def prove(
         failed += 1
         try:
             harder = replace(problem, requirements=stronger)
-            pattern = extended(harder, pattern, keep=judge is not None)
+            pattern = extended(harder, pattern, keep=growing)
         except ProtectionError as error:
             if factor == 1:  # even what the rule asks for is impossible
                 raise
@@ -178,6 +195,19 @@ def prove(
         f"down too far after all repairs: {shown}. Nothing was published; combine categories or "
         "choose another method"
     ) from unrepaired
+
+
+def _judged(published: Publication, parts: PartsJudge | None) -> JudgedParts | None:
+    """What was judged of revealed parts, of which none may be unsafe."""
+    if parts is None:
+        return None
+    found = parts(published)
+    if len(found.sums):
+        raise ProofError(
+            f"{len(found.sums):,} unsafe parts of categories are revealed by subtraction: "
+            f"{found.named}. Nothing was published"
+        )
+    return found.judged
 
 
 def _secondaries_before(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from diskret.attack import Attacker, Requirements, UnsafeSums, revealed_sums
-from diskret.errors import InputError
+from diskret.errors import InputError, ProtectionError
 from diskret.release import Earlier
 from diskret.rules import Rule, Sensitivity
 from diskret.rules.unions import judge_unions, rules_for_unions
@@ -22,6 +23,7 @@ from diskret.tables import Publication, Table
 from diskret.tables.unions import union_table, unions_exact
 from diskret.workflow.beside import Beside
 from diskret.workflow.orders import Order
+from diskret.workflow.parts import PartsJudge
 from diskret.workflow.sound import sound
 
 #: The unsafe sums of a publication, and which of them everybody knows exactly.
@@ -180,13 +182,15 @@ def cleared(
     pattern: Pattern,
     method: Method | None,
     public: Callable[[NDArray[np.bool_]], Publication],
-    judge: Judge,
-) -> tuple[Problem, Pattern, UnsafeSums]:
-    """Extend a pattern until no sum that everybody can compute is unsafe.
+    judge: Judge | None,
+    parts: PartsJudge | None = None,
+) -> tuple[Problem, Pattern, UnsafeSums | None]:
+    """Extend a pattern until nothing that everybody can compute is unsafe.
 
-    Such a sum becomes a cell that nobody publishes and that has to stay uncertain, so that
-    more has to be suppressed. What is hidden then reveals other sums. Patterns grow until
-    there are no more; a method that is told all of them at once may find a cheaper one.
+    Such a sum of cells, or a part of a category, becomes a cell that nobody publishes and that
+    has to stay uncertain, so that more has to be suppressed. What is hidden then reveals other
+    sums. Patterns grow until there are no more; a method that is told all of them at once may
+    find a cheaper one.
 
     Parameters
     ----------
@@ -199,24 +203,26 @@ def cleared(
     public
         What the world sees when these cells are suppressed.
     judge
-        What is unsafe.
+        Which sums of cells are unsafe; None: no contributor attacks.
+    parts
+        Which parts of categories are unsafe; None: no categories overlap.
 
     Returns
     -------
     tuple
-        The problem with the sums that had to be asked for, a pattern, and its unsafe sums, of
-        which none is known exactly.
+        The problem with what had to be asked for, a pattern, and its unsafe sums, of which none
+        is known exactly.
 
     Raises
     ------
     ProtectionError
-        A sum cannot be protected.
+        A sum or a part cannot be protected.
     """
-    found = _grown(problem, pattern, public, judge)
+    found = _grown(problem, pattern, public, judge, parts)
     if method is None or found[0] is problem:
         return found
     problem, pattern, _ = found
-    other = _grown(problem, again(problem, pattern, method), public, judge)
+    other = _grown(problem, again(problem, pattern, method), public, judge, parts)
     return min(found, other, key=lambda one: _price(problem, one[1]))
 
 
@@ -224,14 +230,41 @@ def _grown(
     problem: Problem,
     pattern: Pattern,
     public: Callable[[NDArray[np.bool_]], Publication],
-    judge: Judge,
-) -> tuple[Problem, Pattern, UnsafeSums]:
+    judge: Judge | None,
+    parts: PartsJudge | None,
+) -> tuple[Problem, Pattern, UnsafeSums | None]:
     while True:
-        unsafe, known = judge(public(pattern.suppressed))
-        if not known.any():
+        seen = public(pattern.suppressed)
+        unsafe, asked, named = None, list[UnsafeSums](), ""
+        if judge is not None:
+            unsafe, known = judge(seen)
+            asked.append(unsafe.only(known))
+        if parts is not None:
+            found = parts(seen)
+            asked.append(found.sums)
+            named = found.named
+        if not any(len(sums) for sums in asked):
             return problem, pattern, unsafe
-        problem = asking_for(problem, unsafe.only(known))
-        pattern = extended(problem, pattern, keep=True)
+        for sums in asked:
+            problem = asking_for(problem, sums) if len(sums) else problem
+        with _parts_named(named):
+            pattern = extended(problem, pattern, keep=True)
+
+
+@contextmanager
+def _parts_named(named: str) -> Generator[None]:
+    """Say which parts of categories had to be protected."""
+    try:
+        yield
+    except ProtectionError as error:
+        if not named:
+            raise
+        raise ProtectionError(
+            f"{error}. Asked for were parts of categories that published cells would reveal by "
+            f"subtraction: {named}",
+            error.blamed,
+            error.blamed_in,
+        ) from error
 
 
 def _price(problem: Problem, pattern: Pattern) -> float:

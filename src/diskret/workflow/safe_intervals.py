@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 
 from diskret.attack import (
     Attacker,
+    JudgedParts,
     certify,
     examine,
     neighbours,
+    revealed_parts,
     show_sums,
     targets_of,
     unmet,
@@ -88,6 +90,7 @@ def with_intervals(
                 targets,
                 proof.original,
                 unsafe=proof.unsafe,
+                parts=_parts(proof, published),
                 sliding_only=[result.certificate.sliding_only for result in results],
                 repaired=first.repaired,
                 unclaimed=proof.unclaimed,
@@ -101,6 +104,14 @@ def with_intervals(
     raise ProofError(
         "published intervals could not be proven safe, however wide; publish the table without"
     )
+
+
+def _parts(proof: Proof, published: Publication) -> JudgedParts | None:
+    """What was judged of revealed parts; of those that only intervals reveal nothing is known."""
+    if proof.parts is None:
+        return None
+    more = len(revealed_parts(published)) - len(revealed_parts(proof.publication))
+    return replace(proof.parts, unjudged=proof.parts.unjudged + max(more, 0))
 
 
 def _levels(proof: Proof) -> NDArray[np.float64]:

@@ -39,6 +39,7 @@ from diskret.workflow.beside import Beside, Group, KnownBefore, beside, groups, 
 from diskret.workflow.empty_cells import known_empty
 from diskret.workflow.linked import default_names, linked, sums_between
 from diskret.workflow.orders import Order, checked_tables, for_each, orders
+from diskret.workflow.parts import parts_judge
 from diskret.workflow.plan import Cost, plan, publish, requirements
 from diskret.workflow.prove import prove
 from diskret.workflow.result import Result
@@ -374,6 +375,7 @@ def _protected(
     whom = options.attacker
     insiders = whom.contributor or any(e.unsafe is not None for e in before.earlier)
     judge = judge_of(orders, whom, before) if insiders else None
+    parts = parts_judge(orders, before, problem.system, public)
     several = len(tables) + len(before.tables) > 2
     proven = prove(
         problem,
@@ -384,6 +386,7 @@ def _protected(
         before.earlier,
         judge,
         _anew(options.method),
+        parts,
     )
     certificates = certify(
         proven.publication,
@@ -395,6 +398,7 @@ def _protected(
         unsafe=proven.unsafe,
         sliding_only=[_sliding_only(o.table, o.sensitivity, options.attacker) for o in orders],
         repaired=proven.repaired,
+        parts=proven.parts,
         unclaimed=proven.unclaimed,
         progress=options.progress,
     )

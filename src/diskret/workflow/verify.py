@@ -10,7 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from diskret.attack import Attacker, Examination, examine, interval_columns
+from diskret.attack import Attacker, Examination, examine, interval_columns, overlapping
 from diskret.attack.certificate import outer_intervals, refined_to
 from diskret.attack.statements import claimed, not_claimed
 from diskret.engines.filters import disjoint
@@ -243,15 +243,22 @@ def _texts_fit(
     kinds = [Attacker(zeros_known=known, contributor=contributor) for known in (False, True)]
     # what three tables say together can be told if all of them are there
     missing = earlier > len(publication.beside)
+    parts = (True, False) if overlapping(publication) else (None,)
     admissible = [
-        not_claimed(publication, kind, earlier, complete)
-        for kind, complete in product(kinds, (True, False) if missing else (None,))
+        (
+            claimed(publication, outer, earlier, contributor, judged),
+            not_claimed(publication, kind, earlier, complete, judged),
+        )
+        for kind, complete, judged in product(
+            kinds,
+            (True, False) if missing else (None,),
+            (True, False, None) if missing else parts,
+        )
     ]
     return (
-        certificate.get("claimed") == claimed(publication, outer, earlier, contributor)
-        and certificate.get("not_claimed") in admissible
-        and certificate.get("attacker") in ("outsider", "informed", "contributor")
-    )
+        certificate.get("claimed"),
+        certificate.get("not_claimed"),
+    ) in admissible and certificate.get("attacker") in ("outsider", "informed", "contributor")
 
 
 def _check_apart(groups: Sequence[Publication]) -> None:
