@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from diskret.errors import InputError
 from diskret.rules import Sensitivity
-from diskret.tables import Table
-from diskret.workflow.plan import Cost, frozen_cells
+from diskret.tables import Published, Table
+from diskret.workflow.plan import Cost, frozen_cells, publish
 from diskret.workflow.previous import suppressed_before
 
 
@@ -28,6 +28,11 @@ class Order:
     previous: NDArray[np.bool_] | None
     discount: float
     name: str
+
+    @property
+    def shown(self) -> Published:
+        """The table with nothing suppressed."""
+        return publish(self.table, np.zeros(self.table.shape, dtype=bool), self.name)
 
     def staying(self, further: NDArray[np.bool_]) -> Order:
         """The same with more cells that must stay published."""
