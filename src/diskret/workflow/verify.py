@@ -35,7 +35,7 @@ class VerifyReport:
     tables
         Names of the tables.
     suppressed
-        Number of suppressed cells in all of them.
+        Number of suppressed cells that were attacked again.
     checked_internal
         Whether the office's own files were checked as well.
     lines
@@ -112,15 +112,15 @@ def verify(
         tables += publication.own
         for table in publication.own:
             hidden = int(table.suppressed.sum())
-            suppressed += hidden
+            suppressed += 0 if missing else hidden
             others = [other for other in names if other != table.name]
             others += [table.name for table in publication.tables[len(publication.own) :]]
             with_ = f", attacked together with {', '.join(others)}" if others else ""
             lines.append(
                 f"{table.name}: files unchanged; "
                 + (
-                    f"not attacked again, because it was attacked together with {len(missing):,} "
-                    "tables of earlier releases that are not among those given: "
+                    "not attacked again, because tables of earlier releases that were attacked "
+                    "with it are not among those given: "
                     + ", ".join(missing[:_EXAMPLES])
                     if missing
                     else f"intervals of {hidden:,} suppressed cells confirmed{with_}"
