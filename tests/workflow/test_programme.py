@@ -182,3 +182,10 @@ def test_jobs_with_different_attackers_are_refused(home):
     (home / "march.toml").write_text(text, encoding="utf-8")
     with pytest.raises(JobError, match=r"'january' and 'march' differ in \[attacker\]"):
         programme(home)
+
+
+def test_the_ledger_of_a_programme_is_named_in_the_programme(home):
+    text = JOB % 'region = "flat"' + 'ledger = "other.db"\n'
+    (home / "march.toml").write_text(text, encoding="utf-8")
+    with pytest.raises(JobError, match="the job of 'march' has 'ledger'"):
+        programme(home)

@@ -128,17 +128,27 @@ def _check_dates(sections: Sequence[Section], releases: Sequence[PlannedRelease]
         before = release.due
 
 
+def _attacker(job: Job) -> tuple[object, ...]:
+    return job.attacker, job.contributor, job.coalition
+
+
 def _check_alike(sections: Sequence[Section], releases: Sequence[PlannedRelease]) -> None:
     """All jobs have to be protected in one call."""
     first = releases[0].job
     for section, release in zip(sections, releases, strict=True):
         job = release.job
+        if job.output.ledger is not None or job.previous_within is not None:
+            key = "previous_within" if job.output.ledger is None else "ledger"
+            raise section.error(
+                f"the job of '{release.name}' has '{key}', which cannot be used in a programme"
+                + ("; name the ledger in the programme instead" if key == "ledger" else ""),
+                "job",
+            )
         what = next(
             (
                 said
                 for said, differs in {
-                    "[attacker]": (job.attacker, job.previous_within)
-                    != (first.attacker, first.previous_within),
+                    "[attacker]": _attacker(job) != _attacker(first),
                     "'keyed_ties'": job.keyed_ties != first.keyed_ties,
                     "'method', 'time_limit' or 'budget'": len(
                         {table.search for table in (*job.tables, *first.tables)}

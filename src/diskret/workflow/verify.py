@@ -120,8 +120,7 @@ def verify(
                 f"{table.name}: files unchanged; "
                 + (
                     "not attacked again, because tables of earlier releases that were attacked "
-                    "with it are not among those given: "
-                    + ", ".join(missing[:_EXAMPLES])
+                    "with it are not among those given: " + ", ".join(missing[:_EXAMPLES])
                     if missing
                     else f"intervals of {hidden:,} suppressed cells confirmed{with_}"
                 )
