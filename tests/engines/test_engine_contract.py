@@ -214,7 +214,7 @@ def satisfied(record, where):
 
 
 @pytest.mark.filterwarnings("ignore:where=")
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", EACH)
 @settings(max_examples=50)
 @given(
     records=st.lists(record, min_size=1, max_size=14),
