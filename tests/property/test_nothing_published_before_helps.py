@@ -5,13 +5,12 @@ finest combinations, and every published cell of every release is a sum of them.
 """
 
 from dataclasses import replace
-from itertools import product
 
+import finest_combinations as finest
 import numpy as np
-import pyarrow as pa
+from finest_combinations import ATOMS, ends, linked_table, sums_of_atoms
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from scipy.optimize import Bounds, LinearConstraint, milp
 
 import diskret as dk
 from diskret.attack.world import world
@@ -20,12 +19,6 @@ from diskret.release import Earlier
 from diskret.tables import Publication
 from diskret.workflow.check import check
 from diskret.workflow.plan import publish
-
-X, Y, F = "abcd", "pq", "01"
-ATOMS = list(product(X, Y, F))
-GROUPS = [None, {"ab": "ab"}, {"bc": "bc"}, {"ab": "ab", "cd": "cd"}, {"bcd": "bcd"}]
-FILTERS = [(), (("f", ("1",)),), (("x", ("a", "b")),)]
-FAR = 10_000
 
 
 class Before:
@@ -54,67 +47,18 @@ def records(draw):
 
 @st.composite
 def release(draw):
-    """How to make one table: its variables, the grouping of x, its filter and its vintage."""
-    by = draw(st.sampled_from([("x",), ("x", "y"), ("y", "x"), ("y", "f"), ("x", "f")]))
-    where = draw(st.sampled_from(FILTERS))  # perhaps by a variable that the table shows
-    groups = draw(st.sampled_from(GROUPS)) if "x" in by else None
-    return by, groups, where, draw(st.sampled_from(["", "", "revised"]))
+    """How to make one table, and its vintage."""
+    return *draw(linked_table()), draw(st.sampled_from(["", "", "revised"]))
 
 
 def made(count, by, groups, where, vintage):
-    kept = [i for i, atom in enumerate(ATOMS) if _inside(atom, where)]
-    columns = {"x": 0, "y": 1, "f": 2}
-    names = {name: [ATOMS[i][columns[name]] for i in kept] for name in by}
-    frame = pa.table({**names, "n": (count + (vintage != ""))[kept]})
-    frame = frame.group_by(list(by)).aggregate([("n", "sum")])
-    trees = {name: dk.Hierarchy.flat(list({"x": X, "y": Y, "f": F}[name])) for name in by}
-    table = dk.Table.from_cells(frame, by=trees, count="n_sum", vintage=vintage)
-    if groups:
-        table = table.recode("x", {new: list(old) for new, old in groups.items()})
-    return replace(table, where=where)
-
-
-def _inside(atom, where):
-    values = dict(zip("xyf", atom, strict=True))
-    return all(values[name] in codes for name, codes in where)
-
-
-def sums_of_atoms(tables):
-    """A row for each cell of all tables: which finest combinations it holds."""
-    rows = []
-    for table in tables:
-        for at in product(*(range(n) for n in table.shape)):
-            row = np.zeros(len(ATOMS))
-            for i, atom in enumerate(ATOMS):
-                values = dict(zip("xyf", atom, strict=True))
-                row[i] = _inside(atom, table.where) and all(
-                    position == 0 or values[d.name] in d.hierarchy.leaves_below(position)
-                    for position, d in zip(at, table.dimensions, strict=True)
-                )
-            rows.append(row)
-    return np.array(rows)
+    return replace(finest.made(count + (vintage != ""), by, groups, where), vintage=vintage)
 
 
 def unprotected(rows, value, hidden, cell):
     """Whether a count can be narrowed down to less than itself and one more on both sides."""
     low, high = ends(rows, value, hidden, cell)
     return low > max(value[cell] - 1, 0) or high < value[cell] + 1
-
-
-def ends(rows, value, hidden, cell):
-    """The smallest and largest count of a cell that whole-numbered records allow."""
-    shown = LinearConstraint(rows[~hidden], value[~hidden], value[~hidden])
-    found = []
-    for sign in (1, -1):
-        answer = milp(
-            sign * rows[cell],
-            constraints=[shown],
-            bounds=Bounds(0, FAR),
-            integrality=np.ones(len(ATOMS)),
-        )
-        assert answer.success
-        found.append(round(sign * answer.fun))
-    return found
 
 
 @settings(max_examples=60)
