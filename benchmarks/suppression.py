@@ -90,7 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def build(name: str, what: str, folder: Path) -> Problem:
     """The suppression problem of a generated table, for counts or for values."""
-    table = _tabulate(name, folder)
+    table = tabulated(name, folder)
     if what == "count":
         value, unsafe = table.count, (table.count > 0) & (table.count < 4)
         level = np.ones_like(value)
@@ -118,7 +118,7 @@ def build(name: str, what: str, folder: Path) -> Problem:
     )
 
 
-def _tabulate(name: str, folder: Path) -> Table:
+def tabulated(name: str, folder: Path) -> Table:
     """Generate the records and count, sum and keep the two largest values of each cell."""
     generator = _generator()
     path = folder / f"{name}.csv"
