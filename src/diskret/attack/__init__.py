@@ -11,6 +11,7 @@ from diskret.attack.examine import Examination, Targets, examine
 from diskret.attack.explain import Explanations, explain
 from diskret.attack.intervals import ends_in_units, interval_columns, intervals
 from diskret.attack.knowledge import attacker_bounds
+from diskret.attack.noise_certificate import NoiseCertificate, Statement
 from diskret.attack.parts import JudgedParts, Parts, overlapping, revealed_parts
 from diskret.attack.proof import recheck, unmet
 from diskret.attack.proposals import Proposals
@@ -23,9 +24,11 @@ __all__ = [
     "Examination",
     "Explanations",
     "JudgedParts",
+    "NoiseCertificate",
     "Parts",
     "Proposals",
     "Requirements",
+    "Statement",
     "Sums",
     "SuppressionCertificate",
     "Targets",

@@ -120,6 +120,7 @@ def stands_for(published: Published, perturbed: Perturbed) -> Published:
         suppressed=np.ones_like(published.suppressed),
         empty=np.zeros_like(published.empty),
         rounding=1,
+        changed="",
         lower=np.where(shown, low, -NO_BOUND if published.lower is None else published.lower),
         upper=np.where(shown, high, NO_BOUND if published.upper is None else published.upper),
     )

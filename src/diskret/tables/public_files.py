@@ -71,6 +71,8 @@ def _circumstances(published: Published) -> dict[str, Any]:
         said["rounding"] = published.rounding
     if published.intervals:
         said["intervals"] = True
+    if published.changed:
+        said["changed"] = published.changed
     return said
 
 

@@ -13,6 +13,9 @@ from diskret.tables.dimension import Dimension
 #: Stands in `Published.lower` (negative) and `Published.upper` for no bound at all.
 NO_BOUND = int(np.iinfo(np.int64).max)
 
+#: Families of methods that change values.
+CHANGES = ("rounding", "cell_key", "invariant", "adjustment")
+
 
 @dataclass(frozen=True, eq=False)
 class Published:
@@ -49,6 +52,9 @@ class Published:
     lower, upper
         Published intervals of the suppressed cells in scaled units, the same shape, int64,
         ∓ `NO_BOUND` where one has no end; None if no intervals are published.
+    changed
+        By which family of methods values were changed before they were published: one of
+        `CHANGES`; empty if those that are shown are the true ones.
     """
 
     name: str
@@ -65,6 +71,7 @@ class Published:
     rounding: int = 1
     lower: NDArray[np.int64] | None = None
     upper: NDArray[np.int64] | None = None
+    changed: str = ""
 
     def __repr__(self) -> str:
         hidden = int(self.suppressed.sum())

@@ -22,7 +22,7 @@ from diskret.hierarchy import Hierarchy
 from diskret.tables.cells import STATUS, check_names
 from diskret.tables.dimension import Dimension
 from diskret.tables.public_files import SCHEMA, STRUCTURE, check_file_name
-from diskret.tables.published import NO_BOUND, Published
+from diskret.tables.published import CHANGES, NO_BOUND, Published
 
 _EXAMPLES = 3
 _MAX_CELLS = 10**12
@@ -116,6 +116,7 @@ def _published(
         vintage=outline.vintage,
         where=outline.where,
         rounding=outline.rounding,
+        changed=outline.changed,
         lower=lower,
         upper=upper,
     )
@@ -136,6 +137,7 @@ class _Outline:
     where: tuple[tuple[str, tuple[str, ...]], ...]
     rounding: int
     intervals: bool
+    changed: str
 
 
 def _locate(folder: Path, name: str | None) -> tuple[Path, str]:
@@ -191,6 +193,7 @@ def _read_outline(path: Path, content: Any, name: str) -> _Outline:
         ),
         rounding=_member(path, content, "rounding", int, 1),
         intervals=_member(path, content, "intervals", bool, False),
+        changed=_member(path, content, "changed", str, ""),
     )
     if not dimensions:
         raise InputError(f"{path}: 'dimensions' is empty; a table has at least one")
@@ -200,6 +203,10 @@ def _read_outline(path: Path, content: Any, name: str) -> _Outline:
         )
     if outline.rounding < 1:
         raise InputError(f"{path}: 'rounding' is {outline.rounding}; it must be at least 1")
+    if outline.changed not in ("", *CHANGES):
+        raise InputError(
+            f"{path}: 'changed' is {outline.changed!r}; it must be one of {', '.join(CHANGES)}"
+        )
     try:
         sides = ["lower", "upper"] if outline.intervals else []
         check_names([*(d.name for d in dimensions), outline.measure, "status", *sides])

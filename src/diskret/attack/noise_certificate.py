@@ -1,0 +1,92 @@
+"""The certificate of a table whose values were changed: what holds, and what does not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from diskret.attack.certificate import SCHEMA
+from diskret.errors import InputError
+from diskret.tables import Published
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One sentence of a certificate, in both languages.
+
+    Parameters
+    ----------
+    en, de
+        The sentence in English and in German.
+    """
+
+    en: str
+    de: str
+
+
+@dataclass(frozen=True, eq=False)
+class NoiseCertificate:
+    """What was checked of a table before it leaves, and what nobody should expect of it.
+
+    Made by the `certify_…` function of each family of methods, which checks every claim on the
+    published and the original values, in its own code, and raises `ProofError` if one fails.
+
+    Parameters
+    ----------
+    published
+        The table.
+    claimed, not_claimed
+        For any reader: they name no parameter that the published values don't show anyway.
+    checked
+        For the office: what was checked beyond that, with figures. Confidential.
+    shown
+        Figures for any reader, JSON-ready: the base of rounding, say.
+    figures
+        Figures for the office, JSON-ready. Confidential.
+    """
+
+    published: Published
+    claimed: tuple[Statement, ...]
+    not_claimed: tuple[Statement, ...]
+    checked: tuple[Statement, ...] = ()
+    shown: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    figures: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    @property
+    def family(self) -> str:
+        """The family of methods, one of `diskret.tables.CHANGES`."""
+        return self.published.changed
+
+    def public(self) -> dict[str, Any]:
+        """What anybody may read. Digests of files and inputs are added when these are written."""
+        return {
+            "schema": SCHEMA,
+            "family": self.family,
+            "name": self.published.name,
+            "claimed": in_languages(self.claimed),
+            "not_claimed": in_languages(self.not_claimed),
+            **({"shown": dict(self.shown)} if self.shown else {}),
+        }
+
+    def internal(self) -> dict[str, Any]:
+        """What the office keeps beside the public certificate."""
+        return {
+            "schema": SCHEMA,
+            "family": self.family,
+            "name": self.published.name,
+            "checked": in_languages(self.checked),
+            **self.figures,
+        }
+
+    def summary(self, language: str = "en") -> list[str]:
+        """The certificate in plain sentences, for the office."""
+        if language not in ("en", "de"):
+            raise InputError(f"language= must be 'en' or 'de', not {language!r}")
+        said = in_languages((*self.claimed, *self.checked, *self.not_claimed))
+        return said[language]
+
+
+def in_languages(statements: tuple[Statement, ...]) -> dict[str, list[str]]:
+    """Language → sentences."""
+    return {"en": [s.en for s in statements], "de": [s.de for s in statements]}

@@ -1,0 +1,5 @@
+"""The cell key method: the same contributors always get the same noise."""
+
+from diskret.cellkey.table import PerturbationTable
+
+__all__ = ["PerturbationTable"]

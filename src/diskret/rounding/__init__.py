@@ -1,0 +1,1 @@
+"""Rounding: deterministic, random by key, controlled, and of small counts only."""

@@ -1,0 +1,1 @@
+"""What protection cost: how far protected tables are from the original ones."""

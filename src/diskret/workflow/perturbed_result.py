@@ -1,0 +1,101 @@
+"""The outcome of methods that change values: published values, certificate, and how they differ."""
+
+# pyarrow has no type information for its classes and compute functions.
+# pyright: reportAttributeAccessIssue=false, reportUnknownParameterType=false
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from diskret.attack import NoiseCertificate
+from diskret.io import from_arrow
+from diskret.tables import Perturbed, Published, Table
+from diskret.tables.cells import codes_columns, in_published_units, public_columns
+
+
+@dataclass(frozen=True, eq=False)
+class PerturbedResult:
+    """A table with changed values. Only `public` and `published` may leave the office.
+
+    Parameters
+    ----------
+    table
+        The original table. Confidential.
+    certificate
+        What was checked; its ``public()`` part is written beside the table.
+    settings
+        Method and parameters, for the office's files; never keys. Confidential.
+    known
+        How far true values can lie from published ones, for a ledger; None: no bound can be
+        relied on. Confidential.
+    """
+
+    table: Table
+    certificate: NoiseCertificate
+    settings: Mapping[str, Any]
+    known: Perturbed | None
+
+    def __repr__(self) -> str:
+        cells = self.published.value.size
+        return f"PerturbedResult({self.name!r}: {cells:,} cells, {self.published.changed})"
+
+    @property
+    def published(self) -> Published:
+        """What the world sees."""
+        return self.certificate.published
+
+    @property
+    def name(self) -> str:
+        """Name of the published table and its files."""
+        return self.published.name
+
+    @property
+    def public(self) -> Any:
+        """Codes, values (null if withheld) and status published | suppressed | empty.
+
+        The user's own kind of frame; one row for each combination of codes.
+        """
+        return from_arrow(public_columns(self.published), self.table.frame_kind)
+
+    @property
+    def cells(self) -> Any:
+        """The office's table: codes, original and published values, and their difference.
+
+        `published` and `noise` are null where a value is withheld. Confidential. The user's own
+        kind of frame; one row for each combination of codes.
+        """
+        return from_arrow(self.internal_cells, self.table.frame_kind)
+
+    @property
+    def noise(self) -> NDArray[np.int64]:
+        """Published minus original values in scaled units, 0 where nothing is shown. Confidential.
+
+        Shape of the table.
+        """
+        shown = ~(self.published.suppressed | self.published.empty)
+        return np.where(shown, self.published.value - self.table.measure.sum, 0)
+
+    @cached_property
+    def internal_cells(self) -> pa.Table:
+        """`cells` as an Arrow table."""
+        decimals = self.published.decimals
+        blank = self.published.suppressed.ravel()
+
+        def units(scaled: NDArray[np.int64], mask: NDArray[np.bool_] | None = None) -> pa.Array:
+            return pa.array(in_published_units(scaled.ravel(), decimals), mask=mask)
+
+        return pa.table(
+            {
+                **codes_columns(self.table.dimensions),
+                "original": units(self.table.measure.sum),
+                "published": units(self.published.value, blank),
+                "noise": units(self.noise, blank),
+            }
+        )
