@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ from diskret.hierarchy import Hierarchy
 from diskret.tables import Published
 
 if TYPE_CHECKING:
-    from diskret.workflow import Result
+    from diskret.workflow import PerturbedResult, Result
 
 _LABEL_WIDTH = 30
 _PIPED_WIDTH = 120
@@ -30,9 +31,14 @@ def terminal() -> Console:
 
 
 def show_results(
-    results: list[Result], folder: Path, language: Language, symbols: str | SymbolSet = "de-classic"
+    results: Sequence[Result | PerturbedResult],
+    folder: Path,
+    language: Language,
+    symbols: str | SymbolSet = "de-classic",
 ) -> None:
     """Show protected tables, what is claimed about them, and where the files are."""
+    from diskret.workflow import Result
+
     console, texts = terminal(), TEXTS[language]
     for result in results:
         console.print()
@@ -42,7 +48,7 @@ def show_results(
             console.print(Padding(Text(f"• {line}"), (0, 0, 0, 2)))
         for line in _recomputed(result, language):
             console.print(Padding(Text(f"• {line}"), (0, 0, 0, 2)))
-        if result.bound is not None:
+        if isinstance(result, Result) and result.bound is not None:
             console.print(Padding(Text(f"• {_cheapest(result, language)}"), (0, 0, 0, 2)))
     console.print()
     for text, part in ((texts.public_files, "public"), (texts.internal_files, "internal")):
@@ -61,7 +67,7 @@ def _cheapest(result: Result, language: Language) -> str:
     )
 
 
-def _recomputed(result: Result, language: Language) -> list[str]:
+def _recomputed(result: Result | PerturbedResult, language: Language) -> list[str]:
     """How many totals of a file were wrong, for each column in which some were."""
     return [
         TEXTS[language].recomputed.format(

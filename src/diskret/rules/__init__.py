@@ -10,6 +10,7 @@ from diskret.rules.group_disclosure import GroupDisclosure
 from diskret.rules.marginal_value import MarginalValue
 from diskret.rules.minimum_frequency import MinimumFrequency
 from diskret.rules.missing_safe import MissingSafe
+from diskret.rules.no_rule import NoRule
 from diskret.rules.p_percent import PPercent
 from diskret.rules.pq import PQ
 from diskret.rules.request import Request
@@ -24,6 +25,7 @@ __all__ = [
     "MarginalValue",
     "MinimumFrequency",
     "MissingSafe",
+    "NoRule",
     "PPercent",
     "PQ",
     "Request",

@@ -12,6 +12,7 @@ from diskret.engines import Where
 from diskret.engines.filters import canonical
 from diskret.errors import InputError
 from diskret.formats import SYMBOL_SETS, SymbolSet
+from diskret.rules import NoRule
 from diskret.tables import MeasureSum
 from diskret.workflow.job_cells import all_of_cells, read_cells
 from diskret.workflow.job_checks import (
@@ -22,6 +23,7 @@ from diskret.workflow.job_checks import (
     check_weight,
 )
 from diskret.workflow.job_derived import read_derived_job
+from diskret.workflow.job_noise import read_noise
 from diskret.workflow.job_records import FLAT, read_hierarchies, read_records
 from diskret.workflow.job_rules import read_rule
 from diskret.workflow.job_schema import Section, open_job
@@ -125,8 +127,9 @@ def _table(
     records: Records | DatabaseRecords | None,
 ) -> TableJob:
     section.check(
-        required=("by", "rules"),
+        required=("by",) if "noise" in section else ("by", "rules"),
         optional=(
+            *("rules", "noise"),
             *("name", "value", "cells", "decimals", "unit", "holding", "vintage", "where", "title"),
             *("request", "waiver", "waiver_note", "recode", "rounding", "shadow"),
             *("weight", "weight_decimals"),
@@ -145,7 +148,7 @@ def _table(
     table = TableJob(
         name=section.text("name", value or "count"),
         by=by,
-        rule=read_rule(section.section("rules"), section),
+        rule=read_rule(section.section("rules"), section) if "rules" in section else NoRule(),
         value=value,
         cells=cells,
         decimals=section.whole("decimals", 0, 0, 12),
@@ -169,6 +172,7 @@ def _table(
         frozen=tuple(_frozen(cell, by) for cell in section.sections("frozen")),
         previous=_previous(section),
         previous_discount=_discount(section),
+        noise=read_noise(section.section("noise"), section) if "noise" in section else None,
     )
     if not FILE_STEM.fullmatch(table.name):
         raise section.error(

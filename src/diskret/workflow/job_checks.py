@@ -58,7 +58,8 @@ def check_distinct(sections: tuple[Section, ...], tables: tuple[TableJob, ...]) 
     for i, (section, table) in enumerate(zip(sections, tables, strict=True)):
         for first, earlier in zip(sections[:i], tables[:i], strict=True):
             together = (earlier.measure, earlier.vintage) == (table.measure, table.vintage)
-            if together and earlier.search != table.search:
+            suppressed = earlier.noise is None and table.noise is None
+            if together and suppressed and earlier.search != table.search:
                 raise section.error(
                     f"tables of '{table.measure}' are protected together, so they need the same "
                     f"'method', 'time_limit' and 'budget' as the first of them, in line "

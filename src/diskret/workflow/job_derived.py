@@ -10,6 +10,7 @@ from diskret.tables.derived import KINDS, MOST_DECIMALS
 from diskret.workflow import derive
 from diskret.workflow.job_schema import Section
 from diskret.workflow.job_values import DerivedJob, TableJob
+from diskret.workflow.perturbed_result import PerturbedResult
 from diskret.workflow.result import Result
 
 # key → the kinds it is for
@@ -57,7 +58,7 @@ def read_derived_job(section: Section, tables: Sequence[TableJob]) -> DerivedJob
 
 
 def derived_of(
-    wanted: Sequence[DerivedJob], results: Sequence[Result]
+    wanted: Sequence[DerivedJob], results: Sequence[Result | PerturbedResult]
 ) -> tuple[list[Derived], tuple[Path, ...]]:
     """The figures, and the folders of the earlier releases they need.
 
@@ -66,12 +67,12 @@ def derived_of(
     InputError
         Tables do not fit each other, or an earlier one is not there.
     """
-    named = {result.name: result for result in results}
+    named = {result.name: result.published for result in results}
     releases = dict.fromkeys(folder for figure in wanted for folder in figure.earlier)
     return [_figure(figure, named) for figure in wanted], tuple(releases)
 
 
-def _figure(wanted: DerivedJob, results: Mapping[str, Result]) -> Derived:
+def _figure(wanted: DerivedJob, results: Mapping[str, Published]) -> Derived:
     first, *others = (results[name] for name in wanted.tables)
     earlier = [Published.read(folder, first.name) for folder in wanted.earlier]
     name, decimals = wanted.name, wanted.decimals

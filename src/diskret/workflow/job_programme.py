@@ -144,6 +144,12 @@ def _check_alike(sections: Sequence[Section], releases: Sequence[PlannedRelease]
                 + ("; name the ledger in the programme instead" if key == "ledger" else ""),
                 "job",
             )
+        if any(table.noise is not None for table in job.tables):
+            raise section.error(
+                f"the job of '{release.name}' changes values ('noise'), and a programme plans what "
+                "is suppressed; publish these tables by a job of their own",
+                "job",
+            )
         what = next(
             (
                 said

@@ -79,6 +79,37 @@ p_percent = { p = 10 }        # and perhaps minimum_level = 0, coalition = 1
 #separator = ","
 #encoding = "utf-8"
 
+# In place of [tables.rules]: change values instead of hiding cells, by one of these methods. Then
+# the table has no method, cost, time_limit, budget, frozen, previous or rounding.
+##[tables.noise]
+##method = "cell_key"         # the same contributors always get the same noise
+##record_key = "key"          # column of record keys, from 0 to below key_modulus = 4294967296
+##key_of = "person_id"        # or the column that names who is counted: keys are derived from it
+##max_noise = 5               # a table of largest entropy; or table = "ptable.csv"
+##variance = 3
+##small_counts = 2            # no published 1 and 2
+##stay = 0.0                  # least probability of no noise
+##monotone = true
+##variance_rule = "at_most"   # at_most | exact
+##threshold = 3               # smaller published counts are withheld
+##additive = "least"          # ipf | least: make the table additive; costs consistency
+##[tables.noise.magnitude]    # for a 'value': noise by its largest contributions
+##scale = [0.25, 0.05]        # share of small and of large ones; or one number
+##flex_point = 1000
+##flex_power = 3
+##of = "largest"              # largest | mean | sum
+##shares = [1, 0.5]           # of the largest contribution, the second, ...
+##extra = 0                   # more noise for cells that the rules find sensitive
+##own_keys = false            # whether sums have keys other than counts; also small = "s.csv",
+                              # odd = "o.csv": tables for small cells, for odd numbers of units
+##[tables.noise]
+##method = "controlled"       # deterministic | random | controlled | small_counts
+##base = 5
+##steps = 0                   # controlled: left out, the fewest that allow an additive table
+##[tables.noise]
+##method = "adjustment"       # moves what [tables.rules] find sensitive by its level
+##largest_change = 20         # percent, of other cells
+
 # Cells that must stay published, one [[tables.frozen]] for each, with a code for every column.
 #[[tables.frozen]]
 #at = { region = "Total", size = "Total" }

@@ -15,6 +15,7 @@ from diskret.io import Column, PostgresTable, Source, read_fixed, source, to_arr
 from diskret.io.columns import column
 from diskret.rules import Rule
 from diskret.tables.additivity import Additivity
+from diskret.workflow.job_noise import NoiseJob
 from diskret.workflow.marks import Marking
 
 
@@ -119,7 +120,7 @@ class TableJob:
     by
         Column → file of its tree, or None for a flat one; in the order of the dimensions.
     rule
-        All rules, joined.
+        All rules, joined; `NoRule` where values are changed without any.
     value
         Column to sum, None for a frequency table.
     cells
@@ -146,6 +147,8 @@ class TableJob:
         Folder of last period's release, which holds a table of the same name.
     previous_discount
         As in `diskret.suppress`.
+    noise
+        How values are changed; None: cells are suppressed.
     """
 
     name: str
@@ -176,6 +179,7 @@ class TableJob:
     frozen: tuple[Mapping[str, str], ...] = ()
     previous: Path | None = None
     previous_discount: float = 0
+    noise: NoiseJob | None = None
 
     @property
     def search(self) -> tuple[str, float | None, int | None]:

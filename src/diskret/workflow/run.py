@@ -32,8 +32,10 @@ from diskret.workflow.job_derived import derived_of
 from diskret.workflow.last_period import knowing_last_period
 from diskret.workflow.ledger import Ledger
 from diskret.workflow.linked import linked
+from diskret.workflow.perturbed_result import PerturbedResult
 from diskret.workflow.plan import publish
 from diskret.workflow.result import Result
+from diskret.workflow.run_noise import DERIVED, changed_tables, keyed_records
 from diskret.workflow.suppress import suppress
 from diskret.workflow.tabulate import tabulate
 from diskret.workflow.write import FORMATS, write
@@ -45,7 +47,7 @@ def run_job(
     folder: str | PathLike[str] | None = None,
     keys: SecretKeys | str | PathLike[str] | None = None,
     progress: Progress = silent,
-) -> tuple[Path, list[Result]]:
+) -> tuple[Path, list[Result | PerturbedResult]]:
     """Tabulate, protect, prove and write every table of a job; all or nothing.
 
     If the job names a ledger, what is written is recorded there as well.
@@ -68,27 +70,49 @@ def run_job(
     """
     written = Path(folder or job.output.folder)
     ledger = _ledger(job, written, keys)
-    tables = tables_of(job, progress)
-    asked = [(job, table) for table in job.tables]
-    results = protected(asked, tables, keys, progress, ledger=ledger)
+    tables = tables_of(job, progress, keys)
+    hiding = [i for i, table in enumerate(job.tables) if table.noise is None]
+    changing = [i for i, table in enumerate(job.tables) if table.noise is not None]
+    found: dict[int, Result | PerturbedResult] = {}
+    if hiding:
+        asked = [(job, job.tables[i]) for i in hiding]
+        hidden = protected(asked, [tables[i] for i in hiding], keys, progress, ledger=ledger)
+        found |= dict(zip(hiding, hidden, strict=True))
+    changed = changed_tables(
+        [job.tables[i] for i in changing], [tables[i] for i in changing], keys
+    )
+    found |= dict(zip(changing, changed, strict=True))
+    results = [found[i] for i in range(len(tables))]
     write_job(job, results, written, keys, progress, ledger=ledger, name=job.output.release)
     return written, results
 
 
-def tables_of(job: Job, progress: Progress = silent) -> list[Table]:
-    """The tables a job asks for, before anything is protected."""
+def tables_of(
+    job: Job,
+    progress: Progress = silent,
+    keys: SecretKeys | str | PathLike[str] | None = None,
+) -> list[Table]:
+    """The tables a job asks for, before anything is protected.
+
+    The keys are needed only where record keys are derived with them.
+    """
     records = None if job.records is None else job.records.open()
     with _engine(job, records) as engine:
         tables: list[Table] = []
         for table in job.tables:
             with _told_for(job, table):
-                tables.append(_tabulated(job, table, records, engine, progress))
+                noise = table.noise
+                if noise is not None and noise.key_of is not None:
+                    keyed = keyed_records(job, noise, keys)
+                    tables.append(_tabulated(job, table, keyed, None, progress))
+                else:
+                    tables.append(_tabulated(job, table, records, engine, progress))
     return tables
 
 
 def write_job(
     job: Job,
-    results: Sequence[Result],
+    results: Sequence[Result | PerturbedResult],
     folder: str | PathLike[str],
     keys: SecretKeys | str | PathLike[str] | None,
     progress: Progress = silent,
@@ -235,7 +259,8 @@ def _of_records(
     engine: _Opening | None,
     progress: Progress,
 ) -> Table:
-    contributor = job.against_contributors(table)
+    noise = table.noise
+    contributor = noise is None and job.against_contributors(table)
     rule = against(table.rule, job.coalition) if contributor else table.rule
     return tabulate(
         records,
@@ -245,7 +270,7 @@ def _of_records(
         holding=table.holding,
         weight=table.weight,
         weight_decimals=table.weight_decimals,
-        largest=rule.largest,
+        largest=rule.largest if noise is None else max(rule.largest, noise.largest),
         decimals=table.decimals,
         where=dict(table.where),
         request=table.request,
@@ -253,6 +278,8 @@ def _of_records(
         waiver_note=table.waiver_note,
         contributions=contributor,
         vintage=table.vintage,
+        record_key=None if noise is None else DERIVED if noise.key_of else noise.record_key,
+        key_modulus=2**32 if noise is None else noise.key_modulus,
         engine=engine,
         progress=progress,
     )

@@ -1,0 +1,201 @@
+"""How a job file asks for values to be changed: ``[tables.noise]``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from diskret.workflow.job_schema import Section
+
+#: Methods of rounding, as `round_table` calls them.
+ROUNDING = ("deterministic", "random", "controlled", "small_counts")
+METHODS = ("cell_key", *ROUNDING, "adjustment")
+
+_DESIGN = ("max_noise", "variance", "small_counts", "stay", "monotone", "variance_rule")
+_KEYS = {
+    "cell_key": (
+        *("record_key", "key_of", "key_modulus", "table", *_DESIGN),
+        *("threshold", "weighted_count", "additive", "magnitude"),
+    ),
+    "deterministic": ("base",),
+    "random": ("base",),
+    "controlled": ("base", "steps", "time_limit"),
+    "small_counts": ("base",),
+    "adjustment": ("cost", "largest_change", "time_limit"),
+}
+_MAGNITUDE = (
+    *("scale", "flex_point", "flex_power", "of", "shares", "extra"),
+    *("small", "odd", "own_keys"),
+)
+
+
+@dataclass(frozen=True)
+class NoiseJob:
+    """How the values of a table are changed. Confidential.
+
+    Parameters
+    ----------
+    method
+        One of `METHODS`.
+    record_key, key_modulus
+        Column of the record keys, integers from 0 to below the modulus.
+    key_of
+        In place of `record_key`: the column that names the counted unit, from which keys are
+        derived with the office's secret.
+    table
+        File of the perturbation table; None: it is designed.
+    design
+        Arguments of `PerturbationTable.maximum_entropy`.
+    magnitude
+        Arguments of `MagnitudeNoise` beside its table, which may be files; None: counts.
+    additive
+        How the table is made additive afterwards; None: not at all.
+    options
+        Further arguments of the verb.
+    """
+
+    method: str
+    record_key: str | None = None
+    key_modulus: int = 2**32
+    key_of: str | None = None
+    table: Path | None = None
+    design: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    magnitude: Mapping[str, Any] | None = None
+    additive: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    @property
+    def largest(self) -> int:
+        """How many of the largest contributions are needed."""
+        return 0 if self.magnitude is None else len(self.magnitude.get("shares", (1.0,)))
+
+
+def read_noise(section: Section, table: Section) -> NoiseJob:
+    """How the values of a table are to be changed.
+
+    Parameters
+    ----------
+    section
+        What stands below ``[tables.noise]``.
+    table
+        The table that it is for.
+
+    Raises
+    ------
+    JobError
+        A key is unknown, missing, not for this method or not for this table.
+    """
+    method = section.choice("method", None, METHODS)
+    if method is None:
+        raise section.error(f"{section.name} needs a 'method': {', '.join(METHODS)}")
+    section.check(required=("method",), optional=_KEYS[method])
+    if method == "adjustment" and "rules" not in table:
+        raise table.error("adjustment moves sensitive cells: [tables.rules] is missing")
+    for key in ("method", "cost", "time_limit", "budget", "frozen", "previous", "rounding"):
+        if key in table:
+            raise table.error(f"'{key}' is for suppression, and the table has 'noise'", key)
+    return _cell_key(section, table) if method == "cell_key" else _other(method, section)
+
+
+def _other(method: str, section: Section) -> NoiseJob:
+    options: dict[str, Any] = {}
+    if "base" in _KEYS[method]:
+        options["base"] = section.number("base", 3, above=0)
+    if "steps" in section:
+        options["steps"] = section.whole("steps", 0, 0)
+    if "time_limit" in section:
+        options["time_limit"] = section.number("time_limit", None, above=0)
+    if "cost" in section:
+        options["cost"] = section.choice("cost", "value", ("value", "relative"))
+    if "largest_change" in section:
+        options["largest_change"] = section.number("largest_change", None, above=0)
+    return NoiseJob(method, options=options)
+
+
+def _cell_key(section: Section, table: Section) -> NoiseJob:
+    if ("record_key" in section) == ("key_of" in section):
+        raise section.error(
+            "the cell key method needs either 'record_key', a column of record keys, or 'key_of', "
+            "the column that names the counted unit"
+        )
+    if "cells" in table:
+        raise section.error("the cell key method needs records, and the table has 'cells'")
+    if "key_of" in section and "key_modulus" in section:
+        raise section.error("derived keys have a modulus of their own", "key_modulus")
+    designed = [key for key in _DESIGN if key in section]
+    if "table" in section and designed:
+        raise section.error(f"'{designed[0]}' is that of the 'table' already", designed[0])
+    if "table" not in section:
+        for key in ("max_noise", "variance"):
+            if key not in section:
+                raise section.error(f"without a 'table', '{key}' is missing in {section.name}")
+    options: dict[str, Any] = {}
+    if "threshold" in section:
+        options["threshold"] = section.whole("threshold", 0, 1)
+    if section.flag("weighted_count", False):
+        options["weighted_count"] = True
+    of_sums = "value" in table and not options.get("weighted_count", False)
+    if of_sums != ("magnitude" in section):
+        raise section.error(
+            "[tables.noise.magnitude] says how sums are changed: "
+            + ("it is missing" if of_sums else "the table has no 'value', or weighted counts")
+        )
+    return NoiseJob(
+        "cell_key",
+        record_key=section.text("record_key", None),
+        key_modulus=section.whole("key_modulus", 2**32, 2),
+        key_of=section.text("key_of", None),
+        table=section.existing_file("table") if "table" in section else None,
+        design=_design(section),
+        magnitude=_magnitude(section.section("magnitude")) if of_sums else None,
+        additive=section.choice("additive", None, ("ipf", "least")),
+        options=options,
+    )
+
+
+def _design(section: Section) -> dict[str, Any]:
+    if "table" in section:
+        return {}
+    return {
+        "max_noise": section.whole("max_noise", 0, 1),
+        "variance": section.number("variance", 0.0, above=0),
+        "small_counts": section.whole("small_counts", 0, 0),
+        "stay": section.number("stay", 0.0, low=0, high=1),
+        "monotone": section.flag("monotone", True),
+        "variance_rule": section.choice("variance_rule", "at_most", ("at_most", "exact")),
+    }
+
+
+def _magnitude(section: Section) -> dict[str, Any]:
+    section.check(optional=_MAGNITUDE)
+    found: dict[str, Any] = {}
+    for key in ("scale", "shares"):
+        if key in section:
+            found[key] = _numbers(section, key)
+    if isinstance(found.get("scale"), tuple) and len(found["scale"]) == 1:
+        found["scale"] = found["scale"][0]
+    for key in ("flex_point", "extra"):
+        if key in section:
+            found[key] = section.number(key, 0.0, low=0)
+    if "flex_power" in section:
+        found["flex_power"] = section.whole("flex_power", 1, 1)
+    if "of" in section:
+        found["of"] = section.choice("of", "largest", ("largest", "mean", "sum"))
+    for key in ("small", "odd"):
+        if key in section:
+            found[key] = section.existing_file(key)
+    if "own_keys" in section:
+        found["own_keys"] = section.flag("own_keys", False)
+    return found
+
+
+def _numbers(section: Section, key: str) -> tuple[float, ...]:
+    """A number or a list of some."""
+    value = section.values[key]
+    several = value if isinstance(value, list) else [value]
+    good = [isinstance(v, (int, float)) and not isinstance(v, bool) and v > 0 for v in several]
+    if not several or not all(good):
+        raise section.unfit(key, "a number above 0 or a list of such numbers")
+    return tuple(float(v) for v in several)

@@ -1,0 +1,118 @@
+"""Carry out what a job file says of tables whose values are changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from diskret.cellkey import MagnitudeNoise, PerturbationTable, read_ptable
+from diskret.errors import InputError
+from diskret.io import Source, source, to_arrow
+from diskret.keys import SecretKeys
+from diskret.rules import NoRule
+from diskret.tables import Table
+from diskret.workflow.adjust import adjust
+from diskret.workflow.job_noise import ROUNDING, NoiseJob
+from diskret.workflow.job_values import Job, Records, TableJob
+from diskret.workflow.make_additive import make_additive
+from diskret.workflow.perturb import perturb
+from diskret.workflow.perturbed_result import PerturbedResult
+from diskret.workflow.record_keys import record_keys
+from diskret.workflow.round_table import round_table
+
+#: The column of derived record keys.
+DERIVED = "record_key"
+
+
+def changed_tables(
+    asked: Sequence[TableJob],
+    tables: Sequence[Table],
+    keys: SecretKeys | str | PathLike[str] | None = None,
+) -> list[PerturbedResult]:
+    """A result for each table; tables that have to agree are changed together.
+
+    Parameters
+    ----------
+    asked
+        What the job asks for.
+    tables
+        The tables.
+    keys
+        The office's keys.
+    """
+    results: dict[int, PerturbedResult] = {}
+    for group in _together(asked, tables):
+        found = _changed([asked[i] for i in group], [tables[i] for i in group], keys)
+        results |= dict(zip(group, found, strict=True))
+    return [results[i] for i in range(len(tables))]
+
+
+def _together(asked: Sequence[TableJob], tables: Sequence[Table]) -> list[list[int]]:
+    """Tables of one variable that one method makes additive, and all others alone."""
+    groups: dict[Any, list[int]] = {}
+    for i, (order, table) in enumerate(zip(asked, tables, strict=True)):
+        noise = order.noise
+        assert noise is not None
+        alone = noise.method in ("cell_key", "deterministic", "random")
+        kind = (noise.method, repr(noise.options), table.measure.name, table.vintage)
+        groups.setdefault(i if alone else kind, []).append(i)
+    return list(groups.values())
+
+
+def _changed(
+    asked: Sequence[TableJob],
+    tables: Sequence[Table],
+    keys: SecretKeys | str | PathLike[str] | None,
+) -> list[PerturbedResult]:
+    noise = asked[0].noise
+    assert noise is not None
+    names = [order.name for order in asked]
+    if noise.method == "cell_key":
+        return [_perturbed(asked[0], tables[0], noise)]
+    if noise.method in ROUNDING:
+        options = {"method": noise.method, "keys": keys, **noise.options}
+        if len(tables) == 1:
+            return [round_table(tables[0], name=names[0], **options)]
+        return round_table(tables, name=names, **options)
+    rules = [order.rule for order in asked]
+    return adjust(tables, rules, name=names, **noise.options)
+
+
+def _perturbed(order: TableJob, table: Table, noise: NoiseJob) -> PerturbedResult:
+    ptable: Any
+    if noise.table is not None:
+        ptable = read_ptable(noise.table)
+    else:
+        ptable = PerturbationTable.maximum_entropy(**noise.design)
+    options = dict(noise.options)
+    if noise.magnitude is not None:
+        parameters = {
+            key: read_ptable(value) if isinstance(value, Path) else value
+            for key, value in noise.magnitude.items()
+        }
+        ptable = MagnitudeNoise(ptable, **parameters)
+        if not isinstance(order.rule, NoRule):
+            options["rule"] = order.rule
+    result = perturb(table, ptable, name=order.name, **options)
+    return result if noise.additive is None else make_additive(result, method=noise.additive)
+
+
+def keyed_records(
+    job: Job, noise: NoiseJob, keys: SecretKeys | str | PathLike[str] | None
+) -> Source:
+    """The records of a job with a column of keys derived from who is counted.
+
+    Raises
+    ------
+    InputError
+        The records are not in a Parquet or CSV file.
+    """
+    if not isinstance(job.records, Records) or job.records.format == "fixed":
+        raise InputError(
+            f"{job.path.name}: 'key_of' derives record keys for records in a Parquet or CSV file; "
+            "give others a column of keys once, with dk.record_keys, and name it in 'record_key'"
+        )
+    records = to_arrow(job.records.path)[0]
+    return source(record_keys(records, id=noise.key_of, keys=keys, column=DERIVED))
