@@ -109,7 +109,7 @@ class _Dual:
         self.allowed = admissible.allowed[1:]
         rows = len(self.allowed)
         largest = np.abs(admissible.noise).max()
-        scaled = admissible.noise / largest
+        scaled = (admissible.noise / largest).astype(np.float64)
         self.features = np.column_stack([scaled, scaled**2, scaled == 0])
         spread = variance * (admissible.step / largest) ** 2
         self.wanted = np.column_stack([np.zeros(rows), np.full(rows, spread), admissible.stay[1:]])
@@ -183,7 +183,10 @@ class _Dual:
         with np.errstate(invalid="ignore"):
             same = np.abs(exponent[:, :, None] - exponent[:, None, :]) <= _SAME
         same |= np.eye(len(self.features), dtype=bool)
-        return np.asarray(same @ self.features / same.sum(axis=2, keepdims=True), np.float64)
+        share = same.astype(np.float64)
+        share /= share.sum(axis=2, keepdims=True)
+        pooled: NDArray[np.float64] = share @ self.features
+        return pooled
 
     def along(
         self,

@@ -107,9 +107,9 @@ class PerturbationTable:
 
         Examples
         --------
-        >>> table = PerturbationTable.for_magnitudes(5, 4, step=2)
+        >>> table = PerturbationTable.for_magnitudes(5, 1, step=2)
         >>> table.counts.tolist(), round(table.probability(5, 0.5), 5)
-        ([0, 1, 5], 0.09976)
+        ([0, 1, 5], 0.17603)
         """
         given = (1, max_noise) if rows is None and max_noise != 1 else rows or (1,)
         admissible = admissible_magnitudes(max_noise, given, step, monotone)
