@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from diskret import datasets as datasets
     from diskret import rules as rules
     from diskret.attack import Attacker as Attacker
+    from diskret.cellkey import MagnitudeNoise as MagnitudeNoise
     from diskret.errors import DiskretError as DiskretError
     from diskret.hierarchy import Hierarchy as Hierarchy
     from diskret.io import PostgresTable as PostgresTable
@@ -20,8 +21,10 @@ if TYPE_CHECKING:
     from diskret.tables import Perturbed as Perturbed
     from diskret.tables import Published as Published
     from diskret.tables import Table as Table
+    from diskret.workflow import PerturbedResult as PerturbedResult
     from diskret.workflow import Result as Result
     from diskret.workflow import derive as derive
+    from diskret.workflow import perturb as perturb
     from diskret.workflow import suppress as suppress
     from diskret.workflow import tabulate as tabulate
     from diskret.workflow.ledger import Ledger as Ledger
@@ -34,7 +37,9 @@ __all__ = [
     "DiskretError",
     "Hierarchy",
     "Ledger",
+    "MagnitudeNoise",
     "Perturbed",
+    "PerturbedResult",
     "PostgresTable",
     "Published",
     "Result",
@@ -45,6 +50,7 @@ __all__ = [
     "attack",
     "datasets",
     "derive",
+    "perturb",
     "rules",
     "suppress",
     "tabulate",
@@ -57,7 +63,9 @@ _HOME = {
     "DiskretError": "errors",
     "Hierarchy": "hierarchy",
     "Ledger": "workflow.ledger",
+    "MagnitudeNoise": "cellkey",
     "Perturbed": "tables",
+    "PerturbedResult": "workflow",
     "PostgresTable": "io",
     "Published": "tables",
     "Result": "workflow",
@@ -65,6 +73,7 @@ _HOME = {
     "Sensitivity": "rules",
     "Table": "tables",
     "derive": "workflow",
+    "perturb": "workflow",
     "suppress": "workflow",
     "tabulate": "workflow",
     "write": "workflow.write",
