@@ -146,23 +146,21 @@ def certify_cell_key(
     def refuse(wrong: NDArray[np.bool_], what: str) -> None:
         refuse_cells(table, published, wrong, what)
 
-    refuse(shown & (published.value != value), "are not the counts plus the noise of their keys")
     refuse(shown & (counted == 0) & (published.value != 0), "are empty but shown as a number")
-    low = np.zeros_like(shown) if threshold is None else value < threshold
-    refuse(
-        (low != published.suppressed) & ~published.empty,
-        "are withheld for another reason than what would be published",
-    )
     if not weighted:
         ruled_out = _ruled_out(intervals)
         small = shown & (published.value >= 1) & (published.value <= ruled_out)
         refuse(small, "show a small number that the perturbation table rules out")
         far = shown & (np.abs(published.value - counted) > largest)
         refuse(far, "are farther from the truth than the largest noise")
-        refuse(
-            _unlike(counted, keys, published.value, shown),
-            "were changed otherwise than cells with the same count and key",
-        )
+        unlike = _unlike(counted, keys, published.value, shown)
+        refuse(unlike, "were changed otherwise than cells with the same count and key")
+    refuse(shown & (published.value != value), "are not the counts plus the noise of their keys")
+    low = np.zeros_like(shown) if threshold is None else value < threshold
+    refuse(
+        (low != published.suppressed) & ~published.empty,
+        "are withheld for another reason than what would be published",
+    )
     means, variances = row_moments(intervals)
     unbiased = bool(np.abs(means).max() <= NO_MEAN)
     return NoiseCertificate(
@@ -189,9 +187,7 @@ def interval_noise(
     than the key.
     """
     flat, keys = count.ravel(), key.ravel()
-    last = int(intervals.counts[-1])
-    again = last - intervals.reuse + 1 + (flat - last - 1) % intervals.reuse
-    row = np.searchsorted(intervals.counts, np.where(flat > last, again, flat))
+    row = _row(intervals, flat)
     noise = np.empty(len(flat), dtype=np.int64)
     for start in range(0, len(flat), _BLOCK):
         part = slice(start, start + _BLOCK)
@@ -240,6 +236,13 @@ def refuse_cells(table: Table, published: Published, wrong: NDArray[np.bool_], w
         )
 
 
+def _row(intervals: Intervals, count: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The row of each count; beyond the last one the last `reuse` in turn."""
+    last = int(intervals.counts[-1])
+    again = last - intervals.reuse + 1 + (count - last - 1) % intervals.reuse
+    return np.searchsorted(intervals.counts, np.where(count > last, again, count))
+
+
 def _widths(intervals: Intervals) -> NDArray[np.uint64]:
     return np.diff(intervals.bounds, axis=1, prepend=np.uint64(0))
 
@@ -251,9 +254,11 @@ def _possible(intervals: Intervals) -> NDArray[np.bool_]:
 
 def _ruled_out(intervals: Intervals) -> int:
     """The largest number that no count from 1 to it can become; 0 if 1 can."""
-    target = intervals.counts[:, None] + intervals.noise
-    # the last row stands for all larger counts: from its own on they only get larger
-    positive = target[_possible(intervals) & (target > 0)]
+    # counts beyond these stay greater than the last row, whatever their noise
+    count = np.arange(1, int(intervals.counts[-1] + np.abs(intervals.noise).max()) + 1)
+    row = _row(intervals, count)
+    target = count[:, None] + intervals.noise[row]
+    positive = target[_possible(intervals)[row] & (target > 0)]
     return int(positive.min(initial=1 + int(intervals.counts[-1]))) - 1
 
 
