@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from diskret import datasets as datasets
     from diskret import rules as rules
     from diskret.attack import Attacker as Attacker
+    from diskret.cellkey import Lookup as Lookup
     from diskret.cellkey import MagnitudeNoise as MagnitudeNoise
+    from diskret.cellkey import PerturbationTable as PerturbationTable
     from diskret.errors import DiskretError as DiskretError
     from diskret.hierarchy import Hierarchy as Hierarchy
     from diskret.io import PostgresTable as PostgresTable
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from diskret.workflow import suppress as suppress
     from diskret.workflow import tabulate as tabulate
     from diskret.workflow.ledger import Ledger as Ledger
+    from diskret.workflow.record_keys import record_keys as record_keys
     from diskret.workflow.write import write as write
 
 __version__ = "0.1.0"
@@ -37,7 +40,9 @@ __all__ = [
     "DiskretError",
     "Hierarchy",
     "Ledger",
+    "Lookup",
     "MagnitudeNoise",
+    "PerturbationTable",
     "Perturbed",
     "PerturbedResult",
     "PostgresTable",
@@ -51,6 +56,7 @@ __all__ = [
     "datasets",
     "derive",
     "perturb",
+    "record_keys",
     "rules",
     "suppress",
     "tabulate",
@@ -63,7 +69,9 @@ _HOME = {
     "DiskretError": "errors",
     "Hierarchy": "hierarchy",
     "Ledger": "workflow.ledger",
+    "Lookup": "cellkey",
     "MagnitudeNoise": "cellkey",
+    "PerturbationTable": "cellkey",
     "Perturbed": "tables",
     "PerturbedResult": "workflow",
     "PostgresTable": "io",
@@ -74,6 +82,7 @@ _HOME = {
     "Table": "tables",
     "derive": "workflow",
     "perturb": "workflow",
+    "record_keys": "workflow.record_keys",
     "suppress": "workflow",
     "tabulate": "workflow",
     "write": "workflow.write",
