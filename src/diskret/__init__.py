@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from diskret import rules as rules
     from diskret.attack import Attacker as Attacker
     from diskret.cellkey import Lookup as Lookup
+    from diskret.cellkey import MagnitudeNoise as MagnitudeNoise
     from diskret.cellkey import PerturbationTable as PerturbationTable
     from diskret.errors import DiskretError as DiskretError
     from diskret.hierarchy import Hierarchy as Hierarchy
@@ -22,8 +23,10 @@ if TYPE_CHECKING:
     from diskret.tables import Perturbed as Perturbed
     from diskret.tables import Published as Published
     from diskret.tables import Table as Table
+    from diskret.workflow import PerturbedResult as PerturbedResult
     from diskret.workflow import Result as Result
     from diskret.workflow import derive as derive
+    from diskret.workflow import perturb as perturb
     from diskret.workflow import suppress as suppress
     from diskret.workflow import tabulate as tabulate
     from diskret.workflow.ledger import Ledger as Ledger
@@ -38,8 +41,10 @@ __all__ = [
     "Hierarchy",
     "Ledger",
     "Lookup",
+    "MagnitudeNoise",
     "PerturbationTable",
     "Perturbed",
+    "PerturbedResult",
     "PostgresTable",
     "Published",
     "Result",
@@ -50,6 +55,7 @@ __all__ = [
     "attack",
     "datasets",
     "derive",
+    "perturb",
     "record_keys",
     "rules",
     "suppress",
@@ -64,8 +70,10 @@ _HOME = {
     "Hierarchy": "hierarchy",
     "Ledger": "workflow.ledger",
     "Lookup": "cellkey",
+    "MagnitudeNoise": "cellkey",
     "PerturbationTable": "cellkey",
     "Perturbed": "tables",
+    "PerturbedResult": "workflow",
     "PostgresTable": "io",
     "Published": "tables",
     "Result": "workflow",
@@ -73,6 +81,7 @@ _HOME = {
     "Sensitivity": "rules",
     "Table": "tables",
     "derive": "workflow",
+    "perturb": "workflow",
     "record_keys": "workflow.record_keys",
     "suppress": "workflow",
     "tabulate": "workflow",

@@ -7,6 +7,8 @@ code with the protection it judges.
 from diskret.attack.adding_up import broken_sums
 from diskret.attack.attacker import Attacker
 from diskret.attack.certificate import SuppressionCertificate, certify, targets_of
+from diskret.attack.certify_cell_key import certify_cell_key
+from diskret.attack.certify_cell_key_sums import certify_cell_key_sums
 from diskret.attack.equations import cell_name, neighbours
 from diskret.attack.examine import Examination, Targets, examine
 from diskret.attack.explain import Explanations, explain
@@ -38,6 +40,8 @@ __all__ = [
     "broken_sums",
     "cell_name",
     "certify",
+    "certify_cell_key",
+    "certify_cell_key_sums",
     "ends_in_units",
     "examine",
     "explain",
