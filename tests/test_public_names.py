@@ -23,6 +23,8 @@ PUBLIC = [
     "attack",
     "datasets",
     "derive",
+    "perturb_records",
+    "perturbation_sql",
     "rules",
     "suppress",
     "tabulate",

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from diskret.workflow import suppress as suppress
     from diskret.workflow import tabulate as tabulate
     from diskret.workflow.ledger import Ledger as Ledger
+    from diskret.workflow.perturb_records import perturb_records as perturb_records
+    from diskret.workflow.perturb_records import perturbation_sql as perturbation_sql
     from diskret.workflow.write import write as write
 
 __version__ = "0.1.0"
@@ -45,6 +47,8 @@ __all__ = [
     "attack",
     "datasets",
     "derive",
+    "perturb_records",
+    "perturbation_sql",
     "rules",
     "suppress",
     "tabulate",
@@ -65,6 +69,8 @@ _HOME = {
     "Sensitivity": "rules",
     "Table": "tables",
     "derive": "workflow",
+    "perturb_records": "workflow.perturb_records",
+    "perturbation_sql": "workflow.perturb_records",
     "suppress": "workflow",
     "tabulate": "workflow",
     "write": "workflow.write",
