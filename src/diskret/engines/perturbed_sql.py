@@ -15,7 +15,7 @@ cells, it would be known to have contributors.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 from sqlglot.expressions import Select
@@ -72,8 +72,16 @@ def perturbed_counts(
         .join("noise", on=within)
         .where(f"n + noise.noise >= {threshold}")
     )
-    for name, cte in ctes.items():
-        query = query.with_(name, cte)
+    return preceded(query, ctes)
+
+
+def preceded(query: Select, relations: Mapping[str, Select]) -> Select:
+    """Put relations before a query and those it brings; each may name those before it."""
+    before = [
+        exp.CTE(this=relation, alias=exp.TableAlias(this=exp.to_identifier(name)))
+        for name, relation in relations.items()
+    ]
+    query.set("with_", exp.With(expressions=[*before, *query.ctes]))
     return query
 
 

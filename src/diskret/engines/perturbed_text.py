@@ -15,7 +15,7 @@ from diskret.engines.codes import mappings
 from diskret.engines.columns import Column
 from diskret.engines.intervals import Intervals
 from diskret.engines.perturbed import ancestors, as_in_the_tree
-from diskret.engines.perturbed_sql import perturbed_counts, usable
+from diskret.engines.perturbed_sql import perturbed_counts, preceded, usable
 from diskret.engines.sql import Shape
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
@@ -73,12 +73,7 @@ def perturbed_text(
     )
     relations = {"source": _source(table, read), **_small(by), "noise": _values(noise.table)}
     query = perturbed_counts(shape, noise, [*by, value], threshold)
-    before = [
-        exp.CTE(this=relation, alias=exp.TableAlias(this=exp.to_identifier(name)))
-        for name, relation in relations.items()
-    ]
-    query.set("with_", exp.With(expressions=[*before, *query.ctes]))
-    return _written(query, dialect)
+    return _written(preceded(query, relations), dialect)
 
 
 def _small(by: Mapping[str, Hierarchy]) -> dict[str, Select]:
