@@ -29,6 +29,8 @@ PUBLIC = [
     "derive",
     "perturb",
     "record_keys",
+    "perturb_records",
+    "perturbation_sql",
     "rules",
     "suppress",
     "tabulate",

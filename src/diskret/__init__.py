@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from diskret.workflow import tabulate as tabulate
     from diskret.workflow.ledger import Ledger as Ledger
     from diskret.workflow.record_keys import record_keys as record_keys
+    from diskret.workflow.perturb_records import perturb_records as perturb_records
+    from diskret.workflow.perturb_records import perturbation_sql as perturbation_sql
     from diskret.workflow.write import write as write
 
 __version__ = "0.1.0"
@@ -57,6 +59,8 @@ __all__ = [
     "derive",
     "perturb",
     "record_keys",
+    "perturb_records",
+    "perturbation_sql",
     "rules",
     "suppress",
     "tabulate",
@@ -83,6 +87,8 @@ _HOME = {
     "derive": "workflow",
     "perturb": "workflow",
     "record_keys": "workflow.record_keys",
+    "perturb_records": "workflow.perturb_records",
+    "perturbation_sql": "workflow.perturb_records",
     "suppress": "workflow",
     "tabulate": "workflow",
     "write": "workflow.write",

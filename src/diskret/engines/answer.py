@@ -49,7 +49,7 @@ class Records(Protocol):
 
 def answer(question: LeafQuestion, records: Records) -> Leaves:
     """Aggregate the records at leaf level; see [`Engine.leaves`][diskret.engines.Engine]."""
-    where = _filter(question, records)
+    where = filtered(question, records)
     shape, checks = _shape(question, records, where)
     hierarchies = _attach_codes(question, records, shape)
     _check(records, checks, where)
@@ -99,7 +99,8 @@ def answer(question: LeafQuestion, records: Records) -> Leaves:
     )
 
 
-def _column(records: Records, name: str) -> Column:
+def column_named(records: Records, name: str) -> Column:
+    """The column that the user calls by a name."""
     for column in records.columns:
         if column.name == name:
             return column
@@ -111,11 +112,11 @@ def _column(records: Records, name: str) -> Column:
     )
 
 
-def _filter(question: LeafQuestion, records: Records) -> str | None:
+def filtered(question: LeafQuestion, records: Records) -> str | None:
     """The condition on the records that count; what it names is attached."""
     conditions: list[str] = []
     for i, (name, wanted) in enumerate(question.where):
-        column = _column(records, name)
+        column = column_named(records, name)
         if isinstance(wanted, filters.Bounds):
             reading = filters.within(column, wanted)
             _check(records, reading.checks)
@@ -139,7 +140,7 @@ def _shape(
     checks: list[Check] = []
 
     def read(name: str, how: Callable[[Column], Reading]) -> str:
-        reading = how(_column(records, name))
+        reading = how(column_named(records, name))
         checks.extend(reading.checks)
         return reading.expression
 
@@ -147,7 +148,7 @@ def _shape(
         return None if name is None else read(name, how)
 
     shape = sql.Shape(
-        codes=tuple(columns.code(_column(records, name)) for name in question.by),
+        codes=tuple(columns.code(column_named(records, name)) for name in question.by),
         measures=tuple(
             read(name, partial(columns.value, decimals=decimals))
             for name, decimals in question.values.items()
@@ -169,7 +170,7 @@ def _attach_marks(
     """Attach the values that tell each mark; the expressions they are looked up by."""
     told: list[tuple[str, bool]] = []
     for j, mark in enumerate(question.marks.values()):
-        code = columns.code(_column(records, mark.column))
+        code = columns.code(column_named(records, mark.column))
         found = records.fetch(sql.code_counts(code, MOST_CODES + 1, where))
         refuse_too_many(mark.column, found)
         records.attach(f"g{j}", marks.spellings(mark, found))
@@ -289,7 +290,7 @@ def _listed(
 ) -> Listed | None:
     named = {"u": question.unit, "h": question.holding}
     kinds: dict[str, Kind] = {
-        key: _column(records, name).kind for key, name in named.items() if name is not None
+        key: column_named(records, name).kind for key, name in named.items() if name is not None
     }
     if not question.contributions or not kinds:
         return None

@@ -19,7 +19,9 @@ from sqlglot.expressions import Select
 from diskret.engines import sql
 from diskret.engines.answer import answer
 from diskret.engines.columns import Column, Kind
-from diskret.engines.protocol import LeafQuestion, Leaves
+from diskret.engines.intervals import Intervals
+from diskret.engines.perturbed import perturbed
+from diskret.engines.protocol import LeafQuestion, Leaves, PerturbedCounts
 from diskret.errors import InputError
 from diskret.io import Source
 
@@ -94,10 +96,32 @@ class DuckDBEngine:
         HierarchyError
             A code is not a leaf of its tree.
         """
-        if not self._close.alive:
-            raise InputError("the engine is closed; open a new one for another question")
-        with _explained():
-            return answer(question, self._records)
+        with self._asked() as records:
+            return answer(question, records)
+
+    def perturbed(
+        self, question: LeafQuestion, noise: Intervals, threshold: int = 1
+    ) -> PerturbedCounts:
+        """Count and perturb all cells, totals included, in one statement.
+
+        Parameters
+        ----------
+        question
+            What to count.
+        noise
+            The noise of each count and cell key.
+        threshold
+            The least perturbed count that comes back, ≥ 1.
+
+        Raises
+        ------
+        InputError
+            As stated by [`Engine.perturbed`][diskret.engines.Engine]; or as for `leaves`.
+        HierarchyError
+            A code is not a leaf of its tree.
+        """
+        with self._asked() as records:
+            return perturbed(question, noise, threshold, records)
 
     def close(self) -> None:
         """Give back memory and the private spill folder."""
@@ -113,6 +137,13 @@ class DuckDBEngine:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+    @contextmanager
+    def _asked(self) -> Generator[_Records]:
+        if not self._close.alive:
+            raise InputError("the engine is closed; open a new one for another question")
+        with _explained():
+            yield self._records
 
 
 @dataclass(frozen=True, eq=False)

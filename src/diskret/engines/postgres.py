@@ -19,9 +19,11 @@ from sqlglot.expressions import Select
 from diskret.engines import postgres_sql
 from diskret.engines.answer import answer
 from diskret.engines.columns import Column, Kind
+from diskret.engines.intervals import Intervals
+from diskret.engines.perturbed import perturbed
 from diskret.engines.postgres_connection import Connection, connect, driver_errors, message
 from diskret.engines.postgres_login import Login, login
-from diskret.engines.protocol import LeafQuestion, Leaves
+from diskret.engines.protocol import LeafQuestion, Leaves, PerturbedCounts
 from diskret.errors import InputError
 from diskret.hierarchy.codes import some
 from diskret.io import PostgresTable, Source
@@ -92,11 +94,32 @@ class PostgresEngine:
         HierarchyError
             A code is not a leaf of its tree.
         """
-        if not self._close.alive:
-            raise InputError("the engine is closed; open a new one for another question")
-        relations = {"source": postgres_sql.source(self._table.path, self._columns)}
-        with self._transaction():
-            return answer(question, _Records(self._connection, self._columns, relations))
+        with self._asked() as records:
+            return answer(question, records)
+
+    def perturbed(
+        self, question: LeafQuestion, noise: Intervals, threshold: int = 1
+    ) -> PerturbedCounts:
+        """Count and perturb all cells, totals included, in one statement.
+
+        Parameters
+        ----------
+        question
+            What to count.
+        noise
+            The noise of each count and cell key.
+        threshold
+            The least perturbed count that comes back, ≥ 1.
+
+        Raises
+        ------
+        InputError
+            As stated by [`Engine.perturbed`][diskret.engines.Engine]; or as for `leaves`.
+        HierarchyError
+            A code is not a leaf of its tree.
+        """
+        with self._asked() as records:
+            return perturbed(question, noise, threshold, records)
 
     def close(self) -> None:
         """Close the connection."""
@@ -112,6 +135,14 @@ class PostgresEngine:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+    @contextmanager
+    def _asked(self) -> Generator[_Records]:
+        if not self._close.alive:
+            raise InputError("the engine is closed; open a new one for another question")
+        relations = {"source": postgres_sql.source(self._table.path, self._columns)}
+        with self._transaction():
+            yield _Records(self._connection, self._columns, relations)
 
     @contextmanager
     def _transaction(self) -> Generator[None]:

@@ -57,11 +57,11 @@ def source(path: Sequence[str], columns: Sequence[Column]) -> Select:
 
 
 def small_table(table: pa.Table) -> Select:
-    """A small table with the columns ``raw`` (text or whole numbers) and ``leaf``."""
-    listed = [_array(table[name]) for name in ("raw", "leaf")]
-    names = [exp.to_identifier("raw"), exp.to_identifier("leaf")]
+    """A small table of text or whole numbers."""
+    listed = [_array(column) for column in table.columns]
+    names = [exp.to_identifier(name) for name in table.column_names]
     alias = exp.TableAlias(this=exp.to_identifier("listed"), columns=names)
-    return exp.select("raw", "leaf").from_(exp.Unnest(expressions=listed, alias=alias))
+    return exp.select(*table.column_names).from_(exp.Unnest(expressions=listed, alias=alias))
 
 
 def _column(column: Column) -> exp.Expr:

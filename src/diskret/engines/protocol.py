@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.engines.filters import Where
+from diskret.engines.intervals import Intervals
 from diskret.engines.marks import Mark
 from diskret.hierarchy import Hierarchy
 
@@ -188,6 +189,27 @@ class Leaves:
     listed: Listed | None = None
 
 
+@dataclass(frozen=True, eq=False)
+class PerturbedCounts:
+    """Perturbed counts of all cells, totals included; nothing else has left the engine.
+
+    Parameters
+    ----------
+    by
+        Column → code tree, all resolved.
+    position
+        For each dimension the position of the code in its tree, ``(rows, d)``, int32; in no
+        particular order.
+    value
+        Perturbed counts, ``(rows,)``, int64. Cells that are not there have 0, or less than the
+        threshold that was asked for.
+    """
+
+    by: Mapping[str, Hierarchy]
+    position: NDArray[np.int32]
+    value: NDArray[np.int64]
+
+
 class Engine(Protocol):
     """Holds records and answers questions about them."""
 
@@ -207,6 +229,25 @@ class Engine(Protocol):
             the range of 64-bit integers; a unit has two record keys or two weights; a weight
             is null, below 1 or has more decimals than stated; no record satisfies `where`. The
             message says how many records and shows examples.
+        HierarchyError
+            A code is not a leaf of its tree; says how many records and shows examples.
+        """
+        ...
+
+    def perturbed(
+        self, question: LeafQuestion, noise: Intervals, threshold: int = 1
+    ) -> PerturbedCounts:
+        """Count records (or units) in all cells, totals included, and add noise to the counts.
+
+        One statement does it where the records lie, and only perturbed counts of at least
+        `threshold` come back. Of the question, values, holdings, weights and marks are not
+        looked at.
+
+        Raises
+        ------
+        InputError
+            As for `leaves`; or the question names no record keys, or keys of another modulus
+            than the noise.
         HierarchyError
             A code is not a leaf of its tree; says how many records and shows examples.
         """

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import uuid
 import weakref
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Literal, Self
@@ -17,7 +17,9 @@ from sqlglot.expressions import Select
 from diskret.engines import spark_sql
 from diskret.engines.answer import answer
 from diskret.engines.columns import Column, Kind
-from diskret.engines.protocol import LeafQuestion, Leaves
+from diskret.engines.intervals import Intervals
+from diskret.engines.perturbed import perturbed
+from diskret.engines.protocol import LeafQuestion, Leaves, PerturbedCounts
 from diskret.engines.spark_session import explained, session, spark_errors
 from diskret.errors import InputError
 from diskret.io import Source
@@ -92,13 +94,32 @@ class SparkEngine:
         HierarchyError
             A code is not a leaf of its tree.
         """
-        if not self._close.alive:
-            raise InputError("the engine is closed; open a new one for another question")
-        with explained():
-            try:
-                return answer(question, _Records(self._views, self._columns))
-            finally:
-                self._views.drop(but="source")
+        with self._asked() as records:
+            return answer(question, records)
+
+    def perturbed(
+        self, question: LeafQuestion, noise: Intervals, threshold: int = 1
+    ) -> PerturbedCounts:
+        """Count and perturb all cells, totals included, in one statement.
+
+        Parameters
+        ----------
+        question
+            What to count.
+        noise
+            The noise of each count and cell key.
+        threshold
+            The least perturbed count that comes back, ≥ 1.
+
+        Raises
+        ------
+        InputError
+            As stated by [`Engine.perturbed`][diskret.engines.Engine]; or as for `leaves`.
+        HierarchyError
+            A code is not a leaf of its tree.
+        """
+        with self._asked() as records:
+            return perturbed(question, noise, threshold, records)
 
     def close(self) -> None:
         """Drop the views; stop the session if it was started here."""
@@ -114,6 +135,16 @@ class SparkEngine:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+    @contextmanager
+    def _asked(self) -> Generator[_Records]:
+        if not self._close.alive:
+            raise InputError("the engine is closed; open a new one for another question")
+        with explained():
+            try:
+                yield _Records(self._views, self._columns)
+            finally:
+                self._views.drop(but="source")
 
 
 @dataclass(frozen=True, eq=False)

@@ -163,7 +163,7 @@ def tabulate(
     )
     opened = records if isinstance(records, Source) else source(records)
     progress("tabulate", 0, 2)
-    with (engine or _engine_of(opened))(opened) as running:
+    with (engine or engine_of(opened))(opened) as running:
         leaves = running.leaves(question)
     progress("tabulate", 1, 2)
     table = roll_up(
@@ -179,7 +179,7 @@ def tabulate(
     return replace(table, waiver_note=waiver_note) if waiver_note else table
 
 
-def _engine_of(records: Source) -> Callable[[Source], AbstractContextManager[Engine]]:
+def engine_of(records: Source) -> Callable[[Source], AbstractContextManager[Engine]]:
     """The engine that the records are in, or else DuckDB."""
     if records.database is not None:
         return PostgresEngine

@@ -1,0 +1,128 @@
+"""How the question about perturbed counts is answered, on any engine."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from diskret.engines import columns, sql
+from diskret.engines.answer import Records, answer, column_named, filtered
+from diskret.engines.codes import MOST_CODES, mappings, resolve
+from diskret.engines.columns import Kind
+from diskret.engines.intervals import Intervals
+from diskret.engines.perturbed_sql import perturbed_counts, usable
+from diskret.engines.protocol import LeafQuestion, PerturbedCounts
+from diskret.errors import InputError
+from diskret.hierarchy import Hierarchy
+
+
+def perturbed(
+    question: LeafQuestion, noise: Intervals, threshold: int, records: Records
+) -> PerturbedCounts:
+    """Count, perturb and add up; see `Engine.perturbed`."""
+    if question.record_key is None:
+        raise InputError("noise comes from record keys: say which column holds them, record_key=")
+    if question.key_modulus != noise.modulus:
+        raise InputError(
+            f"record keys are below {question.key_modulus:,} and those of the lookup below "
+            f"{noise.modulus:,}; keys of different moduli cannot be mixed"
+        )
+    shape = _shape(question, records)
+    trees = _attach(question, noise, records, shape)
+    names = [*(f"d{i}" for i in range(len(trees))), "value"]
+    statement = perturbed_counts(shape, noise, names, threshold)
+    found = records.fetch(statement)
+    if not len(found):
+        # No count that large, or records that cannot be used: then this says which. It attaches
+        # codes as they are spelled in the records, with padding for example.
+        answer(question, records)
+        found = records.fetch(statement)
+    return PerturbedCounts(
+        by=dict(zip(question.by, trees, strict=True)),
+        position=np.stack([_numbers(found, name).astype(np.int32) for name in names[:-1]], axis=1),
+        value=_numbers(found, "value"),
+    )
+
+
+def ancestors(tree: Hierarchy, leaf: Sequence[int], codes: Sequence[int | str]) -> pa.Table:
+    """Each leaf beside itself and all codes above it.
+
+    Parameters
+    ----------
+    tree
+        The code tree.
+    leaf
+        What stands for each of its leaves, in their order.
+    codes
+        What stands for each of its codes.
+
+    Examples
+    --------
+    >>> tree = Hierarchy.flat(["N", "S"])
+    >>> ancestors(tree, [0, 1], tree.codes).to_pydict()
+    {'leaf': [0, 0, 1, 1], 'code': ['N', 'Total', 'S', 'Total']}
+    """
+    above = [tree.ancestors[p].tolist() for p in tree.leaves.tolist()]
+    return pa.table(
+        {
+            "leaf": [number for number, chain in zip(leaf, above, strict=True) for _ in chain],
+            "code": [codes[p] for chain in above for p in chain],
+        }
+    )
+
+
+def as_in_the_tree(kind: Kind, tree: Hierarchy) -> pa.Table:
+    """The leaves as a column of some kind should spell them; for `resolve` and `mappings`."""
+    codes = [tree.codes[p] for p in tree.leaves.tolist()]
+    raw = pa.array(codes, pa.string())
+    if kind == "integer":
+        whole = [int(c) for c in codes if re.fullmatch("0|-?[1-9][0-9]{0,18}", c)]
+        raw = pa.array([number for number in whole if abs(number) <= columns.INT64], pa.int64())
+    return pa.table({"raw": raw, "records": pa.array([0] * len(raw), pa.int64())})
+
+
+def _shape(question: LeafQuestion, records: Records) -> sql.Shape:
+    key = columns.record_key(
+        column_named(records, question.record_key or ""), modulus=question.key_modulus
+    )
+    unit = None
+    if question.unit is not None:
+        unit = usable(columns.identifier(column_named(records, question.unit), required=True))
+    return sql.Shape(
+        codes=tuple(columns.code(column_named(records, name)) for name in question.by),
+        measures=(),
+        unit=unit,
+        key=usable(key),
+        modulus=question.key_modulus,
+        where=filtered(question, records),
+    )
+
+
+def _attach(
+    question: LeafQuestion, noise: Intervals, records: Records, shape: sql.Shape
+) -> list[Hierarchy]:
+    """Make the small relations of the statement known; the trees of all dimensions."""
+    found: list[pa.Table] = []
+    trees: list[Hierarchy] = []
+    for (name, tree), code in zip(question.by.items(), shape.codes, strict=True):
+        if tree is None:
+            spelled = records.fetch(sql.code_counts(code, MOST_CODES + 1, shape.where))
+        else:
+            spelled = as_in_the_tree(column_named(records, name).kind, tree)
+        found.append(spelled)
+        trees.append(resolve(name, spelled, tree))
+    for i, (mapping, tree) in enumerate(zip(mappings(found, trees), trees, strict=True)):
+        records.attach(f"m{i}", mapping)
+        leaf = np.arange(len(tree.leaves)) * prod(len(t.leaves) for t in trees[i + 1 :])
+        records.attach(f"a{i}", ancestors(tree, leaf.tolist(), range(len(tree))))
+    records.attach("noise", noise.table)
+    return trees
+
+
+def _numbers(found: pa.Table, name: str) -> NDArray[np.int64]:
+    return found[name].to_numpy().astype(np.int64)

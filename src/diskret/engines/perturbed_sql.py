@@ -1,0 +1,173 @@
+"""Perturbed counts of all cells, totals included, as one statement where the records lie.
+
+Records are the relation ``source``, as in `diskret.engines.sql`. Further relations, all small:
+``m0 …`` map what a dimension's column holds (``raw``) to a leaf (``leaf``), ``a0 …`` a leaf to
+itself and all codes above it (``code``), and ``noise`` holds the intervals of keys.
+
+The records are read once and grouped by what their columns hold; totals are added up from these
+groups, one dimension after the other. A unit in several groups keeps a row of its own (``u``)
+on the way up, so that it counts once in every cell.
+
+Nothing comes back where records are unusable (no or unknown codes, no usable key, no unit, a unit
+with two keys), and no cell whose perturbed count is 0 or below a threshold: told apart from empty
+cells, it would be known to have contributors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sqlglot import exp
+from sqlglot.expressions import Select
+
+from diskret.engines.columns import Reading
+from diskret.engines.intervals import Intervals
+from diskret.engines.sql import Shape
+
+
+def usable(reading: Reading) -> str:
+    """The expression that reads a column, null where a check fails."""
+    wrong = " OR ".join(check.wrong for check in reading.checks)
+    return f"CASE WHEN NOT ({wrong}) THEN {reading.expression} END"
+
+
+def perturbed_counts(
+    shape: Shape, noise: Intervals, names: Sequence[str], threshold: int = 1
+) -> Select:
+    """A row for each cell whose perturbed count is not too small: its codes and that count.
+
+    Parameters
+    ----------
+    shape
+        How the records are read; `key` is null where a record has no usable key, and `unit`
+        where it has no unit.
+    noise
+        What the relation ``noise`` holds.
+    names
+        Columns of the answer: one for each dimension and one for the counts.
+    threshold
+        The least perturbed count that comes back, ≥ 1.
+    """
+    axes = range(len(shape.codes))
+    unit = ["u"] if shape.unit else []
+    groups = [f"g{i}" for i in axes]
+    ctes = {"leaves": _leaves(shape, groups)} if not unit else _leaves_of_units(shape, groups)
+    ctes["placed"] = _placed(groups, unit)
+    before = "placed"
+    for axis in axes:
+        ctes[f"up{axis}"] = _up(before, axis, len(shape.codes), unit, shape.modulus)
+        before = f"up{axis}"
+    codes = [f"d{i}" for i in axes]
+    if unit:
+        together = (
+            exp.select(*codes, *_totals(shape.modulus, "SUM(n)")).from_(before).group_by(*codes)
+        )
+        ctes[before := "cells"] = together
+    row = f"CASE WHEN n <= {noise.last} THEN n ELSE {_reused(noise)} END"
+    within = f"noise.count = {row} AND noise.low <= k AND k < noise.high"
+    shown = [exp.alias_(code, name, quoted=True) for code, name in zip(codes, names, strict=False)]
+    query = (
+        exp.select(*shown, exp.alias_("n + noise.noise", names[-1], quoted=True))
+        .from_(before)
+        .join("noise", on=within)
+        .where(f"n + noise.noise >= {threshold}")
+    )
+    return preceded(query, ctes)
+
+
+def preceded(query: Select, relations: Mapping[str, Select]) -> Select:
+    """Put relations before a query and those it brings; each may name those before it."""
+    before = [
+        exp.CTE(this=relation, alias=exp.TableAlias(this=exp.to_identifier(name)))
+        for name, relation in relations.items()
+    ]
+    query.set("with_", exp.With(expressions=[*before, *query.ctes]))
+    return query
+
+
+def _leaves(shape: Shape, groups: list[str]) -> Select:
+    """The only pass over the records: how many there are for each combination, and their keys."""
+    columns = [f"{code} AS {group}" for code, group in zip(shape.codes, groups, strict=True)]
+    query = exp.select(*columns, f"{shape.key} AS k").from_("source")
+    query = query.where(shape.where) if shape.where else query
+    return (
+        exp.select(*groups, *_totals(shape.modulus))
+        .select("CASE WHEN COUNT(k) < COUNT(*) THEN 1 ELSE 0 END AS bad")
+        .from_(query.subquery("records"))
+        .group_by(*groups)
+    )
+
+
+def _leaves_of_units(shape: Shape, groups: list[str]) -> dict[str, Select]:
+    """Each unit once for each combination; those in a single one are added up there."""
+    columns = [f"{code} AS {group}" for code, group in zip(shape.codes, groups, strict=True)]
+    records = exp.select(*columns, f"{shape.unit} AS u", f"{shape.key} AS k").from_("source")
+    records = records.where(shape.where) if shape.where else records
+    units = (
+        exp.select(*groups, "u", "MIN(k) AS k", "MAX(k) AS other_k")
+        .select("CASE WHEN u IS NULL OR COUNT(k) < COUNT(*) THEN 1 ELSE 0 END AS bad")
+        .from_(records.subquery("records"))
+        .group_by(*groups, "u")
+    )
+    placed = exp.select(
+        *groups,
+        "k",
+        "CASE WHEN COUNT(*) OVER (PARTITION BY u) > 1 THEN u END AS u",
+        "CASE WHEN MIN(k) OVER (PARTITION BY u) < MAX(other_k) OVER (PARTITION BY u) "
+        "THEN 1 ELSE bad END AS bad",
+    ).from_("units")
+    leaves = (
+        exp.select(*groups, "u", *_totals(shape.modulus), "MAX(bad) AS bad")
+        .from_(placed.subquery("contributors"))
+        .group_by(*groups, "u")
+    )
+    return {"units": units, "leaves": leaves}
+
+
+def _placed(groups: list[str], unit: list[str]) -> Select:
+    """Leaves in place of what the columns hold; one unusable row makes all of them unusable."""
+    unknown = "".join(f" OR m{i}.leaf IS NULL" for i in range(len(groups)))
+    query = exp.select(
+        *[f"m{i}.leaf AS d{i}" for i in range(len(groups))],
+        *unit,
+        "n",
+        "k",
+        f"MAX(CASE WHEN bad = 1{unknown} THEN 1 ELSE 0 END) OVER () AS bad",
+    ).from_("leaves")
+    for i, group in enumerate(groups):
+        query = query.join(f"m{i}", on=f"{group} = m{i}.raw", join_type="left")
+    return query
+
+
+def _up(before: str, axis: int, dimensions: int, unit: list[str], modulus: int) -> Select:
+    """From the leaves of a dimension to all its codes."""
+    codes = [f"d{i}" for i in range(dimensions)]
+    others = [code for code in codes if code != f"d{axis}"] + unit
+    totals = _totals(modulus, "SUM(n)")
+    if unit:
+        totals = [
+            "CASE WHEN u IS NULL THEN CAST(SUM(n) AS BIGINT) ELSE 1 END AS n",
+            f"CASE WHEN u IS NULL THEN {_reduced('SUM(k)', modulus)} ELSE MIN(k) END AS k",
+        ]
+    query = (
+        exp.select(f"a{axis}.code AS d{axis}", *others, *totals)
+        .from_(before)
+        .join(f"a{axis}", on=f"d{axis} = a{axis}.leaf")
+        .group_by(f"a{axis}.code", *others)
+    )
+    return query.where("bad = 0") if axis == 0 else query
+
+
+def _totals(modulus: int, number: str = "COUNT(*)") -> list[str]:
+    return [f"CAST({number} AS BIGINT) AS n", f"{_reduced('SUM(k)', modulus)} AS k"]
+
+
+def _reduced(keys: str, modulus: int) -> str:
+    return f"CAST(MOD({keys}, {modulus}) AS BIGINT)"
+
+
+def _reused(noise: Intervals) -> str:
+    """Which count's intervals a count beyond the last one takes."""
+    if noise.reuse == 1:
+        return str(noise.last)
+    return f"{noise.last - noise.reuse + 1} + MOD(n - {noise.last + 1}, {noise.reuse})"

@@ -1,0 +1,114 @@
+"""The statement that perturbs counts, written out for an administrator: nothing beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pyarrow as pa
+from sqlglot import ErrorLevel, exp
+from sqlglot.dialects.dialect import Dialects
+from sqlglot.errors import UnsupportedError
+from sqlglot.expressions import Select
+
+from diskret.engines import columns, postgres_sql, spark_sql
+from diskret.engines.codes import mappings
+from diskret.engines.columns import Column
+from diskret.engines.intervals import Intervals
+from diskret.engines.perturbed import ancestors, as_in_the_tree
+from diskret.engines.perturbed_sql import perturbed_counts, preceded, usable
+from diskret.engines.sql import Shape
+from diskret.errors import InputError
+from diskret.hierarchy import Hierarchy
+
+
+def perturbed_text(
+    by: Mapping[str, Hierarchy],
+    noise: Intervals,
+    *,
+    table: Sequence[str],
+    record_key: str,
+    unit: str | None,
+    threshold: int,
+    value: str,
+    dialect: str,
+) -> str:
+    """One statement that names nothing but the table of the records.
+
+    Parameters
+    ----------
+    by
+        Column → code tree.
+    noise
+        The intervals of keys; they stand in the text.
+    table
+        The table, perhaps after schema and catalogue.
+    record_key, unit
+        Columns: whole numbers below the modulus of `noise`; who is counted, or None.
+    threshold
+        The least perturbed count that comes back, ≥ 1.
+    value
+        Name of the column of perturbed counts.
+    dialect
+        A dialect of SQLGlot, e.g. ``"duckdb"``.
+
+    Raises
+    ------
+    InputError
+        The dialect is not known, or cannot say the statement.
+    """
+    if dialect not in {known.value for known in Dialects if known.value}:
+        raise InputError(
+            f"there is no dialect {dialect!r}; there are duckdb, postgres, spark and others that "
+            "SQLGlot knows"
+        )
+    named = [*by, record_key, *([unit] if unit else [])]
+    read = [Column(name, f"c{i}", "other", "") for i, name in enumerate(named)]
+    key = Column(record_key, f"c{len(by)}", "integer", "")
+    shape = Shape(
+        codes=tuple(columns.code(column) for column in read[: len(by)]),
+        measures=(),
+        unit=usable(columns.identifier(read[-1], required=True)) if unit else None,
+        key=usable(columns.record_key(key, noise.modulus)),
+        modulus=noise.modulus,
+    )
+    relations = {"source": _source(table, read), **_small(by), "noise": _values(noise.table)}
+    query = perturbed_counts(shape, noise, [*by, value], threshold)
+    return _written(preceded(query, relations), dialect)
+
+
+def _small(by: Mapping[str, Hierarchy]) -> dict[str, Select]:
+    trees = list(by.values())
+    relations: dict[str, Select] = {}
+    spelled = [as_in_the_tree("text", tree) for tree in trees]
+    for i, (mapping, tree) in enumerate(zip(mappings(spelled, trees), trees, strict=True)):
+        leaf = mapping["leaf"].to_pylist()
+        relations[f"m{i}"] = _values(mapping)
+        relations[f"a{i}"] = _values(ancestors(tree, leaf, tree.codes))
+    return relations
+
+
+def _source(table: Sequence[str], read: Sequence[Column]) -> Select:
+    parts = [exp.to_identifier(part, quoted=True) for part in table]
+    named = exp.Table(**dict(zip(("this", "db", "catalog"), reversed(parts), strict=False)))
+    columns = [
+        exp.alias_(exp.column(exp.to_identifier(column.name, quoted=True)), column.internal)
+        for column in read
+    ]
+    return exp.select(*columns).from_(named)
+
+
+def _values(table: pa.Table) -> Select:
+    rows = list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+    listed = exp.values(rows, alias="listed", columns=table.column_names)
+    return exp.select(*table.column_names).from_(listed)
+
+
+def _written(query: Select, dialect: str) -> str:
+    try:
+        if dialect == "postgres":
+            return postgres_sql.text(query, {})
+        if dialect == "spark":
+            return spark_sql.text(query, {})
+        return query.sql(dialect=dialect, unsupported_level=ErrorLevel.RAISE)
+    except UnsupportedError as error:
+        raise InputError(f"the statement cannot be said in {dialect}: {error}") from error

@@ -1,0 +1,251 @@
+"""Counts that are perturbed where the records lie: true ones never leave the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from diskret.cellkey import Lookup, PerturbationTable
+from diskret.engines import Engine, LeafQuestion
+from diskret.engines.filters import as_codes, canonical
+from diskret.engines.intervals import Intervals
+from diskret.engines.perturbed_text import perturbed_text
+from diskret.errors import InputError
+from diskret.hierarchy import Hierarchy
+from diskret.io import FrameKind, Source, from_arrow, source
+from diskret.progress import Progress, silent
+from diskret.tables import Published
+from diskret.tables.cells import check_names, public_columns
+from diskret.tables.dimension import Dimension, check_by
+from diskret.tables.rollup import check_size
+from diskret.workflow.tabulate import engine_of
+
+
+@dataclass(frozen=True, eq=False)
+class PerturbedRecords:
+    """Perturbed counts of records whose true counts nobody has seen.
+
+    Parameters
+    ----------
+    published
+        What the world sees.
+    frame_kind
+        The kind of frame the user brought and gets back.
+    """
+
+    published: Published
+    frame_kind: FrameKind
+
+    def __repr__(self) -> str:
+        return f"PerturbedRecords({self.published.name!r}: {self.published.value.size:,} cells)"
+
+    @property
+    def public(self) -> Any:
+        """Codes, counts (null if withheld) and status published | suppressed.
+
+        The user's own kind of frame; one row for each combination of codes.
+        """
+        return from_arrow(public_columns(self.published), self.frame_kind)
+
+
+def perturb_records(
+    records: Any,
+    *,
+    by: Mapping[str, Hierarchy | None],
+    ptable: PerturbationTable | Lookup,
+    record_key: str,
+    key_modulus: int = 2**32,
+    unit: str | None = None,
+    where: Mapping[str, Any] | None = None,
+    threshold: int | None = None,
+    vintage: str = "",
+    name: str = "count",
+    engine: Callable[[Source], AbstractContextManager[Engine]] | None = None,
+    progress: Progress = silent,
+) -> PerturbedRecords:
+    """Count records in all cells, totals included, and perturb the counts, in one statement.
+
+    The cell key method as in [`perturb`][diskret.perturb] of a table that
+    [`tabulate`][diskret.tabulate] makes, with the same counts to the last digit; but counts, key
+    sums and noise stay in the engine, which gives nothing but perturbed counts. The records are
+    read once, unless a filter by codes or a tree of None first asks which codes there are.
+
+    A database gets the perturbation table as part of the statement. Whoever may read its log or
+    its running statements can read it: they must be people who may know it.
+
+    Parameters
+    ----------
+    records, by, unit, where, vintage, engine, progress
+        As for [`tabulate`][diskret.tabulate]. With `unit`, units are counted, each once in a cell.
+        Units that have records in several combinations of codes take time of their own.
+    ptable
+        Which noise is how likely, or a lookup; confidential.
+    record_key
+        Column of the records' (or units') keys, whole numbers in ``[0, key_modulus)``.
+    key_modulus
+        Modulus of record keys, and of the lookup.
+    threshold
+        Counts that are less than this after they were changed, zeros among them, are withheld.
+    name
+        Of the published table.
+
+    Returns
+    -------
+    PerturbedRecords
+        The perturbed table. It comes without a certificate, because there is nothing to check it
+        with: for one, and to publish with a ledger, tabulate and perturb.
+
+    Raises
+    ------
+    InputError
+        As for [`tabulate`][diskret.tabulate]; or the lookup belongs to keys of another modulus,
+        or is not for counts.
+    HierarchyError
+        Codes are not leaves of their tree.
+
+    References
+    ----------
+    Fraser and Wooton (2006), "A proposed method for confidentialising tabular output to protect
+    against differencing", Monographs of official statistics, Eurostat.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> persons = pa.table({"region": ["N", "N", "N", "S"], "key": [9, 3, 6, 4]})
+    >>> one_up_or_down = PerturbationTable(
+    ...     np.array([0, 1]), np.array([-1, 0, 1]), np.array([[0, 1, 0], [0.3, 0.4, 0.3]])
+    ... )
+    >>> asked = {"by": {"region": None}, "record_key": "key", "key_modulus": 10}
+    >>> perturb_records(persons, ptable=one_up_or_down, **asked).public.to_pydict()["count"]
+    [3, 4, 1]
+    """
+    check_by(by)
+    noise = _intervals(ptable, key_modulus)
+    least = _least(threshold)
+    filtered = canonical(where)
+    question = LeafQuestion(
+        by=dict(by), unit=unit, record_key=record_key, key_modulus=key_modulus, where=filtered
+    )
+    opened = records if isinstance(records, Source) else source(records)
+    progress("perturb", 0, 1)
+    with (engine or engine_of(opened))(opened) as running:
+        found = running.perturbed(question, noise, least)
+    dimensions = tuple(Dimension(column, tree) for column, tree in found.by.items())
+    value = np.zeros(check_size(dimensions), dtype=np.int64)
+    value[tuple(found.position.T)] = found.value
+    progress("perturb", 1, 1)
+    return PerturbedRecords(
+        Published(
+            name=name,
+            dimensions=dimensions,
+            measure="count",
+            frequency=True,
+            decimals=0,
+            value=value,
+            suppressed=value < (threshold or 0),
+            empty=np.zeros(value.shape, dtype=bool),
+            vintage=vintage,
+            where=as_codes(filtered),
+            changed="cell_key",
+        ),
+        opened.kind,
+    )
+
+
+def perturbation_sql(
+    table: str,
+    *,
+    by: Mapping[str, Hierarchy | None],
+    ptable: PerturbationTable | Lookup,
+    record_key: str,
+    key_modulus: int = 2**32,
+    unit: str | None = None,
+    threshold: int | None = None,
+    dialect: str = "duckdb",
+) -> str:
+    """The statement of [`perturb_records`][diskret.perturb_records], to run as it is.
+
+    An administrator can make a view of it, so that users of a data warehouse see perturbed counts
+    only. It has a row for each cell whose perturbed count is at least 1, or the threshold: the
+    codes, and the count in a column ``count``. Which cells are missing says nothing else.
+
+    The text holds the perturbation table: it is as confidential as that. The right to read the
+    view must not include the right to read its definition.
+
+    Nothing at all comes back while records are unusable: they have no code, or one that is no leaf
+    of its tree to the letter; no key that is a whole number below the modulus; no unit; or a unit
+    has two keys. `perturb_records` says which.
+
+    Parameters
+    ----------
+    table
+        Table or view of the records: ``"persons"``, ``"census.persons"``; upper and lower case
+        count. A view can choose the records that count.
+    by, ptable, record_key, key_modulus, unit, threshold
+        As for [`perturb_records`][diskret.perturb_records]; every dimension needs a tree. The
+        column of the keys has a type of whole numbers.
+    dialect
+        ``"duckdb"``, ``"postgres"`` and ``"spark"`` are tested; others that SQLGlot knows are
+        written if they can say all of it.
+
+    Raises
+    ------
+    InputError
+        A dimension has no tree, the names do not fit, or the dialect is not known or cannot say
+        the statement.
+
+    Examples
+    --------
+    >>> one_up_or_down = PerturbationTable(
+    ...     np.array([0, 1]), np.array([-1, 0, 1]), np.array([[0, 1, 0], [0.3, 0.4, 0.3]])
+    ... )
+    >>> region = Hierarchy.flat(["N", "S"])
+    >>> asked = {"by": {"region": region}, "record_key": "key", "key_modulus": 10}
+    >>> statement = perturbation_sql("census.persons", ptable=one_up_or_down, **asked)
+    >>> statement[:66]
+    'WITH source AS (SELECT "region" AS c0, "key" AS c1 FROM "census"."'
+    """
+    check_by(by)
+    trees = {column: tree for column, tree in by.items() if tree is not None}
+    if without := [column for column in by if column not in trees]:
+        raise InputError(
+            f"dimension {without[0]!r} needs its tree: the statement is written without looking at "
+            "the records; give e.g. Hierarchy.flat(codes)"
+        )
+    check_names([*by, "count"])
+    path = table.split(".")
+    if not 1 <= len(path) <= 3 or not all(path):
+        raise InputError(f"{table!r} names no table; write 'persons', or 'census.persons'")
+    return perturbed_text(
+        trees,
+        _intervals(ptable, key_modulus),
+        table=path,
+        record_key=record_key,
+        unit=unit,
+        threshold=_least(threshold),
+        value="count",
+        dialect=dialect,
+    )
+
+
+def _intervals(ptable: PerturbationTable | Lookup, modulus: int) -> Intervals:
+    lookup = ptable.lookup(modulus) if isinstance(ptable, PerturbationTable) else ptable
+    if lookup.modulus != modulus:
+        raise InputError(
+            f"the lookup is for keys below {lookup.modulus:,}, and key_modulus= says {modulus:,}; "
+            "keys of different moduli cannot be mixed"
+        )
+    return Intervals.of(lookup)
+
+
+def _least(threshold: int | None) -> int:
+    """The least perturbed count that leaves the engine."""
+    if threshold is None:
+        return 1
+    if isinstance(threshold, bool) or threshold != int(threshold) or threshold < 1:
+        raise InputError(f"threshold= is a whole number from 1 on, not {threshold!r}")
+    return int(threshold)
