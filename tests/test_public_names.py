@@ -20,6 +20,7 @@ PUBLIC = [
     "Sensitivity",
     "Table",
     "__version__",
+    "assess",
     "attack",
     "datasets",
     "derive",

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from diskret.workflow import derive as derive
     from diskret.workflow import suppress as suppress
     from diskret.workflow import tabulate as tabulate
+    from diskret.workflow.assess import assess as assess
     from diskret.workflow.ledger import Ledger as Ledger
     from diskret.workflow.write import write as write
 
@@ -42,6 +43,7 @@ __all__ = [
     "Sensitivity",
     "Table",
     "__version__",
+    "assess",
     "attack",
     "datasets",
     "derive",
@@ -64,6 +66,7 @@ _HOME = {
     "SecretKeys": "keys",
     "Sensitivity": "rules",
     "Table": "tables",
+    "assess": "workflow.assess",
     "derive": "workflow",
     "suppress": "workflow",
     "tabulate": "workflow",

@@ -16,6 +16,7 @@ from diskret.attack.noise.constellations import (
 from diskret.attack.noise.differencing import Differencing, differencing, worst_differencing
 from diskret.attack.noise.feasible import FeasibleCounts, feasible_counts, least_noise
 from diskret.attack.noise.hidden import HiddenParameters, hidden_parameters
+from diskret.attack.noise.linear_keys import KeyIntervals, keyed_constellation_risk
 from diskret.attack.noise.privacy import PrivacyLoss, privacy_loss
 from diskret.attack.noise.unpicking import unpick
 
@@ -26,6 +27,7 @@ __all__ = [
     "Estimate",
     "FeasibleCounts",
     "HiddenParameters",
+    "KeyIntervals",
     "NoiseTable",
     "PrivacyLoss",
     "ask_partitions",
@@ -35,6 +37,7 @@ __all__ = [
     "differencing",
     "feasible_counts",
     "hidden_parameters",
+    "keyed_constellation_risk",
     "least_noise",
     "privacy_loss",
     "queries_needed",

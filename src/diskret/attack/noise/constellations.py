@@ -227,7 +227,7 @@ def _part_told(
                 _same_cell(shown.reshape(-1, *[1] * same.ndim) * same, shape[-1]) + first * beside
             )
 
-    return _given_away(joint(), shape, up_to, certainty)
+    return given_away(joint(), shape, up_to, certainty)
 
 
 def _total_told(
@@ -244,7 +244,7 @@ def _total_told(
         _same_cell(alone[value], shape[-1]) + several[value][..., None] * of_total[value]
         for value in range(len(alone))
     )
-    return _given_away(joint, shape, up_to, certainty)
+    return given_away(joint, shape, up_to, certainty)
 
 
 def _sums(
@@ -269,7 +269,7 @@ def _sums(
     return alone, several
 
 
-def _given_away(
+def given_away(
     joint: Iterator[NDArray[np.float64]], shape: tuple[int, ...], up_to: int, certainty: float
 ) -> NDArray[np.int64]:
     """Which value from 1 to `up_to` reaches the certainty, 0 where none does."""
