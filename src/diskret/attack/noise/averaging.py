@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from diskret.attack.noise.chances import NoiseTable, noise_row
 from diskret.errors import InputError
 
-_MOST = 2**20
+_MOST = 2**17
 
 
 @dataclass(frozen=True)
@@ -141,8 +141,8 @@ def queries_needed(table: NoiseTable, parts: Sequence[int], confidence: float = 
     Returns
     -------
     int or None
-        None if more than a million answers would not do, because the noise has another mean
-        than 0.
+        None if the mean noise of an answer is half a unit or more, or if a hundred thousand
+        answers would not do.
 
     Examples
     --------
@@ -154,6 +154,11 @@ def queries_needed(table: NoiseTable, parts: Sequence[int], confidence: float = 
     """
     if not 0 < confidence < 1:
         raise InputError(f"confidence= lies between 0 and 1, not {confidence}")
+
+    size = len(noise_row(table, 0)) // 2
+    means = [noise_row(table, count) @ np.arange(-size, size + 1) for count in parts]
+    if abs(sum(means)) >= 0.5:
+        return None
 
     def enough(queries: int) -> bool:
         return recovery_probability(table, parts, queries) >= confidence

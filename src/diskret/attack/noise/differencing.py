@@ -41,8 +41,8 @@ class Differencing:
         return float(1 - self.probability[self.values == 0].sum())
 
     @property
-    def doubt(self) -> float:
-        """Probability that nobody is in between if 0 is published, with even odds before."""
+    def nobody(self) -> float:
+        """Probability that nobody is in between if the two are the same, with even odds before."""
         return 1 / (2 - self.told)
 
     def pairs_needed(self, confidence: float = 0.95) -> int:

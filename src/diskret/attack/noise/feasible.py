@@ -53,7 +53,7 @@ class FeasibleCounts:
 
     @property
     def one_sided(self) -> NDArray[np.bool_]:
-        """Narrowed cells that only one side is left open of: their count is at an end."""
+        """Narrowed cells whose interval still ends where their own value says on one side."""
         return (self.lower > self.alone_lower) ^ (self.upper < self.alone_upper)
 
     @property

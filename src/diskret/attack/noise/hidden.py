@@ -56,8 +56,8 @@ def hidden_parameters(published: Published, *, large: int = 10) -> HiddenParamet
     Notes
     -----
     A total and its k parts miss each other by k + 1 noises, which are independent in pairs: the
-    mean square of what they miss is (k + 1) V. A total of one part is the same cell and tells
-    nothing.
+    mean square of what they miss is (k + 1) V. Each equation says as much about V as any other,
+    so all have the same weight. A total of one part is the same cell and tells nothing.
 
     References
     ----------
@@ -85,7 +85,7 @@ def hidden_parameters(published: Published, *, large: int = 10) -> HiddenParamet
     missed = (known.matrix @ published.value.ravel()[known.cell])[usable].astype(np.float64)
     positive = published.value[published.value > 0]
     return HiddenParameters(
-        float((missed**2).sum() / of_terms[usable].sum()) if usable.any() else float("nan"),
+        float((missed**2 / of_terms[usable]).mean()) if usable.any() else float("nan"),
         int(usable.sum()),
         least,
         int(positive.min()) - 1 if len(positive) else 0,
