@@ -104,9 +104,7 @@ def test_plots_show_the_limit_and_are_in_both_languages():
     limit = np.asarray(figures["constellations"].axes[0].lines[0].get_xdata())
     assert limit[0] == 0.01
     delta = np.asarray(figures["privacy"].axes[0].lines[0].get_ydata())
-    assert delta[0] == pytest.approx(
-        found.privacy.delta(0)
-    )
+    assert delta[0] == pytest.approx(found.privacy.delta(0))
     assert "confidential" in found.figures()["privacy"].axes[0].get_title()
     with pytest.raises(InputError, match="language="):
         found.figures("fr")

@@ -68,12 +68,13 @@ def figures_of(found: Assessment, language: str) -> dict[str, Figure]:
 def _constellations(found: Assessment, words: dict[str, str]) -> Figure:
     figure, axes = _figure(words["constellations"], words["risk"], "")
     riskiest = sorted(
-        (c for risk in found.constellations for c in risk.constellations),
+        (c for risk in found.constellations for c in risk.constellations if c.risk > 0),
         key=lambda c: c.risk,
     )[-_SHOWN:]
     axes.barh([str(c) for c in riskiest], [c.risk for c in riskiest])
     limit = found.constellations[0].limit
-    axes.axvline(limit, color="black", linestyle="--", label=words["limit"])
+    axes.set_xscale("log")
+    axes.axvline(max(limit, 1e-12), color="black", linestyle="--", label=words["limit"])
     axes.legend()
     return figure
 
