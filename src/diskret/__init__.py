@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from diskret import datasets as datasets
     from diskret import rules as rules
     from diskret.attack import Attacker as Attacker
+    from diskret.cellkey import Lookup as Lookup
+    from diskret.cellkey import PerturbationTable as PerturbationTable
     from diskret.errors import DiskretError as DiskretError
     from diskret.hierarchy import Hierarchy as Hierarchy
     from diskret.io import PostgresTable as PostgresTable
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from diskret.workflow import tabulate as tabulate
     from diskret.workflow.assess import assess as assess
     from diskret.workflow.ledger import Ledger as Ledger
+    from diskret.workflow.record_keys import record_keys as record_keys
     from diskret.workflow.write import write as write
 
 __version__ = "0.1.0"
@@ -35,6 +38,8 @@ __all__ = [
     "DiskretError",
     "Hierarchy",
     "Ledger",
+    "Lookup",
+    "PerturbationTable",
     "Perturbed",
     "PostgresTable",
     "Published",
@@ -47,6 +52,7 @@ __all__ = [
     "attack",
     "datasets",
     "derive",
+    "record_keys",
     "rules",
     "suppress",
     "tabulate",
@@ -59,6 +65,8 @@ _HOME = {
     "DiskretError": "errors",
     "Hierarchy": "hierarchy",
     "Ledger": "workflow.ledger",
+    "Lookup": "cellkey",
+    "PerturbationTable": "cellkey",
     "Perturbed": "tables",
     "PostgresTable": "io",
     "Published": "tables",
@@ -68,6 +76,7 @@ _HOME = {
     "Table": "tables",
     "assess": "workflow.assess",
     "derive": "workflow",
+    "record_keys": "workflow.record_keys",
     "suppress": "workflow",
     "tabulate": "workflow",
     "write": "workflow.write",
