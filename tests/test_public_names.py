@@ -24,6 +24,7 @@ PUBLIC = [
     "Sensitivity",
     "Table",
     "__version__",
+    "assess",
     "attack",
     "datasets",
     "derive",

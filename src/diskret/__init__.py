@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from diskret.workflow import perturb as perturb
     from diskret.workflow import suppress as suppress
     from diskret.workflow import tabulate as tabulate
+    from diskret.workflow.assess import assess as assess
     from diskret.workflow.ledger import Ledger as Ledger
     from diskret.workflow.record_keys import record_keys as record_keys
     from diskret.workflow.perturb_records import perturb_records as perturb_records
@@ -54,6 +55,7 @@ __all__ = [
     "Sensitivity",
     "Table",
     "__version__",
+    "assess",
     "attack",
     "datasets",
     "derive",
@@ -84,6 +86,7 @@ _HOME = {
     "SecretKeys": "keys",
     "Sensitivity": "rules",
     "Table": "tables",
+    "assess": "workflow.assess",
     "derive": "workflow",
     "perturb": "workflow",
     "record_keys": "workflow.record_keys",

@@ -1,0 +1,220 @@
+"""True counts that published, changed ones allow: what their margins give away."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.optimize import linprog
+
+from diskret.attack.equations import Equations, equations
+from diskret.attack.examine import examine
+from diskret.errors import InputError, ProofError
+from diskret.progress import Progress, silent
+from diskret.tables import Perturbed, Published
+from diskret.tables.perturbed import stands_for
+
+
+@dataclass(frozen=True, eq=False)
+class FeasibleCounts:
+    """What an attacker concludes of true counts from published, changed ones.
+
+    All arrays have the shape of the table; bounds are whole, ∓inf where there is none.
+
+    Parameters
+    ----------
+    alone_lower, alone_upper
+        Interval of each true count by its own published value.
+    lower, upper
+        Interval by all of them: true counts add up.
+    witness_lower, witness_upper
+        The least and the largest value in whole-numbered tables that were found and checked; NaN
+        if none was. The interval that a perfect attacker finds lies between the two.
+    """
+
+    alone_lower: NDArray[np.float64]
+    alone_upper: NDArray[np.float64]
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    witness_lower: NDArray[np.float64]
+    witness_upper: NDArray[np.float64]
+
+    @property
+    def pinned(self) -> NDArray[np.bool_]:
+        """Cells whose true count follows for certain, though not from their own value alone."""
+        return (self.lower == self.upper) & (self.alone_lower < self.alone_upper)
+
+    @property
+    def narrowed(self) -> NDArray[np.bool_]:
+        """Cells of which the equations tell more than their own published value, on any side."""
+        return (self.lower > self.alone_lower) | (self.upper < self.alone_upper)
+
+    @property
+    def one_sided(self) -> NDArray[np.bool_]:
+        """Narrowed cells whose interval still ends where their own value says on one side."""
+        return (self.lower > self.alone_lower) ^ (self.upper < self.alone_upper)
+
+    @property
+    def undecided(self) -> NDArray[np.bool_]:
+        """Cells that are not pinned, and that no two checked tables differ in either."""
+        open_ = self.witness_lower < self.witness_upper
+        return ~open_ & ~self.pinned & (self.alone_lower < self.alone_upper)
+
+    def inside(self, original: NDArray[np.int64]) -> float:
+        """Share of true counts inside their interval; 1 if the attacker knew the method right."""
+        return float(((self.lower <= original) & (original <= self.upper)).mean())
+
+    def correct(self, original: NDArray[np.int64]) -> int:
+        """Number of pinned cells whose true count is what was concluded."""
+        return int((self.pinned & (self.lower == original)).sum())
+
+
+def feasible_counts(
+    published: Published, known: Perturbed, progress: Progress = silent
+) -> FeasibleCounts:
+    """Intervals of true counts behind published ones that were changed.
+
+    Parameters
+    ----------
+    published
+        The published table, of counts.
+    known
+        What the attacker knows or guesses of the method, e.g.
+        ``dk.Perturbed("noise", largest=5)``.
+    progress
+        Told about the task ``"attack"``.
+
+    Raises
+    ------
+    ContradictionError
+        No true counts satisfy all that: the guess is too small; names up to five cells.
+    InputError
+        The table is none of counts, or holds no multiples of the base.
+
+    Notes
+    -----
+    Every true count lies so near to its published value as the method allows, a published number
+    other than 0 stands for a true one of at least 1, and true counts add up. Intervals come from
+    real-valued tables and are rounded inwards; they hold whatever a perfect attacker could find.
+
+    References
+    ----------
+    Enderle, Giessing & Tent (2018), Designing confidentiality on the fly methodology: three
+    aspects, LNCS 11126.
+
+    Examples
+    --------
+    >>> from diskret.hierarchy import Hierarchy
+    >>> from diskret.tables import Dimension
+    >>> shown = np.array([0, 1, 1])  # (1, 1 | 2) published as (1, 1 | 0)
+    >>> table = Published("t", (Dimension("sex", Hierarchy.flat(["f", "m"])),), "count", True, 0,
+    ...     shown, shown < 0, shown < 0, changed="cell_key")
+    >>> found = feasible_counts(table, Perturbed("noise", largest=2))
+    >>> found.lower.tolist(), found.pinned.tolist()
+    ([2.0, 1.0, 1.0], [True, True, True])
+    """
+    _check(published)
+    stands = stands_for(published, known)
+    found = examine(stands, progress=progress)
+
+    def everywhere(values: NDArray[np.float64]) -> NDArray[np.float64]:
+        full = np.full(published.value.size, np.nan)
+        full[found.cell] = np.where(np.isfinite(values), values, np.nan)
+        return full.reshape(published.shape)
+
+    alone = _alone(stands)
+    return FeasibleCounts(
+        *alone,
+        np.maximum(np.ceil(found.lower - 1e-6).reshape(published.shape), alone[0]),
+        np.minimum(np.floor(found.upper + 1e-6).reshape(published.shape), alone[1]),
+        everywhere(found.witness_lower),
+        everywhere(found.witness_upper),
+    )
+
+
+def least_noise(published: Published) -> int:
+    """The least largest noise with which published counts can have been made.
+
+    The attacker needs nothing but the published table: with true counts that add up, some of them
+    must be this far from what is published. So it is a bound of a hidden D from below, and a good
+    guess of it if the table is large.
+
+    Parameters
+    ----------
+    published
+        The published table, of counts.
+
+    Raises
+    ------
+    InputError
+        The table is none of counts.
+    ProofError
+        The linear solver failed.
+
+    Notes
+    -----
+    The least D of a linear program over real true counts n ≥ 0 with |n − published| ≤ D and
+    n ≥ 1 where the published value is not 0, rounded up. Cells without a value are free.
+
+    Examples
+    --------
+    >>> from diskret.hierarchy import Hierarchy
+    >>> from diskret.tables import Dimension
+    >>> shown = np.array([20, 7, 7])
+    >>> table = Published("t", (Dimension("sex", Hierarchy.flat(["f", "m"])),), "count", True, 0,
+    ...     shown, shown < 0, shown < 0, changed="cell_key")
+    >>> least_noise(table)
+    2
+    """
+    _check(published)
+    known = equations(stands_for(published, Perturbed("noise", largest=0)))
+    return _least_noise(published, known)
+
+
+def _least_noise(published: Published, known: Equations) -> int:
+    value = published.value.ravel()[known.cell].astype(np.float64)
+    hidden = published.suppressed.ravel()[known.cell]
+    impossible = published.empty.ravel()[known.cell]
+    shown = np.flatnonzero(~hidden & ~impossible)
+    lower = np.where(~hidden & ~impossible & (value > 0), 1.0, 0.0)
+    upper = np.where(impossible, 0.0, np.inf)
+    # n − D ≤ value and −n − D ≤ −value, D the last unknown
+    pick = sparse.csr_array(
+        (np.ones(len(shown)), (np.arange(len(shown)), shown)), shape=(len(shown), len(value))
+    )
+    noise = sparse.csr_array(-np.ones((len(shown), 1)))
+    within = sparse.vstack([sparse.hstack([pick, noise]), sparse.hstack([-pick, noise])])
+    cost = np.zeros(len(value) + 1)
+    cost[-1] = 1
+    ends = np.column_stack((np.append(lower, 0.0), np.append(upper, np.inf)))
+    solved = linprog(
+        cost,
+        A_ub=sparse.csr_array(within),
+        b_ub=np.concatenate((value[shown], -value[shown])),
+        A_eq=sparse.hstack([known.matrix, sparse.csr_array((known.matrix.shape[0], 1))]).tocsr(),
+        b_eq=known.right.astype(np.float64),
+        bounds=ends,
+        method="highs",
+    )
+    if solved.status != 0:
+        raise ProofError(f"the linear solver failed: {solved.message}")
+    return int(np.ceil(solved.fun - 1e-6))
+
+
+def _alone(stands: Published) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    ends = np.iinfo(np.int64).max
+    low, high = (np.asarray(side, dtype=np.int64) for side in (stands.lower, stands.upper))
+    return (
+        np.where(low == -ends, 0.0, np.maximum(low, 0)),
+        np.where(high == ends, np.inf, high),
+    )
+
+
+def _check(published: Published) -> None:
+    if not published.frequency:
+        raise InputError(
+            f"table {published.name!r} publishes values of {published.measure!r}, not counts; "
+            "this attack is about counts"
+        )

@@ -1,0 +1,218 @@
+"""What a perturbation table is worth against attacks: figures that an office decides on."""
+
+# pyarrow has no type information for its classes and compute functions.
+# pyright: reportAttributeAccessIssue=false
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from diskret.attack import (
+    ConstellationRisk,
+    Differencing,
+    PrivacyLoss,
+    Statement,
+    constellation_risk,
+    keyed_constellation_risk,
+    privacy_loss,
+    queries_needed,
+    recovery_probability,
+    worst_differencing,
+)
+from diskret.cellkey import PerturbationTable
+from diskret.cellkey.lookup import Lookup
+from diskret.errors import InputError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One finding in a sentence, and whether it keeps the office's limits.
+
+    Parameters
+    ----------
+    statement
+        The finding, in English and German.
+    kept
+        True or False where the office set a limit, None where it set none.
+    """
+
+    statement: Statement
+    kept: bool | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Assessment:
+    """What attacks achieve against a perturbation table. Confidential: it tells its parameters.
+
+    Parameters
+    ----------
+    table
+        The perturbation table.
+    constellations
+        Risk of small cells beside their total, for each number of parts.
+    keyed
+        That of two parts as keys and their intervals really go together; None if only
+        probabilities are known.
+    privacy, privacy_beyond_zero
+        (ε, δ) of one published count and one unit, with the counts 0 and 1 and without.
+    difference
+        The pair of nested sets, one unit apart, that tells most often.
+    answers
+        Number of answers, each the sum of two large cells, that average the noise out; None:
+        they never do.
+    confidence
+        The probability for that.
+    queries, recovered
+        Number of answers that readers can get by the office's own reckoning, and the probability
+        that these average the noise out; None if the office named no number.
+    """
+
+    table: PerturbationTable
+    constellations: tuple[ConstellationRisk, ...]
+    keyed: ConstellationRisk | None
+    privacy: PrivacyLoss
+    privacy_beyond_zero: PrivacyLoss
+    difference: Differencing
+    answers: int | None
+    confidence: float
+    queries: int | None
+    recovered: float | None
+
+    def __repr__(self) -> str:
+        kept = sum(verdict.kept is True for verdict in self.verdicts)
+        limits = sum(verdict.kept is not None for verdict in self.verdicts)
+        return f"Assessment({kept} of {limits} limits kept)"
+
+    @property
+    def accepted(self) -> bool:
+        """Whether all limits that the office set are kept."""
+        return all(verdict.kept is not False for verdict in self.verdicts)
+
+    @property
+    def rows(self) -> pa.Table:
+        """For each count: mean, variance, probability to stay, and largest noise on each side."""
+        noise, chance = self.table.noise, self.table.probabilities
+        stay = chance[:, noise == 0].sum(axis=1)
+        return pa.table(
+            {
+                "count": self.table.counts,
+                "mean": self.table.means,
+                "variance": self.table.variances,
+                "stay": stay,
+                "lowest": np.where(chance > 0, noise, noise.max()).min(axis=1),
+                "highest": np.where(chance > 0, noise, noise.min()).max(axis=1),
+            }
+        )
+
+    @cached_property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """All findings."""
+        from diskret.workflow.assess_verdicts import verdicts_of
+
+        return verdicts_of(self)
+
+    def lines(self, language: str = "en") -> list[str]:
+        """The findings in plain sentences, ``"en"`` or ``"de"``; for the office only."""
+        if language not in ("en", "de"):
+            raise InputError(f"language= must be 'en' or 'de', not {language!r}")
+        mark = {True: "✓ ", False: "✗ ", None: "  "}
+        return [mark[v.kept] + getattr(v.statement, language) for v in self.verdicts]
+
+    def figures(self, language: str = "en") -> dict[str, Figure]:
+        """Plots by name: ``constellations``, ``privacy``, ``averaging``, ``differencing``.
+
+        Raises
+        ------
+        InputError
+            There is no such language, or matplotlib is not installed.
+        """
+        from diskret.workflow.assess_plots import figures_of
+
+        return figures_of(self, language)
+
+
+def assess(
+    ptable: PerturbationTable | Lookup,
+    *,
+    limit: float = 0.01,
+    up_to: int = 3,
+    parts: tuple[int, ...] = (2, 3),
+    certainty: float = 1.0,
+    prior: Any = None,
+    queries: int | None = None,
+    confidence: float = 0.95,
+) -> Assessment:
+    """Attack a perturbation table before it is used, and say what it is worth. Confidential.
+
+    Parameters
+    ----------
+    ptable
+        The perturbation table for counts; or its lookup, then the constellations of two cells are
+        computed for its intervals of keys, too.
+    limit
+        The risk the office accepts: how often a small constellation may be published so that one
+        of its true values follows.
+    up_to
+        Counts from 1 to this are small.
+    parts
+        Numbers of cells that constellations add up, each 2 to 4.
+    certainty
+        From which probability on a value counts as given away, above 0.5 and up to 1: for
+        certain.
+    prior
+        How frequent the counts 0, 1, 2, … are in the tables to be published; None: all the same.
+    queries
+        Number of partitions of one set of units that readers can get, if the office knows; then it
+        must be below that which averages the noise out.
+    confidence
+        From which probability on the noise is averaged out.
+
+    Raises
+    ------
+    InputError
+        The table is not one for counts, or a parameter is out of its range.
+
+    Examples
+    --------
+    >>> import diskret as dk
+    >>> noise = np.array([-1, 0, 1])
+    >>> rows = np.array([[0, 1, 0], [0.25, 0.5, 0.25]])
+    >>> report = dk.assess(PerturbationTable(np.arange(2), noise, rows))
+    >>> report
+    Assessment(1 of 3 limits kept)
+    >>> str(report.constellations[0].worst), round(report.constellations[0].worst.risk, 3)
+    ('(1, 1 | 2) → (1, 1 | 1)', 0.453)
+    """
+    table = ptable.table() if isinstance(ptable, Lookup) else ptable
+    if queries is not None and queries < 1:
+        raise InputError(f"queries= is at least 1, not {queries}")
+    if not parts:
+        raise InputError("parts= names at least one number of cells, e.g. (2, 3)")
+    large = (int(table.counts[-1]),) * 2
+    return Assessment(
+        table=table,
+        constellations=tuple(
+            constellation_risk(
+                table, parts=number, up_to=up_to, limit=limit, certainty=certainty, prior=prior
+            )
+            for number in parts
+        ),
+        keyed=keyed_constellation_risk(ptable, up_to=up_to, limit=limit, certainty=certainty)
+        if isinstance(ptable, Lookup)
+        else None,
+        privacy=privacy_loss(table),
+        privacy_beyond_zero=privacy_loss(table, zeros=False),
+        difference=worst_differencing(table),
+        answers=queries_needed(table, large, confidence),
+        confidence=confidence,
+        queries=queries,
+        recovered=None if queries is None else recovery_probability(table, large, queries),
+    )

@@ -1,0 +1,134 @@
+"""Averages of many answers, and hidden parameters: exactly, and through real cell keys."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from noise_tables import perturbed, published, random_table, seed_table, tiny_table, with_totals
+
+from diskret.attack import (
+    ask_partitions,
+    average_out,
+    hidden_parameters,
+    queries_needed,
+    recovery_probability,
+)
+from diskret.cellkey import PerturbationTable
+from diskret.errors import InputError
+
+
+@given(
+    st.integers(0, 10_000), st.integers(1, 3), st.lists(st.integers(0, 5), min_size=1, max_size=2)
+)
+def test_recovery_is_the_share_of_all_outcomes(seed, queries, parts):
+    table = random_table(np.random.default_rng(seed), largest=1)
+    cells = parts * queries
+    expected = 0.0
+    for noises in product((-1, 0, 1), repeat=len(cells)):
+        if abs(sum(noises)) < queries / 2:
+            expected += np.prod(
+                [table.probability(c, v) for c, v in zip(cells, noises, strict=True)]
+            )
+    assert recovery_probability(table, parts, queries) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("parts", [(9,), (9, 9), (3, 5, 9)])
+@pytest.mark.parametrize("confidence", [0.8, 0.95, 0.999])
+def test_queries_needed_reach_the_confidence_and_not_before(parts, confidence):
+    table = seed_table()
+    needed = queries_needed(table, parts, confidence)
+    assert recovery_probability(table, parts, needed) >= confidence
+    assert recovery_probability(table, parts, needed - 2) < confidence
+    # (2 z σ)², the answer of the normal distribution
+    variance = sum(table.variances[min(n, 7)] for n in parts)
+    z = {0.8: 1.2816, 0.95: 1.95996, 0.999: 3.2905}[confidence]
+    assert needed == pytest.approx(4 * z**2 * variance, rel=0.15, abs=3)
+
+
+def test_two_hundred_answers_suffice_as_published():
+    # Asghar & Kaafar: recovered from fewer than 200 queries
+    assert queries_needed(seed_table(), (50, 70)) < 200
+
+
+def test_no_noise_needs_one_answer_and_biased_noise_none():
+    none = PerturbationTable(np.arange(2), np.array([0]), np.ones((2, 1)))
+    assert queries_needed(none, (4, 4)) == 1
+    one_up = PerturbationTable(np.arange(2), np.array([0, 1]), np.array([[1.0, 0.0], [0.0, 1.0]]))
+    assert queries_needed(one_up, (4,)) is None
+
+
+def test_partitions_average_out_through_real_keys():
+    lookup, draw = seed_table().lookup(), np.random.default_rng(8)
+    needed = queries_needed(lookup.table(), (20, 20), 0.9999)
+    for trial in range(12):
+        keys = draw.integers(2**32, size=40, dtype=np.uint64)
+        answers = ask_partitions(lookup, keys, 2**32, queries=needed, seed=trial)
+        found = average_out(answers)
+        assert found.distinct > 1
+        assert round(found.value) == 40
+        assert abs(found.value - 40) < 5 * found.standard_error
+        assert found.count in (40, None)
+
+
+def test_answers_vary_as_the_variances_say():
+    # any two different cells have independent noise, so variances add up, whatever the parts
+    lookup = seed_table().lookup()
+    keys = np.random.default_rng(4).integers(2**32, size=60, dtype=np.uint64)
+    answers = ask_partitions(lookup, keys, 2**32, queries=20_000, parts=3, seed=1)
+    noise = answers.sum(axis=1) - 60
+    error = np.sqrt(noise.var() / len(noise))
+    assert abs(noise.mean()) < 4 * error
+    squares = (noise - noise.mean()) ** 2
+    assert abs(squares.mean() - 3 * 2.25) < 4 * squares.std() / np.sqrt(len(noise))
+
+
+def test_standard_error_falls_with_the_root_of_the_answers():
+    lookup = seed_table().lookup()
+    keys = np.random.default_rng(4).integers(2**32, size=60, dtype=np.uint64)
+    answers = ask_partitions(lookup, keys, 2**32, queries=6400)
+    few, many = average_out(answers[:400]), average_out(answers)
+    assert few.standard_error / many.standard_error == pytest.approx(4, rel=0.15)
+    assert many.count == 60
+
+
+def test_the_same_question_again_says_nothing_new():
+    lookup = seed_table().lookup()
+    count, key = np.array([17]), np.array([123_456_789], dtype=np.uint64)
+    answers = [(count + lookup(count, key)).item() for _ in range(500)]
+    assert average_out(answers).distinct == 1
+    assert average_out(answers).count is None
+
+
+def test_noise_that_is_drawn_anew_breaks_by_repetition():
+    table, draw = seed_table(), np.random.default_rng(5)
+    answers = perturbed(table, np.full(500, 17), draw)
+    assert average_out(answers).count == 17
+
+
+def test_an_average_needs_answers():
+    with pytest.raises(InputError, match="at least one answer"):
+        average_out([])
+    with pytest.raises(InputError, match="confidence="):
+        queries_needed(seed_table(), (5,), 1.0)
+    with pytest.raises(InputError, match="at least one answer of at least one cell"):
+        recovery_probability(seed_table(), (), 5)
+
+
+def test_variance_and_small_counts_follow_from_published_tables():
+    draw = np.random.default_rng(6)
+    true = with_totals(draw.poisson(14, size=(3, 3, 60)))
+    found = hidden_parameters(published(perturbed(seed_table(), true, draw)))
+    assert found.equations > 100
+    assert found.variance == pytest.approx(2.25, rel=0.15)
+    small = with_totals(draw.poisson(0.7, size=(60, 60)))
+    shown = perturbed(seed_table(), small, draw)
+    assert hidden_parameters(published(shown)).missing == 2
+    assert hidden_parameters(published(perturbed(tiny_table(), small, draw))).missing == 0
+
+
+def test_a_table_without_large_counts_tells_no_variance():
+    found = hidden_parameters(published([4, 3, 1]))
+    assert np.isnan(found.variance)
+    assert found.equations == 0

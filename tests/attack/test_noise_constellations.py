@@ -1,0 +1,211 @@
+"""Small cells beside their total: against Bayes' theorem over all that is possible."""
+
+from collections import defaultdict
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from noise_tables import random_table, seed_table, tiny_table
+
+from diskret.attack import constellation_risk, keyed_constellation_risk
+from diskret.attack.noise.linear_keys import together_shown
+from diskret.cellkey import PerturbationTable
+from diskret.errors import InputError
+
+MODULUS = np.uint64(2**32)
+
+
+def shown(table, true):
+    """Published values → probability; a total of one part only is the same cell."""
+    cells = [*true, sum(true)]
+    if sum(value > 0 for value in true) == 1:
+        for noise in table.noise.tolist():
+            chance = table.probability(sum(true), noise)
+            if chance:
+                yield tuple(value + noise if value else 0 for value in cells), chance
+        return
+    for noises in product(table.noise.tolist(), repeat=len(cells)):
+        chance = 1.0
+        for cell, noise in zip(cells, noises, strict=True):
+            chance *= table.probability(cell, noise)
+        if chance:
+            yield tuple(c + v for c, v in zip(cells, noises, strict=True)), chance
+
+
+def risks_by_bayes(table, parts, up_to, certainty, prior=None):
+    """Risk of every constellation, by listing all true and all published values."""
+    largest = int(table.max_noise)
+    support = range(up_to + 2 * largest + 1)
+    weight = np.ones(len(support)) if prior is None else np.array(prior)[: len(support)]
+    posterior = [defaultdict(lambda: defaultdict(float)) for _ in range(parts + 1)]
+    chance_of = {}
+    for true in product(support, repeat=parts):
+        chance_of[true] = list(shown(table, true))
+        for values, chance in chance_of[true]:
+            for cell, value in enumerate([*true, sum(true)]):
+                posterior[cell][values][value] += chance * float(weight[list(true)].prod())
+    risks = {}
+    for true in product(range(up_to + 1), repeat=parts):
+        if not any(true) or list(true) != sorted(true):
+            continue
+        risk = 0.0
+        for values, chance in chance_of[true]:
+            for cell, value in enumerate([*true, sum(true)]):
+                of = posterior[cell][values]
+                if 1 <= value <= up_to and of[value] >= certainty * sum(of.values()) - 1e-15:
+                    risk += chance
+                    break
+        risks[true] = risk
+    return risks
+
+
+def as_dict(found):
+    return {c.parts: c.risk for c in found.constellations}
+
+
+@settings(max_examples=12)
+@given(st.integers(0, 10_000), st.sampled_from([1.0, 0.6]))
+def test_two_parts_are_those_of_bayes(seed, certainty):
+    table = random_table(np.random.default_rng(seed), largest=1, rows=3)
+    found = constellation_risk(table, up_to=2, certainty=certainty)
+    assert as_dict(found) == pytest.approx(risks_by_bayes(table, 2, 2, certainty), abs=1e-12)
+
+
+@pytest.mark.parametrize("certainty", [1.0, 0.7])
+def test_three_parts_are_those_of_bayes(certainty):
+    table = random_table(np.random.default_rng(5), largest=1, rows=3)
+    found = constellation_risk(table, parts=3, up_to=1, certainty=certainty)
+    assert as_dict(found) == pytest.approx(risks_by_bayes(table, 3, 1, certainty), abs=1e-12)
+
+
+def test_prior_is_that_of_bayes():
+    table = tiny_table()
+    prior = [9.0, 4.0, 2.0, 1.0, 0.5, 0.5, 0.5]
+    found = constellation_risk(table, up_to=2, certainty=0.8, prior=prior)
+    assert as_dict(found) == pytest.approx(risks_by_bayes(table, 2, 2, 0.8, prior), abs=1e-12)
+    uniform = constellation_risk(table, up_to=2, certainty=0.8)
+    assert as_dict(uniform) != pytest.approx(as_dict(found))
+
+
+def test_tiny_noise_gives_1_1_2_away():
+    table = tiny_table()
+    worst = constellation_risk(table).worst
+    positive = 1 - table.probability(1, -1)
+    # a total shown as 0 beside two parts that are not, or beside one: (x, 0 | 0) is no single cell
+    zero = table.probability(2, -2)
+    by_hand = zero * (positive**2 + 2 * positive * (1 - positive))
+    assert worst.parts == (1, 1)
+    assert worst.risk == pytest.approx(by_hand)
+    assert worst.risk > 0.05
+    assert worst.parts_shown == (1, 1)
+    assert worst.total_shown == 0
+    assert str(worst) == "(1, 1 | 2) → (1, 1 | 0)"
+
+
+def test_larger_noise_without_small_counts_keeps_certainty_rare():
+    found = constellation_risk(seed_table())
+    assert 0 < found.worst.risk < 0.0001
+    assert found.above == ()
+    # the total of four ones is shown as 0 beside four parts that are not
+    four = constellation_risk(seed_table(), parts=4, up_to=1)
+    assert four.worst.parts == (1, 1, 1, 1)
+    assert four.worst.risk >= 0.3125**4 * 0.087
+
+
+def test_what_is_likely_is_given_away_more_often_than_what_is_certain():
+    for table in (seed_table(), tiny_table()):
+        certain = as_dict(constellation_risk(table))
+        likely = as_dict(constellation_risk(table, certainty=0.9))
+        assert all(likely[parts] >= risk - 1e-12 for parts, risk in certain.items())
+        assert likely != certain
+
+
+@pytest.mark.parametrize("order", ["sorted", "shuffled"])
+def test_cells_are_shown_together_as_simulated_keys_say(order):
+    lookup = seed_table().lookup()
+    lookup = lookup if order == "sorted" else lookup.shuffled(seed=3)
+    draw = np.random.default_rng(1)
+    trials = 400_000
+    first, second = draw.integers(2**32, size=(2, trials), dtype=np.uint64)
+    for a, b in ((1, 1), (2, 3)):
+        expected = together_shown(lookup, a, b, 12, 16)
+        assert expected.sum() == pytest.approx(1)
+        values = [
+            count + lookup(np.full(trials, count), key)
+            for count, key in ((a, first), (b, second), (a + b, (first + second) % MODULUS))
+        ]
+        found = np.zeros(expected.shape)
+        np.add.at(found, tuple(values), 1 / trials)
+        error = np.sqrt(expected * (1 - expected) / trials)
+        assert (np.abs(found - expected) <= 5 * error + 1e-6).all()
+        assert (found[expected == 0] == 0).all()
+
+
+def test_any_two_cells_are_independent_but_not_all_three():
+    lookup = seed_table().lookup()
+    together = together_shown(lookup, 1, 2, 12, 16)
+    alone = [together.sum(axis=axes) for axes in ((1, 2), (0, 2), (0, 1))]
+    for axis, pair in enumerate([(1, 2), (0, 2), (0, 1)]):
+        expected = np.outer(alone[pair[0]], alone[pair[1]])
+        assert together.sum(axis=axis) == pytest.approx(expected, abs=1e-8)
+    independent = alone[0][:, None, None] * alone[1][None, :, None] * alone[2]
+    assert np.abs(together - independent).max() > 0.01
+
+
+def test_keys_give_away_at_least_what_probabilities_do():
+    # who knows the intervals, too, can tell more triples apart
+    lookup = tiny_table().lookup()
+    keyed = as_dict(keyed_constellation_risk(lookup))
+    assert keyed.keys() == as_dict(constellation_risk(lookup.table())).keys()
+    assert max(keyed.values()) > 0.01
+
+
+def test_keyed_risk_counts_what_only_one_truth_can_show():
+    lookup = tiny_table().lookup()
+    draw = np.random.default_rng(2)
+    trials = 100_000
+    first, second = draw.integers(2**32, size=(2, trials), dtype=np.uint64)
+    seen = defaultdict(set)
+    for a, b in product(range(6), repeat=2):
+        for values in np.argwhere(together_shown(lookup, a, b, 5, 7) > 0).tolist():
+            seen[tuple(values)].add((a, b))
+    one = np.ones(trials, dtype=np.int64)
+    values = np.column_stack(
+        [
+            one + lookup(one, first),
+            one + lookup(one, second),
+            2 * one + lookup(2 * one, (first + second) % MODULUS),
+        ]
+    )
+    given_away = np.array(
+        [
+            any(len({f(t) for t in seen[tuple(v)]}) == 1 for f in (lambda t: t[0], lambda t: t[1]))
+            or len({sum(t) for t in seen[tuple(v)]}) == 1
+            for v in values.tolist()
+        ]
+    ).mean()
+    risk = as_dict(keyed_constellation_risk(lookup, up_to=2))[1, 1]
+    assert abs(given_away - risk) < 4 * np.sqrt(risk * (1 - risk) / trials) + 1e-9
+
+
+def test_no_noise_gives_everything_away():
+    none = PerturbationTable(np.arange(2), np.array([0]), np.ones((2, 1)))
+    assert {c.risk for c in constellation_risk(none).constellations} == {1.0}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"parts": 1}, "parts= is 2 to 4"),
+        ({"up_to": 0}, "up_to="),
+        ({"certainty": 0.5}, "certainty="),
+        ({"limit": 2}, "limit="),
+        ({"prior": [-1, 2]}, "prior="),
+        ({"prior": [0] * 30}, "no cell has any"),
+    ],
+)
+def test_what_cannot_be_assessed_is_refused(options, message):
+    with pytest.raises(InputError, match=message):
+        constellation_risk(tiny_table(), **options)

@@ -1,0 +1,131 @@
+"""The assessment of a perturbation table says what the attacks find, in two languages."""
+
+import sys
+
+import numpy as np
+import pytest
+from noise_tables import seed_table, tiny_table
+
+import diskret as dk
+from diskret.attack import (
+    constellation_risk,
+    keyed_constellation_risk,
+    privacy_loss,
+    queries_needed,
+    recovery_probability,
+)
+from diskret.cellkey import PerturbationTable
+from diskret.errors import InputError
+
+
+def test_figures_are_those_of_the_attacks():
+    table = seed_table()
+    found = dk.assess(table.lookup(), queries=50)
+    assert found.constellations[1].worst.risk == pytest.approx(
+        constellation_risk(table, parts=3).worst.risk
+    )
+    assert found.keyed == keyed_constellation_risk(table.lookup())
+    assert found.answers == queries_needed(table, (7, 7))
+    assert found.recovered == pytest.approx(recovery_probability(table, (7, 7), 50))
+    assert found.privacy.delta(1) == pytest.approx(privacy_loss(table).delta(1))
+    rows = found.rows.to_pydict()
+    assert rows["count"] == list(range(8))
+    assert rows["stay"] == pytest.approx([1, 0, 0, 0.5, 0.5, 0.5, 0.5, 0.5])
+    assert rows["lowest"] == [0, -1, -2, -3, -4, -2, -3, -4]
+    assert rows["highest"] == [0, 3, 4, 4, 4, 4, 4, 4]
+    assert rows["variance"][1:] == pytest.approx([2.25] * 7, abs=2e-4)
+
+
+def test_a_good_table_is_accepted_and_a_tiny_one_is_not():
+    good = dk.assess(seed_table())
+    assert good.accepted
+    assert repr(good) == "Assessment(3 of 3 limits kept)"
+    tiny = dk.assess(tiny_table())
+    assert not tiny.accepted
+    line = tiny.lines()[2]
+    assert line.startswith("✗ 2 cells and their total: (1, 1 | 2) is published so that")
+    assert "e.g. (1, 1 | 2) → (1, 1 | 0). That is above the limit" in line
+    assert dk.assess(tiny_table(), limit=0.5).accepted
+
+
+def test_each_limit_of_the_office_can_refuse():
+    table = seed_table()
+    assert not dk.assess(table, certainty=0.9).accepted
+    assert not dk.assess(table, queries=200).accepted
+    assert dk.assess(table, queries=10).accepted
+    biased = PerturbationTable(
+        np.arange(2), np.arange(-1, 3), np.array([[0, 1, 0, 0], [0.3, 0.2, 0.2, 0.3]])
+    )
+    found = dk.assess(biased, limit=1)
+    assert not found.accepted
+    assert found.lines()[1] == "✗ The noise is biased: its mean is 0.500 for a count of 1."
+    assert found.answers is None
+
+
+def test_it_says_that_it_is_confidential_and_what_it_presupposes():
+    found = dk.assess(seed_table())
+    english, german = found.lines(), found.lines("de")
+    assert len(english) == len(german) == len(found.verdicts)
+    assert "Confidential" in english[0]
+    assert "Vertraulich" in german[0]
+    assert "same units always get the same noise" in english[-1]
+    assert "0,0087\N{NO-BREAK SPACE}%" in german[2]
+    with pytest.raises(InputError, match="language="):
+        found.lines("fr")
+
+
+def test_nothing_that_can_be_given_away_is_said_so():
+    noise = np.arange(-6, 7)
+    rows = np.zeros((14, 13))
+    for count in range(14):
+        rows[count, [6 + max(-count, -6), 6 + min(count, 6)]] += 0.5
+    rows[1:] = 0.5 * rows[1:] + 0.5 / 13 * (noise + np.arange(1, 14)[:, None] >= 0)
+    rows /= rows.sum(axis=1)[:, None]
+    found = dk.assess(PerturbationTable(np.arange(14), noise, rows), up_to=1, parts=(2,))
+    assert "no published values give a true value from 1 to 1 away" in found.lines()[2]
+
+
+def test_without_noise_all_is_told():
+    found = dk.assess(PerturbationTable(np.arange(2), np.array([0]), np.ones((2, 1))))
+    assert not found.accepted
+    assert found.answers == 1
+    assert "with probability 100.0\N{NO-BREAK SPACE}%" in found.lines()[2]
+
+
+def test_plots_show_the_limit_and_are_in_both_languages():
+    pytest.importorskip("matplotlib", reason="optional: matplotlib")
+    found = dk.assess(seed_table(), queries=100)
+    figures = found.figures("de")
+    assert list(figures) == ["constellations", "privacy", "averaging", "differencing"]
+    for name, figure in figures.items():
+        axes = figure.axes[0]
+        assert "vertraulich" in axes.get_title()
+        assert len(axes.lines) + len(axes.patches) > 0, name
+    limit = np.asarray(figures["constellations"].axes[0].lines[0].get_xdata())
+    assert limit[0] == 0.01
+    delta = np.asarray(figures["privacy"].axes[0].lines[0].get_ydata())
+    assert delta[0] == pytest.approx(found.privacy.delta(0))
+    assert "confidential" in found.figures()["privacy"].axes[0].get_title()
+    with pytest.raises(InputError, match="language="):
+        found.figures("fr")
+
+
+def test_plots_without_matplotlib_say_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(InputError, match="pip install"):
+        dk.assess(seed_table()).figures()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"queries": 0}, "queries="),
+        ({"parts": ()}, "parts="),
+        ({"parts": (9,)}, "parts="),
+        ({"confidence": 1.5}, "confidence="),
+        ({"limit": -1}, "limit="),
+    ],
+)
+def test_parameters_out_of_range_are_refused(options, message):
+    with pytest.raises(InputError, match=message):
+        dk.assess(seed_table(), **options)
