@@ -26,6 +26,7 @@ PUBLIC = [
     "rules",
     "suppress",
     "tabulate",
+    "utility",
     "write",
 ]
 
@@ -45,6 +46,7 @@ PROMISED = {
         "Sensitivity",
         "ZeroCells",
     },
+    "utility": {"Comparison", "compare"},
 }
 
 FOLDERS = sorted(

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from diskret import attack as attack
     from diskret import datasets as datasets
     from diskret import rules as rules
+    from diskret import utility as utility
     from diskret.attack import Attacker as Attacker
     from diskret.errors import DiskretError as DiskretError
     from diskret.hierarchy import Hierarchy as Hierarchy
@@ -48,10 +49,11 @@ __all__ = [
     "rules",
     "suppress",
     "tabulate",
+    "utility",
     "write",
 ]
 
-_MODULES = ("attack", "datasets", "rules")
+_MODULES = ("attack", "datasets", "rules", "utility")
 _HOME = {
     "Attacker": "attack",
     "DiskretError": "errors",
