@@ -92,6 +92,14 @@ def test_cells_that_change_places_across_a_tenth_have_moved():
     assert ranks(original, protected).moved == 0
 
 
+def test_equal_values_have_not_moved():
+    # the first five may be any of the first five tenths, before and after
+    assert ranks(np.arange(1, 11), np.array([3] * 5 + [6, 7, 8, 9, 10])).moved == 0
+    assert ranks(np.array([3] * 5 + [6, 7, 8, 9, 10]), np.arange(1, 11)).moved == 0
+    # but not any of the last ones
+    assert ranks(np.arange(1, 11), np.array([20] * 5 + [6, 7, 8, 9, 10])).moved == 1
+
+
 @given(SEEDS)
 def test_cramers_v_is_that_of_scipy(seed):
     random = np.random.default_rng(seed)

@@ -21,7 +21,8 @@ class Ranks:
     correlation
         Spearman's rank correlation, ties with their mean rank; NaN where all values are equal.
     moved
-        Share of cells that are in another tenth of the order than before.
+        Share of cells that are in another tenth of the order than before, however equal values
+        are ordered.
     """
 
     correlation: float
@@ -44,30 +45,28 @@ def ranks(original: NDArray[np.int64], protected: NDArray[np.int64]) -> Ranks:
     there = original != 0
     if not there.any():
         return Ranks(NAN, NAN)
-    before, after = mean_ranks(original[there]), mean_ranks(protected[there])
+    first, last = _places(original[there])
+    first_after, last_after = _places(protected[there])
+    elsewhere = (_tenth(last_after) < _tenth(first)) | (_tenth(first_after) > _tenth(last))
     return Ranks(
-        correlation=_correlation(before, after),
-        moved=float(np.mean(_tenth(before) != _tenth(after))),
+        correlation=_correlation(first + last, first_after + last_after),
+        moved=float(np.mean(elsewhere)),
     )
 
 
-def mean_ranks(values: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Ranks from 1 on; equal values have the mean of their ranks.
-
-    Examples
-    --------
-    >>> mean_ranks(np.array([5, 3, 5])).tolist()
-    [2.5, 1.0, 2.5]
-    """
+def _places(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """First and last place, from 0 on, that each value and those equal to it take in the order."""
     _, at, number = np.unique(values, return_inverse=True, return_counts=True)
-    return (np.cumsum(number) - (number - 1) / 2)[at]
+    behind = np.cumsum(number)
+    return (behind - number)[at], (behind - 1)[at]
 
 
-def _tenth(rank: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.floor((rank - 0.5) * _TENTHS / len(rank))
+def _tenth(place: NDArray[np.int64]) -> NDArray[np.int64]:
+    return place * _TENTHS // len(place)
 
 
-def _correlation(before: NDArray[np.float64], after: NDArray[np.float64]) -> float:
-    before, after = before - before.mean(), after - after.mean()
-    scale = np.sqrt(np.sum(before**2) * np.sum(after**2))
-    return float(np.sum(before * after) / scale) if scale else NAN
+def _correlation(before: NDArray[np.int64], after: NDArray[np.int64]) -> float:
+    """Of mean ranks, here doubled, so that they are whole."""
+    one, other = before - before.mean(), after - after.mean()
+    scale = np.sqrt(np.sum(one**2) * np.sum(other**2))
+    return float(np.sum(one * other) / scale) if scale else NAN
