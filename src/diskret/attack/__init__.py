@@ -7,7 +7,8 @@ code with the protection it judges.
 from diskret.attack.attacker import Attacker
 from diskret.attack.certificate import SuppressionCertificate, certify, targets_of
 from diskret.attack.equations import cell_name, neighbours
-from diskret.attack.examine import Examination, Targets, examine
+from diskret.attack.examination import Examination, Targets
+from diskret.attack.examine import examine
 from diskret.attack.explain import Explanations, explain
 from diskret.attack.intervals import ends_in_units, interval_columns, intervals
 from diskret.attack.knowledge import attacker_bounds
