@@ -193,6 +193,10 @@ def test_a_published_table_of_other_cells_is_refused(table):
     later = replace(table, vintage="2026")
     with pytest.raises(InputError, match="vintages differ"):
         dk.utility.compare(table, changed(later, rounded(later)))
+    women = replace(table, where=(("sex", ("f",)),))
+    with pytest.raises(InputError, match="filters differ"):
+        dk.utility.compare(table, changed(women, rounded(women)))
+    assert dk.utility.compare(women, changed(women, women.count)).deviations.mean == 0
 
 
 def test_tables_that_cannot_be_pooled_are_refused(table, sums):

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from diskret.engines.filters import as_codes
 from diskret.errors import InputError
 from diskret.tables import Published, Table
 from diskret.tables.dimension import describe
@@ -138,14 +139,18 @@ def _with_published(table: Table, published: Published, where: str) -> Pair:
     return Pair(table, np.where(shown, published.value, 0), shown)
 
 
-def _definition(table: Table | Published) -> dict[str, Any]:
-    measure = table.measure
-    known = isinstance(measure, str)
+def _definition(one: Table | Published) -> dict[str, Any]:
+    """What has to be the same for cells to be the same."""
+    if isinstance(one, Published):
+        measure, decimals, where = one.measure, one.decimals, one.where
+    else:
+        measure, decimals, where = one.measure.name, one.measure.decimals, as_codes(one.where)
     return {
-        "variables or codes": table.dimensions,
-        "measures": measure if known else measure.name,
-        "decimals": table.decimals if isinstance(table, Published) else table.measure.decimals,
-        "vintages": table.vintage,
+        "variables or codes": one.dimensions,
+        "measures": measure,
+        "decimals": decimals,
+        "vintages": one.vintage,
+        "filters": where,
     }
 
 
