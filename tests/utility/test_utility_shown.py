@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -110,8 +111,8 @@ def test_many_deviations_have_bins():
     cells = pa.table({"region": ["N", "S"], "sales": [12.5, 700.25]})
     table = dk.Table.from_cells(cells, by={"region": None}, value="sales", decimals=2)
     found = dk.utility.compare(table, [1000.0, 0.0, 700.0])
-    (axes,) = found.histogram().axes
-    assert sum(np.ptp(bar.get_path().vertices[:, 1]) > 0 for bar in axes.patches) == 3
+    bars: Any = found.histogram().axes[0].patches
+    assert sum(bar.get_height() for bar in bars) == 3
     assert any("Deviations" in line for line in found.tables())
 
 
