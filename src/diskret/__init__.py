@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from diskret import rules as rules
     from diskret import utility as utility
     from diskret.attack import Attacker as Attacker
+    from diskret.cellkey import Lookup as Lookup
+    from diskret.cellkey import MagnitudeNoise as MagnitudeNoise
+    from diskret.cellkey import PerturbationTable as PerturbationTable
     from diskret.errors import DiskretError as DiskretError
     from diskret.hierarchy import Hierarchy as Hierarchy
     from diskret.io import PostgresTable as PostgresTable
@@ -21,11 +24,14 @@ if TYPE_CHECKING:
     from diskret.tables import Perturbed as Perturbed
     from diskret.tables import Published as Published
     from diskret.tables import Table as Table
+    from diskret.workflow import PerturbedResult as PerturbedResult
     from diskret.workflow import Result as Result
     from diskret.workflow import derive as derive
+    from diskret.workflow import perturb as perturb
     from diskret.workflow import suppress as suppress
     from diskret.workflow import tabulate as tabulate
     from diskret.workflow.ledger import Ledger as Ledger
+    from diskret.workflow.record_keys import record_keys as record_keys
     from diskret.workflow.write import write as write
 
 __version__ = "0.1.0"
@@ -35,7 +41,11 @@ __all__ = [
     "DiskretError",
     "Hierarchy",
     "Ledger",
+    "Lookup",
+    "MagnitudeNoise",
+    "PerturbationTable",
     "Perturbed",
+    "PerturbedResult",
     "PostgresTable",
     "Published",
     "Result",
@@ -46,6 +56,8 @@ __all__ = [
     "attack",
     "datasets",
     "derive",
+    "perturb",
+    "record_keys",
     "rules",
     "suppress",
     "tabulate",
@@ -59,7 +71,11 @@ _HOME = {
     "DiskretError": "errors",
     "Hierarchy": "hierarchy",
     "Ledger": "workflow.ledger",
+    "Lookup": "cellkey",
+    "MagnitudeNoise": "cellkey",
+    "PerturbationTable": "cellkey",
     "Perturbed": "tables",
+    "PerturbedResult": "workflow",
     "PostgresTable": "io",
     "Published": "tables",
     "Result": "workflow",
@@ -67,6 +83,8 @@ _HOME = {
     "Sensitivity": "rules",
     "Table": "tables",
     "derive": "workflow",
+    "perturb": "workflow",
+    "record_keys": "workflow.record_keys",
     "suppress": "workflow",
     "tabulate": "workflow",
     "write": "workflow.write",

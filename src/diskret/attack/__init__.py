@@ -4,8 +4,11 @@ Works from `Published` alone, in code of its own: it shares no equations and no 
 code with the protection it judges.
 """
 
+from diskret.attack.adding_up import broken_sums
 from diskret.attack.attacker import Attacker
 from diskret.attack.certificate import SuppressionCertificate, certify, targets_of
+from diskret.attack.certify_cell_key import certify_cell_key
+from diskret.attack.certify_cell_key_sums import certify_cell_key_sums
 from diskret.attack.equations import cell_name, neighbours
 from diskret.attack.examination import Examination, Targets
 from diskret.attack.examine import examine
@@ -35,8 +38,11 @@ __all__ = [
     "Targets",
     "UnsafeSums",
     "attacker_bounds",
+    "broken_sums",
     "cell_name",
     "certify",
+    "certify_cell_key",
+    "certify_cell_key_sums",
     "ends_in_units",
     "examine",
     "explain",

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from diskret.cellkey import lookup
+from diskret.cellkey.admissible import admissible_counts, admissible_magnitudes
+from diskret.cellkey.maximum_entropy import VarianceRule, most_entropy
 from diskret.errors import InputError
 
 
@@ -32,6 +36,85 @@ class PerturbationTable:
     noise: NDArray[np.int64]
     probabilities: NDArray[np.float64]
     step: int = 1
+
+    @classmethod
+    def maximum_entropy(
+        cls,
+        max_noise: int,
+        variance: float,
+        small_counts: int = 0,
+        stay: float = 0.0,
+        monotone: bool | Sequence[bool] = True,
+        variance_rule: VarianceRule = "at_most",
+    ) -> PerturbationTable:
+        """The table for counts that says no more about the noise than what is asked of it.
+
+        Parameters
+        ----------
+        max_noise
+            Largest noise on either side, D ≥ 1.
+        variance
+            Of the noise, V, in every row.
+        small_counts
+            No count becomes 1, …, `small_counts`; 0: all may occur.
+        stay
+            Least probability that a count stays as it is, for counts above `small_counts`.
+        monotone
+            Whether the probabilities rise from the lowest noise up to no noise; one for all
+            rows, or one for each of the counts 1, 2, …
+        variance_rule
+            ``"at_most"``: V is a bound, as in the R package ptable; small counts may have
+            less. ``"exact"``: every row has V, or the table is refused.
+
+        Raises
+        ------
+        InputError
+            The variance is not possible; names the row that binds, and both bounds.
+
+        Examples
+        --------
+        >>> table = PerturbationTable.maximum_entropy(2, 1)
+        >>> table.probabilities[1].round(4).tolist()
+        [0.0, 0.3665, 0.3665, 0.1676, 0.0995]
+        >>> table.variances.round(3).tolist()
+        [0.0, 0.932, 1.0]
+        """
+        admissible = admissible_counts(max_noise, small_counts, stay, monotone)
+        probabilities = most_entropy(admissible, variance, variance_rule)
+        return cls(admissible.counts, admissible.noise, probabilities)
+
+    @classmethod
+    def for_magnitudes(
+        cls,
+        max_noise: int,
+        variance: float,
+        step: int = 2,
+        rows: Sequence[int] | None = None,
+        monotone: bool | Sequence[bool] = True,
+        variance_rule: VarianceRule = "at_most",
+    ) -> PerturbationTable:
+        """The table of largest entropy for values, with noise in steps of 1/`step`.
+
+        Parameters
+        ----------
+        max_noise, variance, monotone, variance_rule
+            As for `maximum_entropy`, in units of a contribution's own noise.
+        step
+            Noise comes in multiples of 1/`step`.
+        rows
+            How many such units a value holds, ascending from 1 to `max_noise`, of which these
+            two are the default. What lies between two rows is interpolated.
+
+        Examples
+        --------
+        >>> table = PerturbationTable.for_magnitudes(5, 1, step=2)
+        >>> table.counts.tolist(), round(table.probability(5, 0.5), 5)
+        ([0, 1, 5], 0.17603)
+        """
+        given = (1, max_noise) if rows is None and max_noise != 1 else rows or (1,)
+        admissible = admissible_magnitudes(max_noise, given, step, monotone)
+        probabilities = most_entropy(admissible, variance, variance_rule)
+        return cls(admissible.counts, admissible.noise, probabilities, step)
 
     def __repr__(self) -> str:
         return f"PerturbationTable({len(self.counts)} rows)"
@@ -68,3 +151,35 @@ class PerturbationTable:
         row = int(self.row(np.array(count)))
         at = np.flatnonzero(self.noise == noise * self.step)
         return float(self.probabilities[row, at[0]]) if len(at) else 0.0
+
+    def lookup(
+        self,
+        modulus: int = 2**32,
+        order: lookup.Order = "sorted",
+        seed: int | None = None,
+    ) -> lookup.Lookup:
+        """Which noise each cell key means: intervals as long as the probabilities say.
+
+        Parameters
+        ----------
+        modulus
+            Of the cell keys. With a small one (256) probabilities hold only to 1/modulus;
+            `Lookup.table` shows which ones are really used.
+        order
+            ``"sorted"``: by noise, as in most programs. ``"shuffled"``: in secret order, so
+            that a large key does not mean a large noise.
+        seed
+            Of the secret order; None: from the office's own key.
+
+        Examples
+        --------
+        >>> table = PerturbationTable(
+        ...     np.array([0, 1]), np.array([-1, 0, 1]), np.array([[0, 1, 0], [0.3, 0.4, 0.3]])
+        ... )
+        >>> table.lookup(modulus=10).bounds.tolist()
+        [[10, 10, 10], [3, 7, 10]]
+        """
+        if order not in ("sorted", "shuffled"):
+            raise InputError(f"order must be 'sorted' or 'shuffled', not {order!r}")
+        found = lookup.lookup_of(self, modulus)
+        return found if order == "sorted" else found.shuffled(seed)

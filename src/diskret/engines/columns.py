@@ -130,7 +130,11 @@ def record_key(column: Column, modulus: int) -> Reading:
     if not 1 <= modulus <= INT64:
         raise InputError(f"the modulus of record keys is {modulus}; it must be from 1 to 2^63 - 1")
     problem = f"record keys that are no whole numbers from 0 to {modulus - 1:,} in {column.name!r}"
-    return _whole(column, 1, (0, modulus - 1), problem, "state the modulus the keys were made with")
+    remedy = (
+        "state the modulus the keys were made with; decimals in [0, 1) become whole numbers by "
+        "diskret.keys.scaled_keys, with the modulus 10**digits"
+    )
+    return _whole(column, 1, (0, modulus - 1), problem, remedy)
 
 
 def _whole(

@@ -1,6 +1,14 @@
 """Secret keys and seeds of the office."""
 
 from diskret.keys.numbers import keyed_numbers
+from diskret.keys.records import derive_record_keys, draw_record_keys, members_keys, scaled_keys
 from diskret.keys.secret import SecretKeys
 
-__all__ = ["SecretKeys", "keyed_numbers"]
+__all__ = [
+    "SecretKeys",
+    "derive_record_keys",
+    "draw_record_keys",
+    "keyed_numbers",
+    "members_keys",
+    "scaled_keys",
+]

@@ -1,9 +1,19 @@
-"""The public verbs: tabulate, recode, suppress, write, verify, audit."""
+"""The public verbs: tabulate, recode, suppress, perturb, write, verify, audit."""
 
 from diskret.workflow import derive
+from diskret.workflow.perturb import perturb
+from diskret.workflow.perturbed_result import PerturbedResult
 from diskret.workflow.recode_assistant import recode_candidates
 from diskret.workflow.result import Result
 from diskret.workflow.suppress import suppress
 from diskret.workflow.tabulate import tabulate
 
-__all__ = ["Result", "derive", "recode_candidates", "suppress", "tabulate"]
+__all__ = [
+    "PerturbedResult",
+    "Result",
+    "derive",
+    "perturb",
+    "recode_candidates",
+    "suppress",
+    "tabulate",
+]

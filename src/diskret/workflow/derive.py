@@ -14,14 +14,15 @@ from typing import Any
 from diskret.errors import InputError
 from diskret.io import FrameKind
 from diskret.tables import Derived, Published, Table
+from diskret.workflow.perturbed_result import PerturbedResult
 from diskret.workflow.result import Result
 
 __all__ = ["growth", "index", "mean", "share"]
 
 
 def mean(
-    total: Result | Published,
-    count: Result | Published,
+    total: Result | PerturbedResult | Published,
+    count: Result | PerturbedResult | Published,
     *,
     name: str | None = None,
     decimals: int = 1,
@@ -65,8 +66,8 @@ def mean(
 
 
 def share(
-    part: Result | Published,
-    of: str | Sequence[str] | Result | Published,
+    part: Result | PerturbedResult | Published,
+    of: str | Sequence[str] | Result | PerturbedResult | Published,
     *,
     name: str | None = None,
     decimals: int = 1,
@@ -118,8 +119,8 @@ def share(
 
 
 def growth(
-    now: Result | Published,
-    before: Result | Published,
+    now: Result | PerturbedResult | Published,
+    before: Result | PerturbedResult | Published,
     *,
     name: str | None = None,
     decimals: int = 1,
@@ -163,7 +164,7 @@ def growth(
 
 
 def index(
-    series: Sequence[Result | Published],
+    series: Sequence[Result | PerturbedResult | Published],
     base: str,
     *,
     name: str | None = None,
@@ -206,7 +207,7 @@ def _published(figure: str, *given: Any) -> tuple[tuple[Published, ...], FrameKi
     tables: list[Published] = []
     kinds: list[FrameKind] = []
     for one in given:
-        if isinstance(one, Result):
+        if isinstance(one, Result | PerturbedResult):
             tables.append(one.published)
             kinds.append(one.table.frame_kind)
         elif isinstance(one, Published):
@@ -220,6 +221,6 @@ def _published(figure: str, *given: Any) -> tuple[tuple[Published, ...], FrameKi
             what = one.kind if isinstance(one, Derived) else type(one).__name__
             raise InputError(
                 f"a {figure} is made of published sums and counts, not of {what!r}; give results "
-                "of suppress(), or tables read with Published.read()"
+                "of suppress() or perturb(), or tables read with Published.read()"
             )
     return tuple(tables), (kinds or ["pyarrow"])[0]

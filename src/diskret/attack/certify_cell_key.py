@@ -1,0 +1,321 @@
+"""The certificate of counts that the cell key method changed: checked in code of its own."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diskret.attack.noise_certificate import NoiseCertificate, Statement
+from diskret.errors import ProofError
+from diskret.tables import Published, Table
+from diskret.tables.dimension import describe
+
+_EXAMPLES = 3
+#: So many cells at a time are compared with the intervals of their rows.
+_BLOCK = 2**16
+#: Mean noise of a row that still counts as none: intervals of 256 keys miss 0 by about so much.
+NO_MEAN = 0.005
+
+
+class Intervals(Protocol):
+    """Which noise each cell key means: rows, their upper bounds and their noise."""
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """What the rows stand for, ``(rows,)``."""
+        ...
+
+    @property
+    def modulus(self) -> int:
+        """Of the cell keys."""
+        ...
+
+    @property
+    def bounds(self) -> NDArray[np.uint64]:
+        """Upper bounds of the intervals of each row, ``(rows, k)``."""
+        ...
+
+    @property
+    def noise(self) -> NDArray[np.int64]:
+        """Noise of each interval in units of 1/`step`, ``(rows, k)``."""
+        ...
+
+    @property
+    def step(self) -> int:
+        """Noise values are multiples of 1/`step`."""
+        ...
+
+    @property
+    def reuse(self) -> int:
+        """Counts beyond the last row take the last so many rows in turn."""
+        ...
+
+
+#: What holds for all cell key noise, and what nobody should expect of it.
+CONSISTENT = Statement(
+    "The same cell has the same value in every table that was made from the same records with the "
+    "same keys.",
+    "Dasselbe Tabellenfeld hat in jeder Tabelle, die aus denselben Einzeldaten mit denselben "
+    "Schlüsseln entstand, denselben Wert.",
+)
+UNBIASED = Statement(
+    "Values are changed at random, on average neither up nor down.",
+    "Die Werte sind zufällig verändert, im Mittel weder nach oben noch nach unten.",
+)
+NOT_ADDITIVE = Statement(
+    "The table is not additive: totals need not be the sum of their parts.",
+    "Die Tabelle ist nicht additiv: Summen müssen nicht die Summe ihrer Teile sein.",
+)
+NO_INTERVAL = Statement(
+    "No interval is claimed for true values: how far they can be from published ones is "
+    "confidential.",
+    "Für wahre Werte wird kein Intervall zugesichert: Wie weit sie von den veröffentlichten "
+    "abweichen können, ist vertraulich.",
+)
+ZEROS = Statement(
+    "A published 0 need not be a true one.",
+    "Eine veröffentlichte 0 muss keine wahre Null sein.",
+)
+BIASED = Statement(
+    "It is not claimed that values are changed by 0 on average.",
+    "Es wird nicht zugesichert, dass sich die Veränderungen im Mittel aufheben.",
+)
+
+
+def certify_cell_key(
+    table: Table,
+    published: Published,
+    intervals: Intervals,
+    *,
+    counted: NDArray[np.int64],
+    weighted: bool = False,
+    threshold: int | None = None,
+) -> NoiseCertificate:
+    """Check every claim about perturbed counts on published and true values.
+
+    Parameters
+    ----------
+    table
+        The original table with its key sums. Confidential.
+    published
+        The perturbed table.
+    intervals
+        The noise of each count and cell key. Confidential.
+    counted
+        The true numbers of counted units, shape of the table.
+    weighted
+        Whether values are counts times the mean weight of those counted.
+    threshold
+        Values below it, in scaled units, are withheld; None: none is. Confidential.
+
+    Raises
+    ------
+    ProofError
+        Published values are not those that counts and keys demand; a count of 0 became another
+        number; a small number is shown that the intervals rule out; two cells of the same count
+        and key were changed differently; the noise is larger than the largest; or what is withheld
+        is not what lies below the threshold. Says how many cells.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from dataclasses import replace
+    >>> from types import SimpleNamespace
+    >>> from diskret.tables.noise import Noise, published_with
+    >>> cells = pa.table({"region": ["N", "S"], "firms": [7, 0]})
+    >>> table = Table.from_cells(cells, by={"region": None}, count="firms")
+    >>> table = replace(table, key_sum=np.array([3, 3, 0], np.uint64), key_modulus=4)
+    >>> bounds = np.array([[4, 4], [2, 4]], dtype=np.uint64)
+    >>> known = SimpleNamespace(counts=np.array([0, 1]), modulus=4, bounds=bounds,
+    ...     noise=np.array([[0, 0], [-1, 1]]), step=1, reuse=1)
+    >>> noise = Noise.of(np.array([8, 8, 0]))
+    >>> shown = published_with(table, noise, name="firms", changed="cell_key")
+    >>> certificate = certify_cell_key(table, shown, known, counted=table.count)
+    >>> certificate.figures["max_noise"]
+    1
+    """
+    keys = keys_of(table, published, intervals.modulus)
+    shown = ~(published.suppressed | published.empty)
+    value = counted + interval_noise(intervals, counted, keys)
+    if weighted:
+        value = _times_mean_weight(value, counted, table.measure.sum, published.rounding)
+    largest, ruled_out = int(np.abs(intervals.noise[_possible(intervals)]).max()), 0
+
+    def refuse(wrong: NDArray[np.bool_], what: str) -> None:
+        refuse_cells(table, published, wrong, what)
+
+    refuse(shown & (counted == 0) & (published.value != 0), "are empty but shown as a number")
+    if not weighted:
+        ruled_out = _ruled_out(intervals)
+        small = shown & (published.value >= 1) & (published.value <= ruled_out)
+        refuse(small, "show a small number that the perturbation table rules out")
+        far = shown & (np.abs(published.value - counted) > largest)
+        refuse(far, "are farther from the truth than the largest noise")
+        unlike = _unlike(counted, keys, published.value, shown)
+        refuse(unlike, "were changed otherwise than cells with the same count and key")
+    refuse(shown & (published.value != value), "are not the counts plus the noise of their keys")
+    low = np.zeros_like(shown) if threshold is None else value < threshold
+    refuse(
+        (low != published.suppressed) & ~published.empty,
+        "are withheld for another reason than what would be published",
+    )
+    means, variances = row_moments(intervals)
+    unbiased = bool(np.abs(means).max() <= NO_MEAN)
+    return NoiseCertificate(
+        published=published,
+        claimed=(CONSISTENT, *((UNBIASED,) if unbiased else ())),
+        not_claimed=(NOT_ADDITIVE, NO_INTERVAL, ZEROS, *(() if unbiased else (BIASED,))),
+        checked=_checked(published, largest, ruled_out, variances),
+        figures={
+            "max_noise": largest,
+            "smallest_positive": ruled_out + 1,
+            "counts": intervals.counts.tolist(),
+            "means": [round(float(mean), 9) for mean in means],
+            "variances": [round(float(variance), 9) for variance in variances],
+        },
+    )
+
+
+def interval_noise(
+    intervals: Intervals, count: NDArray[np.int64], key: NDArray[np.uint64]
+) -> NDArray[np.int64]:
+    """The noise of each count and key, in units of 1/`step`: the row, then the interval.
+
+    The interval is as many places to the right as there are upper bounds that are not greater
+    than the key.
+    """
+    flat, keys = count.ravel(), key.ravel()
+    row = _row(intervals, flat)
+    noise = np.empty(len(flat), dtype=np.int64)
+    for start in range(0, len(flat), _BLOCK):
+        part = slice(start, start + _BLOCK)
+        passed = (intervals.bounds[row[part]] <= keys[part, None]).sum(axis=1)
+        noise[part] = intervals.noise[row[part], passed]
+    return noise.reshape(count.shape)
+
+
+def row_moments(intervals: Intervals) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Mean and variance of the noise of each row, as its intervals of whole keys realise them."""
+    share = _widths(intervals) / intervals.modulus
+    noise = intervals.noise / intervals.step
+    means = (share * noise).sum(axis=1)
+    return means, (share * noise**2).sum(axis=1) - means**2
+
+
+def keys_of(table: Table, published: Published, modulus: int) -> NDArray[np.uint64]:
+    """The cell keys of a table, which must belong to the perturbation table.
+
+    Raises
+    ------
+    ProofError
+        There are none, or they have another modulus.
+    """
+    if table.key_sum is None or table.key_modulus != modulus:
+        raise ProofError(
+            f"the cell keys of {published.name!r} do not belong to the perturbation table; nothing "
+            "is published"
+        )
+    return table.key_sum
+
+
+def refuse_cells(table: Table, published: Published, wrong: NDArray[np.bool_], what: str) -> None:
+    """Refuse a table in which something does not hold for some cells.
+
+    Raises
+    ------
+    ProofError
+        Says for how many, with examples.
+    """
+    cells = np.flatnonzero(wrong)
+    if len(cells):
+        named = "; ".join(describe(table.dimensions, int(cell)) for cell in cells[:_EXAMPLES])
+        raise ProofError(
+            f"{len(cells):,} cells of {published.name!r} {what} ({named}); nothing is published"
+        )
+
+
+def _row(intervals: Intervals, count: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The row of each count; beyond the last one the last `reuse` in turn."""
+    last = int(intervals.counts[-1])
+    again = last - intervals.reuse + 1 + (count - last - 1) % intervals.reuse
+    return np.searchsorted(intervals.counts, np.where(count > last, again, count))
+
+
+def _widths(intervals: Intervals) -> NDArray[np.uint64]:
+    return np.diff(intervals.bounds, axis=1, prepend=np.uint64(0))
+
+
+def _possible(intervals: Intervals) -> NDArray[np.bool_]:
+    """Intervals that a key can fall into."""
+    return _widths(intervals) > 0
+
+
+def _ruled_out(intervals: Intervals) -> int:
+    """The largest number that no count from 1 to it can become; 0 if 1 can."""
+    # counts beyond these stay greater than the last row, whatever their noise
+    count = np.arange(1, int(intervals.counts[-1] + np.abs(intervals.noise).max()) + 1)
+    row = _row(intervals, count)
+    target = count[:, None] + intervals.noise[row]
+    positive = target[_possible(intervals)[row] & (target > 0)]
+    return int(positive.min(initial=1 + int(intervals.counts[-1]))) - 1
+
+
+def _unlike(
+    count: NDArray[np.int64],
+    key: NDArray[np.uint64],
+    value: NDArray[np.int64],
+    shown: NDArray[np.bool_],
+) -> NDArray[np.bool_]:
+    """Cells whose value differs from that of the cell before with the same count and key."""
+    at = np.flatnonzero(shown)
+    counts, keys, values = (array.ravel()[at] for array in (count, key, value))
+    order = np.lexsort((keys, counts))
+    same = (np.diff(counts[order]) == 0) & (keys[order][1:] == keys[order][:-1])
+    unlike = np.zeros(count.size, dtype=bool)
+    unlike[at[order[1:][same & (np.diff(values[order]) != 0)]]] = True
+    return unlike.reshape(count.shape)
+
+
+def _times_mean_weight(
+    perturbed: NDArray[np.int64],
+    count: NDArray[np.int64],
+    weights: NDArray[np.int64],
+    unit: int,
+) -> NDArray[np.int64]:
+    """Perturbed counts times mean weights, to the nearest unit, in Python's own integers."""
+    filled = count > 0
+    up = perturbed[filled].astype(object) * weights[filled]
+    down = count[filled].astype(object) * unit
+    value = np.zeros(count.shape, dtype=np.int64)
+    value[filled] = ((2 * up + down) // (2 * down) * unit).astype(np.int64)
+    return value
+
+
+def _checked(
+    published: Published, largest: int, ruled_out: int, variances: NDArray[np.float64]
+) -> tuple[Statement, ...]:
+    cells = published.value.size
+    shown = cells - int((published.suppressed | published.empty).sum())
+    low, high = float(variances[1:].min(initial=9e9)), float(variances[1:].max(initial=0.0))
+    small_en = f"no published value is 1 to {ruled_out}; " if ruled_out else ""
+    small_de = f"kein veröffentlichter Wert ist 1 bis {ruled_out}; " if ruled_out else ""
+    return (
+        Statement(
+            f"{shown:,} published values of {cells:,} cells were computed again from counts and "
+            "keys, and agree.",
+            f"{shown:,} veröffentlichte Werte von {cells:,} Feldern wurden aus Fallzahlen und "
+            "Schlüsseln neu berechnet und stimmen überein.",
+        ),
+        Statement(
+            f"Noise is at most {largest}; {small_en}empty cells are shown as 0.",
+            f"Die Veränderung beträgt höchstens {largest}; {small_de}leere Felder zeigen 0.",
+        ),
+        Statement(
+            f"The variance of the noise is {low:.4g} to {high:.4g} by row of the perturbation "
+            "table, as the intervals of whole keys realise it.",
+            f"Die Varianz der Veränderung ist je Zeile der Überlagerungsmatrix {low:.4g} bis "
+            f"{high:.4g}, wie die ganzzahligen Schlüsselintervalle sie ergeben.",
+        ),
+    )

@@ -1,0 +1,170 @@
+"""Which noise a perturbation table may have, and what variance that allows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+
+from diskret.errors import InputError
+
+
+@dataclass(frozen=True, eq=False)
+class Admissible:
+    """What every row of a perturbation table has to satisfy, besides a mean of 0.
+
+    Parameters
+    ----------
+    counts
+        What the rows stand for, the first of them 0; shape ``(rows,)``, int64.
+    noise
+        Noise values of the table, ascending, in units of 1/`step`; shape ``(m,)``, int64.
+    allowed
+        Which of them a row may have; shape ``(rows, m)``, bool.
+    stay
+        Least probability of no noise; shape ``(rows,)``, float64.
+    monotone
+        Rows whose probabilities must not fall from the lowest noise up to no noise;
+        shape ``(rows,)``, bool.
+    step
+        Noise values are multiples of 1/`step`.
+    """
+
+    counts: NDArray[np.int64]
+    noise: NDArray[np.int64]
+    allowed: NDArray[np.bool_]
+    stay: NDArray[np.float64]
+    monotone: NDArray[np.bool_]
+    step: int = 1
+
+    def variance_bounds(self) -> NDArray[np.float64]:
+        """Least and largest variance of each row, shape ``(rows, 2)``.
+
+        A linear programme over the probabilities of the row: sum 1, mean 0, `stay`,
+        `monotone`; its objective is the variance.
+        """
+        return np.array([self._bounds(row) for row in range(len(self.counts))])
+
+    def least_variance(self) -> NDArray[np.float64]:
+        """Least variance of each row, shape ``(rows,)``; inf where no mean of 0 is possible.
+
+        0 where a row may leave its count as it is, else the product of the nearest noise on
+        both sides: i · (small_counts + 1 - i) for counts.
+        """
+        size = np.where(self.allowed, np.abs(self.noise) / self.step, np.inf)
+        below = size[:, self.noise <= 0].min(axis=1)
+        above = size[:, self.noise >= 0].min(axis=1)
+        with np.errstate(invalid="ignore"):
+            return np.where((below == 0) | (above == 0), 0.0, below * above)
+
+    def _bounds(self, row: int) -> tuple[float, float]:
+        values = self.noise[self.allowed[row]] / self.step
+        equal = np.array([np.ones(len(values)), values])
+        lowest = np.where(values == 0, self.stay[row], 0.0)
+        left = np.flatnonzero(values <= 0)[:-1] if self.monotone[row] else np.empty(0, np.int64)
+        falls = np.zeros((len(left), len(values)))
+        falls[np.arange(len(left)), left] = 1
+        falls[np.arange(len(left)), left + 1] = -1
+        found: list[float] = []
+        for sign in (1, -1):
+            answer = linprog(
+                sign * values**2,
+                A_ub=falls,
+                b_ub=np.zeros(len(left)),
+                A_eq=equal,
+                b_eq=[1, 0],
+                bounds=np.column_stack([lowest, np.ones(len(values))]),
+            )
+            if answer.status != 0:
+                raise unbalanced(int(self.counts[row]))
+            found.append(sign * float(answer.fun))
+        return found[0] + 0.0, found[1]
+
+
+def admissible_counts(
+    max_noise: int, small_counts: int, stay: float, monotone: bool | Sequence[bool]
+) -> Admissible:
+    """What may happen to counts: never below 0, never to 1, …, `small_counts`.
+
+    Raises
+    ------
+    InputError
+        A parameter is out of its range, or there are not as many `monotone` as rows.
+    """
+    check_whole(max_noise, "max_noise", 1)
+    check_whole(small_counts, "small_counts", 0)
+    if not 0 <= stay < 1:
+        raise InputError(f"stay is a probability of at least 0 and below 1, not {stay}")
+    counts = np.arange(max_noise + (small_counts + 2 if small_counts else 1))
+    noise = np.arange(-max_noise, max_noise + 1)
+    target = counts[:, None] + noise
+    allowed = (target == 0) | (target > small_counts)
+    stays = np.where(counts > small_counts, stay, 0.0)
+    return _admissible(counts, noise, allowed, stays, monotone, 1)
+
+
+def admissible_magnitudes(
+    max_noise: int, rows: Sequence[int], step: int, monotone: bool | Sequence[bool]
+) -> Admissible:
+    """What may happen to multiples of a contribution's noise: the total never falls below 0.
+
+    Raises
+    ------
+    InputError
+        A parameter is out of its range, or `rows` lack 1 or `max_noise`.
+    """
+    check_whole(max_noise, "max_noise", 1)
+    check_whole(step, "step", 1)
+    for row in rows:
+        check_whole(row, "a row", 1)
+    if sorted(set(rows)) != list(rows) or rows[0] != 1 or rows[-1] != max_noise:
+        raise InputError(
+            f"rows must ascend from 1 to the largest noise, {max_noise}; they are "
+            f"{', '.join(str(row) for row in rows)}"
+        )
+    counts = np.array([0, *rows])
+    noise = np.arange(-max_noise * step, max_noise * step + 1)
+    allowed = counts[:, None] * step + noise >= 0
+    return _admissible(counts, noise, allowed, np.zeros(len(counts)), monotone, step)
+
+
+def check_whole(number: object, name: str, least: int) -> None:
+    """A parameter is a whole number.
+
+    Raises
+    ------
+    InputError
+        It is none, or too small.
+    """
+    if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < least:
+        raise InputError(f"{name} must be a whole number of at least {least}, not {number!r}")
+
+
+def unbalanced(count: int) -> InputError:
+    """No admissible noise of a row has mean 0."""
+    return InputError(
+        f"no noise with mean 0 is admissible in row {count}: what it may become lies on one side, "
+        "or too far away; raise max_noise, or lower small_counts or stay"
+    )
+
+
+def _admissible(
+    counts: NDArray[np.int64],
+    noise: NDArray[np.int64],
+    allowed: NDArray[np.bool_],
+    stay: NDArray[np.float64],
+    monotone: bool | Sequence[bool],
+    step: int,
+) -> Admissible:
+    allowed[0] = noise == 0
+    one = isinstance(monotone, bool)
+    rows = [monotone] * (len(counts) - 1) if one else list(monotone)
+    if len(rows) != len(counts) - 1:
+        raise InputError(
+            f"monotone= holds {len(rows)} values; there are {len(counts) - 1} rows besides that of "
+            "0: give one for each, or a single one for all"
+        )
+    return Admissible(counts, noise, allowed, stay, np.array([False, *rows]), step)

@@ -1,0 +1,132 @@
+"""Counts with noise that the cell key chooses, and weighted counts that follow them."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diskret.cellkey.lookup import Lookup
+from diskret.errors import InputError
+
+_FITS = 2**62
+
+
+def perturbed_counts(
+    count: NDArray[np.int64], key: NDArray[np.uint64], lookup: Lookup
+) -> NDArray[np.int64]:
+    """Counts plus the noise of their cell keys; 0 stays 0.
+
+    Parameters
+    ----------
+    count
+        Numbers of counted units, int64, any shape.
+    key
+        Sums of their record keys modulo `lookup.modulus`, uint64, the same shape.
+    lookup
+        Which noise each key means.
+
+    Returns
+    -------
+    numpy.ndarray
+        int64, the same shape.
+
+    Raises
+    ------
+    InputError
+        The noise is not in whole numbers, or a count would fall below 0.
+
+    References
+    ----------
+    Fraser and Wooton (2006), "A proposed method for confidentialising tabular output to protect
+    against differencing", Monographs of official statistics, Eurostat.
+
+    Examples
+    --------
+    Three persons with the keys 0.9, 0.3 and 0.6 have the cell key 0.8:
+
+    >>> bounds = np.array([[10, 10, 10], [3, 7, 10]], dtype=np.uint64)
+    >>> lookup = Lookup(np.array([0, 1]), 10, bounds, np.array([[0, 0, 0], [-1, 0, 1]]))
+    >>> perturbed_counts(np.array([3, 0]), np.array([18 % 10, 0], np.uint64), lookup).tolist()
+    [4, 0]
+    """
+    if lookup.step != 1:
+        raise InputError(
+            f"this perturbation table has noise in steps of 1/{lookup.step}, for sums; counts need "
+            "one in whole numbers"
+        )
+    value = count + lookup(count, key)
+    below = int((value < 0).sum())
+    if below:
+        raise InputError(
+            f"the perturbation table takes {below:,} counts below 0; its noise for a count of i "
+            "must be at least -i"
+        )
+    return value
+
+
+def weighted_counts(
+    count: NDArray[np.int64],
+    perturbed: NDArray[np.int64],
+    weights: NDArray[np.int64],
+    unit: int,
+) -> NDArray[np.int64]:
+    """Perturbed counts times the mean weight of those counted, rounded half a unit upwards.
+
+    Parameters
+    ----------
+    count, perturbed
+        True and perturbed numbers of counted units, int64, same shape.
+    weights
+        Sums of their weights, scaled integers, same shape.
+    unit
+        Scaled units that the result is a multiple of.
+
+    Returns
+    -------
+    numpy.ndarray
+        Scaled integers, int64, same shape; 0 where nobody is counted.
+
+    Examples
+    --------
+    Three persons stand for 37.0; their count is published as 4, so 4 · 37/3 = 49.3 is:
+
+    >>> counts = np.array([3]), np.array([4])
+    >>> weighted_counts(*counts, np.array([370]), unit=1).tolist()
+    [493]
+    >>> weighted_counts(*counts, np.array([370]), unit=10).tolist()
+    [490]
+    """
+    divisor = np.maximum(count, 1)
+    noise = np.where(count > 0, perturbed - count, 0)
+    most = int(np.abs(noise).max(initial=0)) * int(np.abs(weights).max(initial=0))
+    if most < _FITS:
+        whole, rest = np.divmod(noise * weights, divisor)
+    else:  # more than 64 bits on the way: Python's own integers
+        whole, rest = (
+            part.astype(np.int64)
+            for part in np.divmod(noise.astype(object) * weights, divisor.astype(object))
+        )
+    return rounded_up(weights + whole, 2 * rest >= divisor, unit)
+
+
+def rounded_up(whole: NDArray[np.int64], half: NDArray[np.bool_], unit: int) -> NDArray[np.int64]:
+    """The nearest multiple of a unit, half a unit upwards.
+
+    Parameters
+    ----------
+    whole
+        Values without their fraction (floor), int64.
+    half
+        Whether the fraction is a half or more.
+    unit
+        The result is a multiple of it.
+
+    Examples
+    --------
+    >>> rounded_up(np.array([14, 15]), np.array([True, False]), 10).tolist()
+    [10, 20]
+    >>> rounded_up(np.array([2, 2]), np.array([True, False]), 1).tolist()
+    [3, 2]
+    """
+    # half an odd unit ends in a half itself, which the fraction may fill up
+    return (whole + unit // 2 + (half & (unit % 2 == 1))) // unit * unit

@@ -1,0 +1,104 @@
+"""Cells that a user names by their codes, or by an array."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from diskret.errors import InputError
+from diskret.io import to_arrow
+from diskret.io.columns import column, scaled_integers
+from diskret.tables.from_cells import locate
+from diskret.tables.table import Table
+
+
+def named_cells(table: Table, given: Any, option: str) -> NDArray[np.bool_]:
+    """Which cells are named, shape of the table.
+
+    Parameters
+    ----------
+    table
+        The table.
+    given
+        A frame with the code columns, one row a cell; or a bool array of the table's shape; None:
+        no cell.
+    option
+        Name of the option, for errors.
+
+    Raises
+    ------
+    InputError
+        An array of another kind or shape; a frame that lacks a column or names a cell twice.
+    HierarchyError
+        A code is not in its tree.
+
+    Examples
+    --------
+    >>> cells = pa.table({"region": ["N", "S"], "firms": [4, 3]})
+    >>> table = Table.from_cells(cells, by={"region": None}, count="firms")
+    >>> named_cells(table, pa.table({"region": ["S"]}), "structural_zeros").tolist()
+    [False, False, True]
+    """
+    if given is None:
+        return np.zeros(table.shape, dtype=bool)
+    if isinstance(given, np.ndarray):
+        if given.dtype != bool or given.shape != table.shape:
+            raise InputError(f"{option}= must be a bool array of shape {table.shape} or a frame")
+        return given
+    mask = np.zeros(table.shape, dtype=bool)
+    mask.ravel()[_located(table, to_arrow(given)[0])] = True
+    return mask
+
+
+def named_keys(table: Table, given: Any, modulus: int) -> tuple[NDArray[np.uint64], Any]:
+    """The key of each cell, uint64, and which cells have one, both in the shape of the table.
+
+    Parameters
+    ----------
+    table
+        The table.
+    given
+        A frame with the code columns and one further column, the keys; one row a cell.
+    modulus
+        Keys are whole numbers in ``[0, modulus)``.
+
+    Raises
+    ------
+    InputError
+        The frame has not exactly one further column, names a cell twice, or holds keys that are
+        no whole numbers in the range; says how many.
+
+    Examples
+    --------
+    >>> cells = pa.table({"region": ["N", "S"], "firms": [4, 3]})
+    >>> table = Table.from_cells(cells, by={"region": None}, count="firms")
+    >>> keys = pa.table({"region": ["Total", "N", "S"], "key": [93, 61, 32]})
+    >>> named_keys(table, keys, 256)[0].tolist()
+    [93, 61, 32]
+    """
+    frame: pa.Table = to_arrow(given)[0]
+    codes = [d.name for d in table.dimensions]
+    others = [name for name in frame.column_names if name not in codes]
+    if len(others) != 1:
+        raise InputError(
+            f"cell_keys= is a frame with the codes of {', '.join(codes)} and one column of keys; "
+            f"it has {', '.join(map(repr, frame.column_names))}"
+        )
+    at = _located(table, frame)
+    keys = scaled_integers(column(frame, others[0]), others[0], 0)
+    wrong = np.flatnonzero((keys < 0) | (keys >= modulus))
+    if len(wrong):
+        raise InputError(
+            f"{len(wrong):,} cell keys in {others[0]!r} are not from 0 to {modulus - 1:,} (first "
+            f"in row {wrong[0] + 1}); give the lookup the modulus they were made with"
+        )
+    key, there = np.zeros(table.shape, np.uint64), np.zeros(table.shape, dtype=bool)
+    key.ravel()[at], there.ravel()[at] = keys.astype(np.uint64), True
+    return key, there
+
+
+def _located(table: Table, frame: pa.Table) -> NDArray[np.int64]:
+    return locate(frame, {d.name: d.hierarchy for d in table.dimensions})[1]

@@ -1,0 +1,284 @@
+"""Certificates of the cell key method: what is claimed holds, and sabotage is caught."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import diskret as dk
+from diskret.attack import certify_cell_key, certify_cell_key_sums
+from diskret.attack.certify_cell_key import interval_noise, row_moments
+from diskret.attack.certify_cell_key_sums import _key
+from diskret.cellkey import Lookup, PerturbationTable
+from diskret.cellkey.turned import turned
+from diskret.errors import ProofError
+
+#: No published value of 1, though noise goes down to -3: the last row stands for 5 and more.
+TABLE = PerturbationTable(
+    np.array([0, 1, 2, 3, 4, 5]),
+    np.arange(-3, 4),
+    np.array(
+        [
+            [0, 0, 0, 1, 0, 0, 0],
+            [0, 0, 0.6, 0, 0.3, 0.0, 0.1],
+            [0, 0.3, 0, 0.3, 0.2, 0.2, 0],
+            [0.1, 0, 0.2, 0.3, 0.3, 0.1, 0],
+            [0, 0.1, 0.2, 0.4, 0.2, 0.1, 0],
+            [0.1, 0.1, 0.1, 0.3, 0.2, 0.2, 0],
+        ]
+    ),
+)
+CENTRED = PerturbationTable(
+    np.array([0, 1]), np.array([-1, 0, 1]), np.array([[0, 1, 0], [0.25, 0.5, 0.25]])
+)
+random = np.random.default_rng(11)
+RECORDS = pa.table(
+    {
+        "region": random.choice(["N", "S", "W", "E"], 120, p=[0.6, 0.3, 0.08, 0.02]),
+        "age": random.choice(["young", "old"], 120),
+        "turnover": random.integers(0, 5000, 120),
+        "weight": random.integers(10, 90, 120) / 10,
+        "key": random.integers(0, 2**32, 120),
+    }
+)
+BY = {"region": None, "age": None}
+
+
+def counts():
+    return dk.perturb(dk.tabulate(RECORDS, by=BY, record_key="key"), TABLE)
+
+
+def sums(**options):
+    table = dk.tabulate(RECORDS, by=BY, value="turnover", record_key="key", largest=3)
+    return table, dk.MagnitudeNoise(CENTRED, **options)
+
+
+def changed(published, by, cell=3):
+    value = published.value.copy()
+    value.ravel()[cell] += by
+    return replace(published, value=value)
+
+
+def certified(published, *, table=None, lookup=None, **options):
+    result = counts()
+    table = result.table if table is None else table
+    lookup = TABLE.lookup() if lookup is None else lookup
+    return certify_cell_key(table, published, lookup, counted=result.table.count, **options)
+
+
+def test_certificate_says_what_holds_and_names_no_parameter():
+    certificate = counts().certificate
+    public = certificate.public()
+    assert public["family"] == "cell_key"
+    assert "not additive" in public["not_claimed"]["en"][0]
+    assert "nicht additiv" in public["not_claimed"]["de"][0]
+    said = " ".join(s for part in ("claimed", "not_claimed") for s in public[part]["en"])
+    assert not any(digit in said.replace("published 0", "") for digit in "123456789")
+    assert "shown" not in public
+    assert certificate.figures["max_noise"] == 3
+    assert certificate.figures["smallest_positive"] == 2
+
+
+def test_a_changed_value_is_caught():
+    published = counts().published
+    for by in (-1, 1):
+        with pytest.raises(ProofError, match=r"1 cells of 'count' are not the counts plus"):
+            certified(changed(published, by))
+
+
+def test_small_numbers_are_ruled_out_for_larger_counts_too():
+    """A last row of 3 with noise of -3 makes a 4 a 1."""
+    rows = PerturbationTable(TABLE.counts[:4], TABLE.noise, TABLE.probabilities[:4])
+    assert counts().certificate.figures["smallest_positive"] == 2
+    found = dk.perturb(counts().table, rows).certificate
+    assert found.figures["smallest_positive"] == 1
+
+
+def test_what_the_table_makes_impossible_is_told_as_such():
+    """Each property has a check of its own, before values are computed again."""
+    cells = pa.table({"region": ["N", "S", "W"], "n": [2, 2, 0]})
+    table = dk.Table.from_cells(cells, by={"region": None}, count="n")
+    table = replace(table, key_sum=np.zeros(4, np.uint64))
+    shown = dk.perturb(table, TABLE).published
+    for value, what in (
+        ([1, 0, 0, 1], "1 cells of 'count' are empty but shown as a number"),
+        ([1, 1, 0, 0], "2 cells of 'count' show a small number"),
+        ([9, 0, 0, 0], "1 cells of 'count' are farther from the truth"),
+        ([4, 0, 2, 0], "1 cells of 'count' were changed otherwise"),
+        ([4, 2, 2, 0], "3 cells of 'count' are not the counts plus"),
+    ):
+        with pytest.raises(ProofError, match=what):
+            certify_cell_key(
+                table,
+                replace(shown, value=np.array(value)),
+                TABLE.lookup(),
+                counted=table.count,
+            )
+
+
+def test_a_changed_key_is_caught():
+    table = counts().table
+    keys = (table.key_sum + np.uint64(2**31)) % np.uint64(2**32)
+    with pytest.raises(ProofError, match=r"cells of 'count' are not the counts plus"):
+        certified(counts().published, table=replace(table, key_sum=keys))
+
+
+def test_keys_of_another_modulus_are_caught():
+    for table in (
+        replace(counts().table, key_modulus=256),
+        replace(counts().table, key_sum=None),
+    ):
+        with pytest.raises(ProofError, match=r"keys of 'count' do not belong"):
+            certified(counts().published, table=table)
+
+
+def test_a_changed_row_of_the_table_is_caught():
+    lookup = TABLE.lookup()
+    noise = lookup.noise.copy()
+    noise[-1] = noise[-1][::-1]
+    with pytest.raises(ProofError, match=r"are not the counts plus"):
+        certified(counts().published, lookup=replace(lookup, noise=noise))
+
+
+def test_an_empty_cell_with_a_number_is_caught():
+    """Even where a broken table demands it."""
+    table = dk.Table.from_cells(
+        pa.table({"region": ["N", "S"], "n": [3, 0]}), by={"region": None}, count="n"
+    )
+    table = replace(table, key_sum=np.zeros(3, np.uint64))
+    shown = dk.perturb(table, CENTRED).published
+    broken = SimpleNamespace(
+        counts=np.array([0, 1]),
+        modulus=2**32,
+        bounds=np.full((2, 1), 2**32, np.uint64),
+        noise=np.array([[1], [-1]]),
+        step=1,
+        reuse=1,
+    )
+    with pytest.raises(ProofError, match=r"1 cells of 'count' are empty but shown as a number"):
+        certify_cell_key(
+            table, replace(shown, value=np.array([2, 2, 1])), broken, counted=table.count
+        )
+
+
+def test_what_is_withheld_must_be_what_would_be_published_below_the_threshold():
+    result = dk.perturb(counts().table, TABLE, threshold=30)
+    assert 0 < result.published.suppressed.sum() < 15
+    certified(result.published, threshold=30)
+    with pytest.raises(ProofError, match=r"withheld for another reason"):
+        certified(result.published, threshold=10)
+    with pytest.raises(ProofError, match=r"withheld for another reason"):
+        certified(result.published)
+
+
+def test_a_table_with_a_mean_claims_no_balance():
+    biased = Lookup(
+        np.array([0, 1]), 2**32, np.full((2, 1), 2**32, np.uint64), np.array([[0], [1]])
+    )
+    unbiased = dk.perturb(counts().table, CENTRED).certificate
+    found = dk.perturb(counts().table, biased).certificate
+    assert any("on average neither up nor down" in s.en for s in unbiased.claimed)
+    assert not any("on average" in s.en for s in found.claimed)
+    assert any("on average" in s.en for s in found.not_claimed)
+
+
+def test_weighted_counts_are_checked_too():
+    table = dk.tabulate(RECORDS, by=BY, value="weight", record_key="key", decimals=1)
+    result = dk.perturb(table, CENTRED, weighted_count=True)
+    for by in (-10, 10):
+        with pytest.raises(ProofError, match=r"are not the counts plus"):
+            certify_cell_key(
+                table,
+                changed(result.published, by),
+                CENTRED.lookup(),
+                counted=table.count,
+                weighted=True,
+            )
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"shares": (1, 0.5, 0.2), "own_keys": True, "scale": 0.3},
+        {"of": "mean", "odd": TABLE},
+        {"of": "sum", "scale": (0.4, 0.01), "flex_point": 77.5, "flex_power": 1},
+        {"small": TABLE, "scale": 0.0001},
+    ],
+)
+def test_sums_are_computed_again_in_other_code(options):
+    """The certificate accepts what the method computed, and nothing one unit away."""
+    table, noise = sums(**options)
+    published = dk.perturb(table, noise).published
+    small, odd = (None if options.get(t) is None else TABLE.lookup() for t in ("small", "odd"))
+
+    def certify(shown, table=table):
+        return certify_cell_key_sums(
+            table, shown, noise, CENTRED.lookup(), number=table.count, small=small, odd=odd
+        )
+
+    assert certify(published).family == "cell_key"
+    for by in (-1, 1):
+        with pytest.raises(ProofError, match=r"1 cells of 'turnover' are not the sums plus"):
+            certify(changed(published, by))
+    keys = (table.key_sum + np.uint64(2**31)) % np.uint64(2**32)
+    with pytest.raises(ProofError, match=r"are not the sums plus"):
+        certify(published, replace(table, key_sum=keys))
+
+
+def test_sensitive_cells_must_be_moved_at_least_by_the_extra_protection():
+    table, noise = sums(scale=0.1, extra=0.5)
+    rule = dk.rules.PPercent(60)
+    result = dk.perturb(table, noise, rule=rule)
+    sensitive = rule(table).unsafe
+    assert sensitive.any()
+    assert any("extra protection" in s.en for s in result.certificate.checked)
+    without = dk.perturb(table, replace(noise, extra=0.0)).published
+    with pytest.raises(ProofError, match=r"are not the sums plus"):
+        certify_cell_key_sums(table, without, noise, CENTRED.lookup(), sensitive=sensitive)
+
+
+def test_sums_that_cannot_be_are_caught():
+    cells = pa.table({"region": ["N", "S"], "n": [3, 0], "x": [30, 0], "x1": [20, 0]})
+    table = dk.Table.from_cells(cells, by={"region": None}, count="n", value="x", largest=["x1"])
+    table = replace(table, key_sum=np.zeros(3, np.uint64))
+    noise = dk.MagnitudeNoise(CENTRED)
+    shown = dk.perturb(table, noise).published
+    for cell, by, match in (
+        (2, 1, r"hold 0 but are shown otherwise"),
+        (1, -99, r"are negative, which no sum"),
+    ):
+        with pytest.raises(ProofError, match=match):
+            certify_cell_key_sums(table, changed(shown, by, cell), noise, CENTRED.lookup())
+
+
+widths = st.lists(st.integers(0, 9), min_size=2, max_size=6)
+
+
+@given(st.lists(widths, min_size=1, max_size=4), st.data())
+def test_the_noise_of_the_certificate_is_that_of_the_method(rows, data):
+    modulus, longest = 60, max(map(len, rows)) + 1
+    bounds = np.full((len(rows) + 1, longest), modulus, np.uint64)
+    for row, found in enumerate(rows, start=1):
+        bounds[row, : len(found)] = np.cumsum(found)
+    noise = np.zeros(bounds.shape, np.int64)
+    noise[1:] = np.arange(len(rows) * longest).reshape(len(rows), longest)
+    reuse = data.draw(st.integers(1, max(len(rows), 1)))
+    lookup = Lookup(np.arange(len(rows) + 1), modulus, bounds, noise, reuse=reuse)
+    count = np.repeat(np.arange(12), modulus)
+    keys = np.tile(np.arange(modulus, dtype=np.uint64), 12)
+    assert np.array_equal(interval_noise(lookup, count, keys), lookup(count, keys))
+    means, variances = row_moments(lookup)
+    for row in range(len(rows) + 1):
+        drawn = lookup(np.full(modulus, row), np.arange(modulus, dtype=np.uint64))
+        assert (means[row], variances[row]) == pytest.approx((drawn.mean(), drawn.var()))
+
+
+@given(st.integers(0, 10**8 - 1), st.sampled_from([10**8, 2**32, 2**27]), st.integers(0, 6))
+def test_further_keys_of_the_certificate_are_those_of_the_method(key, modulus, times):
+    keys = np.array([key % modulus], np.uint64)
+    assert _key(keys, modulus, times) == turned(keys, modulus, times)
