@@ -23,6 +23,7 @@ PUBLIC = [
     "attack",
     "datasets",
     "derive",
+    "round_table",
     "rules",
     "suppress",
     "tabulate",

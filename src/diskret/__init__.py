@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from diskret.workflow import suppress as suppress
     from diskret.workflow import tabulate as tabulate
     from diskret.workflow.ledger import Ledger as Ledger
+    from diskret.workflow.round_table import round_table as round_table
     from diskret.workflow.write import write as write
 
 __version__ = "0.1.0"
@@ -45,6 +46,7 @@ __all__ = [
     "attack",
     "datasets",
     "derive",
+    "round_table",
     "rules",
     "suppress",
     "tabulate",
@@ -65,6 +67,7 @@ _HOME = {
     "Sensitivity": "rules",
     "Table": "tables",
     "derive": "workflow",
+    "round_table": "workflow.round_table",
     "suppress": "workflow",
     "tabulate": "workflow",
     "write": "workflow.write",

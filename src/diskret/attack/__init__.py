@@ -6,6 +6,7 @@ code with the protection it judges.
 
 from diskret.attack.attacker import Attacker
 from diskret.attack.certificate import SuppressionCertificate, certify, targets_of
+from diskret.attack.certify_rounding import certify_rounding
 from diskret.attack.equations import cell_name, neighbours
 from diskret.attack.examine import Examination, Targets, examine
 from diskret.attack.explain import Explanations, explain
@@ -36,6 +37,7 @@ __all__ = [
     "attacker_bounds",
     "cell_name",
     "certify",
+    "certify_rounding",
     "ends_in_units",
     "examine",
     "explain",
