@@ -29,6 +29,7 @@ PUBLIC = [
     "derive",
     "perturb",
     "record_keys",
+    "round_table",
     "rules",
     "suppress",
     "tabulate",

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from diskret.workflow import tabulate as tabulate
     from diskret.workflow.ledger import Ledger as Ledger
     from diskret.workflow.record_keys import record_keys as record_keys
+    from diskret.workflow.round_table import round_table as round_table
     from diskret.workflow.write import write as write
 
 __version__ = "0.1.0"
@@ -58,6 +59,7 @@ __all__ = [
     "derive",
     "perturb",
     "record_keys",
+    "round_table",
     "rules",
     "suppress",
     "tabulate",
@@ -85,6 +87,7 @@ _HOME = {
     "derive": "workflow",
     "perturb": "workflow",
     "record_keys": "workflow.record_keys",
+    "round_table": "workflow.round_table",
     "suppress": "workflow",
     "tabulate": "workflow",
     "write": "workflow.write",

@@ -9,6 +9,7 @@ from diskret.attack.attacker import Attacker
 from diskret.attack.certificate import SuppressionCertificate, certify, targets_of
 from diskret.attack.certify_cell_key import certify_cell_key
 from diskret.attack.certify_cell_key_sums import certify_cell_key_sums
+from diskret.attack.certify_rounding import certify_rounding
 from diskret.attack.equations import cell_name, neighbours
 from diskret.attack.examination import Examination, Targets
 from diskret.attack.examine import examine
@@ -43,6 +44,7 @@ __all__ = [
     "certify",
     "certify_cell_key",
     "certify_cell_key_sums",
+    "certify_rounding",
     "ends_in_units",
     "examine",
     "explain",
