@@ -32,9 +32,11 @@ PUBLIC = [
     "record_keys",
     "perturb_records",
     "perturbation_sql",
+    "round_table",
     "rules",
     "suppress",
     "tabulate",
+    "utility",
     "write",
 ]
 
@@ -54,6 +56,7 @@ PROMISED = {
         "Sensitivity",
         "ZeroCells",
     },
+    "utility": {"Comparison", "compare"},
 }
 
 FOLDERS = sorted(

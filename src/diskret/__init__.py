@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from diskret import attack as attack
     from diskret import datasets as datasets
     from diskret import rules as rules
+    from diskret import utility as utility
     from diskret.attack import Attacker as Attacker
     from diskret.cellkey import Lookup as Lookup
     from diskret.cellkey import MagnitudeNoise as MagnitudeNoise
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from diskret.workflow.record_keys import record_keys as record_keys
     from diskret.workflow.perturb_records import perturb_records as perturb_records
     from diskret.workflow.perturb_records import perturbation_sql as perturbation_sql
+    from diskret.workflow.round_table import round_table as round_table
     from diskret.workflow.write import write as write
 
 __version__ = "0.1.0"
@@ -63,13 +65,15 @@ __all__ = [
     "record_keys",
     "perturb_records",
     "perturbation_sql",
+    "round_table",
     "rules",
     "suppress",
     "tabulate",
+    "utility",
     "write",
 ]
 
-_MODULES = ("attack", "datasets", "rules")
+_MODULES = ("attack", "datasets", "rules", "utility")
 _HOME = {
     "Attacker": "attack",
     "DiskretError": "errors",
@@ -92,6 +96,7 @@ _HOME = {
     "record_keys": "workflow.record_keys",
     "perturb_records": "workflow.perturb_records",
     "perturbation_sql": "workflow.perturb_records",
+    "round_table": "workflow.round_table",
     "suppress": "workflow",
     "tabulate": "workflow",
     "write": "workflow.write",

@@ -9,8 +9,10 @@ from diskret.attack.attacker import Attacker
 from diskret.attack.certificate import SuppressionCertificate, certify, targets_of
 from diskret.attack.certify_cell_key import certify_cell_key
 from diskret.attack.certify_cell_key_sums import certify_cell_key_sums
+from diskret.attack.certify_rounding import certify_rounding
 from diskret.attack.equations import cell_name, neighbours
-from diskret.attack.examine import Examination, Targets, examine
+from diskret.attack.examination import Examination, Targets
+from diskret.attack.examine import examine
 from diskret.attack.explain import Explanations, explain
 from diskret.attack.intervals import ends_in_units, interval_columns, intervals
 from diskret.attack.knowledge import attacker_bounds
@@ -81,6 +83,7 @@ __all__ = [
     "certify",
     "constellation_risk",
     "differencing",
+    "certify_rounding",
     "ends_in_units",
     "examine",
     "explain",

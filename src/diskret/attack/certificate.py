@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from diskret.attack.attacker import Attacker
 from diskret.attack.equations import equations
-from diskret.attack.examine import Examination, Targets, examine
+from diskret.attack.examination import Examination, Targets
+from diskret.attack.examine import examine
 from diskret.attack.intervals import interval_columns
 from diskret.attack.parts import JudgedParts, overlapping
 from diskret.attack.proof import unmet

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from diskret.attack.alternatives import Alternatives, farther
 from diskret.attack.attacker import Attacker
 from diskret.attack.exact import Point
-from diskret.attack.examine import Examination
+from diskret.attack.examination import Examination
 from diskret.attack.question import Question, question_of
 from diskret.attack.republished import Connected, Republished, connected_parts
 from diskret.attack.requirements import Requirements

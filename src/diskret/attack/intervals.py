@@ -9,7 +9,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from diskret.attack.attacker import Attacker
-from diskret.attack.examine import Examination, examine
+from diskret.attack.examination import Examination
+from diskret.attack.examine import examine
 from diskret.errors import InputError
 from diskret.io import FrameKind, from_arrow
 from diskret.progress import Progress, silent

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from diskret.attack.attacker import Attacker
 from diskret.attack.certificate import SuppressionCertificate
-from diskret.attack.examine import Examination, examine
+from diskret.attack.examination import Examination
+from diskret.attack.examine import examine
 from diskret.attack.intervals import ends_in_units
 from diskret.errors import InputError
 from diskret.io import to_arrow

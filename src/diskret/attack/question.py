@@ -13,7 +13,7 @@ from diskret.attack.attacker import Attacker
 from diskret.attack.certificate import targets_of
 from diskret.attack.equations import Equations, cell_name, equations
 from diskret.attack.exact import LIMIT, UNKNOWN, Point, broken_bounds, broken_equations
-from diskret.attack.examine import Examination, Targets
+from diskret.attack.examination import Examination, Targets
 from diskret.attack.knowledge import unknown_bounds
 from diskret.attack.programme import Programme
 from diskret.attack.proof import unmet

@@ -11,7 +11,8 @@ from scipy import sparse
 from diskret.attack.attacker import Attacker
 from diskret.attack.equations import Equations, equations
 from diskret.attack.exact import UNKNOWN
-from diskret.attack.examine import Examination, attack
+from diskret.attack.examination import Examination
+from diskret.attack.examine import attack
 from diskret.attack.knowledge import unknown_bounds
 from diskret.attack.sums import UnsafeSums, unmet_sums
 from diskret.attack.witnesses import extremes

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from diskret.attack.alike import same_cells
 from diskret.attack.exact import product
-from diskret.attack.examine import Examination, Targets
+from diskret.attack.examination import Examination, Targets
 from diskret.attack.witnesses import extremes
 from diskret.tables import Publication, Published, together
 

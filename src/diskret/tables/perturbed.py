@@ -6,12 +6,14 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from diskret.errors import InputError
+from diskret.tables.additivity import leaf_mask
 from diskret.tables.from_cells import check_multiples, scaled_unit
 from diskret.tables.published import NO_BOUND, Published
 
-_METHODS = ("deterministic", "random", "controlled", "noise")
+_METHODS = ("deterministic", "random", "controlled", "small_counts", "noise")
 
 
 @dataclass(frozen=True)
@@ -24,10 +26,12 @@ class Perturbed:
         ``"deterministic"``: rounded to the nearest multiple of `base`, half a base upwards.
         ``"random"``: rounded to a multiple of `base` less than one base away.
         ``"controlled"``: the same, up to `steps` multiples farther, so that tables add up.
+        ``"small_counts"``: counts of the leaf combinations below `base` became 0 or `base`, larger
+        ones are the true ones, and totals were added up.
         ``"noise"``: the cell key method; at most `largest` away, and zeros stay zero.
     base
-        Published values are multiples of it, in the measure's own unit. Where nothing but whole
-        thousands was published, 1000.
+        Published values are multiples of it, in the measure's own unit; of small counts, none
+        lies between 0 and it. Where nothing but whole thousands was published, 1000.
     steps
         Steps of controlled rounding; 0: zero-restricted.
     largest
@@ -45,7 +49,7 @@ class Perturbed:
     Perturbed(method='controlled', base=3, steps=1, largest=None)
     """
 
-    method: Literal["deterministic", "random", "controlled", "noise"]
+    method: Literal["deterministic", "random", "controlled", "small_counts", "noise"]
     base: float | None = None
     steps: int = 0
     largest: float | None = None
@@ -84,15 +88,17 @@ def stands_for(published: Published, perturbed: Perturbed) -> Published:
     Raises
     ------
     InputError
-        Published values are no multiples of the base.
+        Published values are no multiples of the base, or small counts are left.
 
     Notes
     -----
     With r published and base b, a true value is one of r − b/2 to below r + b/2 for deterministic
     rounding (ties up), of r − b + 1 to r + b − 1 for random rounding and of r − (K + 1) b + 1 to
-    r + (K + 1) b − 1 for controlled rounding with K steps, all in units of the last decimal; of
-    r − D to r + D for noise, where a true zero is never published as another number (so counts
-    that are shown are at least 1).
+    r + (K + 1) b − 1 for controlled rounding with K steps, all in units of the last decimal. Of
+    small counts, 0 stands for 0 to b − 1 and b for 1 to b where no finer table can tell; larger
+    ones are true, and of totals nothing is known but their parts. For noise it is one of r − D to
+    r + D, where a true zero is never published as another number (so counts that are
+    shown are at least 1).
 
     Examples
     --------
@@ -106,9 +112,11 @@ def stands_for(published: Published, perturbed: Perturbed) -> Published:
     ([6, 1, 1], [14, 9, 9])
     """
     shown = ~published.suppressed
-    below, above = _reach(published, perturbed)
-    low = published.value - below
-    high = published.value + above
+    if perturbed.method == "small_counts":
+        low, high = _small_counts(published, perturbed)
+    else:
+        below, above = _reach(published, perturbed)
+        low, high = published.value - below, published.value + above
     if perturbed.method == "noise" and published.frequency:
         low = np.where(published.value > 0, np.maximum(low, 1), low)
     if published.nonnegative:
@@ -140,3 +148,21 @@ def _reach(published: Published, perturbed: Perturbed) -> tuple[int, int]:
         return base // 2, (base - 1) // 2
     reach = (perturbed.steps + 1) * base - 1
     return reach, reach
+
+
+def _small_counts(
+    published: Published, perturbed: Perturbed
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """What the counts of leaf combinations stand for; of totals nothing is known."""
+    value = published.value
+    base = scaled_unit(perturbed.base or 0, published.decimals, published.measure)
+    left = ~published.suppressed & (value > 0) & (value < base)
+    if left.any():
+        raise InputError(
+            f"{int(left.sum()):,} values of {published.measure!r} lie between 0 and {base}, e.g. "
+            f"{value[left][0]}; small counts were not rounded to base {base}"
+        )
+    leaf = leaf_mask(published.dimensions)
+    low = np.where(value > base, value, np.minimum(value, 1))
+    high = np.where(value > base, value, np.maximum(value, base - 1))
+    return np.where(leaf, low, -NO_BOUND), np.where(leaf, high, NO_BOUND)

@@ -21,7 +21,7 @@ from diskret.attack import (
     unmet,
     unmet_sums,
 )
-from diskret.attack.examine import Examination
+from diskret.attack.examination import Examination
 from diskret.errors import VerificationError
 from diskret.io.columns import column, scaled_integers
 from diskret.keys import SecretKeys

@@ -1,0 +1,375 @@
+"""The certificate of rounded tables: multiples, deviations, sums, and what can be inferred."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diskret.attack.attacker import Attacker
+from diskret.attack.equations import cell_name, equations
+from diskret.attack.examine import Examination, Targets, examine
+from diskret.attack.noise_certificate import NoiseCertificate, Statement
+from diskret.attack.proof import unmet
+from diskret.attack.requirements import Requirements
+from diskret.errors import ContradictionError, ProofError
+from diskret.progress import Progress, silent
+from diskret.tables import Perturbed, Publication, Published
+from diskret.tables.from_cells import scaled_unit
+from diskret.tables.perturbed import stands_for
+
+_EXAMPLES = 3
+_ADDITIVE = ("controlled", "small_counts")
+
+
+def certify_rounding(
+    published: Sequence[Published],
+    original: Sequence[NDArray[np.int64]],
+    perturbed: Perturbed,
+    requirements: Sequence[Requirements] | None = None,
+    *,
+    examined: bool = True,
+    progress: Progress = silent,
+) -> list[NoiseCertificate]:
+    """Check rounded tables against the original ones, and attack them with all their equations.
+
+    Parameters
+    ----------
+    published
+        The rounded tables that are read together.
+    original
+        The true values of each, scaled integers.
+    perturbed
+        How they were rounded; not ``"noise"``.
+    requirements
+        How uncertain which cells have to stay, for each table; None: without a rule. A claim that
+        values between 0 and the base are not known exactly is then made for additive tables only.
+    examined
+        Whether the tables are attacked at all; needed for `requirements`.
+    progress
+        Told about the task ``"attack"``.
+
+    Returns
+    -------
+    list of NoiseCertificate
+        One for each table.
+
+    Raises
+    ------
+    ProofError
+        A value is no multiple or too far from the true one, totals are not the sums of their
+        parts, small counts are left, or cells can be inferred that must not be; says how many.
+    """
+    base = _base(published[0], perturbed)
+    for table, value in zip(published, original, strict=True):
+        _check_values(table, value, perturbed, base)
+    if perturbed.method in _ADDITIVE:
+        _check_sums(published)
+    attacked: list[dict[str, Any]] = [{} for _ in published]
+    if examined:
+        attacked = _attack(published, original, perturbed, requirements, base, progress)
+    ruled = requirements is not None
+    return [
+        NoiseCertificate(
+            published=table,
+            claimed=_claimed(perturbed, examined, ruled),
+            not_claimed=_not_claimed(perturbed, examined, ruled),
+            checked=_checked(table, value, found, ruled),
+            shown={"method": perturbed.method, "base": perturbed.base},
+            figures={
+                "method": perturbed.method,
+                "base": perturbed.base,
+                **({"steps": perturbed.steps} if perturbed.method == "controlled" else {}),
+                **_deviations(table, value),
+                **found,
+            },
+        )
+        for table, value, found in zip(published, original, attacked, strict=True)
+    ]
+
+
+# ── values and sums ──────────────────────────────────────────────────────────────────
+
+
+def _base(table: Published, perturbed: Perturbed) -> int:
+    return scaled_unit(perturbed.base or 0, table.decimals, table.measure)
+
+
+def _check_values(
+    table: Published, original: NDArray[np.int64], perturbed: Perturbed, base: int
+) -> None:
+    """Every value is what the method may make of the true one."""
+    value, off = table.value, table.value - original
+    hidden = table.suppressed | table.empty
+    if perturbed.method == "small_counts":
+        small = (np.abs(value) > 0) & (np.abs(value) < base)
+        _refuse(table, small & ~hidden, f"lie between 0 and the base {perturbed.base:g}")
+    else:
+        _refuse(table, (value % base != 0) & ~hidden, f"are no multiples of {perturbed.base:g}")
+    if perturbed.method == "deterministic":
+        far = (2 * off <= -base) | (2 * off > base)
+        _refuse(table, far & ~hidden, "are not the multiple nearest to the true value")
+    elif perturbed.method == "random":
+        _refuse(table, (np.abs(off) >= base) & ~hidden, "are a base or more from the true value")
+    elif perturbed.method == "controlled":
+        reach = np.where(original % base == 0, 1, base) + perturbed.steps * base
+        _refuse(table, (np.abs(off) >= reach) & ~hidden, "are too far from the true value")
+    _refuse(table, (original == 0) & (value != 0) & ~hidden, "stand for a true zero, but are not 0")
+
+
+def _refuse(table: Published, wrong: NDArray[np.bool_], what: str) -> None:
+    if wrong.any():
+        raise ProofError(
+            f"table {table.name!r}: {int(wrong.sum()):,} values {what}, e.g. "
+            f"{_named(table, np.flatnonzero(wrong))}; nothing may be published"
+        )
+
+
+def _named(published: Published | Publication, cells: NDArray[np.int64]) -> str:
+    return "; ".join(cell_name(published, int(cell)) for cell in cells[:_EXAMPLES])
+
+
+def _check_sums(published: Sequence[Published]) -> None:
+    """Totals are the sums of their parts, also between tables."""
+    try:
+        equations(Publication(tuple(published)))
+    except ContradictionError as error:
+        raise ProofError(f"rounded values do not add up: {error}") from error
+
+
+def _deviations(table: Published, original: NDArray[np.int64]) -> dict[str, Any]:
+    """Figures of published minus true values, in published units."""
+    shown = ~(table.suppressed | table.empty)
+    off = (table.value - original)[shown] / 10**table.decimals
+    return {
+        "cells": int(shown.sum()),
+        "changed": int(np.count_nonzero(off)),
+        "largest_deviation": float(np.abs(off).max(initial=0)),
+        "mean_absolute_deviation": float(np.abs(off).mean()) if len(off) else 0.0,
+        "sum_of_deviations": float(off.sum()),
+    }
+
+
+# ── what can be inferred ─────────────────────────────────────────────────────────────
+
+
+def _attack(
+    published: Sequence[Published],
+    original: Sequence[NDArray[np.int64]],
+    perturbed: Perturbed,
+    requirements: Sequence[Requirements] | None,
+    base: int,
+    progress: Progress,
+) -> list[dict[str, Any]]:
+    """Intervals of all true values from all published ones; refuses what falls short."""
+    publication = Publication(tuple(stands_for(table, perturbed) for table in published))
+    value = np.concatenate([array.ravel() for array in original])
+    small = (np.abs(value) > 0) & (np.abs(value) < base)
+    targets = _targets(value, small, publication.starts, requirements)
+    examination = examine(publication, Attacker(), targets, progress, original=value)
+    short = unmet(examination, targets)
+    if short.any() and (requirements is not None or perturbed.method in _ADDITIVE):
+        asked = "as uncertain as the rule asks" if requirements is not None else "uncertain"
+        raise ProofError(
+            f"{int(short.sum()):,} true values are not {asked} for who reads all rounded values "
+            f"together, e.g. {_named(publication, examination.cell[short])}; take a larger base "
+            "or, for controlled rounding, more steps"
+        )
+    return [
+        _figures(examination, value, targets.width, short, slice(start, stop))
+        for start, stop in pairwise(publication.starts.tolist())
+    ]
+
+
+def _targets(
+    value: NDArray[np.int64],
+    small: NDArray[np.bool_],
+    starts: NDArray[np.int64],
+    requirements: Sequence[Requirements] | None,
+) -> Targets:
+    """What has to be possible: of small values any second one, else what the rule says."""
+    unreachable = np.iinfo(np.int64).max
+    low = np.full(len(value), unreachable)
+    high = np.full(len(value), -unreachable)
+    width = small.astype(np.int64)
+    if requirements is not None:
+        width[:] = 0
+        for own, start in zip(requirements, starts.tolist(), strict=False):
+            at = own.cell + start
+            low[at] = value[at] - own.lower
+            high[at] = value[at] + own.upper
+            width[at] = np.maximum(own.sliding, 1)
+    return Targets(low, high, width)
+
+
+def _figures(
+    examination: Examination,
+    value: NDArray[np.int64],
+    width: NDArray[np.int64],
+    short: NDArray[np.bool_],
+    own: slice,
+) -> dict[str, Any]:
+    """What the attack found about one table."""
+    known = (examination.lower == examination.upper) & (value != 0)
+    asked = width[own] > 0
+    return {
+        "intervals": "outer" if examination.outer else "exact",
+        "known_exactly": int(known[own].sum()),
+        "required": int(asked.sum()),
+        "required_and_proven": int((asked & ~short[own]).sum()),
+    }
+
+
+# ── in words ─────────────────────────────────────────────────────────────────────────
+
+
+def _claimed(perturbed: Perturbed, examined: bool, ruled: bool) -> tuple[Statement, ...]:
+    base = f"{perturbed.base:g}"
+    said: list[Statement] = []
+    if perturbed.method == "small_counts":
+        said.append(
+            Statement(
+                f"No value lies between 0 and {base}.", f"Kein Wert liegt zwischen 0 und {base}."
+            )
+        )
+    else:
+        said.append(
+            Statement(
+                f"Every value is a multiple of {base}.",
+                f"Jeder Wert ist ein Vielfaches von {base}.",
+            )
+        )
+    if perturbed.method == "deterministic":
+        said.append(
+            Statement(
+                "Every value is the multiple nearest to the true one, half a base upwards.",
+                "Jeder Wert ist das Vielfache, das dem wahren am nächsten liegt, bei der Hälfte "
+                "das größere.",
+            )
+        )
+    if perturbed.method == "random":
+        said.append(
+            Statement(
+                f"Every value is less than {base} away from the true one.",
+                f"Jeder Wert ist weniger als {base} vom wahren entfernt.",
+            )
+        )
+    if perturbed.method in _ADDITIVE:
+        said.append(
+            Statement(
+                "Totals are exactly the sums of their parts, also between tables that were rounded "
+                "together.",
+                "Summen sind genau die Summe ihrer Teile, auch zwischen gemeinsam gerundeten "
+                "Tabellen.",
+            )
+        )
+    said.append(Statement("True zeros are published as 0.", "Wahre Nullen stehen als 0 da."))
+    if examined and perturbed.method in _ADDITIVE and not ruled:
+        said.append(
+            Statement(
+                f"Whoever reads all values together cannot tell exactly any true value between 0 "
+                f"and {base}.",
+                f"Wer alle Werte zusammen liest, kann keinen wahren Wert zwischen 0 und {base} "
+                "genau bestimmen.",
+            )
+        )
+    if examined and ruled:
+        said.append(
+            Statement(
+                "Whoever reads all values together learns sensitive true values only as roughly "
+                "as they have to be protected.",
+                "Wer alle Werte zusammen liest, erfährt schützenswerte wahre Werte nur so ungenau, "
+                "wie sie zu schützen sind.",
+            )
+        )
+    return tuple(said)
+
+
+def _not_claimed(perturbed: Perturbed, examined: bool, ruled: bool) -> tuple[Statement, ...]:
+    said: list[Statement] = []
+    if perturbed.method not in _ADDITIVE:
+        said.append(
+            Statement(
+                "Totals need not be the sums of their parts: every value was rounded on its own.",
+                "Summen müssen nicht die Summe ihrer Teile sein: Jeder Wert ist für sich gerundet.",
+            )
+        )
+        if not ruled:
+            said.append(
+                Statement(
+                    "Differences of published values may tell true values more exactly than these "
+                    "values alone.",
+                    "Differenzen veröffentlichter Werte können wahre Werte genauer verraten als "
+                    "diese Werte allein.",
+                )
+            )
+    if perturbed.method == "small_counts":
+        said.append(
+            Statement(
+                "Values that are not small were not rounded; they may be the true ones.",
+                "Werte, die nicht klein sind, wurden nicht gerundet; sie können die wahren sein.",
+            )
+        )
+    if perturbed.method in _ADDITIVE:
+        said.append(
+            Statement(
+                "Nothing is said of an attacker who could repeat the choice of the rounded values.",
+                "Nichts ist über einen Angreifer gesagt, der die Wahl der gerundeten Werte "
+                "wiederholen kann.",
+            )
+        )
+    if not examined:
+        said.append(
+            Statement(
+                "It was not examined what all values tell together.",
+                "Nicht untersucht wurde, was alle Werte zusammen verraten.",
+            )
+        )
+    said.append(
+        Statement(
+            "Nothing is said of what else is published or known about the same units.",
+            "Nichts ist darüber gesagt, was sonst über dieselben Einheiten veröffentlicht oder "
+            "bekannt ist.",
+        )
+    )
+    return tuple(said)
+
+
+def _checked(
+    table: Published, original: NDArray[np.int64], found: Mapping[str, Any], ruled: bool
+) -> tuple[Statement, ...]:
+    figures = _deviations(table, original)
+    cells, changed = figures["cells"], figures["changed"]
+    largest, mean = figures["largest_deviation"], figures["mean_absolute_deviation"]
+    said = [
+        Statement(
+            f"{changed:,} of {cells:,} values differ from the true ones, by {largest:g} at most "
+            f"and {mean:.3g} on average.",
+            f"{changed} von {cells} Werten weichen von den wahren ab, um höchstens {largest:g} und "
+            f"im Mittel um {mean:.3g}.",
+        )
+    ]
+    if found:
+        number, proven = found["required"], found["required_and_proven"]
+        what = "as uncertain as the rule asks" if ruled else "not known exactly"
+        was = "so ungewiss, wie die Regel es verlangt" if ruled else "nicht genau bekannt"
+        which = "sensitive true values" if ruled else "true values between 0 and the base"
+        welche = "schützenswerten" if ruled else "wahren Werten zwischen 0 und der Basis"
+        known = f"{found['known_exactly']}"
+        least, wenigstens = (
+            ("", "") if found["intervals"] == "exact" else ("at least ", "mindestens ")
+        )
+        said.append(
+            Statement(
+                f"{proven:,} of {number:,} {which} are proven to be {what} to who reads all "
+                f"values together; {least}{known} values other than 0 can be computed "
+                "exactly.",
+                f"{proven} von {number} {welche} sind nachweislich {was}, wenn jemand alle Werte "
+                f"zusammen liest; {wenigstens}{known} Werte ungleich 0 lassen sich "
+                "genau berechnen.",
+            )
+        )
+    return tuple(said)

@@ -1,0 +1,111 @@
+"""What an attack found out about the suppressed cells, and what it was to show."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from diskret.attack.witnesses import extremes
+from diskret.tables import Publication
+
+
+@dataclass(frozen=True, eq=False)
+class Targets:
+    """How far a claim needs each suppressed cell to be able to move. All in scaled units.
+
+    Parameters
+    ----------
+    low, high
+        Some consistent table must reach a value ≤ low, some a value ≥ high, ``(k,)``,
+        int64, one for each suppressed cell in the order of `Examination.cell`.
+    width
+        Two consistent tables must differ by at least this much, ``(k,)``, int64.
+    """
+
+    low: NDArray[np.int64]
+    high: NDArray[np.int64]
+    width: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Examination:
+    """The result of an attack on all ``k`` suppressed cells. In scaled units.
+
+    Parameters
+    ----------
+    cell
+        Positions of the suppressed cells, ascending, ``(k,)``, int64: flat (C order) in the
+        table, or in all tables one after the other.
+    lower, upper
+        The attacker's interval, ``(k,)``, float64; ``inf`` where nothing bounds it. For
+        frequency tables rounded inwards to whole numbers.
+    witness_lower, witness_upper
+        The smallest and largest value that an exactly checked witness shows, ``(k,)``,
+        float64 (whole numbers for frequency tables); inf and −inf if there is no witness.
+        Where `upper` is inf, a witness shows a value far beyond all published ones.
+    witnesses
+        Alternative tables: numerators for the suppressed cells, ``(w, k)``, int64 CSR; each
+        row divided by its `denominator` satisfies every equation and bound exactly.
+    denominator
+        ``(w,)``, int64; all 1 for frequency tables.
+    beside
+        The witnesses' numerators for all else that is unknown: rounded values, and cells
+        that nobody published but that tie tables together; ``(w, others)``, int64 CSR, or
+        None if there is nothing else.
+    exact
+        Whether the interval is all that equations and bounds say of a cell, ``(k,)``, bool.
+        Where it is false, equations connect so many cells that only those near each cell were
+        used: the true interval lies within the stated one. None: everywhere.
+    """
+
+    cell: NDArray[np.int64]
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    witness_lower: NDArray[np.float64]
+    witness_upper: NDArray[np.float64]
+    witnesses: sparse.csr_array
+    denominator: NDArray[np.int64]
+    beside: sparse.csr_array | None = None
+    exact: NDArray[np.bool_] | None = None
+
+    @property
+    def outer(self) -> int:
+        """Number of cells whose interval may be narrower than stated."""
+        return 0 if self.exact is None else int((~self.exact).sum())
+
+    @classmethod
+    def of_witnesses(
+        cls,
+        cell: NDArray[np.int64],
+        witnesses: sparse.csr_array,
+        denominator: NDArray[np.int64],
+        beside: sparse.csr_array | None = None,
+    ) -> Examination:
+        """What witnesses alone show; the intervals are no wider than that."""
+        low, high = extremes(witnesses, denominator)
+        return cls(cell, low, high, low, high, witnesses, denominator, beside)
+
+    def of_tables(self, publication: Publication) -> list[Examination]:
+        """What was found about each table alone, at the flat positions of its cells."""
+        if len(publication.tables) == 1:
+            return [self]
+        return [
+            self._only((self.cell >= start) & (self.cell < stop), start)
+            for start, stop in pairwise(publication.starts.tolist())
+        ]
+
+    def _only(self, which: NDArray[np.bool_], shift: int) -> Examination:
+        return Examination(
+            self.cell[which] - shift,
+            self.lower[which],
+            self.upper[which],
+            self.witness_lower[which],
+            self.witness_upper[which],
+            sparse.csr_array(self.witnesses[:, np.flatnonzero(which)]),
+            self.denominator,
+            exact=None if self.exact is None else self.exact[which],
+        )

@@ -1,0 +1,161 @@
+"""Controlled rounding: multiples of the base that still add up, as near as possible."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diskret.errors import ProtectionError
+from diskret.progress import Progress, silent
+from diskret.rounding.multiples import Multiples, chosen
+from diskret.rounding.nearby import neighbourhoods
+from diskret.system import System
+
+#: Up to here the best rounding is sought at once, whatever the number of variables.
+_SMALL = 3_000
+#: Branches of that search.
+_NODES = 2_000
+#: And of that in a neighbourhood.
+_FEW_NODES = 50
+#: Neighbourhoods without gain after which the search ends.
+_PATIENCE = 60
+#: More steps are never tried.
+_MOST_STEPS = 100
+
+
+@dataclass(frozen=True, eq=False)
+class Controlled:
+    """An additive rounding.
+
+    Parameters
+    ----------
+    value
+        A multiple of the base for each published cell of the system, int64.
+    steps
+        How many multiples beyond the adjacent ones were allowed, K; 0: zero-restricted.
+    fewest
+        Whether fewer steps are proven impossible.
+    distance
+        Σ|rounded − original| over the published cells, scaled units.
+    least
+        No rounding with so many steps has a smaller distance than this.
+    work
+        Neighbourhoods that were searched; as `budget` it gives the same rounding again.
+    """
+
+    value: NDArray[np.int64]
+    steps: int
+    fewest: bool
+    distance: int
+    least: float
+    work: int
+
+    @property
+    def gap(self) -> float:
+        """By which share the distance could be smaller at most."""
+        return max(0.0, 1 - self.least / self.distance) if self.distance else 0.0
+
+
+def controlled(
+    system: System,
+    base: int,
+    *,
+    steps: int | None = None,
+    time_limit: float | None = None,
+    budget: int | None = None,
+    draw: int = 0,
+    progress: Progress = silent,
+) -> Controlled:
+    """Round all published cells of a system to multiples of the base that satisfy its equations.
+
+    Parameters
+    ----------
+    system
+        Cells of one table or of several; unpublished ones stay whatever they can be.
+    base
+        Scaled units.
+    steps
+        How many multiples beyond the adjacent ones a cell may move; 0: multiples stay, others
+        become one of the two adjacent multiples. None: as few as possible. Zeros stay zero.
+    time_limit
+        Seconds after which the best rounding so far is taken.
+    budget
+        The same in neighbourhoods.
+    draw
+        Seed of the order of neighbourhoods.
+    progress
+        Told about the task ``"round"``.
+
+    Raises
+    ------
+    ProtectionError
+        There is no such rounding with so many steps, or none was found in time.
+
+    Notes
+    -----
+    Σ|z − a| is minimised over all published cells, totals included (Salazar-González, 2005, "A
+    unified mathematical programming framework for different statistical disclosure limitation
+    methods", Operations Research 53). Of tables of two variables with one flat, the equations are
+    a network, so the linear program has whole vertices; where both have a tree it nearly always
+    has. Other tables of many cells get a first rounding from the integer program, which
+    neighbourhoods then improve: a few codes of one variable exchange, everything else stays.
+    """
+    until = None if time_limit is None else time.monotonic() + time_limit
+    shown = len(system.value) - len(system.lowest)
+    tried = range(_MOST_STEPS) if steps is None else range(steps, steps + 1)
+    fewest = True
+    for k in tried:
+        progress("round", k, k + 1)
+        room = Multiples.of(system, base, k)
+        at_once = shown <= _SMALL or all(len(dims) <= 2 for dims in system.tables)
+        found = chosen(room, seconds=_left(until), nodes=_NODES, first=not at_once)
+        if found.step is None:
+            fewest &= found.impossible
+            continue
+        step, work = found.step, 0
+        if not at_once:
+            step, work = _improved(system, room, step, until, budget, draw, progress)
+        value = (room.floor + step)[:shown] * base
+        distance = int(np.abs(value - system.value[:shown]).sum())
+        return Controlled(value, k, fewest, distance, min(found.least, distance), work)
+    asked = f"{steps} steps" if steps else "multiples that stay and adjacent multiples (steps=0)"
+    if steps is None:
+        asked = f"up to {_MOST_STEPS - 1} steps"
+    why = "does not exist" if fewest else "was not found in time"
+    raise ProtectionError(
+        f"a rounding with {asked} whose totals are the sums of their parts {why}; allow more "
+        "steps with steps=, or leave steps= out to get the fewest"
+    )
+
+
+def _improved(
+    system: System,
+    room: Multiples,
+    step: NDArray[np.int64],
+    until: float | None,
+    budget: int | None,
+    draw: int,
+    progress: Progress,
+) -> tuple[NDArray[np.int64], int]:
+    """Search neighbourhoods, first small, then larger ones, until none has helped for long."""
+    work = 0
+    for codes in (2, 3):
+        idle = 0
+        for free in neighbourhoods(system, codes, draw):
+            late = until is not None and time.monotonic() >= until
+            if idle >= _PATIENCE or late or work == budget:
+                break
+            found = chosen(room, start=step, free=free, seconds=_left(until), nodes=_FEW_NODES)
+            work += 1
+            idle += 1
+            if found.step is not None and room.cost(found.step) < room.cost(step):
+                step, idle = found.step, 0
+            progress("round", work, work + _PATIENCE - idle)
+    return step, work
+
+
+def _left(until: float | None) -> float | None:
+    return None if until is None else max(until - time.monotonic(), 0.1)

@@ -1,0 +1,92 @@
+"""Plots of a comparison; each returns a figure to show, save or change."""
+
+# matplotlib's methods say little about their types.
+# pyright: reportUnknownMemberType=false
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from diskret.errors import InputError
+from diskret.utility.groups import size_bounds
+from diskret.utility.words import number, words_in
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from diskret.utility.comparison import Comparison
+
+_MOST_BARS = 101
+_SQUARES = 60
+
+
+def histogram(comparison: Comparison, language: str) -> Figure:
+    """How many cells have which deviation; one bar for each, or bins if there are too many."""
+    words = words_in(language)
+    figure, axes = _figure(words["histogram"], words["signed"], words["number"])
+    deviation, cells = comparison.noise
+    if len(deviation) and np.ptp(deviation) < _MOST_BARS and not comparison.decimals:
+        axes.bar(deviation, cells, width=0.9)
+    elif len(deviation):
+        axes.hist(deviation, bins=_MOST_BARS, weights=cells)
+    return figure
+
+
+def scatter(comparison: Comparison, language: str) -> Figure:
+    """Published against original values, on logarithmic axes that hold 0, too.
+
+    Cells are counted in squares, so the plot of a million cells is as small as that of ten.
+    """
+    words = words_in(language)
+    figure, axes = _figure(words["scatter"], words["original"], words["published"])
+    unit = 10.0**comparison.decimals
+    before, after = comparison.original / unit, comparison.protected / unit
+    reach = max(float(np.abs(v).max(initial=1)) for v in (before, after))
+    low = min(float(v.min(initial=0)) for v in (before, after))
+    edges = np.sinh(np.linspace(np.arcsinh(low), np.arcsinh(reach), _SQUARES + 1))
+    edges[[0, -1]] = low, np.nextafter(reach, np.inf)  # the ends themselves, not nearly
+    counted, _, _ = np.histogram2d(before, after, bins=(edges, edges))
+    from matplotlib.colors import LogNorm
+
+    most = LogNorm(1, max(2, counted.max()))
+    shown = np.ma.masked_equal(counted.T, 0)
+    drawn = axes.pcolormesh(edges, edges, shown, norm=most, cmap="Blues")
+    axes.plot(edges[[0, -1]], edges[[0, -1]], color="black", linewidth=0.5)
+    axes.set_xscale("asinh")
+    axes.set_yscale("asinh")
+    figure.colorbar(drawn, label=words["number"])
+    return figure
+
+
+def size_plot(comparison: Comparison, language: str) -> Figure:
+    """Mean and largest deviation by size of the original value."""
+    words = words_in(language)
+    figure, axes = _figure(words["size plot"], words["original"], words["absolute deviation"])
+    groups, decimals = comparison.by_size, comparison.decimals
+    bounds = zip(*size_bounds(groups.group, decimals), strict=True)
+    names = [f"{number(a, decimals, language)}–{number(b, decimals, language)}" for a, b in bounds]
+    at = np.arange(len(names))
+    axes.bar(at - 0.2, groups.mean, width=0.4, label=words["mean"])
+    axes.bar(at + 0.2, groups.largest, width=0.4, label=words["largest"])
+    axes.set_xticks(at, names, rotation=30, ha="right")
+    axes.legend()
+    return figure
+
+
+def _figure(title: str, across: str, upwards: str) -> tuple[Figure, Axes]:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise InputError(
+            "plots need matplotlib; install it with: pip install 'diskret[plots]'"
+        ) from error
+    # not pyplot, which keeps every figure that it made
+    figure = Figure(figsize=(7, 4.5), layout="constrained")
+    axes = figure.add_subplot()
+    axes.set_title(title)
+    axes.set_xlabel(across)
+    axes.set_ylabel(upwards)
+    return figure, axes

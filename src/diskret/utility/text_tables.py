@@ -1,0 +1,80 @@
+"""The tables of deviations that were published of SAFE, as lines of text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from diskret.utility.groups import size_bounds
+from diskret.utility.words import number, words_in
+
+if TYPE_CHECKING:
+    from diskret.utility.comparison import Comparison
+
+
+def tables(comparison: Comparison, language: str) -> list[str]:
+    """The two tables of deviations as lines of text, see `Comparison.tables`."""
+    words = words_in(language)
+    return [
+        words["by size"],
+        "",
+        *aligned([words["size head"].split("|"), *_size_rows(comparison, language)]),
+        "",
+        words["by deviation"],
+        "",
+        *aligned(_deviation_rows(comparison, language)),
+    ]
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Rows of a table as lines, columns aligned on the right.
+
+    Examples
+    --------
+    >>> aligned([["from", "cells"], ["1", "12,345"]])
+    ['from   cells', '   1  12,345']
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
+
+
+def _size_rows(comparison: Comparison, language: str) -> list[list[str]]:
+    groups, decimals = comparison.by_size, comparison.decimals
+    low, high = size_bounds(groups.group, decimals)
+    places = (0, decimals, decimals + 2, decimals + 2, 2, 1)
+    scale = (1, 1, 1, 1, 100, 100)
+    return [
+        [
+            number(low[i], decimals, language),
+            number(high[i], decimals, language),
+            *(
+                number(float(column[i]) * times, digits, language)
+                for column, times, digits in zip(
+                    groups.columns.values(), scale, places, strict=True
+                )
+            ),
+        ]
+        for i in range(len(groups.group))
+    ]
+
+
+def _deviation_rows(comparison: Comparison, language: str) -> list[list[str]]:
+    """Cells on the left, cumulative shares on the right; the last row holds all cells."""
+    words, table = words_in(language), comparison.deviation_table
+    names = [str(dimension) for dimension in table.dimension.tolist()]
+    head = [words["deviation"], *names, words["up to"], *names, words["all"]]
+    rows = [
+        [
+            number(float(table.bound[i]), comparison.decimals, language),
+            *(number(cells, 0, language) if cells else "–" for cells in table.cells[i].tolist()),
+            "",
+            *(number(100 * share, 1, language) for share in table.shares[i].tolist()),
+            number(100 * float(table.all_shares[i]), 1, language),
+        ]
+        for i in range(len(table.bound))
+    ]
+    totals = [number(cells, 0, language) for cells in table.totals.tolist()]
+    return [head, *rows, [words["all cells"], *totals, *[""] * (len(names) + 2)]]

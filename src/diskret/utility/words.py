@@ -1,0 +1,161 @@
+"""The words of a comparison, in English and German, and how numbers are written."""
+
+from __future__ import annotations
+
+import math
+
+from diskret.errors import InputError
+
+#: Language → key → text. Braces are filled in with `str.format`.
+WORDS: dict[str, dict[str, str]] = {
+    "en": {
+        "cells": "{cells} cells, totals and empty ones included.",
+        "cells of tables": "{cells} cells in {tables} tables, totals and empty ones included.",
+        "hidden": (
+            "Cells withheld: {cells}, which are {share} % of those that are not empty and "
+            "{value} % of all values."
+        ),
+        "deviations": (
+            "Cells published with a value that are not 0: {cells}, {unchanged} % of them unchanged."
+        ),
+        "absolute": (
+            "They deviate by {mean} on average, half of them by at most {half}, 95 % by at most "
+            "{most}, none by more than {largest}. With its sign the mean deviation is {bias}, the "
+            "mean of its square {mse}."
+        ),
+        "relative": (
+            "Relative to the original value the deviation is {mean} % on average and at most "
+            "{largest} %."
+        ),
+        "zeros": (
+            "Cells published as 0 that are not: {false_zeros}; zeros published as something else: "
+            "{false_nonzeros} of {cells}."
+        ),
+        "hellinger": (
+            "Hellinger distance {distance} ({scaled} of 1 for shares); Hellinger utility {utility}."
+        ),
+        "additive": "Equations between totals and their parts: {equations}, all of which hold.",
+        "not additive": (
+            "Equations between totals and their parts that do not hold: {broken} of {equations}; "
+            "they are off by {largest} at most, all equations by {mean} on average."
+        ),
+        "ranks": (
+            "Rank correlation of the cells {correlation} (Spearman); {moved} % of them are in "
+            "another tenth of the order."
+        ),
+        "association": (
+            "Cramér's V of {first} and {second} was {original} and is {protected} ({change} %)."
+        ),
+        "variance": "The variance of the cells of the finest codes is {ratio} times what it was.",
+        "by size": "Deviations by size of the cell",
+        "size head": "from|to|cells|largest|mean|bias|mean relative, %|unchanged, %",
+        "by deviation": "Cells by deviation and number of variables that are not at their total",
+        "deviation": "deviation",
+        "all cells": "all cells",
+        "up to": "at most, %:",
+        "all": "all",
+        "histogram": "How many cells deviate by how much",
+        "signed": "published − original",
+        "number": "cells",
+        "scatter": "Published against original values",
+        "original": "original",
+        "published": "published",
+        "size plot": "Deviations by size of the cell",
+        "absolute deviation": "absolute deviation",
+        "mean": "mean",
+        "largest": "largest",
+    },
+    "de": {
+        "cells": "{cells} Felder, Summen und leere eingeschlossen.",
+        "cells of tables": "{cells} Felder in {tables} Tabellen, Summen und leere eingeschlossen.",
+        "hidden": (
+            "Gesperrte Felder: {cells}, das sind {share} % der nicht leeren Felder und {value} % "
+            "aller Werte."
+        ),
+        "deviations": (
+            "Mit einem Wert veröffentlichte Felder, die nicht 0 sind: {cells}, davon {unchanged} % "
+            "unverändert."
+        ),
+        "absolute": (
+            "Sie weichen im Mittel um {mean} ab, die Hälfte um höchstens {half}, 95 % um höchstens "
+            "{most}, keines um mehr als {largest}. Mit Vorzeichen ist die mittlere Abweichung "
+            "{bias}, das Mittel ihres Quadrats {mse}."
+        ),
+        "relative": (
+            "Bezogen auf den ursprünglichen Wert beträgt die Abweichung im Mittel {mean} % und "
+            "höchstens {largest} %."
+        ),
+        "zeros": (
+            "Als 0 veröffentlichte Felder, die es nicht sind: {false_zeros}; als etwas anderes "
+            "veröffentlichte Nullen: {false_nonzeros} von {cells}."
+        ),
+        "hellinger": (
+            "Hellinger-Abstand {distance} ({scaled} von 1 für Anteile); Hellinger-Nutzen {utility}."
+        ),
+        "additive": ("Gleichungen zwischen Summen und ihren Teilen: {equations}, und alle gelten."),
+        "not additive": (
+            "Gleichungen zwischen Summen und ihren Teilen, die nicht gelten: {broken} von "
+            "{equations}; der Fehler beträgt höchstens {largest}, im Mittel aller Gleichungen "
+            "{mean}."
+        ),
+        "ranks": (
+            "Rangkorrelation der Felder {correlation} (Spearman); {moved} % von ihnen liegen in "
+            "einem anderen Zehntel der Rangfolge."
+        ),
+        "association": (
+            "Cramérs V von {first} und {second} war {original} und ist {protected} ({change} %)."
+        ),
+        "variance": (
+            "Die Varianz der Felder der feinsten Schlüssel ist das {ratio}-Fache der "
+            "ursprünglichen."
+        ),
+        "by size": "Abweichungen nach Größe des Feldes",
+        "size head": (
+            "von|bis|Felder|größte|mittlere|mit Vorzeichen|mittlere relative, %|unverändert, %"
+        ),
+        "by deviation": (
+            "Felder nach Abweichung und Zahl der Merkmale, die nicht auf „insgesamt“ stehen"
+        ),
+        "deviation": "Abweichung",
+        "all cells": "alle Felder",
+        "up to": "höchstens, %:",
+        "all": "alle",
+        "histogram": "Wie viele Felder um wie viel abweichen",
+        "signed": "veröffentlicht − ursprünglich",
+        "number": "Felder",
+        "scatter": "Veröffentlichte und ursprüngliche Werte",
+        "original": "ursprünglich",
+        "published": "veröffentlicht",
+        "size plot": "Abweichungen nach Größe des Feldes",
+        "absolute deviation": "absolute Abweichung",
+        "mean": "mittlere",
+        "largest": "größte",
+    },
+}
+
+
+def words_in(language: str) -> dict[str, str]:
+    """The texts in a language.
+
+    Raises
+    ------
+    InputError
+        There are none.
+    """
+    if language not in WORDS:
+        raise InputError(f"language= must be 'en' or 'de', not {language!r}")
+    return WORDS[language]
+
+
+def number(value: float, decimals: int, language: str) -> str:
+    """A number as it is written in a language; "–" for NaN.
+
+    Examples
+    --------
+    >>> number(1234.5, 2, "de"), number(1234.5, 0, "en")
+    ('1.234,50', '1,234')
+    """
+    if math.isnan(value):
+        return "–"
+    text = f"{value:,.{decimals}f}"
+    return text.translate(str.maketrans(",.", ".,")) if language == "de" else text
