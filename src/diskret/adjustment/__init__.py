@@ -1,1 +1,6 @@
-"""Tables adjusted to add up, or so that sensitive cells are far enough away."""
+"""Values that are moved, least and additively, so that sensitive ones are not shown."""
+
+from diskret.adjustment.adjust import adjusted
+from diskret.adjustment.problem import Adjusted, Adjustment
+
+__all__ = ["Adjusted", "Adjustment", "adjusted"]
