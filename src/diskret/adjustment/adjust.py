@@ -17,10 +17,10 @@ from diskret.errors import ProtectionError
 _AT_ONCE = 30
 #: Sensitive cells whose directions are looked for together, and how many programmes in a row
 #: may fail to find better ones.
-_BLOCK = 10
+_BLOCK = 6
 _PATIENCE = 8
 #: Branches of a programme; seconds only guard against one that does not end.
-_NODES, _NODES_OF_BLOCK = 20_000, 300
+_NODES, _NODES_OF_BLOCK = 20_000, 50
 _SECONDS = 300.0
 
 
