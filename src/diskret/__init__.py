@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from diskret.tables import Published as Published
     from diskret.tables import Table as Table
     from diskret.workflow import Result as Result
+    from diskret.workflow import adjust as adjust
     from diskret.workflow import derive as derive
+    from diskret.workflow import make_additive as make_additive
     from diskret.workflow import suppress as suppress
     from diskret.workflow import tabulate as tabulate
     from diskret.workflow.ledger import Ledger as Ledger
@@ -42,9 +44,11 @@ __all__ = [
     "Sensitivity",
     "Table",
     "__version__",
+    "adjust",
     "attack",
     "datasets",
     "derive",
+    "make_additive",
     "rules",
     "suppress",
     "tabulate",
@@ -64,7 +68,9 @@ _HOME = {
     "SecretKeys": "keys",
     "Sensitivity": "rules",
     "Table": "tables",
+    "adjust": "workflow",
     "derive": "workflow",
+    "make_additive": "workflow",
     "suppress": "workflow",
     "tabulate": "workflow",
     "write": "workflow.write",

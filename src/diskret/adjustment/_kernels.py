@@ -71,3 +71,35 @@ def choose_directions(
                 turned = True
         if not turned:
             return
+
+
+@kernel
+def settle(
+    start: NDArray[np.int64],
+    above: NDArray[np.int64],
+    floor: int,
+    sweeps: int,
+    inner: NDArray[np.int64],
+    off: NDArray[np.float64],
+) -> None:  # pragma: no cover - compiled
+    """Move inner cells by whole steps as long as that brings all cells nearer to their targets.
+
+    Nearer is a smaller sum of squares of `off`, value minus target of each cell. The cells that
+    inner cell ``i`` is part of are ``above[start[i]:start[i + 1]]``. `inner`, nowhere below
+    `floor`, and `off` are changed in place.
+    """
+    for _ in range(sweeps):
+        moved = False
+        for i in range(len(inner)):
+            pull = 0.0
+            for k in range(start[i], start[i + 1]):
+                pull += off[above[k]]
+            step = max(np.int64(np.rint(-pull / (start[i + 1] - start[i]))), floor - inner[i])
+            # not for rounding errors, or two cells could take turns for ever
+            if step * (step * (start[i + 1] - start[i]) + 2 * pull) < -1e-6:
+                inner[i] += step
+                for k in range(start[i], start[i + 1]):
+                    off[above[k]] += step
+                moved = True
+        if not moved:
+            return
