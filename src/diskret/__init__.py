@@ -26,8 +26,10 @@ if TYPE_CHECKING:
     from diskret.tables import Table as Table
     from diskret.workflow import PerturbedResult as PerturbedResult
     from diskret.workflow import Result as Result
+    from diskret.workflow import adjust as adjust
     from diskret.workflow import derive as derive
     from diskret.workflow import perturb as perturb
+    from diskret.workflow import make_additive as make_additive
     from diskret.workflow import suppress as suppress
     from diskret.workflow import tabulate as tabulate
     from diskret.workflow.assess import assess as assess
@@ -66,6 +68,11 @@ __all__ = [
     "perturb_records",
     "perturbation_sql",
     "round_table",
+    "adjust",
+    "attack",
+    "datasets",
+    "derive",
+    "make_additive",
     "rules",
     "suppress",
     "tabulate",
@@ -97,6 +104,9 @@ _HOME = {
     "perturb_records": "workflow.perturb_records",
     "perturbation_sql": "workflow.perturb_records",
     "round_table": "workflow.round_table",
+    "adjust": "workflow",
+    "derive": "workflow",
+    "make_additive": "workflow",
     "suppress": "workflow",
     "tabulate": "workflow",
     "write": "workflow.write",
