@@ -28,15 +28,15 @@ if TYPE_CHECKING:
     from diskret.workflow import Result as Result
     from diskret.workflow import adjust as adjust
     from diskret.workflow import derive as derive
-    from diskret.workflow import perturb as perturb
     from diskret.workflow import make_additive as make_additive
+    from diskret.workflow import perturb as perturb
     from diskret.workflow import suppress as suppress
     from diskret.workflow import tabulate as tabulate
     from diskret.workflow.assess import assess as assess
     from diskret.workflow.ledger import Ledger as Ledger
-    from diskret.workflow.record_keys import record_keys as record_keys
     from diskret.workflow.perturb_records import perturb_records as perturb_records
     from diskret.workflow.perturb_records import perturbation_sql as perturbation_sql
+    from diskret.workflow.record_keys import record_keys as record_keys
     from diskret.workflow.round_table import round_table as round_table
     from diskret.workflow.write import write as write
 
@@ -59,20 +59,17 @@ __all__ = [
     "Sensitivity",
     "Table",
     "__version__",
+    "adjust",
     "assess",
     "attack",
     "datasets",
     "derive",
+    "make_additive",
     "perturb",
-    "record_keys",
     "perturb_records",
     "perturbation_sql",
+    "record_keys",
     "round_table",
-    "adjust",
-    "attack",
-    "datasets",
-    "derive",
-    "make_additive",
     "rules",
     "suppress",
     "tabulate",
@@ -97,16 +94,15 @@ _HOME = {
     "SecretKeys": "keys",
     "Sensitivity": "rules",
     "Table": "tables",
+    "adjust": "workflow",
     "assess": "workflow.assess",
     "derive": "workflow",
+    "make_additive": "workflow",
     "perturb": "workflow",
-    "record_keys": "workflow.record_keys",
     "perturb_records": "workflow.perturb_records",
     "perturbation_sql": "workflow.perturb_records",
+    "record_keys": "workflow.record_keys",
     "round_table": "workflow.round_table",
-    "adjust": "workflow",
-    "derive": "workflow",
-    "make_additive": "workflow",
     "suppress": "workflow",
     "tabulate": "workflow",
     "write": "workflow.write",

@@ -23,6 +23,7 @@ from diskret.rules import (
     Shadow,
     ZeroCells,
 )
+from diskret.workflow import Result
 from diskret.workflow.job import read_job
 from diskret.workflow.run import run_job
 
@@ -232,6 +233,7 @@ def test_a_job_has_a_shadow(tmp_path):
     rule = Shadow(PPercent(10), "employees") | MinimumFrequency(3, range=1)
     assert read.tables[0].rule == rule
     _, [result] = run_job(read, keys=tmp_path / "keys")
+    assert isinstance(result, Result)
     found = rule(tabulated(unit="firm"))
     assert result.sensitivity.upper.tolist() == found.upper.tolist()
     public = (tmp_path / "out" / "public" / "investment.csv").read_text("utf-8")

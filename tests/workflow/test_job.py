@@ -30,6 +30,7 @@ from diskret.rules import (
     ZeroCells,
 )
 from diskret.rules.sensitivity import AnyOf
+from diskret.workflow import Result
 from diskret.workflow.job import DatabaseRecords, HierarchyFile, Output, Records, read_job
 from diskret.workflow.job_template import template
 from diskret.workflow.run import run_job
@@ -779,7 +780,7 @@ rules = {{ minimum_frequency = {{ n = 2 }} }}
 
 def kinds(path, tmp_path):
     _, results = run_job(read_job(path), folder=tmp_path / "out", keys=tmp_path / "keys")
-    return {result.name: result.certificate.attacker for result in results}
+    return {r.name: r.certificate.attacker for r in results if isinstance(r, Result)}
 
 
 def test_contributors_attack_where_values_are_summed(tmp_path):

@@ -9,6 +9,7 @@ from diskret.cli.show import show_results
 from diskret.cli.texts import Language
 from diskret.errors import AdditivityError, InputError, JobError
 from diskret.rules import MinimumFrequency, PPercent, Shadow
+from diskret.workflow import Result
 from diskret.workflow.job import CellsFile, read_job
 from diskret.workflow.run import run_job
 
@@ -52,6 +53,7 @@ def test_a_job_without_records_reads_a_file_of_cells(tmp_path):
     )
     assert read.tables[0].rule == Shadow(PPercent(10), "staff") | MinimumFrequency(3)
     folder, [result] = run_job(read, keys=KEYS)
+    assert isinstance(result, Result)
     assert result.sensitivity.upper.tolist() == [0, 21, 0, 0]
     assert result.public.to_pydict()["sales"] == [990, None, None, 200]
     internal = json.loads((folder / "internal" / "sales.certificate.json").read_text("utf-8"))

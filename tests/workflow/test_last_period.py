@@ -11,6 +11,7 @@ import pytest
 import diskret as dk
 from diskret.errors import InputError, JobError, ProtectionError
 from diskret.tables import Publication
+from diskret.workflow import Result
 from diskret.workflow.job import read_job
 from diskret.workflow.run import run_job
 from diskret.workflow.verify import verify
@@ -310,6 +311,7 @@ def test_a_job_knows_last_periods_release(tmp_path):
     read = job(tmp_path, text)
     assert read.previous_within == 30
     _, [result] = run_job(read, keys=KEYS)
+    assert isinstance(result, Result)
     described = result.certificate.attacker.describe()
     assert (described["last_period_within"], described["mistaken"]) == (30, "drop")
     published = dk.Published.read(tmp_path / "then")

@@ -72,15 +72,13 @@ def run_job(
     ledger = _ledger(job, written, keys)
     tables = tables_of(job, progress, keys)
     hiding = [i for i, table in enumerate(job.tables) if table.noise is None]
-    changing = [i for i, table in enumerate(job.tables) if table.noise is not None]
+    changing = {i: (t, t.noise) for i, t in enumerate(job.tables) if t.noise is not None}
     found: dict[int, Result | PerturbedResult] = {}
     if hiding:
         asked = [(job, job.tables[i]) for i in hiding]
         hidden = protected(asked, [tables[i] for i in hiding], keys, progress, ledger=ledger)
         found |= dict(zip(hiding, hidden, strict=True))
-    changed = changed_tables(
-        [job.tables[i] for i in changing], [tables[i] for i in changing], keys
-    )
+    changed = changed_tables(list(changing.values()), [tables[i] for i in changing], keys)
     found |= dict(zip(changing, changed, strict=True))
     results = [found[i] for i in range(len(tables))]
     write_job(job, results, written, keys, progress, ledger=ledger, name=job.output.release)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from diskret.cellkey import MagnitudeNoise, PerturbationTable, read_ptable
+from diskret.adjustment.additive import AdditiveMethod
+from diskret.cellkey import Lookup, MagnitudeNoise, PerturbationTable
 from diskret.errors import InputError
 from diskret.io import Source, source, to_arrow
 from diskret.keys import SecretKeys
@@ -20,14 +21,14 @@ from diskret.workflow.make_additive import make_additive
 from diskret.workflow.perturb import perturb
 from diskret.workflow.perturbed_result import PerturbedResult
 from diskret.workflow.record_keys import record_keys
-from diskret.workflow.round_table import round_table
+from diskret.workflow.round_table import Rounding, round_table
 
 #: The column of derived record keys.
 DERIVED = "record_key"
 
 
 def changed_tables(
-    asked: Sequence[TableJob],
+    asked: Sequence[tuple[TableJob, NoiseJob]],
     tables: Sequence[Table],
     keys: SecretKeys | str | PathLike[str] | None = None,
 ) -> list[PerturbedResult]:
@@ -36,7 +37,7 @@ def changed_tables(
     Parameters
     ----------
     asked
-        What the job asks for.
+        What the job asks for, and how values are to be changed.
     tables
         The tables.
     keys
@@ -49,12 +50,12 @@ def changed_tables(
     return [results[i] for i in range(len(tables))]
 
 
-def _together(asked: Sequence[TableJob], tables: Sequence[Table]) -> list[list[int]]:
+def _together(
+    asked: Sequence[tuple[TableJob, NoiseJob]], tables: Sequence[Table]
+) -> list[list[int]]:
     """Tables of one variable that one method makes additive, and all others alone."""
     groups: dict[Any, list[int]] = {}
-    for i, (order, table) in enumerate(zip(asked, tables, strict=True)):
-        noise = order.noise
-        assert noise is not None
+    for i, ((_, noise), table) in enumerate(zip(asked, tables, strict=True)):
         alone = noise.method in ("cell_key", "deterministic", "random")
         kind = (noise.method, repr(noise.options), table.measure.name, table.vintage)
         groups.setdefault(i if alone else kind, []).append(i)
@@ -62,41 +63,45 @@ def _together(asked: Sequence[TableJob], tables: Sequence[Table]) -> list[list[i
 
 
 def _changed(
-    asked: Sequence[TableJob],
+    asked: Sequence[tuple[TableJob, NoiseJob]],
     tables: Sequence[Table],
     keys: SecretKeys | str | PathLike[str] | None,
 ) -> list[PerturbedResult]:
-    noise = asked[0].noise
-    assert noise is not None
-    names = [order.name for order in asked]
+    first, noise = asked[0]
+    names = [order.name for order, _ in asked]
     if noise.method == "cell_key":
-        return [_perturbed(asked[0], tables[0], noise)]
+        return [_perturbed(first, tables[0], noise)]
     if noise.method in ROUNDING:
-        options = {"method": noise.method, "keys": keys, **noise.options}
-        if len(tables) == 1:
-            return [round_table(tables[0], name=names[0], **options)]
-        return round_table(tables, name=names, **options)
-    rules = [order.rule for order in asked]
+        method = noise.method
+        return round_table(tables, method=method, keys=keys, name=names, **noise.options)
+    rules = [order.rule for order, _ in asked]
     return adjust(tables, rules, name=names, **noise.options)
 
 
 def _perturbed(order: TableJob, table: Table, noise: NoiseJob) -> PerturbedResult:
-    ptable: Any
-    if noise.table is not None:
-        ptable = read_ptable(noise.table)
-    else:
+    def read(path: Path) -> Lookup:
+        return Lookup.read(path, table.key_modulus)
+
+    ptable: PerturbationTable | Lookup | MagnitudeNoise
+    if noise.table is None:
         ptable = PerturbationTable.maximum_entropy(**noise.design)
+    else:
+        ptable = read(noise.table)
     options = dict(noise.options)
     if noise.magnitude is not None:
-        parameters = {
-            key: read_ptable(value) if isinstance(value, Path) else value
+        parameters: dict[str, Any] = {
+            key: read(value) if isinstance(value, Path) else value
             for key, value in noise.magnitude.items()
         }
         ptable = MagnitudeNoise(ptable, **parameters)
         if not isinstance(order.rule, NoRule):
             options["rule"] = order.rule
     result = perturb(table, ptable, name=order.name, **options)
-    return result if noise.additive is None else make_additive(result, method=noise.additive)
+    return (
+        result
+        if noise.additive is None
+        else make_additive(result, method=cast(AdditiveMethod, noise.additive))
+    )
 
 
 def keyed_records(
@@ -115,4 +120,4 @@ def keyed_records(
             "give others a column of keys once, with dk.record_keys, and name it in 'record_key'"
         )
     records = to_arrow(job.records.path)[0]
-    return source(record_keys(records, id=noise.key_of, keys=keys, column=DERIVED))
+    return source(record_keys(records, id=noise.key_of, keys=keys, name=DERIVED))
