@@ -17,6 +17,8 @@ from diskret.cellkey.maximum_entropy import VarianceRule, most_entropy
 from diskret.errors import InputError
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from diskret.cellkey.matrices import Written
 
 
@@ -234,6 +236,40 @@ class PerturbationTable:
                 "largest_noise": size,
             }
         )
+
+    def heat_map(self) -> Figure:
+        """Draw what becomes of each count, with the probabilities as colours.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            Confidential like the table; ``figure.savefig(path)`` writes it.
+
+        Raises
+        ------
+        InputError
+            matplotlib is not installed.
+        """
+        from diskret.cellkey import plots
+
+        return plots.heat_map(self)
+
+    def distributions(self) -> Figure:
+        """Draw the noise of each count as bars, with its mean and variance.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            Confidential like the table; ``figure.savefig(path)`` writes it.
+
+        Raises
+        ------
+        InputError
+            matplotlib is not installed.
+        """
+        from diskret.cellkey import plots
+
+        return plots.distributions(self)
 
     def __repr__(self) -> str:
         return f"PerturbationTable({len(self.counts)} rows)"
