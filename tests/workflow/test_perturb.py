@@ -232,6 +232,15 @@ def test_means_are_made_of_what_is_published():
     assert dk.derive.share(persons, of="sex").frame.num_rows == 15
 
 
+def test_sums_may_be_shown_in_thousands():
+    table = tabulated(records(60), value="income", largest=2)
+    exact, rounded = dk.perturb(table, SUMS), dk.perturb(table.rounded(10), SUMS)
+    value = rounded.published.value
+    assert np.all(value % 10 == 0)
+    # noise is added before anything is rounded: at most half a ten from what is shown in ones
+    assert np.abs(value - exact.published.value).max() <= 5
+
+
 def test_extra_protection_follows_a_rule():
     table = tabulated(records(20), value="income", largest=2)
     rule = dk.rules.PPercent(50)

@@ -55,10 +55,10 @@ class Intervals(Protocol):
 
 #: What holds for all cell key noise, and what nobody should expect of it.
 CONSISTENT = Statement(
-    "The same cell has the same value in every table that was made from the same records with the "
-    "same keys.",
-    "Dasselbe Tabellenfeld hat in jeder Tabelle, die aus denselben Einzeldaten mit denselben "
-    "Schlüsseln entstand, denselben Wert.",
+    "The same cell has the same value in every table that was made in this way from the same "
+    "records with the same keys.",
+    "Dasselbe Tabellenfeld hat in jeder Tabelle, die auf diese Weise aus denselben Einzeldaten mit "
+    "denselben Schlüsseln entstand, denselben Wert.",
 )
 UNBIASED = Statement(
     "Values are changed at random, on average neither up nor down.",
@@ -172,7 +172,7 @@ def certify_cell_key(
             "max_noise": largest,
             "smallest_positive": ruled_out + 1,
             "counts": intervals.counts.tolist(),
-            "means": [round(float(mean), 9) for mean in means],
+            "means": [round(float(mean), 9) + 0.0 for mean in means],
             "variances": [round(float(variance), 9) for variance in variances],
         },
     )
@@ -298,9 +298,11 @@ def _checked(
 ) -> tuple[Statement, ...]:
     cells = published.value.size
     shown = cells - int((published.suppressed | published.empty).sum())
-    low, high = float(variances[1:].min(initial=9e9)), float(variances[1:].max(initial=0.0))
-    small_en = f"no published value is 1 to {ruled_out}; " if ruled_out else ""
-    small_de = f"kein veröffentlichter Wert ist 1 bis {ruled_out}; " if ruled_out else ""
+    rows = variances[1:] if len(variances) > 1 else variances
+    spread = " – ".join(dict.fromkeys((f"{rows.min():.4g}", f"{rows.max():.4g}")))
+    small = "1" if ruled_out == 1 else f"1 – {ruled_out}"
+    small_en = f"no published value is {small}; " if ruled_out else ""
+    small_de = f"kein veröffentlichter Wert ist {small}; " if ruled_out else ""
     return (
         Statement(
             f"{shown:,} published values of {cells:,} cells were computed again from counts and "
@@ -313,9 +315,9 @@ def _checked(
             f"Die Veränderung beträgt höchstens {largest}; {small_de}leere Felder zeigen 0.",
         ),
         Statement(
-            f"The variance of the noise is {low:.4g} to {high:.4g} by row of the perturbation "
-            "table, as the intervals of whole keys realise it.",
-            f"Die Varianz der Veränderung ist je Zeile der Überlagerungsmatrix {low:.4g} bis "
-            f"{high:.4g}, wie die ganzzahligen Schlüsselintervalle sie ergeben.",
+            f"The variance of the noise in the rows of the perturbation table is {spread}, as the "
+            "intervals of whole keys realise it.",
+            f"Die Varianz der Veränderung in den Zeilen der Überlagerungsmatrix ist {spread}, wie "
+            "die ganzzahligen Schlüsselintervalle sie ergeben.",
         ),
     )

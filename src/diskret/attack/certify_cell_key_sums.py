@@ -151,7 +151,7 @@ def certify_cell_key_sums(
         checked=_checked(relative, int((marked & shown).sum())),
         figures={
             "counts": intervals.counts.tolist(),
-            "means": [round(float(mean), 9) for mean in means],
+            "means": [round(float(mean), 9) + 0.0 for mean in means],
             "mean_relative_change": float(relative.mean()) if len(relative) else 0.0,
             "largest_relative_change": float(relative.max(initial=0.0)),
         },
