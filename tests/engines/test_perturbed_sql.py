@@ -4,7 +4,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
-import sqlglot
+from sqlglot.expressions import Select, Table, maybe_parse
 
 import diskret as dk
 from diskret.cellkey import Lookup
@@ -113,10 +113,10 @@ def test_counts_beyond_the_last_row_reuse_rows_in_turn():
 )
 def test_every_dialect_says_all_of_it_and_shows_codes_and_perturbed_counts_only(dialect):
     for unit in (None, "person"):
-        tree = sqlglot.parse_one(statement(dialect, unit=unit), dialect=dialect)
+        tree = maybe_parse(statement(dialect, unit=unit), into=Select, dialect=dialect)
         assert tree.named_selects == ["region", "count"]
         assert tree.selects[-1].this.sql() == "n + change"
-        assert {table.name for table in tree.find_all(sqlglot.exp.Table) if table.db} == {"persons"}
+        assert {table.name for table in tree.find_all(Table) if table.db} == {"persons"}
 
 
 # ── what comes back ─────────────────────────────────────────────────────────────────
