@@ -43,7 +43,7 @@ class Intervals:
     Parameters
     ----------
     table
-        Columns ``count``, ``low``, ``high`` (keys from low to below high) and ``noise``, all
+        Columns ``counted``, ``low``, ``high`` (keys from low to below high) and ``change``, all
         int64; the intervals of a count cover all keys once.
     last
         The largest count that has intervals of its own.
@@ -77,7 +77,7 @@ class Intervals:
         ...     counts=np.arange(3), modulus=9, bounds=bounds, noise=noise, step=1, reuse=1
         ... )
         >>> intervals = Intervals.of(lookup).table.to_pydict()
-        >>> intervals["count"], intervals["high"], intervals["noise"]
+        >>> intervals["counted"], intervals["high"], intervals["change"]
         ([1, 1, 2, 2], [4, 9, 3, 9], [-1, 1, -1, 2])
         """
         if lookup.step != 1:
@@ -105,5 +105,5 @@ class Intervals:
         ends = np.append((count[1:] != count[:-1]) | (noise[1:] != noise[:-1]), True)
         high, noise, count = high[ends], noise[ends], count[ends]
         low = np.where(np.append(True, count[1:] != count[:-1]), 0, np.roll(high, 1))
-        columns = {"count": count, "low": low, "high": high, "noise": noise}
+        columns = {"counted": count, "low": low, "high": high, "change": noise}
         return cls(pa.table(columns), last, lookup.reuse, lookup.modulus)

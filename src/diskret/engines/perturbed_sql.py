@@ -64,13 +64,13 @@ def perturbed_counts(
         )
         ctes[before := "cells"] = together
     row = f"CASE WHEN n <= {noise.last} THEN n ELSE {_reused(noise)} END"
-    within = f"noise.count = {row} AND noise.low <= k AND k < noise.high"
+    within = f"counted = {row} AND low <= k AND k < high"
     shown = [exp.alias_(code, name, quoted=True) for code, name in zip(codes, names, strict=False)]
     query = (
-        exp.select(*shown, exp.alias_("n + noise.noise", names[-1], quoted=True))
+        exp.select(*shown, exp.alias_("n + change", names[-1], quoted=True))
         .from_(before)
         .join("noise", on=within)
-        .where(f"n + noise.noise >= {threshold}")
+        .where(f"n + change >= {threshold}")
     )
     return preceded(query, ctes)
 

@@ -169,12 +169,12 @@ def perturbation_sql(
 ) -> str:
     """The statement of [`perturb_records`][diskret.perturb_records], to run as it is.
 
-    An administrator can make a view of it, so that users of a data warehouse see perturbed counts
-    only. It has a row for each cell whose perturbed count is at least 1, or the threshold: the
-    codes, and the count in a column ``count``. Which cells are missing says nothing else.
+    An administrator can make a table or view of it, so that users of a data warehouse see
+    perturbed counts only. It has a row for each cell whose perturbed count is at least 1, or the
+    threshold: the codes, and the count in a column ``count``. Nothing is known of other cells.
 
-    The text holds the perturbation table: it is as confidential as that. The right to read the
-    view must not include the right to read its definition.
+    The text holds the perturbation table and is as confidential. Where users can read how a view
+    is defined, as everybody can in PostgreSQL, make a table of it: ``CREATE TABLE … AS …``.
 
     Nothing at all comes back while records are unusable: they have no code, or one that is no leaf
     of its tree to the letter; no key that is a whole number below the modulus; no unit; or a unit
@@ -189,14 +189,13 @@ def perturbation_sql(
         As for [`perturb_records`][diskret.perturb_records]; every dimension needs a tree. The
         column of the keys has a type of whole numbers.
     dialect
-        ``"duckdb"``, ``"postgres"`` and ``"spark"`` are tested; others that SQLGlot knows are
-        written if they can say all of it.
+        ``"duckdb"``, ``"postgres"`` or ``"spark"``, which are tested by running them; or
+        ``"bigquery"``, ``"snowflake"`` or ``"trino"``, which are not.
 
     Raises
     ------
     InputError
-        A dimension has no tree, the names do not fit, or the dialect is not known or cannot say
-        the statement.
+        A dimension has no tree, the names do not fit, or there is no such dialect.
 
     Examples
     --------
