@@ -154,12 +154,15 @@ def test_any_two_cells_are_independent_but_not_all_three():
     assert np.abs(together - independent).max() > 0.01
 
 
-def test_keys_give_away_at_least_what_probabilities_do():
-    # who knows the intervals, too, can tell more triples apart
+def test_intervals_in_order_give_more_away_than_probabilities_say():
+    # both keys small: then the key of the total is small as well, or both are not so small
     lookup = tiny_table().lookup()
     keyed = as_dict(keyed_constellation_risk(lookup))
-    assert keyed.keys() == as_dict(constellation_risk(lookup.table())).keys()
-    assert max(keyed.values()) > 0.01
+    alone = as_dict(constellation_risk(lookup.table()))
+    assert keyed.keys() == alone.keys()
+    assert keyed[1, 1] > 0.25 > 4 * alone[1, 1]
+    shuffled = as_dict(keyed_constellation_risk(lookup.shuffled(seed=1)))
+    assert shuffled[1, 1] < keyed[1, 1] / 2
 
 
 def test_keyed_risk_counts_what_only_one_truth_can_show():

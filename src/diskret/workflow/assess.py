@@ -59,8 +59,7 @@ class Assessment:
     constellations
         Risk of small cells beside their total, for each number of parts.
     keyed
-        That of two parts as keys and their intervals really go together; None if only
-        probabilities are known.
+        That of two parts as keys add up, against an attacker who knows the intervals of keys.
     privacy, privacy_beyond_zero
         (ε, δ) of one published count and one unit, with the counts 0 and 1 and without.
     difference
@@ -77,7 +76,7 @@ class Assessment:
 
     table: PerturbationTable
     constellations: tuple[ConstellationRisk, ...]
-    keyed: ConstellationRisk | None
+    keyed: ConstellationRisk
     privacy: PrivacyLoss
     privacy_beyond_zero: PrivacyLoss
     difference: Differencing
@@ -155,8 +154,8 @@ def assess(
     Parameters
     ----------
     ptable
-        The perturbation table for counts; or its lookup, then the constellations of two cells are
-        computed for its intervals of keys, too.
+        The perturbation table for counts, or its lookup. Of a table the intervals of keys are taken
+        in the order of the noise, as ``ptable.lookup()`` makes them.
     limit
         The risk the office accepts: how often a small constellation may be published so that one
         of its true values follows.
@@ -187,10 +186,11 @@ def assess(
     >>> rows = np.array([[0, 1, 0], [0.25, 0.5, 0.25]])
     >>> report = dk.assess(PerturbationTable(np.arange(2), noise, rows))
     >>> report
-    Assessment(1 of 3 limits kept)
+    Assessment(1 of 4 limits kept)
     >>> str(report.constellations[0].worst), round(report.constellations[0].worst.risk, 3)
     ('(1, 1 | 2) → (1, 1 | 1)', 0.453)
     """
+    lookup = ptable if isinstance(ptable, Lookup) else ptable.lookup()
     table = ptable.table() if isinstance(ptable, Lookup) else ptable
     if queries is not None and queries < 1:
         raise InputError(f"queries= is at least 1, not {queries}")
@@ -205,9 +205,7 @@ def assess(
             )
             for number in parts
         ),
-        keyed=keyed_constellation_risk(ptable, up_to=up_to, limit=limit, certainty=certainty)
-        if isinstance(ptable, Lookup)
-        else None,
+        keyed=keyed_constellation_risk(lookup, up_to=up_to, limit=limit, certainty=certainty),
         privacy=privacy_loss(table),
         privacy_beyond_zero=privacy_loss(table, zeros=False),
         difference=worst_differencing(table),

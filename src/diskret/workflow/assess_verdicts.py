@@ -29,7 +29,7 @@ def verdicts_of(found: Assessment) -> tuple[Verdict, ...]:
         ),
         _bias(found),
         *(_constellations(risk, _PARTS) for risk in found.constellations),
-        *([] if found.keyed is None else [_constellations(found.keyed, _KEYED)]),
+        _constellations(found.keyed, _KEYED),
         *_averaging(found),
         _differencing(found),
         _privacy(found),
@@ -71,8 +71,8 @@ def _bias(found: Assessment) -> Verdict:
 
 _PARTS = Statement("", "")
 _KEYED = Statement(
-    " (exactly, for these intervals of keys and an attacker who knows them)",
-    " (exakt, für diese Schlüsselintervalle und Angreifer, die sie kennen)",
+    " against an attacker who knows the intervals of keys",
+    " gegenüber Angreifern, die die Schlüsselintervalle kennen",
 )
 
 
@@ -102,11 +102,13 @@ def _constellations(risk: ConstellationRisk, how: Statement) -> Verdict:
             f"{parts} cells and their total{how.en}: {true} is published so that a "
             f"true value from 1 to {up_to} {follows} with probability "
             f"{_chance(worst.risk, 'en')}, e.g. {worst}. That is "
-            f"{'within' if kept else 'above'} the limit of {percent(risk.limit, 'en')}.",
+            f"{'within' if kept else 'above'} the limit of {percent(risk.limit, 'en')}."
+            + ("" if kept or how is not _KEYED else " Shuffle the intervals."),
             f"{parts} Felder und ihre Summe{how.de}: {true} wird mit "
             f"Wahrscheinlichkeit {_chance(worst.risk, 'de')} so veröffentlicht, dass ein wahrer "
             f"Wert von 1 bis {up_to} {folgt}, z. B. {worst}. Das liegt "
-            f"{'unter' if kept else 'über'} der Grenze von {percent(risk.limit, 'de')}.",
+            f"{'unter' if kept else 'über'} der Grenze von {percent(risk.limit, 'de')}."
+            + ("" if kept or how is not _KEYED else " Mischen Sie die Intervalle."),
         ),
         kept,
     )
