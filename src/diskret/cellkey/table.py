@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from diskret.cellkey import lookup
 from diskret.errors import InputError
 
 
@@ -68,3 +69,35 @@ class PerturbationTable:
         row = int(self.row(np.array(count)))
         at = np.flatnonzero(self.noise == noise * self.step)
         return float(self.probabilities[row, at[0]]) if len(at) else 0.0
+
+    def lookup(
+        self,
+        modulus: int = 2**32,
+        order: lookup.Order = "sorted",
+        seed: int | None = None,
+    ) -> lookup.Lookup:
+        """Which noise each cell key means: intervals as long as the probabilities say.
+
+        Parameters
+        ----------
+        modulus
+            Of the cell keys. With a small one (256) probabilities hold only to 1/modulus;
+            `Lookup.table` shows which ones are really used.
+        order
+            ``"sorted"``: by noise, as in most programs. ``"shuffled"``: in secret order, so
+            that a large key does not mean a large noise.
+        seed
+            Of the secret order; None: from the office's own key.
+
+        Examples
+        --------
+        >>> table = PerturbationTable(
+        ...     np.array([0, 1]), np.array([-1, 0, 1]), np.array([[0, 1, 0], [0.3, 0.4, 0.3]])
+        ... )
+        >>> table.lookup(modulus=10).bounds.tolist()
+        [[10, 10, 10], [3, 7, 10]]
+        """
+        if order not in ("sorted", "shuffled"):
+            raise InputError(f"order must be 'sorted' or 'shuffled', not {order!r}")
+        found = lookup.lookup_of(self, modulus)
+        return found if order == "sorted" else found.shuffled(seed)

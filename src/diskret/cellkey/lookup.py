@@ -1,0 +1,274 @@
+"""From a count and a cell key to the noise: intervals of keys. Confidential."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diskret.errors import InputError
+from diskret.keys import SecretKeys
+from diskret.keys.numbers import siphash
+
+if TYPE_CHECKING:
+    from diskret.cellkey.table import PerturbationTable
+
+Order = Literal["sorted", "shuffled"]
+
+#: Probabilities are taken as decimals with so many digits: 0.86 is 86/100, not the binary
+#: number next to it, so that bounds fall where the office wrote them.
+DIGITS = 12
+
+#: Keys of all rows are numbered through in 64 bits.
+_KEYS = 2**64 - 1
+
+#: Intervals longer than this share of all keys are split before they are shuffled.
+_LONGEST = Fraction(1, 5)
+
+
+@dataclass(frozen=True, eq=False)
+class Lookup:
+    """Which noise each cell key means in each row of a perturbation table. Confidential.
+
+    The noise is that of the first interval whose upper bound is greater than the key.
+
+    Parameters
+    ----------
+    counts
+        What the rows stand for, ascending whole numbers, the first of them 0; shape
+        ``(rows,)``, int64.
+    modulus
+        Of the cell keys: they are whole numbers in ``[0, modulus)``.
+    bounds
+        Upper bounds of the intervals of each row, ascending, the last of them the modulus;
+        shape ``(rows, k)``, uint64. Rows with fewer intervals are filled up with the modulus.
+        Interval j holds the keys with ``bounds[j-1] <= key < bounds[j]``, possibly none.
+    noise
+        Noise of each interval in units of 1/`step`; shape ``(rows, k)``, int64. The row of 0
+        has none.
+    step
+        Noise values are multiples of 1/`step`; 1 for counts.
+    reuse
+        Counts beyond the last row take the last so many rows in turn; 1: always the last.
+
+    Raises
+    ------
+    InputError
+        Rows are not ascending from 0, bounds are not ascending up to the modulus, 0 has noise,
+        or there are not so many rows to reuse; `reuse` needs rows without gaps. Rows and
+        modulus must multiply to less than 2**64.
+
+    Examples
+    --------
+    >>> bounds = np.array([[1000, 1000, 1000], [700, 900, 1000]], dtype=np.uint64)
+    >>> lookup = Lookup(np.arange(2), 1000, bounds, np.array([[0, 0, 0], [-1, 0, 3]]))
+    >>> lookup(np.array([0, 1, 1, 8]), np.array([950, 699, 700, 999], dtype=np.uint64)).tolist()
+    [0, -1, 0, 3]
+    """
+
+    counts: NDArray[np.int64]
+    modulus: int
+    bounds: NDArray[np.uint64]
+    noise: NDArray[np.int64]
+    step: int = 1
+    reuse: int = 1
+
+    def __post_init__(self) -> None:
+        check_counts(self.counts)
+        rows = len(self.counts)
+        if self.bounds.shape != self.noise.shape or len(self.bounds) != rows:
+            raise InputError(
+                f"{rows} rows need as many rows of bounds and of noise, alike in shape; they are "
+                f"of shape {self.bounds.shape} and {self.noise.shape}"
+            )
+        if not 1 <= self.modulus <= _KEYS // rows:
+            raise InputError(
+                f"the modulus of cell keys is {self.modulus:,}; with {rows} rows it must be from "
+                f"1 to {_KEYS // rows:,}"
+            )
+        falling = (self.bounds[:, 1:] < self.bounds[:, :-1]).any(axis=1)
+        wrong = np.flatnonzero(falling | (self.bounds[:, -1] != self.modulus))
+        if len(wrong):
+            raise InputError(
+                "upper bounds must ascend to the modulus in every row; they do not in "
+                f"{rows_named(self.counts[wrong])}"
+            )
+        if self.noise[0].any():
+            raise InputError("a count of 0 stays 0; its row must have no noise")
+        if not 1 <= self.reuse < max(rows, 2):
+            raise InputError(
+                f"{self.reuse} rows cannot be reused in turn; there are {rows - 1} besides that of "
+                "0"
+            )
+        if self.reuse > 1 and self.counts[-1] - self.counts[-self.reuse] != self.reuse - 1:
+            raise InputError(f"the last {self.reuse} rows leave out counts: reuse=1 is possible")
+
+    def __repr__(self) -> str:
+        return f"Lookup({len(self.counts)} rows)"
+
+    def __call__(self, count: NDArray[np.int64], key: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """The noise of cells with these counts and cell keys, in units of 1/`step`.
+
+        Parameters
+        ----------
+        count
+            Numbers of records or units ≥ 0, any shape.
+        key
+            Cell keys in ``[0, modulus)``, uint64, the same shape.
+
+        Raises
+        ------
+        InputError
+            Counts are negative, or keys belong to another modulus; says how many.
+        """
+        self._check(count, key)
+        row = self._row(count).astype(np.uint64)
+        modulus = np.uint64(self.modulus)
+        # one search for all rows: the bounds of row r lie from r · modulus to (r + 1) · modulus
+        starts = np.arange(len(self.counts), dtype=np.uint64) * modulus
+        ends = (self.bounds + starts[:, None]).ravel()
+        interval = np.searchsorted(ends, row * modulus + key, side="right")
+        return self.noise.ravel()[interval]
+
+    def table(self) -> PerturbationTable:
+        """The probabilities that the intervals give: their lengths in relation to the modulus.
+
+        Examples
+        --------
+        >>> bounds = np.array([[10, 10], [7, 10]], dtype=np.uint64)
+        >>> Lookup(np.arange(2), 10, bounds, np.array([[0, 0], [0, 1]])).table().probability(1, 1)
+        0.3
+        """
+        from diskret.cellkey.table import PerturbationTable
+
+        noise = np.unique(self.noise)
+        widths = np.diff(self.bounds, axis=1, prepend=np.uint64(0))
+        total = np.zeros((len(self.counts), len(noise)), dtype=np.uint64)
+        rows = np.broadcast_to(np.arange(len(self.counts))[:, None], self.noise.shape)
+        np.add.at(total, (rows, np.searchsorted(noise, self.noise)), widths)
+        return PerturbationTable(self.counts, noise, total / self.modulus, self.step)
+
+    def shuffled(self, seed: int | None = None) -> Lookup:
+        """The same probabilities, with intervals in an order that tells nothing of the noise.
+
+        Long intervals are split first. Where a key is known to be small or large, the sign of
+        the noise is then not.
+
+        Parameters
+        ----------
+        seed
+            Secret, and the same for all that is to be consistent; None: one of the office's
+            own key.
+
+        Examples
+        --------
+        >>> bounds = np.array([[10, 10], [5, 10]], dtype=np.uint64)
+        >>> lookup = Lookup(np.arange(2), 10, bounds, np.array([[0, 0], [-1, 1]]))
+        >>> lookup.shuffled(seed=4).table().probability(1, 1)
+        0.5
+        """
+        if seed is None:
+            seed = SecretKeys.load().seed("order of cell key intervals")
+        # a keyed hash sorts, not a generator: the order is the same in every version of numpy
+        key = hashlib.blake2b(str(seed).encode(), digest_size=16).digest()
+        rows: list[tuple[NDArray[np.uint64], NDArray[np.int64]]] = []
+        for number, (bounds, noise) in enumerate(zip(self.bounds, self.noise, strict=True)):
+            width, value = self._pieces(bounds, noise)
+            place = np.arange(len(width), dtype=np.uint64) + np.uint64(number << 32)
+            order = np.argsort(siphash(key, place), kind="stable")
+            rows.append((np.cumsum(width[order], dtype=np.uint64), value[order]))
+        bounds, noise = _filled(rows, self.modulus)
+        return Lookup(self.counts, self.modulus, bounds, noise, self.step, self.reuse)
+
+    def _pieces(
+        self, bounds: NDArray[np.uint64], noise: NDArray[np.int64]
+    ) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+        """Widths and noise of a row's intervals, none of them long and none empty."""
+        widths: list[int] = []
+        values: list[int] = []
+        for width, value in zip(np.diff(bounds, prepend=np.uint64(0)), noise, strict=True):
+            parts = -(-int(width) * _LONGEST.denominator // (self.modulus * _LONGEST.numerator))
+            for part in range(parts):
+                widths.append(int(width) * (part + 1) // parts - int(width) * part // parts)
+                values.append(int(value))
+        return np.array(widths, dtype=np.uint64), np.array(values, dtype=np.int64)
+
+    def _row(self, count: NDArray[np.int64]) -> NDArray[np.int64]:
+        last = self.counts[-1]
+        beyond = last - self.reuse + 1 + (count - last - 1) % self.reuse
+        return np.searchsorted(self.counts, np.where(count > last, beyond, count))
+
+    def _check(self, count: NDArray[np.int64], key: NDArray[np.uint64]) -> None:
+        if np.shape(count) != np.shape(key):
+            raise InputError(
+                f"every cell needs a count and a key; they are of shape {np.shape(count)} and "
+                f"{np.shape(key)}"
+            )
+        if np.asarray(key).dtype != np.uint64:
+            raise InputError(f"cell keys must be of type uint64, not {np.asarray(key).dtype}")
+        negative = int((count < 0).sum())
+        if negative:
+            raise InputError(f"{negative:,} counts are negative; a count is at least 0")
+        strange = int((key >= np.uint64(self.modulus)).sum())
+        if strange:
+            raise InputError(
+                f"{strange:,} cell keys are not below {self.modulus:,}, the modulus of this "
+                "lookup; keys of different moduli cannot be mixed"
+            )
+
+
+def lookup_of(table: PerturbationTable, modulus: int) -> Lookup:
+    """Intervals in ascending order of the noise, as long as the probabilities say.
+
+    Upper bounds are the cumulative probabilities times the modulus, rounded up.
+    """
+    rows: list[tuple[NDArray[np.uint64], NDArray[np.int64]]] = []
+    for row in np.rint(table.probabilities * 10**DIGITS).astype(np.int64):
+        likely = np.flatnonzero(row)
+        scaled = [Fraction(int(c), 10**DIGITS) for c in np.cumsum(row[likely])]
+        rows.append((upper_bounds(scaled, modulus), table.noise[likely]))
+    bounds, noise = _filled(rows, modulus)
+    return Lookup(table.counts, modulus, bounds, noise, table.step)
+
+
+def upper_bounds(cumulative: list[Fraction], modulus: int) -> NDArray[np.uint64]:
+    """Upper bounds of intervals of keys for exact cumulative probabilities."""
+    bounds = [min(-(-c.numerator * modulus // c.denominator), modulus) for c in cumulative]
+    return np.array([*bounds[:-1], modulus], dtype=np.uint64)
+
+
+def check_counts(counts: NDArray[np.int64]) -> None:
+    """Rows stand for ascending counts, the first of them 0.
+
+    Raises
+    ------
+    InputError
+        They do not.
+    """
+    if counts.ndim != 1 or not len(counts) or counts[0] != 0 or (np.diff(counts) <= 0).any():
+        shown = ", ".join(str(c) for c in counts.ravel()[:5])
+        raise InputError(f"rows must stand for ascending counts from 0 on, not {shown}, …")
+
+
+def rows_named(counts: NDArray[np.int64]) -> str:
+    """Rows by what they stand for, a few of them."""
+    shown = ", ".join(str(c) for c in counts[:5])
+    more = ", …" if len(counts) > 5 else ""
+    return f"row {shown}" if len(counts) == 1 else f"{len(counts)} rows ({shown}{more})"
+
+
+def _filled(
+    rows: list[tuple[NDArray[np.uint64], NDArray[np.int64]]], modulus: int
+) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """Rows of different lengths as two matrices, filled up with the modulus and no noise."""
+    longest = max(len(bounds) for bounds, _ in rows)
+    all_bounds = np.full((len(rows), longest), modulus, dtype=np.uint64)
+    all_noise = np.zeros((len(rows), longest), dtype=np.int64)
+    for number, (bounds, noise) in enumerate(rows):
+        all_bounds[number, : len(bounds)] = bounds
+        all_noise[number, : len(noise)] = noise
+    return all_bounds, all_noise
