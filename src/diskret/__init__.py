@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from diskret.tables import Table as Table
     from diskret.workflow import PerturbedResult as PerturbedResult
     from diskret.workflow import Result as Result
+    from diskret.workflow import adjust as adjust
     from diskret.workflow import derive as derive
+    from diskret.workflow import make_additive as make_additive
     from diskret.workflow import perturb as perturb
     from diskret.workflow import suppress as suppress
     from diskret.workflow import tabulate as tabulate
@@ -54,9 +56,11 @@ __all__ = [
     "Sensitivity",
     "Table",
     "__version__",
+    "adjust",
     "attack",
     "datasets",
     "derive",
+    "make_additive",
     "perturb",
     "record_keys",
     "round_table",
@@ -84,7 +88,9 @@ _HOME = {
     "SecretKeys": "keys",
     "Sensitivity": "rules",
     "Table": "tables",
+    "adjust": "workflow",
     "derive": "workflow",
+    "make_additive": "workflow",
     "perturb": "workflow",
     "record_keys": "workflow.record_keys",
     "round_table": "workflow.round_table",

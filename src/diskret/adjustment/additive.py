@@ -1,0 +1,173 @@
+"""Perturbed values made additive again, from themselves alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from diskret.adjustment.raking import raked
+from diskret.adjustment.tree_sums import cells_above, inner_cells
+from diskret.errors import InputError
+from diskret.tables import Dimension
+
+AdditiveMethod = Literal["ipf", "least"]
+
+_SWEEPS = 200
+#: Rounds in which inner cells that became negative are set to 0 and the rest is fitted again.
+_ROUNDS = 4
+_STEPS = 150
+_LOWEST = int(np.iinfo(np.int64).min) // 4
+
+
+@dataclass(frozen=True, eq=False)
+class AdditiveFit:
+    """Values that add up, near perturbed ones that don't.
+
+    Parameters
+    ----------
+    value
+        Whole scaled units, shape of the table, int64; totals are the sums of their parts.
+    before
+        The perturbed values.
+    """
+
+    value: NDArray[np.int64]
+    before: NDArray[np.int64]
+
+    @property
+    def change(self) -> NDArray[np.int64]:
+        """What was changed beside the perturbation, shape of the table."""
+        return self.value - self.before
+
+    @property
+    def changed(self) -> int:
+        """How many cells no longer have the value that every other table shows for them."""
+        return int(np.count_nonzero(self.change))
+
+    def report(self, decimals: int = 0) -> dict[str, float | int]:
+        """The price of additivity, in published units: what was lost of consistency.
+
+        ``changed`` and ``share`` (percent of all cells), ``largest`` and ``mean`` second change,
+        and ``added_variance``, the mean square of all second changes.
+        """
+        size = np.abs(self.change) / 10.0**decimals
+        return {
+            "cells": self.value.size,
+            "changed": self.changed,
+            "share": 100 * self.changed / self.value.size,
+            "largest": float(size.max(initial=0)),
+            "mean": float(size.mean()),
+            "added_variance": float((size**2).mean()),
+        }
+
+
+def make_additive(
+    dimensions: tuple[Dimension, ...],
+    perturbed: NDArray[np.int64],
+    method: AdditiveMethod = "least",
+    *,
+    nonnegative: bool = True,
+) -> AdditiveFit:
+    """Change perturbed values so that all totals are the sums of their parts.
+
+    Nothing but the perturbed values is used, so the fit tells nothing beyond them; zeros stay
+    zeros. The same cell gets other values in other tables: consistency is lost.
+
+    Parameters
+    ----------
+    dimensions
+        The variables of the table.
+    perturbed
+        Values of all cells in scaled units, int64.
+    method
+        ``"least"``: the least sum of squared changes. All cells have noise of the same variance,
+        so this is also the best guess that the perturbed values allow.
+        ``"ipf"``: iterative proportional fitting, from the grand total to the inner cells: each
+        level is raked to the one above, so totals of few variables keep their values best.
+    nonnegative
+        Whether no value may become negative.
+
+    Raises
+    ------
+    InputError
+        The method is unknown, or values are negative where none can be, or to be raked.
+
+    References
+    ----------
+    Fraser, B., Wooton, J. (2006), A proposed method for confidentialising tabular output to
+    protect against differencing, UNECE work session on statistical data confidentiality (the
+    second stage).
+
+    Examples
+    --------
+    >>> from diskret.hierarchy import Hierarchy
+    >>> region = Dimension("region", Hierarchy.flat(["N", "S"]))
+    >>> make_additive((region,), np.array([12, 8, 7])).value.tolist()
+    [13, 7, 6]
+    >>> make_additive((region,), np.array([12, 8, 7]), "ipf").value.tolist()
+    [12, 6, 6]
+    """
+    if method not in ("ipf", "least"):
+        raise InputError(f"additive fits are 'ipf' or 'least', not {method!r}")
+    if (nonnegative or method == "ipf") and (perturbed < 0).any():
+        raise InputError(
+            f"{int((perturbed < 0).sum()):,} values are negative; values that are raked, or that "
+            "cannot be negative, have to be at least 0"
+        )
+    above = cells_above(dimensions)
+    flat = perturbed.ravel()
+    # an inner cell below a total of 0 is 0
+    alive = (above @ (flat == 0)) == 0
+    kept = sparse.csr_array(above[np.flatnonzero(alive)])
+    at = inner_cells(dimensions)[alive]
+    if method == "ipf":
+        shown = np.where((kept.T @ np.ones(len(at))) > 0, flat, 0).reshape(perturbed.shape)
+        within = np.zeros(perturbed.size, dtype=bool)
+        within[inner_cells(dimensions)[~alive]] = True
+        start = raked(dimensions, np.where(within.reshape(perturbed.shape), 0, shown)).ravel()[at]
+        target = kept.T @ start
+    else:
+        start = _least_squares(kept, flat.astype(float), nonnegative)
+        target = flat.astype(float)
+    inner = np.rint(start).astype(np.int64)
+    floor = 0 if nonnegative or method == "ipf" else _LOWEST
+    _settle(kept, floor, inner, target)
+    value = (kept.T.astype(np.int64) @ inner).reshape(perturbed.shape)
+    return AdditiveFit(value, perturbed)
+
+
+def _settle(
+    above: sparse.csr_array, floor: int, inner: NDArray[np.int64], target: NDArray[np.float64]
+) -> None:
+    """Round so that totals stay near their targets, too; `inner` is changed in place."""
+    from diskret.adjustment._kernels import settle
+
+    off = above.T @ inner.astype(float) - target
+    start, cells = above.indptr.astype(np.int64), above.indices.astype(np.int64)
+    settle(start, cells, floor, _SWEEPS, inner, off)
+
+
+def _least_squares(
+    above: sparse.csr_array, target: NDArray[np.float64], nonnegative: bool
+) -> NDArray[np.float64]:
+    """Inner cells whose sums are nearest to the targets, by sparse steps (LSMR)."""
+    from scipy.sparse.linalg import lsmr
+
+    found = np.zeros(above.shape[0])
+    free = np.ones(len(found), dtype=bool)
+    for _ in range(_ROUNDS):
+        if not free.any():
+            break
+        sums = sparse.csr_array(above[np.flatnonzero(free)].T)
+        start = found[free]
+        found[:] = 0.0
+        found[free] = lsmr(sums, target, atol=1e-6, btol=1e-6, maxiter=_STEPS, x0=start)[0]
+        below = found < 0
+        if not nonnegative or not below.any():
+            break
+        free &= ~below
+    return np.maximum(found, 0.0) if nonnegative else found

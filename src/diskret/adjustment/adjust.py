@@ -1,0 +1,164 @@
+"""Controlled tabular adjustment: sensitive cells to their levels, the rest least, additive."""
+
+from __future__ import annotations
+
+import time
+from math import inf
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diskret.adjustment.directions import balanced_directions
+from diskret.adjustment.problem import Adjusted, Adjustment
+from diskret.adjustment.programme import Solved, solve
+from diskret.errors import ProtectionError
+
+#: Up to so many sensitive cells all directions are looked for at once.
+_AT_ONCE = 30
+#: Sensitive cells whose directions are looked for together, and how many programmes in a row
+#: may fail to find better ones.
+_BLOCK = 6
+_PATIENCE = 8
+#: Branches of a programme; seconds only guard against one that does not end.
+_NODES, _NODES_OF_BLOCK = 20_000, 50
+_SECONDS = 300.0
+
+
+def adjusted(problem: Adjustment, time_limit: float | None = None) -> Adjusted:
+    """Move sensitive cells to their levels, everything else least, so that all equations hold.
+
+    Up to 30 sensitive cells a mixed-integer programme finds the cheapest change. Above that
+    directions are chosen so that totals stay where they are, a linear programme finds the least
+    change for these, and blocks of neighbouring directions are looked for anew as long as that
+    makes the change cheaper.
+
+    Parameters
+    ----------
+    problem
+        What is asked.
+    time_limit
+        Seconds after which the search for a cheaper change stops; None: when it finds none.
+
+    Raises
+    ------
+    ProtectionError
+        No change satisfies everything, or none was found.
+
+    References
+    ----------
+    Dandekar, R. A., Cox, L. H. (2002), Synthetic tabular data: an alternative to complementary
+    cell suppression. Castro, J. (2006), Minimum-distance controlled perturbation methods for
+    large-scale tabular data protection, European Journal of Operational Research 171, 39-52.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> equations = sparse.csr_array(np.array([[1, -1, -1]]))
+    >>> two, ends = np.array([2]), np.array([12, 10, 2])
+    >>> problem = Adjustment(equations, np.array([2]), two, two, ends, ends, np.ones(3))
+    >>> adjusted(problem).cost
+    4.0
+    """
+    end = inf if time_limit is None else time.monotonic() + time_limit
+    n, stuck = len(problem.cost), ~(problem.may_rise | problem.may_fall)
+    if stuck.any():
+        raise ProtectionError(
+            f"{int(stuck.sum()):,} sensitive cells have no room to move as far as they must in "
+            "either direction; allow larger changes (largest_change=), or release frozen cells"
+        )
+    if len(problem.cell) == 0:
+        return Adjusted(np.zeros(n, dtype=np.int64), 0.0, 0.0)
+    least = problem.least()
+    if len(problem.cell) <= _AT_ONCE:
+        found = solve(problem, _open(problem), seconds=_left(end), nodes=_NODES)
+        if found.change is not None:
+            return Adjusted(
+                found.change, problem.price(found.change), max(found.bound, least), rounds=1
+            )
+        if found.impossible:
+            raise _impossible()
+    change = _first(problem, end)
+    return _improved(problem, change, end, least)
+
+
+def _open(problem: Adjustment) -> NDArray[np.int8]:
+    return np.zeros(len(problem.cell), dtype=np.int8)
+
+
+def _left(end: float) -> float:
+    return min(_SECONDS, max(end - time.monotonic(), 0.1))
+
+
+def _first(problem: Adjustment, end: float) -> NDArray[np.int64]:
+    """A change that satisfies everything: balanced; else upwards, downwards, or any.
+
+    The first is looked for whatever the time limit: nothing can be published without one.
+    """
+    upwards = np.where(problem.may_rise, 1, -1).astype(np.int8)
+    downwards = np.where(problem.may_fall, -1, 1).astype(np.int8)
+    found = Solved(None)
+    for way in (balanced_directions(problem), upwards, downwards, _open(problem)):
+        found = solve(problem, way, seconds=_SECONDS, nodes=_NODES)
+        if found.change is not None:
+            return found.change
+    if found.impossible:
+        raise _impossible()
+    raise ProtectionError(
+        "no adjustment was found in time; allow larger changes (largest_change=), or suppress "
+        "cells instead"
+    )
+
+
+def _impossible() -> ProtectionError:
+    return ProtectionError(
+        "no additive table moves every sensitive cell as far as it must while all others stay "
+        "within largest_change= of their values and empty cells stay empty; allow larger "
+        "changes, release frozen cells, or suppress cells instead"
+    )
+
+
+def _improved(problem: Adjustment, change: NDArray[np.int64], end: float, least: float) -> Adjusted:
+    """Look for better directions in one block after the other."""
+    random = np.random.default_rng(1)
+    cost, failed, rounds = problem.price(change), 0, 0
+    while failed < _PATIENCE and time.monotonic() < end and cost > least * (1 + 1e-9):
+        block, among = _neighbours(problem, int(random.integers(len(problem.cell))), random)
+        way = np.sign(change[problem.cell]).astype(np.int8)
+        way[block] = 0
+        found = solve(
+            problem,
+            way,
+            seconds=_left(end),
+            nodes=_NODES_OF_BLOCK,
+            among=among,
+            start=change,
+        )
+        rounds += 1
+        better = None if found.change is None else problem.price(found.change)
+        if better is not None and better < cost * (1 - 1e-9) and found.change is not None:
+            change, cost, failed = found.change, better, 0
+        else:
+            failed += 1
+    return Adjusted(change, cost, least, rounds)
+
+
+def _neighbours(
+    problem: Adjustment, seed: int, random: np.random.Generator
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Sensitive cells near one of them, and all cells that share equations with these."""
+    touches = abs(problem.equations)
+    near = np.zeros(len(problem.cost), dtype=np.int64)
+    near[problem.cell[seed]] = 1
+    block = np.array([seed])
+    for _ in range(6):
+        near = np.minimum(touches.T @ np.minimum(touches @ near, 1), 1)
+        block = np.flatnonzero(near[problem.cell])
+        if len(block) >= _BLOCK:
+            break
+    if len(block) > _BLOCK:
+        block = np.union1d([seed], random.choice(block, _BLOCK - 1, replace=False))
+    among = np.zeros(len(problem.cost), dtype=np.int64)
+    among[problem.cell[block]] = 1
+    for _ in range(2):
+        among = np.minimum(touches.T @ np.minimum(touches @ among, 1), 1)
+    return block, among > 0

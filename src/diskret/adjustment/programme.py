@@ -1,0 +1,226 @@
+"""Adjustments as linear and mixed-integer programmes, solved by HiGHS.
+
+What comes back is believed only after it has been checked in whole numbers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import highspy
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from diskret.adjustment.problem import Adjustment
+
+_STATUS = highspy.HighsModelStatus
+#: Further from a whole number than this, a cell is a fraction.
+_FRACTION = 1e-6
+#: How far around a fractional solution whole numbers are looked for.
+_AROUND = (1, 4, 32)
+
+
+@dataclass(frozen=True, eq=False)
+class Solved:
+    """A change in whole numbers, or None, and what is known of others.
+
+    Parameters
+    ----------
+    change
+        For all cells of the problem, ``(n,)``, int64; None if none was found.
+    impossible
+        There is none.
+    bound
+        What every such change costs at least, −inf if unknown.
+    """
+
+    change: NDArray[np.int64] | None
+    impossible: bool = False
+    bound: float = -np.inf
+
+
+def solve(
+    problem: Adjustment,
+    direction: NDArray[np.int8],
+    *,
+    seconds: float,
+    nodes: int | None = None,
+    among: NDArray[np.bool_] | None = None,
+    start: NDArray[np.int64] | None = None,
+) -> Solved:
+    """The cheapest change with given directions.
+
+    Parameters
+    ----------
+    problem
+        What is asked.
+    direction
+        1: up, −1: down, 0: to be found, for each sensitive cell, ``(k,)``. With none to be found
+        the programme is a linear one.
+    seconds
+        Time limit.
+    nodes
+        Most branches looked at, the same on every computer.
+    among
+        Cells that may change, bool, ``(n,)``; the others keep their change in `start`. None: all.
+    start
+        A change that satisfies everything.
+    """
+    kept = np.zeros(len(problem.cost), dtype=np.int64) if start is None else start
+    movable = (problem.down > 0) | (problem.up > 0)
+    if among is not None:
+        movable &= among
+    model = _Model(problem, direction, np.flatnonzero(movable), kept, nodes)
+    if (direction[model.own] == 0).any():
+        return model.whole(seconds)
+    return model.linear(seconds)
+
+
+class _Model:
+    """Columns: rise of each cell, fall of each cell, and 1 for each free direction that is up."""
+
+    def __init__(
+        self,
+        problem: Adjustment,
+        direction: NDArray[np.int8],
+        at: NDArray[np.int64],
+        kept: NDArray[np.int64],
+        nodes: int | None,
+    ):
+        self.problem, self.at, self.kept, self.nodes = problem, at, kept, nodes
+        self.bound = -np.inf
+        self.own = np.flatnonzero(np.isin(problem.cell, at))
+        n, place = len(at), np.searchsorted(at, problem.cell[self.own])
+        way = direction[self.own]
+        low, high = (
+            np.zeros(2 * n),
+            np.concatenate([problem.up[at], problem.down[at]]).astype(float),
+        )
+        rising, falling = place[way > 0], place[way < 0]
+        low[rising], high[n + rising] = problem.upper[self.own[way > 0]], 0.0
+        low[n + falling], high[falling] = problem.lower[self.own[way < 0]], 0.0
+        free = self.own[way == 0]
+        self.free, self.free_at = free, place[way == 0]
+        self.low = np.concatenate([low, 1.0 - problem.may_fall[free]])
+        self.high = np.concatenate([high, 1.0 * problem.may_rise[free]])
+        self.cost = np.concatenate([problem.cost[at], problem.cost[at], np.zeros(len(free))])
+        equations = sparse.csr_array(problem.equations[:, at])
+        used = np.flatnonzero(np.diff(equations.indptr))
+        self.equations = equations[used].astype(np.int64)
+        fixed = kept.copy()
+        fixed[at] = 0
+        self.right = -(problem.equations.astype(np.int64) @ fixed)[used]
+
+    def linear(self, seconds: float) -> Solved:
+        """A vertex, and whole numbers around it where it is fractional."""
+        solution, status = self._run(self._switches(), self.low, self.high, seconds, whole=False)
+        if solution is None:
+            return Solved(None, status == _STATUS.kInfeasible)
+        n = len(self.at)
+        for around in _AROUND:
+            near = np.rint(solution)
+            fraction = np.abs(solution - near) > _FRACTION
+            low, high = self.low.copy(), self.high.copy()
+            if fraction.any() or around > 1:
+                # first the fractions alone, then everything in a wider neighbourhood
+                loose = fraction if around == 1 else np.ones(len(near), dtype=bool)
+                low = np.maximum(low, np.where(loose, np.floor(solution) - around + 1, near))
+                high = np.minimum(high, np.where(loose, np.ceil(solution) + around - 1, near))
+                found, _ = self._run(self._switches(), low, high, seconds, whole=True)
+                if found is None:
+                    continue
+                near = np.rint(found)
+            change = self._checked(near[:n] - near[n : 2 * n])
+            if change is not None:
+                return Solved(change)
+        return Solved(None)
+
+    def whole(self, seconds: float) -> Solved:
+        """Whole numbers and directions at once."""
+        solution, status = self._run(self._switches(), self.low, self.high, seconds, whole=True)
+        if solution is None:
+            return Solved(None, status == _STATUS.kInfeasible)
+        n, near = len(self.at), np.rint(solution)
+        return Solved(self._checked(near[:n] - near[n : 2 * n]), bound=self.bound)
+
+    def _checked(self, moved: NDArray[np.float64]) -> NDArray[np.int64] | None:
+        change = self.kept.copy()
+        change[self.at] = moved.astype(np.int64)
+        return change if self.problem.satisfied(change) else None
+
+    def _switches(self) -> sparse.csr_array:
+        """Rows that tie rise and fall of a cell to its direction d.
+
+        ``rise − upper·d ≥ 0``, ``fall + lower·d ≥ lower``, ``rise − up·d ≤ 0`` and
+        ``fall + down·d ≤ down``; made as equations with the equations of the table above.
+        """
+        problem, cell, n, f = self.problem, self.problem.cell[self.free], len(self.at), self.free
+        rows = len(f)
+        one = np.ones(rows)
+
+        def block(columns: NDArray[np.int64], factor: NDArray[np.int64]) -> sparse.csr_array:
+            line = np.arange(rows)
+            entries = np.concatenate([one, factor.astype(float)])
+            where = np.concatenate([line, line]), np.concatenate([columns, 2 * n + line])
+            return sparse.csr_array((entries, where), shape=(rows, 2 * n + rows))
+
+        fall = n + self.free_at
+        return sparse.csr_array(
+            sparse.vstack(
+                [
+                    sparse.hstack(
+                        [
+                            self.equations,
+                            -self.equations,
+                            sparse.csr_array((self.equations.shape[0], rows)),
+                        ]
+                    ),
+                    block(self.free_at, -problem.upper[f]),
+                    block(fall, problem.lower[f]),
+                    block(self.free_at, -problem.up[cell]),
+                    block(fall, problem.down[cell]),
+                ]
+            )
+        )
+
+    def _run(
+        self,
+        matrix: sparse.csr_array,
+        low: NDArray[np.float64],
+        high: NDArray[np.float64],
+        seconds: float,
+        whole: bool,
+    ) -> tuple[NDArray[np.float64] | None, highspy.HighsModelStatus]:
+        problem, rows = self.problem, len(self.free)
+        nothing, endless = np.zeros(rows), np.full(rows, np.inf)
+        lower, down = problem.lower[self.free], problem.down[problem.cell[self.free]]
+        model = highspy.HighsLp()
+        model.num_row_, model.num_col_ = matrix.shape
+        model.col_cost_, model.col_lower_, model.col_upper_ = self.cost, low, high
+        model.row_lower_ = np.concatenate([self.right, nothing, lower, -endless, -endless])
+        model.row_upper_ = np.concatenate([self.right, endless, endless, nothing, down])
+        model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+        model.a_matrix_.start_ = matrix.indptr.astype(np.int32)
+        model.a_matrix_.index_ = matrix.indices.astype(np.int32)
+        model.a_matrix_.value_ = matrix.data.astype(float)
+        if whole:
+            model.integrality_ = [highspy.HighsVarType.kInteger] * matrix.shape[1]
+        solver = highspy.Highs()
+        for option, value in {
+            "output_flag": False,
+            "parallel": "off",
+            "random_seed": 1,
+            "time_limit": max(seconds, 0.01),
+        }.items():
+            solver.setOptionValue(option, value)
+        if self.nodes is not None:
+            solver.setOptionValue("mip_max_nodes", self.nodes)
+        solver.passModel(model)
+        solver.run()
+        status = solver.getModelStatus()
+        self.bound = solver.getInfo().mip_dual_bound if whole else -np.inf
+        known = solver.getInfo().primal_solution_status == 2
+        if status == _STATUS.kOptimal or (whole and known):
+            return np.array(solver.getSolution().col_value), status
+        return None, status

@@ -1,0 +1,97 @@
+"""What holds of perturbed values that were made additive."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from diskret.attack.equations import cell_name, equations
+from diskret.attack.noise_certificate import NoiseCertificate, Statement
+from diskret.errors import ContradictionError, ProofError
+from diskret.tables import Published, Table
+
+_EXAMPLES = 5
+
+_CLAIMED = (
+    Statement(
+        "All totals of this table are the sums of their parts.",
+        "Alle Summen dieser Tabelle sind die Summen ihrer Teile.",
+    ),
+    Statement(
+        "Values were perturbed, then made additive from the perturbed values alone.",
+        "Werte wurden überlagert und dann allein aus den überlagerten Werten additiv gemacht.",
+    ),
+)
+_NOT_CLAIMED = (
+    Statement(
+        "The same cell can have another value in another table: consistency was given up for "
+        "additivity.",
+        "Dieselbe Zelle kann in einer anderen Tabelle einen anderen Wert haben: Die Konsistenz "
+        "wurde für die Additivität aufgegeben.",
+    ),
+    Statement(
+        "No interval is claimed, and no mean or variance of the changes.",
+        "Es wird kein Intervall zugesichert, auch kein Mittel und keine Varianz der Änderungen.",
+    ),
+)
+
+
+def certify_additive(published: Published, before: Published, table: Table) -> NoiseCertificate:
+    """Check a perturbed table that was made additive.
+
+    Parameters
+    ----------
+    published
+        The additive table.
+    before
+        The perturbed one that it was made from.
+    table
+        The original.
+
+    Raises
+    ------
+    ProofError
+        Totals are not the sums of their parts, a cell that was 0 is not any more, or a value is
+        negative where none can be; says how many and which.
+    """
+    try:
+        equations(published)
+    except ContradictionError as error:
+        raise ProofError(f"the table is not additive: {error}") from error
+    opened = np.flatnonzero(((before.value == 0) & (published.value != 0)).ravel())
+    _refuse(published, opened, "were 0 and are not any more")
+    if published.nonnegative:
+        _refuse(published, np.flatnonzero(published.value < 0), "are negative")
+    again = np.abs(published.value - before.value) / 10.0**published.decimals
+    noise = (published.value - table.measure.sum) / 10.0**published.decimals
+    changed, size = int(np.count_nonzero(again)), again.size
+    largest, mean = float(again.max(initial=0)), float(again.mean())
+    return NoiseCertificate(
+        published,
+        _CLAIMED,
+        _NOT_CLAIMED,
+        checked=(
+            Statement(
+                f"{changed:,} of {size:,} cells ({100 * changed / size:.1f} percent) were changed "
+                f"again, by {largest:g} at most and {mean:.2f} on average; these no longer have "
+                "the values that other tables show.",
+                f"{changed:,} von {size:,} Zellen ({100 * changed / size:.1f} Prozent) wurden noch "
+                f"einmal verändert, um höchstens {largest:g} und im Mittel {mean:.2f}; sie haben "
+                "nicht mehr die Werte, die andere Tabellen zeigen.",
+            ),
+        ),
+        figures={
+            "changed_again": changed,
+            "share_changed_again": 100 * changed / size,
+            "largest_second_change": largest,
+            "mean_second_change": mean,
+            "added_variance": float((again**2).mean()),
+            "mean_noise": float(noise.mean()),
+            "mean_square_noise": float((noise**2).mean()),
+        },
+    )
+
+
+def _refuse(published: Published, cells: np.ndarray, what: str) -> None:
+    if len(cells):
+        shown = "; ".join(cell_name(published, int(cell)) for cell in cells[:_EXAMPLES])
+        raise ProofError(f"table {published.name!r}: {len(cells):,} cells {what}: {shown}")
