@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any
 
@@ -74,7 +74,8 @@ def write_internal_changed_report(
     published: Published,
     certificate: Mapping[str, Any],
     settings: Mapping[str, Any],
-    deviations: Mapping[str, tuple[list[str], list[list[str]]]],
+    losses: Sequence[str],
+    deviations: Mapping[str, Sequence[Sequence[str]]],
     path: str | PathLike[str],
     *,
     title: str | None = None,
@@ -90,8 +91,10 @@ def write_internal_changed_report(
         The public and the internal certificate together.
     settings
         Method and parameters.
+    losses
+        Sentences on what was lost.
     deviations
-        Heading → head and rows of a table of what was changed by how much.
+        Heading → rows of a table of what was changed by how much, the first of them the head.
     path, title, language
         As in `write_changed_report`.
 
@@ -104,7 +107,11 @@ def write_internal_changed_report(
     body = [
         overview(published, language),
         *_map(published, language),
-        *(section(name, data_table(head, rows)) for name, (head, rows) in deviations.items()),
+        section(words["lost"], element("ul", *(element("li", line) for line in losses))),
+        *(
+            section(name, data_table(tuple(rows[0]), [tuple(row) for row in rows[1:]]))
+            for name, rows in deviations.items()
+        ),
         section(words["certificate"], *_shown(certificate, words)),
         *statements(certificate, language),
         section(words["settings"], setting_list(settings, words)),

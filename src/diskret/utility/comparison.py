@@ -242,6 +242,12 @@ class Comparison:
 
         return sentences(self, language)
 
+    def rows(self, language: str = "en") -> dict[str, list[list[str]]]:
+        """Heading → the rows of `tables` as texts, the first of them the head."""
+        from diskret.utility.text_tables import rows
+
+        return rows(self, language)
+
     def tables(self, language: str = "en") -> list[str]:
         """The deviations by size and by number of variables, as lines of text.
 

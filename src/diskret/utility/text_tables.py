@@ -12,18 +12,21 @@ if TYPE_CHECKING:
     from diskret.utility.comparison import Comparison
 
 
+def rows(comparison: Comparison, language: str) -> dict[str, list[list[str]]]:
+    """Heading → rows of text, the first of them the head, see `Comparison.rows`."""
+    words = words_in(language)
+    return {
+        words["by size"]: [words["size head"].split("|"), *_size_rows(comparison, language)],
+        words["by deviation"]: _deviation_rows(comparison, language),
+    }
+
+
 def tables(comparison: Comparison, language: str) -> list[str]:
     """The two tables of deviations as lines of text, see `Comparison.tables`."""
-    words = words_in(language)
-    return [
-        words["by size"],
-        "",
-        *aligned([words["size head"].split("|"), *_size_rows(comparison, language)]),
-        "",
-        words["by deviation"],
-        "",
-        *aligned(_deviation_rows(comparison, language)),
-    ]
+    lines: list[str] = []
+    for heading, table in rows(comparison, language).items():
+        lines += [heading, "", *aligned(table), ""]
+    return lines[:-1]
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -22,6 +22,7 @@ from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
 from diskret.tables import Perturbed, Published, Table
 from diskret.tables.cells import codes_columns, in_published_units, public_columns
+from diskret.utility import Comparison, compare
 
 if TYPE_CHECKING:
     from diskret.formats.symbols import SymbolSet
@@ -88,6 +89,11 @@ class PerturbedResult:
         """
         shown = ~(self.published.suppressed | self.published.empty)
         return np.where(shown, self.published.value - self.table.measure.sum, 0)
+
+    @cached_property
+    def utility(self) -> Comparison:
+        """What was lost: deviations by size and by number of variables, and more. Confidential."""
+        return compare(self.table, self.published)
 
     @cached_property
     def internal_cells(self) -> pa.Table:

@@ -21,7 +21,7 @@ from diskret.workflow.make_additive import make_additive
 from diskret.workflow.perturb import perturb
 from diskret.workflow.perturbed_result import PerturbedResult
 from diskret.workflow.record_keys import record_keys
-from diskret.workflow.round_table import Rounding, round_table
+from diskret.workflow.round_table import round_table
 
 #: The column of derived record keys.
 DERIVED = "record_key"
