@@ -6,6 +6,7 @@ import typer
 
 from diskret import __version__
 from diskret.cli.audit import audit
+from diskret.cli.cellkey import cellkey
 from diskret.cli.demo import demo
 from diskret.cli.ledger import ledger
 from diskret.cli.protect import protect
@@ -42,6 +43,7 @@ app.command()(protect)
 app.command()(verify)
 app.command()(audit)
 app.add_typer(ledger, name="ledger")
+app.add_typer(cellkey, name="cellkey")
 
 
 def main() -> None:

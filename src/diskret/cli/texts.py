@@ -63,6 +63,8 @@ class Texts:
     ledger_perturbed: str
     ledger_fingerprint: str
     ledger_entered: str
+    cell_key_columns: str
+    cell_key_written: str
     error: str
     refused: str
     warning: str
@@ -131,6 +133,8 @@ TEXTS = {
         ledger_perturbed="perturbed",
         ledger_fingerprint="fingerprint of the original table",
         ledger_entered="Recorded in the ledger as {release}",
+        cell_key_columns="Count, Mean, Variance, Least, Largest, Stays, Largest noise",
+        cell_key_written="Written, confidential: {file}",
         error="Error: {message}",
         refused="Refused: {message}",
         warning="Warning: {message}",
@@ -204,6 +208,8 @@ TEXTS = {
         ledger_perturbed="überlagert",
         ledger_fingerprint="Fingerabdruck der Originaltabelle",
         ledger_entered="Im Verzeichnis eingetragen als {release}",
+        cell_key_columns="Fallzahl, Mittel, Varianz, kleinste, größte, bleibt, größte Überlagerung",
+        cell_key_written="Geschrieben, vertraulich: {file}",
         error="Fehler: {message}",
         refused="Verweigert: {message}",
         warning="Warnung: {message}",
