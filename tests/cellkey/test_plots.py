@@ -14,7 +14,7 @@ TABLE = PerturbationTable.maximum_entropy(3, 2, small_counts=1)
 def test_heat_map_shows_what_each_count_becomes(tmp_path):
     figure = TABLE.heat_map()
     axes = figure.axes[0]
-    shown = np.ma.getdata(axes.images[0].get_array())
+    shown = np.asarray(axes.images[0].get_array())
     targets = [int(label.get_text()) for label in axes.get_xticklabels()]
     assert targets == [0, *range(2, 9)]
     for row, count in enumerate(TABLE.counts):

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 
 from diskret.errors import InputError
 
@@ -74,6 +73,8 @@ class Admissible:
             return np.where((below == 0) | (above == 0), 0.0, below * above)
 
     def _bounds(self, row: int) -> tuple[float, float]:
+        from scipy.optimize import linprog  # slow to import, and most tables do not need it
+
         values = self.noise[self.allowed[row]] / self.step
         equal = np.array([np.ones(len(values)), values])
         lowest = np.where(values == 0, self.stay[row], 0.0)

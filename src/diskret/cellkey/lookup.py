@@ -255,7 +255,8 @@ class Lookup:
         Parameters
         ----------
         count
-            Numbers of records or units ≥ 0, any shape.
+            Numbers of records or units ≥ 0, any shape. Where rows leave out counts, these take
+            the next row.
         key
             Cell keys in ``[0, modulus)``, uint64, the same shape.
 
