@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -26,6 +27,8 @@ from diskret.tables import Published, Table
 
 #: Values are computed in another order than by the method, so last digits of noise may differ.
 _LAST_DIGITS = 1e-9
+#: The odd factor that binary keys are mixed with, from the golden ratio.
+_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 
 class SumNoise(Protocol):
@@ -158,17 +161,14 @@ def certify_cell_key_sums(
     )
 
 
+@dataclass(frozen=True, eq=False)
 class _Used:
     """The parameters and tables of noise, as this module reads them."""
 
-    def __init__(
-        self,
-        noise: SumNoise,
-        intervals: Intervals,
-        small: Intervals | None,
-        odd: Intervals | None,
-    ) -> None:
-        self.noise, self.intervals, self.small, self.odd = noise, intervals, small, odd
+    noise: SumNoise
+    intervals: Intervals
+    small: Intervals | None
+    odd: Intervals | None
 
     def separation(self) -> float:
         """Below it cells are very small."""
@@ -244,11 +244,11 @@ def _between(
 def _key(keys: NDArray[np.uint64], modulus: int, times: int) -> NDArray[np.uint64]:
     """The key of a further draw: digits turned one by one, or bits mixed, so many times."""
     bits = modulus.bit_length() - 1
+    fold = np.uint64(bits - bits // 2)
     for _ in range(times):
         if modulus == 2**bits:
-            fold = np.uint64(bits - bits // 2)
-            for factor in (0x9E3779B97F4A7C15, 0x9E3779B97F4A7C15):
-                keys = np.multiply(keys ^ (keys >> fold), np.uint64(factor)) % np.uint64(modulus)
+            for _ in range(2):
+                keys = np.multiply(keys ^ (keys >> fold), _FACTOR) % np.uint64(modulus)
             keys = keys ^ (keys >> fold)
         else:
             first, rest = np.divmod(keys, np.uint64(modulus // 10))

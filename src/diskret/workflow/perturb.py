@@ -33,7 +33,7 @@ _EXAMPLES = 5
 
 def perturb(
     table: Table,
-    noise: PerturbationTable | Lookup | MagnitudeNoise,
+    ptable: PerturbationTable | Lookup | MagnitudeNoise,
     *,
     weighted_count: bool = False,
     rule: Rule | Sensitivity | None = None,
@@ -53,11 +53,11 @@ def perturb(
     table
         Made with ``tabulate(..., record_key=...)``. A frequency table counts units if
         ``unit=`` was given, else records; for sums choose a measure, ``table["turnover"]``.
-    noise
+    ptable
         A [`PerturbationTable`][diskret.PerturbationTable] or a [`Lookup`][diskret.Lookup] for
         counts, a [`MagnitudeNoise`][diskret.MagnitudeNoise] for sums.
     weighted_count
-        The measure is a sum of weights, one for each counted record or unit, and `noise` is for
+        The measure is a sum of weights, one for each counted record or unit, and `ptable` is for
         counts: published is the perturbed count times the mean weight, in whole numbers or in
         the unit of `Table.rounded`. Do not publish the counts beside it.
     rule
@@ -84,7 +84,7 @@ def perturb(
     Raises
     ------
     InputError
-        The table has no keys, or keys of another modulus; `noise` is not for such a table; it
+        The table has no keys, or keys of another modulus; `ptable` is not for such a table; it
         needs more of the contributions than the table knows; a structural zero holds records; a
         cell with records has no key.
     ProofError
@@ -108,17 +108,17 @@ def perturb(
     >>> perturb(table, one_up_or_down).public.to_pydict()["count"]
     [3, 4, 1]
     """
-    _check_kind(table, noise, weighted_count)
-    table = _with_keys(table, noise, cell_keys)
+    _check_kind(table, ptable, weighted_count)
+    table = _with_keys(table, ptable, cell_keys)
     label = table.measure.name if name is None else name
     impossible = named_cells(table, structural_zeros, "structural_zeros")
-    if isinstance(noise, MagnitudeNoise):
+    if isinstance(ptable, MagnitudeNoise):
         if threshold is not None:
             raise InputError("threshold= is for counts, not for sums; leave it out")
-        return _sums(table, noise, _sensitive(table, noise, rule), impossible, label)
+        return _sums(table, ptable, _sensitive(table, ptable, rule), impossible, label)
     if rule is not None:
         raise InputError("rule= is for sums with extra protection; counts need no rule")
-    return _counts(table, noise, weighted_count, _checked(threshold), impossible, label)
+    return _counts(table, ptable, weighted_count, _checked(threshold), impossible, label)
 
 
 def _counts(

@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from diskret.attack import Attacker, Requirements, attacker_bounds
 from diskret.engines.filters import as_codes
 from diskret.errors import InputError, ProtectionError
-from diskret.io import to_arrow
 from diskret.keys import SecretKeys
 from diskret.progress import Progress
 from diskret.release import Earlier
@@ -22,7 +20,8 @@ from diskret.rules import Sensitivity
 from diskret.suppression import Problem, Work
 from diskret.system import System
 from diskret.tables import NO_BOUND, MeasureSum, Published, Table
-from diskret.tables.from_cells import describe, locate
+from diskret.tables.from_cells import describe
+from diskret.tables.named import named_cells
 from diskret.workflow.beforehand import check_bounds
 from diskret.workflow.beside import (
     Beside,
@@ -271,17 +270,7 @@ def cost_of(
 
 def frozen_cells(table: Table, frozen: Any) -> NDArray[np.bool_]:
     """Cells that must stay published, from a frame that names them by their codes."""
-    mask = np.zeros(table.shape, dtype=bool)
-    if frozen is None:
-        return mask
-    if isinstance(frozen, np.ndarray):
-        if frozen.dtype != bool or frozen.shape != table.shape:
-            raise InputError(f"frozen= must be a bool array of shape {table.shape} or a frame")
-        return frozen
-    named: pa.Table = to_arrow(frozen)[0]
-    _, at = locate(named, {d.name: d.hierarchy for d in table.dimensions})
-    mask.ravel()[at] = True
-    return mask
+    return named_cells(table, frozen, "frozen")
 
 
 def _named_cost(table: Table, cost: str) -> NDArray[np.float64]:
