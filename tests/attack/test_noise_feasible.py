@@ -3,14 +3,17 @@
 from itertools import product
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from noise_tables import perturbed, published, seed_table, tiny_table, with_totals
 
+import diskret as dk
 from diskret.attack import feasible_counts, least_noise, unpick
 from diskret.errors import ContradictionError, InputError
 from diskret.tables import Perturbed
+from diskret.tables.noise import Noise, published_with
 
 LEAVES = st.lists(st.integers(0, 5), min_size=4, max_size=4)
 
@@ -85,8 +88,40 @@ def test_least_noise_ignores_withheld_values():
     shown = published([50, 7, 7])
     assert least_noise(shown) == 12
     hidden = published([50, 7, 7])
-    hidden.suppressed[1] = True
+    hidden.suppressed[1], hidden.value[1] = True, 0
     assert least_noise(hidden) == 0
+
+
+def test_least_noise_knows_impossible_cells():
+    shown = published([12, 0, 7])
+    shown.empty[1] = True
+    assert least_noise(shown) == 3  # 9 or 10 of both, as nobody can be in the first part
+    shown = published([0, 5, 0])
+    shown.empty[0] = True
+    with pytest.raises(ContradictionError, match="no noise explains"):
+        least_noise(shown)
+
+
+def test_hierarchies_with_real_keys_keep_the_truth_inside():
+    draw = np.random.default_rng(7)
+    codes = [f"{a}{b}" for a in "123" for b in "12345"]
+    records = pa.table(
+        {
+            "place": draw.choice(codes, size=800),
+            "age": draw.choice(["0", "1", "2", "3"], size=800, p=[0.6, 0.3, 0.08, 0.02]),
+            "key": draw.integers(2**32, size=800),
+        }
+    )
+    by = {"place": dk.Hierarchy.from_prefix(codes, [1, 1]), "age": None}
+    table = dk.tabulate(records, by=by, record_key="key")
+    for ptable, largest in ((tiny_table(), 2), (seed_table(), 4)):
+        noise = ptable.lookup()(table.count, table.key_sum)
+        shown = published_with(table, Noise.of(table.count + noise), name="t", changed="cell_key")
+        assert 0 < least_noise(shown) <= largest == np.abs(noise).max()
+        found = feasible_counts(shown, Perturbed("noise", largest=largest))
+        assert found.inside(table.count) == 1
+        assert found.narrowed.any()
+        assert found.correct(table.count) == found.pinned.sum()
 
 
 def nearest(values, base):

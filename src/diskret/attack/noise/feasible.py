@@ -6,12 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from scipy.optimize import linprog
 
 from diskret.attack.equations import Equations, equations
 from diskret.attack.examine import examine
-from diskret.errors import InputError, ProofError
+from diskret.errors import ContradictionError, InputError, ProofError
 from diskret.progress import Progress, silent
 from diskret.tables import Perturbed, Published
 from diskret.tables.perturbed import stands_for
@@ -98,6 +97,8 @@ def feasible_counts(
     Every true count lies so near to its published value as the method allows, a published number
     other than 0 stands for a true one of at least 1, and true counts add up. Intervals come from
     real-valued tables and are rounded inwards; they hold whatever a perfect attacker could find.
+    Of large tables they are outer bounds, and no tables are sought that show their ends: then all
+    cells that are not pinned are undecided.
 
     References
     ----------
@@ -148,6 +149,8 @@ def least_noise(published: Published) -> int:
 
     Raises
     ------
+    ContradictionError
+        No noise explains the table, because of cells that are shown as nothing.
     InputError
         The table is none of counts.
     ProofError
@@ -155,8 +158,10 @@ def least_noise(published: Published) -> int:
 
     Notes
     -----
-    The least D of a linear program over real true counts n ≥ 0 with |n − published| ≤ D and
-    n ≥ 1 where the published value is not 0, rounded up. Cells without a value are free.
+    The least whole D with which a linear program finds real true counts n ≥ 0 with
+    |n − published| ≤ D, and n ≥ 1 where the published value is not 0. The search begins with the
+    largest D that one equation alone needs: what its k cells miss each other by, divided by k.
+    Cells without a value are free.
 
     Examples
     --------
@@ -175,32 +180,48 @@ def least_noise(published: Published) -> int:
 
 def _least_noise(published: Published, known: Equations) -> int:
     value = published.value.ravel()[known.cell].astype(np.float64)
-    hidden = published.suppressed.ravel()[known.cell]
+    free = published.suppressed.ravel()[known.cell]
     impossible = published.empty.ravel()[known.cell]
-    shown = np.flatnonzero(~hidden & ~impossible)
-    lower = np.where(~hidden & ~impossible & (value > 0), 1.0, 0.0)
-    upper = np.where(impossible, 0.0, np.inf)
-    # n − D ≤ value and −n − D ≤ −value, D the last unknown
-    pick = sparse.csr_array(
-        (np.ones(len(shown)), (np.arange(len(shown)), shown)), shape=(len(shown), len(value))
-    )
-    noise = sparse.csr_array(-np.ones((len(shown), 1)))
-    within = sparse.vstack([sparse.hstack([pick, noise]), sparse.hstack([-pick, noise])])
-    cost = np.zeros(len(value) + 1)
-    cost[-1] = 1
-    ends = np.column_stack((np.append(lower, 0.0), np.append(upper, np.inf)))
-    solved = linprog(
-        cost,
-        A_ub=sparse.csr_array(within),
-        b_ub=np.concatenate((value[shown], -value[shown])),
-        A_eq=sparse.hstack([known.matrix, sparse.csr_array((known.matrix.shape[0], 1))]).tocsr(),
-        b_eq=known.right.astype(np.float64),
-        bounds=ends,
-        method="highs",
-    )
-    if solved.status != 0:
-        raise ProofError(f"the linear solver failed: {solved.message}")
-    return int(np.ceil(solved.fun - 1e-6))
+    positive = ~free & ~impossible & (value > 0)
+
+    def possible(largest: int) -> bool:
+        lower = np.where(free, 0.0, np.maximum(value - largest, positive))
+        upper = np.where(free, np.inf, np.where(impossible, 0.0, value + largest))
+        solved = linprog(
+            np.zeros(len(value)),
+            A_eq=known.matrix,
+            b_eq=known.right.astype(np.float64),
+            bounds=np.column_stack((lower, upper)),
+            method="highs-ipm",  # the simplex method takes minutes for three variables
+        )
+        if solved.status not in (0, 2):
+            raise ProofError(f"the linear solver failed: {solved.message}")
+        return solved.status == 0
+
+    if impossible.any() and not possible(int(value.sum()) + len(value)):
+        raise ContradictionError(
+            f"table {published.name!r}: cells that are shown as nothing contradict the counts of "
+            "their parts, so no noise explains what is published: correct the published values"
+        )
+    least = _within_one_equation(known, value, free, noiseless=impossible)
+    while not possible(least):
+        least += 1
+    return least
+
+
+def _within_one_equation(
+    known: Equations,
+    value: NDArray[np.float64],
+    free: NDArray[np.bool_],
+    *,
+    noiseless: NDArray[np.bool_],
+) -> int:
+    """The largest noise that some equation without free cells needs."""
+    terms = abs(known.matrix)
+    noisy = terms @ (~noiseless).astype(np.float64)
+    usable = (terms @ free.astype(np.float64) == 0) & (noisy > 0)
+    missed = np.abs(known.matrix @ value - known.right)[usable]
+    return int(np.ceil((missed / noisy[usable]).max(initial=0) - 1e-6))
 
 
 def _alone(stands: Published) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
