@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from diskret.cellkey import Lookup, PerturbationTable
 from diskret.errors import InputError
+from diskret.keys import SecretKeys, draw_record_keys
 
 
 def table(rows, noise):
@@ -103,6 +104,20 @@ def test_shape_is_kept_and_zero_stays_zero():
     count = np.array([[0, 1], [2, 0]])
     assert lookup(count, np.full((2, 2), 2**32 - 1, np.uint64)).tolist() == [[0, -1], [-1, 0]]
     assert lookup(count[:0], np.empty((0, 2), np.uint64)).shape == (0, 2)
+
+
+@pytest.mark.parametrize("modulus", [2**32, 10**8])
+def test_simulated_noise_has_mean_and_variance_of_the_table(modulus):
+    found = PerturbationTable.maximum_entropy(5, 3, small_counts=2, stay=0.3)
+    n = 100_000
+    key = draw_record_keys(n, SecretKeys(bytes(32)), modulus=modulus)
+    for lookup in (found.lookup(modulus), found.lookup(modulus, "shuffled", seed=3)):
+        for row in range(1, 9):
+            noise = lookup(np.full(n, row), key)
+            p, v = found.probabilities[row], found.noise
+            fourth = p @ v.astype(float) ** 4
+            assert abs(noise.mean()) < 4 * np.sqrt(3 / n)
+            assert abs((noise**2).mean() - 3) < 4 * np.sqrt((fourth - 9) / n)
 
 
 def test_an_interval_may_round_to_nothing():

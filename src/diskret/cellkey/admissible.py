@@ -45,7 +45,20 @@ class Admissible:
 
         A linear programme over the probabilities of the row: sum 1, mean 0, `stay`,
         `monotone`; its objective is the variance.
+
+        Raises
+        ------
+        InputError
+            A row cannot have a mean of 0.
         """
+        found = self.bounds_or_nan()
+        wrong = np.isnan(found[:, 0])
+        if wrong.any():
+            raise unbalanced(int(self.counts[wrong][0]))
+        return found
+
+    def bounds_or_nan(self) -> NDArray[np.float64]:
+        """As `variance_bounds`; nan for rows that cannot have a mean of 0."""
         return np.array([self._bounds(row) for row in range(len(self.counts))])
 
     def least_variance(self) -> NDArray[np.float64]:
@@ -79,9 +92,9 @@ class Admissible:
                 bounds=np.column_stack([lowest, np.ones(len(values))]),
             )
             if answer.status != 0:
-                raise unbalanced(int(self.counts[row]))
+                return np.nan, np.nan
             found.append(sign * float(answer.fun))
-        return found[0] + 0.0, found[1]
+        return found[0] + 0.0, found[1] + 0.0
 
 
 def admissible_counts(

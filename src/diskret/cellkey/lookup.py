@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from diskret.errors import InputError
-from diskret.keys import SecretKeys
-from diskret.keys.numbers import siphash
 
 if TYPE_CHECKING:
+    from diskret.cellkey.matrices import Written
     from diskret.cellkey.table import PerturbationTable
 
 Order = Literal["sorted", "shuffled"]
@@ -23,11 +23,11 @@ Order = Literal["sorted", "shuffled"]
 #: number next to it, so that bounds fall where the office wrote them.
 DIGITS = 12
 
+#: Rows sum up to 1 but for rounding.
+_COMPLETE = 1e-6
+
 #: Keys of all rows are numbered through in 64 bits.
 _KEYS = 2**64 - 1
-
-#: Intervals longer than this share of all keys are split before they are shuffled.
-_LONGEST = Fraction(1, 5)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +107,145 @@ class Lookup:
         if self.reuse > 1 and self.counts[-1] - self.counts[-self.reuse] != self.reuse - 1:
             raise InputError(f"the last {self.reuse} rows leave out counts: reuse=1 is possible")
 
+    @classmethod
+    def from_cumulative(
+        cls, rows: Sequence[Sequence[Written]], noise: Sequence[int], modulus: int = 2**32
+    ) -> Lookup:
+        """The lookup of cumulative probabilities, as offices that use decimals print them.
+
+        Parameters
+        ----------
+        rows
+            Upper bounds of the intervals for the counts 1, 2, …; each row ascends to 1. The last
+            row stands for all larger counts. Decimals are taken as they are written.
+        noise
+            What each column stands for.
+        modulus
+            Of the cell keys: 10**8 for decimals with 8 digits.
+
+        Raises
+        ------
+        InputError
+            A row does not ascend to 1, or a count could fall below 0.
+
+        Examples
+        --------
+        >>> lookup = Lookup.from_cumulative([[0.3, 0.7, 1]], noise=[-1, 0, 1], modulus=10**8)
+        >>> lookup(np.array([1]), np.array([69_999_999], dtype=np.uint64)).tolist()
+        [0]
+        """
+        from diskret.cellkey.matrices import lookup_of_cumulative
+
+        return lookup_of_cumulative(rows, noise, modulus)
+
+    @classmethod
+    def from_abs(cls, matrix: ArrayLike, modulus: int = 2**32, reuse: int = 1) -> Lookup:
+        """The lookup of the Australian Bureau of Statistics: leading bits of the key name a row.
+
+        Parameters
+        ----------
+        matrix
+            Noise, with a row for each value of the leading bits (256 rows: the leading 8 of 32
+            bits) and a column for each of the counts 1, 2, …; e.g. of ``numpy.loadtxt``.
+        modulus
+            Of the cell keys, a multiple of the number of rows.
+        reuse
+            Larger counts take the last so many columns in turn; 1: always the last.
+
+        Raises
+        ------
+        InputError
+            The matrix holds other things, or a count could fall below 0.
+
+        Examples
+        --------
+        >>> lookup = Lookup.from_abs([[-1, -2], [0, 0], [0, 1], [1, 1]], modulus=2**32)
+        >>> key = np.array([2**30 - 1, 2**31], dtype=np.uint64)
+        >>> lookup(np.array([2, 5]), key).tolist()
+        [-2, 1]
+        """
+        from diskret.cellkey.dialects import lookup_of_abs
+
+        return lookup_of_abs(matrix, modulus, reuse)
+
+    @classmethod
+    def from_ons(cls, table: Any, reuse: int = 250, modulus: int | None = None) -> Lookup:
+        """The lookup of the Office for National Statistics: a noise for each count and key.
+
+        Parameters
+        ----------
+        table
+            A frame or file with the columns ``pcv`` (count), ``ckey`` (cell key) and ``pvalue``
+            (noise), with every combination once.
+        reuse
+            Larger counts take the last so many rows in turn: with 750 rows and 250, a count n
+            takes the row (n - 1) mod 250 + 501.
+        modulus
+            Of the cell keys, e.g. 256 or 4096; by default one more than the largest ``ckey``.
+
+        Raises
+        ------
+        InputError
+            Combinations are missing or there twice, or a count could fall below 0.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> table = pa.table({"pcv": [1, 1, 2, 2], "ckey": [0, 1] * 2, "pvalue": [-1, 1, 0, 0]})
+        >>> Lookup.from_ons(table, reuse=1)(np.array([1, 9]), np.zeros(2, np.uint64)).tolist()
+        [-1, 0]
+        """
+        from diskret.cellkey.dialects import lookup_of_ons
+
+        return lookup_of_ons(table, reuse, modulus)
+
+    @classmethod
+    def read(
+        cls, path: str | PathLike[str], modulus: int = 2**32, kind: str | None = None
+    ) -> Lookup:
+        """Read the intervals of a file of the R package ptable or of τ-ARGUS.
+
+        Parameters
+        ----------
+        path
+            A text file with the columns ``i`` (count), ``v`` (noise), ``p_int_ub`` or ``p_ij_ub``
+            (upper bound) and perhaps ``j`` (= i + v), ``p`` (ignored: bounds decide) and ``type``,
+            separated by semicolons, with decimal points. Intervals stay in their order.
+        modulus
+            Of the cell keys.
+        kind
+            Which ``type`` to read where a file holds several.
+
+        Raises
+        ------
+        InputError
+            The file is no such file, bounds do not ascend to 1, or a count could fall below 0.
+        """
+        from diskret.cellkey.files import read_lookup
+
+        return read_lookup(path, modulus, kind)
+
+    def write(self, path: str | PathLike[str], kind: str = "all") -> None:
+        """Write the intervals as the R package ptable and τ-ARGUS read them.
+
+        The file is secret; only its owner may read it.
+
+        Parameters
+        ----------
+        path
+            File to write.
+        kind
+            What the column ``type`` says.
+
+        Raises
+        ------
+        InputError
+            Rows are reused in turn, or noise comes in thirds, which this layout cannot say.
+        """
+        from diskret.cellkey.files import write_lookup
+
+        write_lookup(self, path, kind)
+
     def __repr__(self) -> str:
         return f"Lookup({len(self.counts)} rows)"
 
@@ -171,31 +310,9 @@ class Lookup:
         >>> lookup.shuffled(seed=4).table().probability(1, 1)
         0.5
         """
-        if seed is None:
-            seed = SecretKeys.load().seed("order of cell key intervals")
-        # a keyed hash sorts, not a generator: the order is the same in every version of numpy
-        key = hashlib.blake2b(str(seed).encode(), digest_size=16).digest()
-        rows: list[tuple[NDArray[np.uint64], NDArray[np.int64]]] = []
-        for number, (bounds, noise) in enumerate(zip(self.bounds, self.noise, strict=True)):
-            width, value = self._pieces(bounds, noise)
-            place = np.arange(len(width), dtype=np.uint64) + np.uint64(number << 32)
-            order = np.argsort(siphash(key, place), kind="stable")
-            rows.append((np.cumsum(width[order], dtype=np.uint64), value[order]))
-        bounds, noise = _filled(rows, self.modulus)
-        return Lookup(self.counts, self.modulus, bounds, noise, self.step, self.reuse)
+        from diskret.cellkey.shuffle import shuffled
 
-    def _pieces(
-        self, bounds: NDArray[np.uint64], noise: NDArray[np.int64]
-    ) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-        """Widths and noise of a row's intervals, none of them long and none empty."""
-        widths: list[int] = []
-        values: list[int] = []
-        for width, value in zip(np.diff(bounds, prepend=np.uint64(0)), noise, strict=True):
-            parts = -(-int(width) * _LONGEST.denominator // (self.modulus * _LONGEST.numerator))
-            for part in range(parts):
-                widths.append(int(width) * (part + 1) // parts - int(width) * part // parts)
-                values.append(int(value))
-        return np.array(widths, dtype=np.uint64), np.array(values, dtype=np.int64)
+        return shuffled(self, seed)
 
     def _row(self, count: NDArray[np.int64]) -> NDArray[np.int64]:
         last = self.counts[-1]
@@ -225,13 +342,24 @@ def lookup_of(table: PerturbationTable, modulus: int) -> Lookup:
     """Intervals in ascending order of the noise, as long as the probabilities say.
 
     Upper bounds are the cumulative probabilities times the modulus, rounded up.
+
+    Raises
+    ------
+    InputError
+        Some rows are incomplete; names them.
     """
+    short = np.abs(table.probabilities.sum(axis=1) - 1) > _COMPLETE
+    if short.any():
+        raise InputError(
+            f"the probabilities in {rows_named(table.counts[short])} do not sum up to 1; complete "
+            "them before use"
+        )
     rows: list[tuple[NDArray[np.uint64], NDArray[np.int64]]] = []
     for row in np.rint(table.probabilities * 10**DIGITS).astype(np.int64):
         likely = np.flatnonzero(row)
         scaled = [Fraction(int(c), 10**DIGITS) for c in np.cumsum(row[likely])]
         rows.append((upper_bounds(scaled, modulus), table.noise[likely]))
-    bounds, noise = _filled(rows, modulus)
+    bounds, noise = filled(rows, modulus)
     return Lookup(table.counts, modulus, bounds, noise, table.step)
 
 
@@ -261,7 +389,7 @@ def rows_named(counts: NDArray[np.int64]) -> str:
     return f"row {shown}" if len(counts) == 1 else f"{len(counts)} rows ({shown}{more})"
 
 
-def _filled(
+def filled(
     rows: list[tuple[NDArray[np.uint64], NDArray[np.int64]]], modulus: int
 ) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     """Rows of different lengths as two matrices, filled up with the modulus and no noise."""

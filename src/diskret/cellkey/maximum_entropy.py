@@ -109,7 +109,7 @@ class _Dual:
         self.allowed = admissible.allowed[1:]
         rows = len(self.allowed)
         largest = np.abs(admissible.noise).max()
-        scaled = (admissible.noise / largest).astype(np.float64)
+        scaled = admissible.noise / largest
         self.features = np.column_stack([scaled, scaled**2, scaled == 0])
         spread = variance * (admissible.step / largest) ** 2
         self.wanted = np.column_stack([np.zeros(rows), np.full(rows, spread), admissible.stay[1:]])
@@ -175,7 +175,7 @@ class _Dual:
         held = bound[:, :, None] | bound[:, None, :]
         hessian = np.where(held, 0, hessian)
         hessian[:, range(3), range(3)] += np.where(bound, 1, 1e-13)
-        return -np.linalg.solve(hessian, gradient[:, :, None])[:, :, 0]
+        return -np.asarray(np.linalg.solve(hessian, gradient[:, :, None])[:, :, 0], np.float64)
 
     def pooled(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Features of each noise value, averaged over its block; shape ``(rows, m, 3)``."""
@@ -185,8 +185,7 @@ class _Dual:
         same |= np.eye(len(self.features), dtype=bool)
         share = same.astype(np.float64)
         share /= share.sum(axis=2, keepdims=True)
-        pooled: NDArray[np.float64] = share @ self.features
-        return pooled
+        return share @ self.features
 
     def along(
         self,

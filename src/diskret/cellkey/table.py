@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from os import PathLike
+from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from diskret.cellkey import lookup
-from diskret.cellkey.admissible import admissible_counts, admissible_magnitudes
+from diskret.cellkey.admissible import Admissible, admissible_counts, admissible_magnitudes
 from diskret.cellkey.maximum_entropy import VarianceRule, most_entropy
 from diskret.errors import InputError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from diskret.cellkey.matrices import Written
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +123,153 @@ class PerturbationTable:
         admissible = admissible_magnitudes(max_noise, given, step, monotone)
         probabilities = most_entropy(admissible, variance, variance_rule)
         return cls(admissible.counts, admissible.noise, probabilities, step)
+
+    @classmethod
+    def from_matrix(
+        cls,
+        rows: Sequence[Sequence[Written]],
+        noise: Sequence[int] | None = None,
+        targets: Sequence[int] | None = None,
+        incomplete: bool = False,
+        tolerance: float = 0.001,
+    ) -> PerturbationTable:
+        """A table that somebody wrote down, checked.
+
+        Parameters
+        ----------
+        rows
+            Probabilities for the counts 1, 2, …; the last row stands for all larger counts.
+        noise
+            What the columns stand for, ascending: changes of the count …
+        targets
+            … or what it becomes.
+        incomplete
+            Whether rows that do not sum up to 1 are taken as they are, e.g. of a matrix that
+            was not printed in full. They can be looked at; a lookup of them is refused.
+        tolerance
+            How far sums may be from 1 and means from 0, for rounded probabilities. Rows are
+            scaled to a sum of 1.
+
+        Raises
+        ------
+        InputError
+            A row is biased, could make counts negative, or is no distribution.
+
+        Examples
+        --------
+        >>> plain = PerturbationTable.from_matrix([[0.5, 0, 0.5]], noise=[-1, 0, 1])
+        >>> plain.variances.tolist()
+        [0.0, 1.0]
+        """
+        from diskret.cellkey.matrices import columns_of, probabilities_of
+
+        named, are_targets = columns_of(len(rows[0]), noise, targets)
+        values, found = probabilities_of(rows, named, are_targets, incomplete, tolerance)
+        return cls(np.arange(len(found)), values, found)
+
+    @classmethod
+    def read(cls, path: str | PathLike[str], kind: str | None = None) -> PerturbationTable:
+        """Read a file of the R package ptable or of τ-ARGUS; see `Lookup.read`.
+
+        The probabilities are the lengths of the intervals, to 12 digits.
+        """
+        return lookup.Lookup.read(path, 10**lookup.DIGITS, kind).table()
+
+    def write(self, path: str | PathLike[str], kind: str = "all") -> None:
+        """Write the table as the R package ptable and τ-ARGUS read it; see `Lookup.write`.
+
+        Probabilities have 12 digits.
+        """
+        self.lookup(10**lookup.DIGITS).write(path, kind)
+
+    @staticmethod
+    def variance_bounds(
+        max_noise: int,
+        small_counts: int = 0,
+        stay: float = 0.0,
+        monotone: bool | Sequence[bool] = True,
+    ) -> pa.Table:
+        """Between which variances a row may choose, for parameters as in `maximum_entropy`.
+
+        Examples
+        --------
+        >>> PerturbationTable.variance_bounds(5)["largest"].to_numpy().round(3).tolist()
+        [0.0, 2.727, 5.556, 8.462, 11.429, 14.444]
+        """
+        admissible = admissible_counts(max_noise, small_counts, stay, monotone)
+        least, largest = admissible.variance_bounds().T
+        return pa.table({"count": admissible.counts, "least": least, "largest": largest})
+
+    def check(self) -> pa.Table:
+        """What each row does: a line for each, with what an office decides on.
+
+        Returns
+        -------
+        pyarrow.Table
+            Columns ``count``; ``sum`` of the probabilities; ``mean``, ``variance`` of the noise;
+            ``least_variance``, ``largest_variance`` that the row's noise values allow with a mean
+            of 0 (null if they allow none); ``stays``, the probability of no noise;
+            ``largest_noise``.
+
+        Examples
+        --------
+        >>> plain = PerturbationTable.from_matrix([[0.25, 0.5, 0.25]], noise=[-1, 0, 1])
+        >>> plain.check().to_pylist()[1]["largest_variance"]
+        1.0
+        """
+        used = self.probabilities > 0
+        none = np.zeros(len(self.counts))
+        bounds = Admissible(
+            self.counts, self.noise, used, none, none > 0, self.step
+        ).bounds_or_nan()
+        size = np.where(used, np.abs(self.noise), 0).max(axis=1) / self.step
+        stays = self.probabilities[:, self.noise == 0].sum(axis=1)
+        return pa.table(
+            {
+                "count": self.counts,
+                "sum": self.probabilities.sum(axis=1),
+                "mean": self.means,
+                "variance": self.variances,
+                "least_variance": pa.array(bounds[:, 0], from_pandas=True),
+                "largest_variance": pa.array(bounds[:, 1], from_pandas=True),
+                "stays": stays,
+                "largest_noise": size,
+            }
+        )
+
+    def heat_map(self) -> Figure:
+        """Draw what becomes of each count, with the probabilities as colours.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            Confidential like the table; ``figure.savefig(path)`` writes it.
+
+        Raises
+        ------
+        InputError
+            matplotlib is not installed.
+        """
+        from diskret.cellkey import plots
+
+        return plots.heat_map(self)
+
+    def distributions(self) -> Figure:
+        """Draw the noise of each count as bars, with its mean and variance.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            Confidential like the table; ``figure.savefig(path)`` writes it.
+
+        Raises
+        ------
+        InputError
+            matplotlib is not installed.
+        """
+        from diskret.cellkey import plots
+
+        return plots.distributions(self)
 
     def __repr__(self) -> str:
         return f"PerturbationTable({len(self.counts)} rows)"

@@ -1,0 +1,133 @@
+"""Perturbation tables as files, in the layout of the R package ptable and of τ-ARGUS."""
+
+from __future__ import annotations
+
+import csv
+import os
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diskret.cellkey.lookup import Lookup, filled, upper_bounds
+from diskret.cellkey.matrices import check_not_below_zero, exact
+from diskret.errors import InputError
+
+_UPPER = ("p_int_ub", "p_ij_ub")
+_HEADER = ("i", "j", "p", "v", "p_int_ub", "type")
+
+#: Decimals that noise may have.
+_STEP_DIGITS = 6
+
+
+@dataclass(frozen=True)
+class _Line:
+    """One interval of a file."""
+
+    count: int
+    noise: Fraction
+    upper: Fraction
+    kind: str
+
+
+def read_lookup(path: str | PathLike[str], modulus: int, kind: str | None) -> Lookup:
+    """Read intervals from a file, in its order; see `Lookup.read`."""
+    file = Path(path)
+    lines = _of_kind(file, _lines(file), kind)
+    step = lcm(*(line.noise.denominator for line in lines))
+    rows: dict[int, list[_Line]] = {}
+    for line in lines:
+        rows.setdefault(line.count, []).append(line)
+    found: list[tuple[NDArray[np.uint64], NDArray[np.int64]]] = []
+    counts = sorted({0, *rows})
+    for count in counts:
+        row = rows.get(count, [_Line(0, Fraction(0), Fraction(1), "")])
+        upper = [line.upper for line in row]
+        if upper != sorted(upper) or upper[0] < 0 or upper[-1] != 1:
+            raise InputError(
+                f"{file}: upper bounds must ascend to 1 in every row; they do not in row {count}"
+            )
+        noise = np.array([int(line.noise * step) for line in row], dtype=np.int64)
+        check_not_below_zero(count, noise, step)
+        found.append((upper_bounds(upper, modulus), noise))
+    bounds, values = filled(found, modulus)
+    return Lookup(np.array(counts), modulus, bounds, values, step)
+
+
+def write_lookup(lookup: Lookup, path: str | PathLike[str], kind: str) -> None:
+    """Write intervals into a file that only its owner may read; see `Lookup.write`."""
+    if lookup.reuse > 1:
+        raise InputError(
+            "this layout has no rows that are reused in turn, only a last one for all larger counts"
+        )
+    if 10**_STEP_DIGITS % lookup.step:
+        raise InputError(f"noise in steps of 1/{lookup.step} cannot be written as decimals")
+    # rounded down with as many digits as the modulus has, bounds come back as they were
+    digits = max(len(str(lookup.modulus)), _STEP_DIGITS)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+    with os.fdopen(os.open(path, flags, 0o600), "w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, delimiter=";", lineterminator="\n")
+        writer.writerow(_HEADER)
+        for count, bounds, noise in zip(lookup.counts, lookup.bounds, lookup.noise, strict=True):
+            lower = 0
+            for bound, value in zip(bounds, noise, strict=True):
+                if int(bound) > lower:
+                    shift = Fraction(int(value), lookup.step)
+                    share = Fraction(int(bound) - lower, lookup.modulus)
+                    upper = Fraction(int(bound), lookup.modulus)
+                    numbers = (Fraction(int(count)), count + shift, share, shift, upper)
+                    writer.writerow([*(_decimal(number, digits) for number in numbers), kind])
+                lower = int(bound)
+
+
+def _lines(file: Path) -> list[_Line]:
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise InputError(f"{file}: cannot be read ({error.strerror})") from error
+    reader = csv.DictReader(text.splitlines(), delimiter=";")
+    header = reader.fieldnames or ()
+    bound = next((name for name in _UPPER if name in header), None)
+    if bound is None or not {"i", "v"} <= set(header):
+        raise InputError(
+            f"{file}: the first line must name the columns i, v and p_int_ub, separated by "
+            f"semicolons; it names {', '.join(header) or 'nothing'}"
+        )
+    found: list[_Line] = []
+    for number, line in enumerate(reader, start=2):
+        try:
+            count, noise, upper = (exact(line[name] or "") for name in ("i", "v", bound))
+            target = exact(line.get("j") or str(line["i"])) if "j" in header else count + noise
+        except InputError as error:
+            raise InputError(f"{file}, line {number}: {error}") from None
+        if count.denominator != 1 or count < 0 or target != count + noise:
+            raise InputError(
+                f"{file}, line {number}: i must be a whole number of at least 0, and j must be "
+                "i + v"
+            )
+        found.append(_Line(int(count), noise, upper, line.get("type") or ""))
+    if not found:
+        raise InputError(f"{file}: holds no intervals")
+    return found
+
+
+def _of_kind(file: Path, lines: list[_Line], kind: str | None) -> list[_Line]:
+    kinds = sorted({line.kind for line in lines})
+    if kind is None and len(kinds) > 1:
+        raise InputError(f"{file}: holds the types {', '.join(kinds)}; say which with kind=")
+    chosen = [line for line in lines if kind is None or line.kind == kind]
+    if not chosen:
+        raise InputError(f"{file}: holds no type {kind!r}, only {', '.join(kinds)}")
+    return chosen
+
+
+def _decimal(number: Fraction, digits: int) -> str:
+    """A number with so many decimals at most, rounded down."""
+    scaled = abs(number.numerator) * 10**digits // number.denominator
+    whole, rest = divmod(scaled, 10**digits)
+    text = f"{whole}.{rest:0{digits}d}".rstrip("0").rstrip(".")
+    return f"-{text}" if number < 0 else text

@@ -1,0 +1,77 @@
+"""Pictures of a perturbation table, for those who decide on it. Confidential like the table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from diskret.errors import InputError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from diskret.cellkey.table import PerturbationTable
+
+#: Probabilities are written into the cells of a map as long as these can be read.
+_MOST_WRITTEN = 400
+
+
+def heat_map(table: PerturbationTable) -> Figure:
+    """What becomes of each count, as colours; see `PerturbationTable.heat_map`."""
+    figure = _figure(0.45 * len(table.noise) + 2.5, 0.4 * len(table.counts) + 1.5)
+    axes = figure.add_subplot()
+    targets = np.unique((table.counts[:, None] * table.step + table.noise)[table.probabilities > 0])
+    shown = np.zeros((len(table.counts), len(targets)))
+    for row, count in enumerate(table.counts):
+        used = table.probabilities[row] > 0
+        place = np.searchsorted(targets, count * table.step + table.noise[used])
+        shown[row, place] = table.probabilities[row, used]
+    image = axes.imshow(np.ma.masked_equal(shown, 0), cmap="Blues", vmin=0, vmax=1, aspect="auto")
+    axes.set_xticks(range(len(targets)), [f"{t / table.step:g}" for t in targets], fontsize=8)
+    axes.set_yticks(range(len(table.counts)), _labels(table), fontsize=8)
+    if (shown > 0).sum() <= _MOST_WRITTEN:
+        for row, column in np.argwhere(shown > 0):
+            p = shown[row, column]
+            colour = "white" if p > 0.6 else "black"
+            axes.text(column, row, f"{p:.2f}", ha="center", va="center", fontsize=6, color=colour)
+    axes.set_xlabel("published count")
+    axes.set_ylabel("true count")
+    axes.set_title("Probability that a count becomes another one")
+    figure.colorbar(image, ax=axes)
+    return figure
+
+
+def distributions(table: PerturbationTable) -> Figure:
+    """The noise of each count, as bars; see `PerturbationTable.distributions`."""
+    rows = [row for row, count in enumerate(table.counts) if count > 0]
+    across = min(len(rows), 3)
+    down = -(-len(rows) // across)
+    figure = _figure(3.2 * across, 1.9 * down + 0.5)
+    labels = _labels(table)
+    noise = table.noise / table.step
+    panels = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False).ravel()
+    for panel, row in zip(panels, rows, strict=False):
+        panel.bar(noise, table.probabilities[row], width=0.8 / table.step)
+        mean, variance = round(table.means[row], 9) + 0.0, table.variances[row]
+        panel.set_title(f"{labels[row]}: mean {mean:.3g}, variance {variance:.3g}", fontsize=8)
+    for panel in panels[len(rows) :]:
+        panel.set_visible(False)
+    figure.supxlabel("noise")
+    figure.supylabel("probability")
+    return figure
+
+
+def _labels(table: PerturbationTable) -> list[str]:
+    labels = [str(count) for count in table.counts]
+    return [*labels[:-1], f"{labels[-1]} and more"]
+
+
+def _figure(width: float, height: float) -> Figure:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise InputError(
+            "plots need matplotlib; install it with: pip install 'diskret[plots]'"
+        ) from error
+    return Figure(figsize=(min(width, 20), min(height, 40)), layout="constrained")
