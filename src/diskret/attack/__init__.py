@@ -4,6 +4,7 @@ Works from `Published` alone, in code of its own: it shares no equations and no 
 code with the protection it judges.
 """
 
+from diskret.attack.adding_up import broken_sums
 from diskret.attack.attacker import Attacker
 from diskret.attack.certificate import SuppressionCertificate, certify, targets_of
 from diskret.attack.equations import cell_name, neighbours
@@ -34,6 +35,7 @@ __all__ = [
     "Targets",
     "UnsafeSums",
     "attacker_bounds",
+    "broken_sums",
     "cell_name",
     "certify",
     "ends_in_units",
