@@ -1,4 +1,4 @@
-"""The public verbs: tabulate, recode, suppress, perturb, write, verify, audit."""
+"""The public verbs: tabulate, recode, suppress, perturb, adjust, write, verify, audit."""
 
 from diskret.workflow import derive
 from diskret.workflow.adjust import adjust
