@@ -23,6 +23,7 @@ from suppression import _dimension, _generator
 import diskret as dk
 from diskret.tables import Table
 from diskret.utility import Comparison
+from diskret.workflow.perturb_invariant import perturb_invariant
 
 TABLES = ("t2_1k", "t2_10k", "t3_10k")
 
@@ -45,6 +46,10 @@ def raked(table: Table, seconds: float) -> Any:
 
 def least_change(table: Table, seconds: float) -> Any:
     return dk.make_additive(cell_key(table, seconds), method="least")
+
+
+def invariant(table: Table, seconds: float) -> Any:
+    return perturb_invariant([table], largest=30, max_noise=5)[0]
 
 
 def deterministic(table: Table, seconds: float) -> Any:
@@ -75,6 +80,7 @@ METHODS: dict[str, Callable[[Table, float], Any]] = {
     "cell key": cell_key,
     "… raked": raked,
     "… least change": least_change,
+    "invariant": invariant,
     "deterministic": deterministic,
     "random": random,
     "controlled": controlled,
