@@ -108,7 +108,7 @@ def test_raking_meets_the_margins_above_it():
 
 def test_raking_keeps_the_grand_total_and_coarse_totals_best():
     dimensions = (tree(RAGGED), tree(RAGGED, "y"))
-    true, perturbed = perturbed_table(4, dimensions, largest=200)
+    _, perturbed = perturbed_table(4, dimensions, largest=200)
     fit = make_additive(dimensions, perturbed, "ipf")
     assert abs(fit.change[0, 0]) <= 1
     least = make_additive(dimensions, perturbed, "least")

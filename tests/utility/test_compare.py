@@ -199,6 +199,22 @@ def test_a_published_table_of_other_cells_is_refused(table):
     assert dk.utility.compare(women, changed(women, women.count)).deviations.mean == 0
 
 
+def test_a_result_that_counts_units_is_not_compared_with_records():
+    records = pa.table(
+        {
+            "region": ["N", "N", "S", "S"],
+            "person": ["a", "a", "b", "c"],
+            "key": pa.array([3, 3, 9, 2]),
+        }
+    )
+    table = dk.tabulate(records, by={"region": None}, unit="person", record_key="key")
+    noise = dk.PerturbationTable.maximum_entropy(max_noise=2, variance=1)
+    result = dk.perturb(table, noise)
+    with pytest.raises(InputError, match="2 cells, e.g. 3 and not 4 at region=Total.*units"):
+        dk.utility.compare(table, result)
+    assert dk.utility.compare(result.table, result).deviations.largest <= 2
+
+
 def test_tables_that_cannot_be_pooled_are_refused(table, sums):
     with pytest.raises(InputError, match="different measures.*'count'.*'sales'"):
         dk.utility.compare([table, sums], [table.count, [1.0, 1.0, 0.0]])

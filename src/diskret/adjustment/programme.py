@@ -102,15 +102,15 @@ class _Model:
         low[n + falling], high[falling] = problem.lower[self.own[way < 0]], 0.0
         free = self.own[way == 0]
         self.free, self.free_at = free, place[way == 0]
-        self.low = np.concatenate([low, 1.0 - problem.may_fall[free]])
-        self.high = np.concatenate([high, 1.0 * problem.may_rise[free]])
+        self.low = np.concatenate([low, 1.0 - problem.may_fall[free]]).astype(np.float64)
+        self.high = np.concatenate([high, 1.0 * problem.may_rise[free]]).astype(np.float64)
         self.cost = np.concatenate([problem.cost[at], problem.cost[at], np.zeros(len(free))])
         equations = sparse.csr_array(problem.equations[:, at])
         used = np.flatnonzero(np.diff(equations.indptr))
         self.equations = equations[used].astype(np.int64)
         fixed = kept.copy()
         fixed[at] = 0
-        self.right = -(problem.equations.astype(np.int64) @ fixed)[used]
+        self.right = -(problem.equations.astype(np.int64) @ fixed)[used].astype(np.float64)
 
     def linear(self, seconds: float) -> Solved:
         """A vertex, and whole numbers around it where it is fractional."""
@@ -194,7 +194,8 @@ class _Model:
     ) -> tuple[NDArray[np.float64] | None, highspy.HighsModelStatus]:
         problem, rows = self.problem, len(self.free)
         nothing, endless = np.zeros(rows), np.full(rows, np.inf)
-        lower, down = problem.lower[self.free], problem.down[problem.cell[self.free]]
+        lower = problem.lower[self.free].astype(np.float64)
+        down = problem.down[problem.cell[self.free]].astype(np.float64)
         model = highspy.HighsLp()
         model.num_row_, model.num_col_ = matrix.shape
         model.col_cost_, model.col_lower_, model.col_upper_ = self.cost, low, high

@@ -1,6 +1,8 @@
 """The cell key method: the same contributors always get the same noise."""
 
+from diskret.cellkey.controlled import controlled_noise
 from diskret.cellkey.counts import perturbed_counts, weighted_counts
+from diskret.cellkey.invariant import least_bias_table, two_step_table, value_frequencies
 from diskret.cellkey.lookup import Lookup
 from diskret.cellkey.magnitudes import MagnitudeNoise, as_lookup, perturbed_sums
 from diskret.cellkey.table import PerturbationTable
@@ -10,7 +12,11 @@ __all__ = [
     "MagnitudeNoise",
     "PerturbationTable",
     "as_lookup",
+    "controlled_noise",
+    "least_bias_table",
     "perturbed_counts",
     "perturbed_sums",
+    "two_step_table",
+    "value_frequencies",
     "weighted_counts",
 ]

@@ -122,7 +122,9 @@ def pairs_of(original: Table | Sequence[Table], protected: Any) -> tuple[Pair, .
 def _pair(table: Table, protected: Any, where: str) -> Pair:
     published = getattr(protected, "published", protected)
     if isinstance(published, Published):
-        return _with_published(table, published, where)
+        pair = _with_published(table, published, where)
+        _check_origin(table, getattr(protected, "table", table), where)
+        return pair
     return _with_array(table, protected, where)
 
 
@@ -137,6 +139,22 @@ def _with_published(table: Table, published: Published, where: str) -> Pair:
         )
     shown = ~published.suppressed
     return Pair(table, np.where(shown, published.value, 0), shown)
+
+
+def _check_origin(table: Table, made_from: Table, where: str) -> None:
+    """Refuse a result that was made from other values of the same cells."""
+    ours, theirs = table.measure.sum, made_from.measure.sum
+    differing = np.flatnonzero(ours != theirs)
+    if len(differing):
+        examples = "; ".join(
+            f"{theirs.ravel()[at]} and not {ours.ravel()[at]} at "
+            f"{describe(table.dimensions, int(at))}"
+            for at in differing[:_EXAMPLES]
+        )
+        raise InputError(
+            f"{where}the result was made from other values in {len(differing):,} cells, e.g. "
+            f"{examples}; where it counts units and not records, compare it with its own `.table`"
+        )
 
 
 def _definition(one: Table | Published) -> dict[str, Any]:

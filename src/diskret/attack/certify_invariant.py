@@ -1,0 +1,112 @@
+"""What holds of tables with invariant noise: the distribution of their values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diskret.attack.equations import cell_name
+from diskret.attack.noise_certificate import NoiseCertificate, Statement
+from diskret.errors import ProofError
+from diskret.tables import Published, Table
+
+_EXAMPLES = 5
+
+_CLAIMED = (
+    Statement(
+        "Every value occurs exactly as often as among the true values of the tables that were "
+        "perturbed together; their sum is unchanged.",
+        "Jeder Wert kommt genau so oft vor wie unter den wahren Werten der gemeinsam überlagerten "
+        "Tabellen; ihre Summe ist unverändert.",
+    ),
+    Statement(
+        "A cell that stands in several of these tables has the same value in all of them.",
+        "Eine Zelle, die in mehreren dieser Tabellen steht, hat in allen denselben Wert.",
+    ),
+)
+_NOT_CLAIMED = (
+    Statement(
+        "The tables are not additive.",
+        "Die Tabellen sind nicht additiv.",
+    ),
+    Statement(
+        "In tables that were perturbed at another time the same cell can have another value.",
+        "In zu anderer Zeit überlagerten Tabellen kann dieselbe Zelle einen anderen Wert haben.",
+    ),
+    Statement(
+        "Single values can be changed upwards or downwards on average; only over all cells do "
+        "changes balance. No interval is claimed.",
+        "Einzelne Werte können im Mittel nach oben oder nach unten verändert sein; nur über alle "
+        "Zellen gleichen sich die Änderungen aus. Es wird kein Intervall zugesichert.",
+    ),
+)
+
+
+def certify_invariant(
+    published: Sequence[Published],
+    tables: Sequence[Table],
+    cell: Sequence[NDArray[np.int64]],
+    max_noise: float,
+) -> list[NoiseCertificate]:
+    """Check tables that were perturbed together by invariant noise.
+
+    Parameters
+    ----------
+    published
+        The perturbed tables.
+    tables
+        The original ones, in the same order.
+    cell
+        A number for each cell, the same for the same cell of several tables; shapes of the tables.
+    max_noise
+        The largest noise. Confidential.
+
+    Raises
+    ------
+    ProofError
+        A value is more or less frequent than it was, one cell has two values, a cell is farther
+        from its value than the largest noise, or a cell of value 0 is not 0; says how many.
+    """
+    number = np.concatenate([own.ravel() for own in cell])
+    before = np.concatenate([own.measure.sum.ravel() for own in tables])
+    after = np.concatenate([own.value.ravel() for own in published])
+    _, first, same = np.unique(number, return_index=True, return_inverse=True)
+    twice = int((after != after[first][same.ravel()]).sum())
+    if twice:
+        raise ProofError(f"{twice:,} cells have other values than the same cell of another table")
+    for seen, table in zip(published, tables, strict=True):
+        moved = np.abs(seen.value - table.measure.sum)
+        _refuse(seen, moved > max_noise, "are farther from their values than the largest noise")
+        _refuse(seen, (table.measure.sum == 0) & (seen.value != 0), "are empty but not shown as 0")
+    low, high = int(min(before.min(), after.min())), int(max(before.max(), after.max()))
+    if low < 0:
+        raise ProofError("counts became negative")
+    was, now = (np.bincount(x[first], minlength=high + 1) for x in (before, after))
+    wrong = np.flatnonzero(was != now)
+    if len(wrong):
+        value = int(wrong[0])
+        raise ProofError(
+            f"{len(wrong):,} values are not as frequent as they were, e.g. {value} occurs "
+            f"{now[value]:,} times instead of {was[value]:,}"
+        )
+    changed = int((after != before)[first].sum())
+    said = Statement(
+        f"{changed:,} of {len(first):,} different cells were changed, none by more than the "
+        "largest noise.",
+        f"{changed:,} von {len(first):,} verschiedenen Zellen wurden verändert, keine um mehr als "
+        "die größte Überlagerung.",
+    )
+    figures = {"cells": len(first), "changed": changed, "max_noise": max_noise}
+    return [
+        NoiseCertificate(own, _CLAIMED, _NOT_CLAIMED, checked=(said,), figures=figures)
+        for own in published
+    ]
+
+
+def _refuse(published: Published, wrong: NDArray[np.bool_], what: str) -> None:
+    cells = np.flatnonzero(wrong.ravel())
+    if len(cells):
+        shown = "; ".join(cell_name(published, int(c)) for c in cells[:_EXAMPLES])
+        raise ProofError(f"table {published.name!r}: {len(cells):,} cells {what}: {shown}")
