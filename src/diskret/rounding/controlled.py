@@ -111,7 +111,8 @@ def controlled(
         progress("round", k, k + 1)
         room = Multiples.of(system, base, k)
         at_once = shown <= _SMALL or all(len(dims) <= 2 for dims in system.tables)
-        found = chosen(room, seconds=_left(until), nodes=_NODES, first=not at_once)
+        nodes = _NODES if at_once else _FEW_NODES
+        found = chosen(room, seconds=_left(until), nodes=nodes, first=not at_once)
         if found.step is None:
             fewest &= found.impossible
             continue
