@@ -62,12 +62,13 @@ def _small_counts(folder: Path) -> None:
     for name, (largest, seconds) in THEIRS.items():
         table = tabulated(name, folder)["count"]
         start = time.process_time()
-        leaf = leaf_mask(table.dimensions) & (table.count > 0)
+        count = table.measure.sum
+        leaf = leaf_mask(table.dimensions) & (count > 0)
         cells = cells_of(table.dimensions, np.argwhere(leaf), table.dimensions)
-        inner = small_counts(table.count[leaf], cells, 3, cell_draws(table, KEYS)[leaf])
+        inner = small_counts(count[leaf], cells, 3, cell_draws(table, KEYS)[leaf])
         value = cells @ inner
         passed = time.process_time() - start
-        off = np.abs(value - table.count.ravel())
+        off = np.abs(value - count.ravel())
         print(
             f"{name:18} {off.size:8,} {passed:8.2f} {off.max():8} {off.mean():5.2f}"
             f" {peak_megabytes():5.0f}   {largest}, {seconds}",
