@@ -4,6 +4,7 @@ Works from `Published` alone, in code of its own: it shares no equations and no 
 code with the protection it judges.
 """
 
+from diskret.attack.adding_up import broken_sums
 from diskret.attack.attacker import Attacker
 from diskret.attack.certificate import SuppressionCertificate, certify, targets_of
 from diskret.attack.certify_rounding import certify_rounding
@@ -35,6 +36,7 @@ __all__ = [
     "Targets",
     "UnsafeSums",
     "attacker_bounds",
+    "broken_sums",
     "cell_name",
     "certify",
     "certify_rounding",

@@ -173,7 +173,7 @@ def examine(
     ProofError
         The linear solver failed.
     InputError
-        Bounds that cannot be used, or values too large for 64-bit sums.
+        Bounds that cannot be used, values too large for 64-bit sums, or changed values.
 
     Examples
     --------
@@ -194,6 +194,13 @@ def examine(
     ([8.0, 0.0, 10.0, 0.0], [30.0, 22.0, 32.0, 22.0])
     """
     publication = together(published)
+    for table in publication.tables:
+        if table.changed:
+            raise InputError(
+                f"the values of {table.name!r} were changed before they were published, so no "
+                "equation between them tells anything; attack what they stand for: "
+                "tables.perturbed.stands_for(published, dk.Perturbed(...))"
+            )
     known = equations(publication)
     bounds = unknown_bounds(publication, known, attacker, original)
     return attack(

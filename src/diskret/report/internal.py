@@ -31,10 +31,10 @@ from diskret.report.intervals import (
 from diskret.report.map import Mark, cell_map
 from diskret.report.markup import Markup, element
 from diskret.report.page import (
-    data_table,
     overview,
     page_title,
     section,
+    setting_list,
     statements,
     tile,
     write_page,
@@ -127,7 +127,7 @@ def write_internal_report(
             *([width_table(intervals, language)] if len(intervals.cell) else []),
             _interval_table(published, intervals, hidden, language),
         ),
-        section(words["settings"], _settings({**settings, **_proof(certificate)}, words)),
+        section(words["settings"], setting_list({**settings, **_proof(certificate)}, words)),
         *statements(certificate, language),
     ]
     write_page(
@@ -240,15 +240,3 @@ def _proof(certificate: Mapping[str, Any]) -> dict[str, Any]:
     named = {f"attacker: {key}": content for key, content in known.items()}
     counts = ("primaries", "secondaries", "sliding_only", "repaired", "witnesses")
     return {**named, **{key: certificate[key] for key in counts if key in certificate}}
-
-
-def _settings(settings: Mapping[str, Any], words: Mapping[str, str]) -> Markup:
-    rows = [(key, _shown(content)) for key, content in settings.items()]
-    return data_table((words["setting"], ""), rows, text=2)
-
-
-def _shown(content: Any) -> str:
-    if isinstance(content, Mapping):  # entries by column; the certificate has them in full
-        columns: Mapping[str, Sequence[Any]] = content
-        return str(max(map(len, columns.values()), default=0))
-    return "–" if content is None else str(content)

@@ -189,6 +189,8 @@ def _circumstances(published: Published, language: str) -> dict[str, str]:
         told[words["rounding"]] = number(unit, language, published.decimals)
     if published.intervals:
         told[words["in place of values"]] = words["intervals shown"]
+    if published.changed:
+        told[words["changed"]] = words[f"changed {published.changed}"]
     return told
 
 
@@ -204,12 +206,40 @@ def statements(certificate: Mapping[str, Any], language: str) -> list[Markup]:
     """What is claimed and what is not, as lists of sentences."""
     words = words_in(language)
     parts: list[Markup] = []
-    for key in ("claimed", "not_claimed"):
+    for key in ("claimed", "checked", "not_claimed"):
         sentences = certificate.get(key, {}).get(language, [])
         if sentences:
             parts.append(element("h3", words[key]))
             parts.append(element("ul", *(element("li", str(s)) for s in sentences)))
     return parts
+
+
+def file_list(certificate: Mapping[str, Any], words: Mapping[str, str]) -> list[Markup]:
+    """The files that belong to a report, with their digests."""
+    files: Mapping[str, str] = certificate.get("files", {})
+    if not files:
+        return []
+    rows = [(name, element("code", digest)) for name, digest in files.items()]
+    return [
+        section(
+            words["files"],
+            element("p", words["files note"], class_="note"),
+            data_table((words["file"], words["digest"]), rows),
+        )
+    ]
+
+
+def setting_list(settings: Mapping[str, Any], words: Mapping[str, str]) -> Markup:
+    """Settings by name; of entries by column only their number."""
+    rows = [(key, _shown(content)) for key, content in settings.items()]
+    return data_table((words["setting"], ""), rows, text=2)
+
+
+def _shown(content: Any) -> str:
+    if isinstance(content, Mapping):  # entries by column; the certificate has them in full
+        columns: Mapping[str, Sequence[Any]] = content
+        return str(max(map(len, columns.values()), default=0))
+    return "–" if content is None else str(content)
 
 
 def cell_texts(published: Published, cells: Iterable[int], language: str) -> list[str]:

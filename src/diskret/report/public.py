@@ -13,7 +13,7 @@ from diskret.report.intervals import interval_table, intervals_of, width_table
 from diskret.report.map import Mark, cell_map
 from diskret.report.markup import Markup, element
 from diskret.report.page import (
-    data_table,
+    file_list,
     overview,
     page_title,
     section,
@@ -96,7 +96,7 @@ def write_public_report(
         ),
         section(words["certificate"], *_attacker(certificate, words)),
         *statements(certificate, language),
-        *_files(certificate, words),
+        *file_list(certificate, words),
     ]
     write_page(
         path,
@@ -112,17 +112,3 @@ def _attacker(certificate: Mapping[str, Any], words: Mapping[str, str]) -> list[
     kind = str(certificate.get("attacker", "outsider"))
     described = words[kind if kind in ("outsider", "contributor") else "informed"]
     return [element("p", f"{words['attacker']}: {described}.")]
-
-
-def _files(certificate: Mapping[str, Any], words: Mapping[str, str]) -> list[Markup]:
-    files: Mapping[str, str] = certificate.get("files", {})
-    if not files:
-        return []
-    rows = [(name, element("code", digest)) for name, digest in files.items()]
-    return [
-        section(
-            words["files"],
-            element("p", words["files note"], class_="note"),
-            data_table((words["file"], words["digest"]), rows),
-        )
-    ]

@@ -17,6 +17,7 @@ from diskret.release.ledger import Entry, Row
 from diskret.tables import Perturbed, Publication, Published
 from diskret.tables.perturbed import stands_for
 from diskret.workflow.fingerprint import fingerprint
+from diskret.workflow.perturbed_result import PerturbedResult
 from diskret.workflow.related import kind_of, related
 from diskret.workflow.result import Result
 
@@ -25,16 +26,18 @@ _NO_LEVELS = Requirements(_NOTHING, _NOTHING, _NOTHING, _NOTHING)
 
 
 def tied_to(
-    entries: Sequence[Entry], results: Sequence[Result]
+    entries: Sequence[Entry], results: Sequence[Result | PerturbedResult]
 ) -> tuple[list[tuple[Entry, int]], bool]:
     """Earlier tables, and whether they tie results that were not protected together."""
-    groups: dict[int, list[Result]] = {}
+    groups: dict[int, list[Result | PerturbedResult]] = {}
     for result in results:
-        groups.setdefault(id(result.certificate.proof), []).append(result)
+        together = result.certificate.proof if isinstance(result, Result) else result
+        groups.setdefault(id(together), []).append(result)
     found: dict[tuple[int, int], tuple[Entry, int]] = {}
     number = 0
     for group in groups.values():
-        sums = group[0].certificate.proof.publication.sums
+        first = group[0]
+        sums = first.certificate.proof.publication.sums if isinstance(first, Result) else ()
         own = related(entries, [kind_of(result.published) for result in group], sums)
         number += len(own)
         found |= {(entry.number, at): (entry, at) for entry, at in own}
@@ -42,13 +45,43 @@ def tied_to(
 
 
 def published_by(
-    entry: Entry, results: Sequence[Result], keys: SecretKeys
+    entry: Entry, results: Sequence[Result | PerturbedResult], keys: SecretKeys
 ) -> tuple[Entry, list[Row]]:
-    """The entry of results, and what is kept of each."""
-    found = [_keyed(result.remembered(entry.release), keys) for result in results]
+    """The entry of results, and what is kept of each.
+
+    Of values that were changed without a bound nothing is kept, for nothing follows from them;
+    the entry says so.
+    """
+    found: list[Earlier] = []
+    marks: list[str] = []
+    how: list[str] = []
+    unbounded: list[str] = []
+    for result in results:
+        if isinstance(result, Result):
+            kept = [_keyed(result.remembered(entry.release), keys)]
+        else:
+            kept = changed_as_earlier(result, entry.release)
+        if not kept:
+            unbounded.append(result.name)
+        found += kept
+        marks += [fingerprint(keys, result.published, result.table)] * len(kept)
+        how += ["" if isinstance(result, Result) else repr(result.known)] * len(kept)
     sums = dict.fromkeys(equation for earlier in found for equation in earlier.sums)
-    marks = [fingerprint(keys, result.published, result.table) for result in results]
-    return _with_tables(replace(entry, sums=tuple(sums)), found, marks, "", keys)
+    if unbounded:
+        entry = replace(
+            entry,
+            why=f"{', '.join(unbounded)}: values changed without a bound that can be relied on, so "
+            "later tables are not proven beside them",
+        )
+    return _with_tables(replace(entry, sums=tuple(sums)), found, marks, how, keys)
+
+
+def changed_as_earlier(result: PerturbedResult, release: str) -> list[Earlier]:
+    """What later tables have to know of changed values; nothing if they have no bound."""
+    if result.known is None:
+        return []
+    publication, original = Publication((result.published,)), result.table.measure.sum
+    return as_earlier(release, publication, result.known, [original], None)
 
 
 def _keyed(earlier: Earlier, keys: SecretKeys) -> Earlier:
@@ -61,7 +94,7 @@ def recorded(
     entry: Entry, tables: Sequence[Earlier], how: str, keys: SecretKeys
 ) -> tuple[Entry, list[Row]]:
     """The entry of tables from elsewhere; `how`: how they were perturbed, in words."""
-    return _with_tables(entry, tables, [""] * len(tables), how, keys)
+    return _with_tables(entry, tables, [""] * len(tables), [how] * len(tables), keys)
 
 
 def as_earlier(
@@ -102,13 +135,17 @@ def as_earlier(
 
 
 def _with_tables(
-    entry: Entry, tables: Sequence[Earlier], marks: Sequence[str], how: str, keys: SecretKeys
+    entry: Entry,
+    tables: Sequence[Earlier],
+    marks: Sequence[str],
+    how: Sequence[str],
+    keys: SecretKeys,
 ) -> tuple[Entry, list[Row]]:
     """The entry with what it says of its tables: fingerprint, and how they were perturbed."""
     rows = [store.row_of(table) for table in tables]
     notes = [
-        store.note_of(table, row, keys, mark, how)
-        for table, row, mark in zip(tables, rows, marks, strict=True)
+        store.note_of(table, row, keys, mark, changed)
+        for table, row, mark, changed in zip(tables, rows, marks, how, strict=True)
     ]
     return replace(entry, tables=tuple(notes)), rows
 

@@ -25,8 +25,10 @@ from diskret.release.ledger import Entry, Release, Row
 from diskret.tables import MeasureSum, Perturbed, Publication, Published, Table, together
 from diskret.workflow.again import attack_again
 from diskret.workflow.case import BrokenCell
+from diskret.workflow.changed_before import check_changed
 from diskret.workflow.check import WORK, CheckReport, check, to_publish
 from diskret.workflow.entered import as_earlier, published_by, recorded, tied_to
+from diskret.workflow.perturbed_result import PerturbedResult
 from diskret.workflow.related import kind_of, related
 from diskret.workflow.result import Result
 from diskret.workflow.software import software
@@ -201,7 +203,7 @@ class Ledger:
 
     def publish(
         self,
-        results: Result | Sequence[Result],
+        results: Result | PerturbedResult | Sequence[Result | PerturbedResult],
         folder: str | PathLike[str],
         formats: Sequence[str] = DEFAULT_FORMATS,
         *,
@@ -220,7 +222,9 @@ class Ledger:
         Parameters
         ----------
         results
-            A result, or all that were protected together.
+            A result, or all that were protected together. Tables with changed values are
+            recorded as the intervals that their values stand for; those without a known bound
+            only by name, for nothing can be proven beside them.
         folder, formats, intervals
             As for [`write`][diskret.write].
         name
@@ -246,7 +250,9 @@ class Ledger:
             written.
         """
         keys = self._store.keys
-        results = [results] if isinstance(results, Result) else list(results)
+        results = [results] if isinstance(results, (Result, PerturbedResult)) else list(results)
+        suppressed = [result for result in results if isinstance(result, Result)]
+        changed = [result for result in results if isinstance(result, PerturbedResult)]
         checked(results, formats, options.get("language", "en"))
         if intervals:
             results = intervals_of(results, keys, options.get("progress", silent))
@@ -257,9 +263,13 @@ class Ledger:
             _check_free(entries, name)
             position = store.position(connection, self._store)
             wanted, shared = tied_to(entries, results)
-            moved = any(result.position != position for result in results)
-            if wanted and (moved or shared or intervals):
-                again(results, store.load(connection, self._store, wanted))
+            moved = any(result.position != position for result in suppressed)
+            attacked = bool(suppressed) and (moved or shared or intervals)
+            if wanted and (attacked or changed):
+                before = store.load(connection, self._store, wanted)
+                if attacked:
+                    again(suppressed, before)
+                check_changed(changed, before, options.get("progress", silent))
 
             def described() -> tuple[Entry, list[Row]]:
                 entry = Entry(0, "publish", name, who, _now(), software=software())

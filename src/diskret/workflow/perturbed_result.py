@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,8 +18,13 @@ from numpy.typing import NDArray
 
 from diskret.attack import NoiseCertificate
 from diskret.io import from_arrow
+from diskret.keys import SecretKeys
+from diskret.progress import Progress, silent
 from diskret.tables import Perturbed, Published, Table
 from diskret.tables.cells import codes_columns, in_published_units, public_columns
+
+if TYPE_CHECKING:
+    from diskret.formats.symbols import SymbolSet
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +73,7 @@ class PerturbedResult:
 
     @property
     def cells(self) -> Any:
-        """The office's table: codes, original and published values, and their difference.
+        """The office's table: codes, counts, original and published values, their difference.
 
         `published` and `noise` are null where a value is withheld. Confidential. The user's own
         kind of frame; one row for each combination of codes.
@@ -91,11 +98,58 @@ class PerturbedResult:
         def units(scaled: NDArray[np.int64], mask: NDArray[np.bool_] | None = None) -> pa.Array:
             return pa.array(in_published_units(scaled.ravel(), decimals), mask=mask)
 
+        count = None if self.published.frequency else self.table.count
         return pa.table(
             {
                 **codes_columns(self.table.dimensions),
+                **({} if count is None else {"count": pa.array(count.ravel())}),
                 "original": units(self.table.measure.sum),
                 "published": units(self.published.value, blank),
                 "noise": units(self.noise, blank),
             }
+        )
+
+    def write(
+        self,
+        folder: str | PathLike[str],
+        formats: Sequence[str] = ("csv", "xlsx"),
+        *,
+        language: str = "en",
+        symbols: str | SymbolSet = "de-classic",
+        title: str | None = None,
+        template: str | PathLike[str] | None = None,
+        keys: SecretKeys | str | PathLike[str] | None = None,
+        progress: Progress = silent,
+    ) -> Path:
+        """Write ``public/`` and ``internal/`` into a folder; all or nothing.
+
+        Parameters
+        ----------
+        folder, formats, language, symbols, title, template, keys, progress
+            As for [`Result.write`][diskret.Result.write].
+
+        Returns
+        -------
+        Path
+            The folder.
+
+        Raises
+        ------
+        InputError
+            The folder holds other files, or an option is unknown.
+        ProofError
+            Something that must not leave would have been written; nothing was.
+        """
+        from diskret.workflow.write import write
+
+        return write(
+            [self],
+            folder,
+            formats,
+            language=language,
+            symbols=symbols,
+            template=template,
+            titles={} if title is None else {self.name: title},
+            keys=keys,
+            progress=progress,
         )

@@ -18,7 +18,8 @@ from diskret.errors import InputError, VerificationError
 from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
 from diskret.release import Releases, check_digests, published_in
-from diskret.tables import Publication, Published
+from diskret.tables import CHANGES, Publication, Published
+from diskret.workflow.verify_changed import verify_changed, verify_changed_internal
 from diskret.workflow.verify_derived import verify_derived
 from diskret.workflow.verify_internal import verify_internal
 
@@ -101,6 +102,14 @@ def verify(
     suppressed = 0
     tables: list[Published] = []
     groups: list[Publication] = []
+    changed = {name for name, content in contents.items() if content["family"] in CHANGES}
+    for name in sorted(changed):
+        content = contents.pop(name)
+        table = verify_changed(public, name, content)
+        tables.append(table)
+        lines.append(f"{name}: files unchanged; values were changed as the certificate says")
+        if inside is not None and secret is not None:
+            lines.append(verify_changed_internal(inside, table, content, secret))
     for names in _groups(contents):
         group = [contents[name] for name in names]
         publication, missing = _read_group(public, names, group, releases)
@@ -129,7 +138,8 @@ def verify(
             lines += verify_internal(inside, publication, group, secret, complete=not missing)
     _check_apart(groups)
     lines += verify_derived(public, tables, releases)
-    return VerifyReport(tuple(contents), suppressed, inside is not None, tuple(lines))
+    named = tuple(path.name.removesuffix(_SUFFIX) for path in certificates)
+    return VerifyReport(named, suppressed, inside is not None, tuple(lines))
 
 
 def _groups(contents: Mapping[str, dict[str, Any]]) -> list[tuple[str, ...]]:
@@ -277,6 +287,6 @@ def _read(path: Path) -> dict[str, Any]:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise VerificationError(f"{path} cannot be read: {error}") from None
-    if not isinstance(content, dict) or content.get("family") != "suppression":
-        raise VerificationError(f"{path} is no certificate of a suppressed table")
+    if not isinstance(content, dict) or content.get("family") not in ("suppression", *CHANGES):
+        raise VerificationError(f"{path} is no certificate of a table")
     return content

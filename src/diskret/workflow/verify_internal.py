@@ -135,7 +135,7 @@ class _Inside:
 
 def _read_table(folder: Path, published: Published) -> _Inside:
     name = published.name
-    cells = _read_cells(folder / f"{name}.cells.csv")
+    cells = read_cells(folder / f"{name}.cells.csv")
     at = locate(cells, {d.name: d.hierarchy for d in published.dimensions})[1]
     if len(at) != published.value.size:
         raise VerificationError(f"{name}: the internal table does not hold every cell")
@@ -175,7 +175,8 @@ def _check_status(
         raise VerificationError(f"{published.name}: public and internal values differ")
 
 
-def _read_cells(path: Path) -> pa.Table:
+def read_cells(path: Path) -> pa.Table:
+    """An internal file of cells, every column as text."""
     try:
         head = path.open(encoding="utf-8").readline()
         names = pa_csv.read_csv(pa.BufferReader(head.encode())).column_names

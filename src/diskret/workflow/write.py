@@ -9,15 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-from diskret.attack import Examination, Explanations
 from diskret.errors import InputError
 from diskret.formats import write_columns
-from diskret.formats.csv import write_csv, write_internal_csv
-from diskret.formats.parquet import write_internal_parquet, write_parquet
+from diskret.formats.csv import write_csv
+from diskret.formats.parquet import write_parquet
 from diskret.formats.symbols import SymbolSet, symbol_set
-from diskret.formats.xlsx import write_internal_xlsx, write_xlsx
+from diskret.formats.xlsx import write_xlsx
 from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
 from diskret.release import (
@@ -33,17 +31,19 @@ from diskret.release import (
     staged,
     write_json,
 )
-from diskret.report import write_internal_report, write_public_report
+from diskret.report import write_changed_report, write_public_report
 from diskret.tables import Derived, Published, SideBySide
 from diskret.tables.dimension import describe
 from diskret.tables.public_files import structure
 from diskret.workflow.empty_cells import known_empty
 from diskret.workflow.fingerprint import fingerprint
 from diskret.workflow.linked import linked
+from diskret.workflow.perturbed_result import PerturbedResult
 from diskret.workflow.result import Result
 from diskret.workflow.safe_intervals import with_intervals
 from diskret.workflow.software import software
-from diskret.workflow.sums_file import write_sums
+from diskret.workflow.unlike import check_alike
+from diskret.workflow.write_internal import write_internal, write_internal_changed
 from diskret.workflow.write_template import fill_into
 
 FORMATS = ("csv", "parquet", "xlsx", "html")
@@ -56,7 +56,7 @@ EXPLAIN = 500
 
 
 def write(
-    results: Sequence[Result],
+    results: Sequence[Result | PerturbedResult],
     folder: str | PathLike[str],
     formats: Iterable[str] = DEFAULT_FORMATS,
     *,
@@ -132,9 +132,11 @@ def write(
         for result in results:
             title = titles.get(result.name)
             _write_public(result, stage.public, formats, language, symbols, title, shared, secret)
-            found = result.explanations(explain, progress) if explain else None
-            _write_internal(result, stage.internal, formats, language, title, found)
-            _write_sums(result, stage.internal, secret)
+            if isinstance(result, PerturbedResult):
+                write_internal_changed(result, stage.internal, formats, language, title)
+            else:
+                found = result.explanations(explain, progress) if explain else None
+                write_internal(result, stage.internal, formats, language, title, found, secret)
         check_public(
             stage.public, tables, filled, derived=derived, combined=beside, releases=releases
         )
@@ -162,7 +164,7 @@ def _side_by_side(
     ]
 
 
-def _check_file_names(written: Sequence[Result | Derived | SideBySide]) -> None:
+def _check_file_names(written: Sequence[Result | PerturbedResult | Derived | SideBySide]) -> None:
     """Refuse two things that would be written into the same file on some system."""
     seen: dict[str, str] = {}
     for one in written:
@@ -175,24 +177,23 @@ def _check_file_names(written: Sequence[Result | Derived | SideBySide]) -> None:
 
 
 def intervals_of(
-    results: Sequence[Result], keys: SecretKeys, progress: Progress = silent
-) -> list[Result]:
+    results: Sequence[Result | PerturbedResult], keys: SecretKeys, progress: Progress = silent
+) -> list[Result | PerturbedResult]:
     """Results whose tables publish intervals; those protected together are proven together."""
-    groups: dict[int, list[int]] = {}
-    for i, result in enumerate(results):
-        groups.setdefault(id(result.certificate.proof), []).append(i)
-    found = list(results)
+    groups: dict[int, list[Result]] = {}
+    for result in results:
+        if isinstance(result, Result):
+            groups.setdefault(id(result.certificate.proof), []).append(result)
+    proven: dict[str, Result | PerturbedResult] = {result.name: result for result in results}
     for group in groups.values():
-        names = [table.name for table in results[group[0]].certificate.proof.publication.own]
-        ordered = sorted(group, key=lambda i: names.index(results[i].name))
-        proven = with_intervals([results[i] for i in ordered], keys, progress)
-        for i, result in zip(ordered, proven, strict=True):
-            found[i] = result
-    return found
+        names = [table.name for table in group[0].certificate.proof.publication.own]
+        ordered = sorted(group, key=lambda result: names.index(result.name))
+        proven |= {result.name: result for result in with_intervals(ordered, keys, progress)}
+    return [proven[result.name] for result in results]
 
 
 def _write_public(
-    result: Result,
+    result: Result | PerturbedResult,
     folder: Path,
     formats: Sequence[str],
     language: str,
@@ -224,75 +225,15 @@ def _write_public(
     if "html" in formats:
         # the report shows the digests of the files before it, the certificate its own too
         report = folder / f"{name}.html"
-        write_public_report(published, certificate, report, title=title, language=language)
+        page = write_changed_report if published.changed else write_public_report
+        page(published, certificate, report, title=title, language=language)
         listed[report.name] = digest(report)
     write_json(certificate, folder / f"{name}.certificate.json")
 
 
-def _write_internal(
-    result: Result,
-    folder: Path,
-    formats: Sequence[str],
-    language: str,
-    title: str | None,
-    explanations: Explanations | None,
-) -> None:
-    name, proof = result.name, result.certificate
-    write_internal_csv(result.internal_cells, folder / f"{name}.cells.csv")
-    if explanations is not None:
-        reasons = result.explanation_cells(explanations)
-        write_internal_csv(reasons, folder / f"{name}.explanations.csv")
-    if "parquet" in formats:
-        write_internal_parquet(result.internal_cells, folder / f"{name}.cells.parquet")
-    if "xlsx" in formats:
-        write_internal_xlsx(result.internal_cells, folder / f"{name}.cells.xlsx", language)
-    if "html" in formats:
-        write_internal_report(
-            result.published,
-            result.internal_cells,
-            {**proof.public(), **proof.internal(), "software": software()},
-            result.settings,
-            folder / f"{name}.report.html",
-            title=title,
-            language=language,
-            explanations=explanations and result.own_explanations(explanations),
-        )
-    write_json(
-        {**proof.internal(), **result.settings, "software": software()},
-        folder / f"{name}.certificate.json",
-    )
-    if proof.published is proof.proof.publication.tables[0]:
-        _write_witnesses(proof.proof.examination, folder / f"{name}.witnesses.npz")
-
-
-def _write_sums(result: Result, folder: Path, keys: SecretKeys) -> None:
-    """The sums of cells that were judged, if a contributor was to be withstood."""
-    proof = result.certificate.proof
-    if proof.unsafe is not None and result.certificate.attacker.contributor:
-        own = proof.unsafe.of_table(proof.publication, proof.place_of(result.published))
-        write_sums(result.published, own, folder, keys)
-
-
-def _write_witnesses(found: Examination, path: Path) -> None:
-    """The witnesses of all tables that were attacked together."""
-    beside = found.beside
-    if beside is None:
-        beside = sparse.csr_array((len(found.denominator), 0), dtype=np.int64)
-    np.savez_compressed(
-        path,
-        cell=found.cell,
-        data=found.witnesses.data,
-        indices=found.witnesses.indices,
-        indptr=found.witnesses.indptr,
-        denominator=found.denominator,
-        beside_data=beside.data,
-        beside_indices=beside.indices,
-        beside_indptr=beside.indptr,
-        beside_columns=np.array(beside.shape[1]),
-    )
-
-
-def checked(results: Sequence[Result], formats: Iterable[str], language: str) -> tuple[str, ...]:
+def checked(
+    results: Sequence[Result | PerturbedResult], formats: Iterable[str], language: str
+) -> tuple[str, ...]:
     """The formats, if these results can be written in one folder; else an `InputError`."""
     _check_results(results)
     formats = (formats,) if isinstance(formats, str) else tuple(formats)
@@ -305,22 +246,24 @@ def checked(results: Sequence[Result], formats: Iterable[str], language: str) ->
     for name in names:
         if names.count(name) > 1:
             raise InputError(f"two results are called {name!r}; give one another name=")
-    _check_together(results)
-    _check_empty(results)
+    suppressed = [result for result in results if isinstance(result, Result)]
+    _check_together(suppressed)
+    _check_empty(suppressed)
+    check_alike(results)
     return formats
 
 
 def _check_results(results: Any) -> None:
-    if isinstance(results, Result):
+    if isinstance(results, (Result, PerturbedResult)):
         raise InputError(
             f"{results.name!r} is a single result: use result.write(...), or write([result], ...)"
         )
     if not results:
         raise InputError("there is nothing to write")
     for result in results:
-        if not isinstance(result, Result):
+        if not isinstance(result, (Result, PerturbedResult)):
             raise InputError(
-                f"results of suppress() can be written, not an object of type "
+                f"results of diskret's methods can be written, not an object of type "
                 f"{type(result).__name__!r}"
             )
 

@@ -34,6 +34,11 @@ _WORDS: dict[str, dict[str, str]] = {
         "vintage": "Period",
         "where": "Only records with",
         "rounding": "Rounded to",
+        "changed": "Confidentiality",
+        "changed rounding": "all values are rounded",
+        "changed cell_key": "values are changed at random by small amounts",
+        "changed invariant": "values are changed at random by small amounts",
+        "changed adjustment": "some values are changed",
         "or": "or",
         "range": "Ranges",
         "range note": "a confidential value lies between the two numbers",
@@ -61,6 +66,11 @@ _WORDS: dict[str, dict[str, str]] = {
         "vintage": "Berichtszeit",
         "where": "Nur Einheiten mit",
         "rounding": "Gerundet auf",
+        "changed": "Geheimhaltung",
+        "changed rounding": "alle Werte sind gerundet",
+        "changed cell_key": "die Werte sind zufällig leicht verändert",
+        "changed invariant": "die Werte sind zufällig leicht verändert",
+        "changed adjustment": "einige Werte sind verändert",
         "or": "oder",
         "range": "Spannen",
         "range note": "ein geheimer Wert liegt zwischen den beiden Zahlen",
@@ -156,7 +166,16 @@ class Layout:
             )
         if published.rounding > 1:
             told[self.words["rounding"]] = self.number(published.rounding)
+        if published.changed:
+            told[self.words["changed"]] = self.words[f"changed {published.changed}"]
         return told
+
+    @property
+    def note(self) -> str | None:
+        """A line below the title where values are not the true ones."""
+        if not self.published.changed:
+            return None
+        return f"{self.words['changed']}: {self.circumstances[self.words['changed']]}."
 
     @property
     def header_rows(self) -> int:

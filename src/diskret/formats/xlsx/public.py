@@ -102,6 +102,8 @@ def _write_table(book: Workbook, layout: Layout) -> None:
 
 def _write_header(book: Workbook, sheet: Worksheet, layout: Layout) -> None:
     sheet.write_string(0, 0, layout.title, book.add_format({"bold": True, "font_size": 14}))
+    if layout.note is not None:
+        sheet.write_string(1, 0, layout.note, book.add_format({"italic": True}))
     line = {"bold": True, "bottom": 1, "valign": "bottom", "text_wrap": True}
     left, right = book.add_format(line), book.add_format({**line, "align": "right"})
     row, first = layout.header_rows - 1, len(layout.side)

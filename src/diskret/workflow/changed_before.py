@@ -1,0 +1,90 @@
+"""Tables with changed values beside what was published before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diskret.errors import InputError, ProofError
+from diskret.progress import Progress, silent
+from diskret.release import Earlier
+from diskret.tables import NO_BOUND, Publication, Published
+from diskret.workflow.check import check
+from diskret.workflow.entered import changed_as_earlier
+from diskret.workflow.perturbed_result import PerturbedResult
+from diskret.workflow.related import kind_of, tied
+from diskret.workflow.unlike import common_cells
+
+_EXAMPLES = 3
+
+
+def check_changed(
+    results: Sequence[PerturbedResult], earlier: Sequence[Earlier], progress: Progress = silent
+) -> None:
+    """Refuse changed values that open what earlier releases hide, or differ from earlier ones.
+
+    Parameters
+    ----------
+    results
+        What would be published.
+    earlier
+        Tables of earlier releases that are tied to them.
+    progress
+        Called with ``("attack", done, total)``.
+
+    Raises
+    ------
+    ProofError
+        Cells that an earlier release hides could be narrowed down too far, or nothing can be said
+        about that, because nobody knows how far true values can lie from changed ones.
+    InputError
+        A cell was published before with other noise; two values tell more than one.
+    """
+    bounded = [result for result in results if result.known is not None]
+    for result in results:
+        beside = [one for one in earlier if tied(kind_of(result.published), kind_of(one.published))]
+        hiding = [one for one in beside if not one.perturbed and one.published.suppressed.any()]
+        if hiding and result.known is None:
+            raise ProofError(
+                f"{result.name!r} was changed without a bound that can be relied on, so nothing "
+                f"can be proven about the cells that release {hiding[0].release!r} hides; suppress "
+                "cells here as well, or round"
+            )
+        for one in beside:
+            if one.perturbed and one.published.where == result.published.where:
+                _check_same(result, one)
+    if not bounded:
+        return
+    shown = [one.published for result in bounded for one in changed_as_earlier(result, "")]
+    broken = check(Publication(tuple(shown)), earlier, limit=0, progress=progress).broken
+    opened = [cell for cell in broken if cell.release and not cell.already]
+    if opened:
+        examples = "; ".join(f"{c.release}/{c.table}: {c.codes}" for c in opened[:_EXAMPLES])
+        raise ProofError(
+            f"with these values {len(opened):,} cells that earlier releases hide could be computed "
+            f"exactly or too closely ({examples}); nothing was written"
+        )
+
+
+def _check_same(result: PerturbedResult, earlier: Earlier) -> None:
+    """Refuse cells whose published values stood for other intervals before."""
+    for now in changed_as_earlier(result, ""):
+        new, old = now.published, earlier.published
+        first, second = common_cells(new.dimensions, old.dimensions)
+        differ = np.zeros(len(first), dtype=bool)
+        for mine, theirs in zip(_sides(new), _sides(old), strict=True):
+            known = np.abs(theirs[second]) < NO_BOUND
+            differ |= known & (mine[first] != theirs[second])
+        if differ.any():
+            raise InputError(
+                f"{int(differ.sum()):,} of {len(first):,} cells of {result.name!r} were published "
+                f"in release {earlier.release!r} with other noise. Two values for one cell tell "
+                "more than one: use the same method, parameters and keys, or give new data "
+                "another vintage="
+            )
+
+
+def _sides(published: Published) -> list[NDArray[np.int64]]:
+    return [bound.ravel() for bound in published.intervals.values()]

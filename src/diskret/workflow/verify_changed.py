@@ -1,0 +1,104 @@
+"""Check released tables with changed values: what anyone can, and more with the office's files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from diskret.attack import broken_sums
+from diskret.errors import InputError, VerificationError
+from diskret.io.columns import column, scaled_integers
+from diskret.keys import SecretKeys
+from diskret.tables import Published
+from diskret.tables.from_cells import check_multiples, locate, scaled_unit
+from diskret.workflow.fingerprint import fingerprint_values
+from diskret.workflow.verify_internal import read_cells
+
+
+def verify_changed(public: Path, name: str, certificate: Mapping[str, Any]) -> Published:
+    """Check a table with changed values against its public certificate.
+
+    Raises
+    ------
+    VerificationError
+        The table is of another family than the certificate says, shows values that are no
+        multiples of the base it states, or does not add up though it says so.
+    """
+    published = Published.read(public, name)
+    if published.changed != certificate.get("family"):
+        raise VerificationError(
+            f"{name}: the certificate is about values changed by {certificate.get('family')!r}, "
+            f"the table says {published.changed or 'that its values are the true ones'!r}"
+        )
+    shown = certificate.get("shown", {})
+    if "base" in shown:
+        _check_base(published, shown["base"])
+    if shown.get("additive") and (broken := broken_sums(published)):
+        raise VerificationError(
+            f"{name}: {broken:,} totals are not the sum of their parts, although the certificate "
+            "says that the table adds up; the table or the certificate was changed"
+        )
+    return published
+
+
+def verify_changed_internal(
+    folder: Path, published: Published, certificate: Mapping[str, Any], keys: SecretKeys
+) -> str:
+    """Check the office's files of a table with changed values; says what was confirmed.
+
+    Raises
+    ------
+    VerificationError
+        Public and internal values differ, noise is not their difference, or the original table
+        is not the one that was released.
+    """
+    name, unit = published.name, published.decimals
+    cells = read_cells(folder / f"{name}.cells.csv")
+    at = locate(cells, {d.name: d.hierarchy for d in published.dimensions})[1]
+    if len(at) != published.value.size:
+        raise VerificationError(f"{name}: the internal table does not hold every cell")
+
+    def numbers(of: str, decimals: int = unit) -> NDArray[np.int64]:
+        # what is withheld is empty
+        text = pc.if_else(pc.equal(column(cells, of), ""), "0", column(cells, of))
+        dense = np.empty(len(at), dtype=np.int64)
+        dense[at] = scaled_integers(pa.chunked_array(text), of, decimals)
+        return dense
+
+    original, value = numbers("original"), numbers("published")
+    blank = (published.suppressed | published.empty).ravel()
+    if not np.array_equal(value[~blank], published.value.ravel()[~blank]):
+        raise VerificationError(f"{name}: public and internal values differ")
+    if not np.array_equal((original + numbers("noise"))[~blank], value[~blank]):
+        raise VerificationError(f"{name}: the internal noise is not what was added")
+    if published.frequency:
+        count = original
+    else:
+        count = numbers("count", 0) if "count" in cells.column_names else None
+    mark = fingerprint_values(keys, published, count, original)
+    if mark != certificate.get("inputs", {}).get("table"):
+        raise VerificationError(
+            f"{name}: the internal table is not the one that was released, or this is not the key "
+            "it was released with"
+        )
+    compared = f"{int((~blank).sum()):,} values and their noise compared"
+    return f"{name}: {compared}; input fingerprint confirmed"
+
+
+def _check_base(published: Published, base: object) -> None:
+    try:
+        if not isinstance(base, (int, float)):
+            raise InputError(f"the base is {base!r}")
+        unit = scaled_unit(base, published.decimals, published.measure)
+        shown = published.value[~(published.suppressed | published.empty)]
+        check_multiples(shown, unit, published.measure, published.decimals)
+    except InputError as error:
+        raise VerificationError(
+            f"{published.name}: values are not rounded as the certificate says: {error}"
+        ) from None

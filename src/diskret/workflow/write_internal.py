@@ -1,0 +1,117 @@
+"""What the office keeps of a result: cells, certificate, reasons, witnesses. Confidential."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+from diskret.attack import Examination, Explanations
+from diskret.formats.csv import write_internal_csv
+from diskret.formats.parquet import write_internal_parquet
+from diskret.formats.xlsx import write_internal_xlsx
+from diskret.keys import SecretKeys
+from diskret.release import write_json
+from diskret.report import write_internal_changed_report, write_internal_report
+from diskret.workflow.perturbed_result import PerturbedResult
+from diskret.workflow.result import Result
+from diskret.workflow.software import software
+from diskret.workflow.sums_file import write_sums
+
+
+def write_internal(
+    result: Result,
+    folder: Path,
+    formats: Sequence[str],
+    language: str,
+    title: str | None,
+    explanations: Explanations | None,
+    keys: SecretKeys,
+) -> None:
+    """Write the office's files of a table with suppressed cells."""
+    name, proof = result.name, result.certificate
+    write_internal_csv(result.internal_cells, folder / f"{name}.cells.csv")
+    if explanations is not None:
+        reasons = result.explanation_cells(explanations)
+        write_internal_csv(reasons, folder / f"{name}.explanations.csv")
+    if "parquet" in formats:
+        write_internal_parquet(result.internal_cells, folder / f"{name}.cells.parquet")
+    if "xlsx" in formats:
+        write_internal_xlsx(result.internal_cells, folder / f"{name}.cells.xlsx", language)
+    if "html" in formats:
+        write_internal_report(
+            result.published,
+            result.internal_cells,
+            {**proof.public(), **proof.internal(), "software": software()},
+            result.settings,
+            folder / f"{name}.report.html",
+            title=title,
+            language=language,
+            explanations=explanations and result.own_explanations(explanations),
+        )
+    write_json(
+        {**proof.internal(), **result.settings, "software": software()},
+        folder / f"{name}.certificate.json",
+    )
+    if proof.published is proof.proof.publication.tables[0]:
+        _write_witnesses(proof.proof.examination, folder / f"{name}.witnesses.npz")
+    _write_sums(result, folder, keys)
+
+
+def write_internal_changed(
+    result: PerturbedResult,
+    folder: Path,
+    formats: Sequence[str],
+    language: str,
+    title: str | None,
+) -> None:
+    """Write the office's files of a table with changed values."""
+    name, certificate = result.name, result.certificate
+    write_internal_csv(result.internal_cells, folder / f"{name}.cells.csv")
+    if "parquet" in formats:
+        write_internal_parquet(result.internal_cells, folder / f"{name}.cells.parquet")
+    if "xlsx" in formats:
+        write_internal_xlsx(result.internal_cells, folder / f"{name}.cells.xlsx", language)
+    if "html" in formats:
+        write_internal_changed_report(
+            result.published,
+            {**certificate.public(), **certificate.internal(), "software": software()},
+            result.settings,
+            {},
+            folder / f"{name}.report.html",
+            title=title,
+            language=language,
+        )
+    write_json(
+        {**certificate.internal(), **result.settings, "software": software()},
+        folder / f"{name}.certificate.json",
+    )
+
+
+def _write_sums(result: Result, folder: Path, keys: SecretKeys) -> None:
+    """The sums of cells that were judged, if a contributor was to be withstood."""
+    proof = result.certificate.proof
+    if proof.unsafe is not None and result.certificate.attacker.contributor:
+        own = proof.unsafe.of_table(proof.publication, proof.place_of(result.published))
+        write_sums(result.published, own, folder, keys)
+
+
+def _write_witnesses(found: Examination, path: Path) -> None:
+    """The witnesses of all tables that were attacked together."""
+    beside = found.beside
+    if beside is None:
+        beside = sparse.csr_array((len(found.denominator), 0), dtype=np.int64)
+    np.savez_compressed(
+        path,
+        cell=found.cell,
+        data=found.witnesses.data,
+        indices=found.witnesses.indices,
+        indptr=found.witnesses.indptr,
+        denominator=found.denominator,
+        beside_data=beside.data,
+        beside_indices=beside.indices,
+        beside_indptr=beside.indptr,
+        beside_columns=np.array(beside.shape[1]),
+    )
