@@ -14,6 +14,7 @@ from rounding_oracle import least_distance
 import diskret as dk
 from diskret.errors import ProtectionError
 from diskret.rounding import controlled
+from diskret.rounding.multiples import Found
 from diskret.system import System
 
 
@@ -79,6 +80,25 @@ def test_large_tables_are_improved_in_neighbourhoods(monkeypatch):
     assert (first.work, found.steps) == (0, 0)
     again = controlled(system, 10, budget=found.work)
     assert np.array_equal(again.value, found.value)
+
+
+@given(count_tables(), st.sampled_from([3, 5]))
+@settings(max_examples=25)
+def test_what_is_not_found_in_time_is_added_up(table, base):
+    """Without any help of the solver there is an additive rounding, and its steps are true."""
+    with pytest.MonkeyPatch.context() as patch:
+        nothing = Found(None, False, -np.inf)
+        patch.setattr(sys.modules[controlled.__module__], "chosen", lambda *_, **__: nothing)
+        found = controlled(System.of_table(table), base, time_limit=0)
+        with pytest.raises(ProtectionError, match="was not found in time"):
+            controlled(System.of_table(table), base, steps=0, time_limit=0)
+    value = found.value.reshape(table.shape)
+    off = np.abs(value - table.count)
+    reach = np.where(table.count % base == 0, 1, base) + found.steps * base
+    assert additive(table, value)
+    assert not found.fewest
+    assert np.all(off < reach)
+    assert not np.any(value % base)
 
 
 def test_negative_values_are_rounded_too():

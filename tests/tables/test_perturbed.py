@@ -5,7 +5,7 @@ import pytest
 
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
-from diskret.tables import Dimension, Perturbed, Published
+from diskret.tables import NO_BOUND, Dimension, Perturbed, Published
 from diskret.tables.perturbed import stands_for
 
 LARGEST = 40
@@ -100,3 +100,22 @@ def test_noise_without_a_bound_gives_no_guarantee():
 def test_impossible_figures_are_refused(given, message):
     with pytest.raises(InputError, match=message):
         Perturbed(**given)
+
+
+def test_small_counts_leave_large_leaves_and_totals_to_the_equations():
+    shown = np.array([14, 0, 3, 11])
+    none = shown < 0
+    tree = Hierarchy.flat(["a", "b", "c"])
+    table = Published("t", (Dimension("x", tree),), "count", True, 0, shown, none, none)
+    found = stands_for(table, Perturbed("small_counts", base=3))
+    assert found.lower.tolist() == [0, 0, 1, 11]
+    assert found.upper.tolist() == [NO_BOUND, 2, 3, 11]
+
+
+def test_small_counts_that_are_left_are_refused():
+    shown = np.array([12, 1, 11])
+    none = shown < 0
+    dimension = Dimension("x", Hierarchy.flat(["a", "b"]))
+    table = Published("t", (dimension,), "count", True, 0, shown, none, none)
+    with pytest.raises(InputError, match="1 values of 'count' lie between 0 and 3, e.g. 1"):
+        stands_for(table, Perturbed("small_counts", base=3))

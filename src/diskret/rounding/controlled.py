@@ -10,9 +10,12 @@ from numpy.typing import NDArray
 
 from diskret.errors import ProtectionError
 from diskret.progress import Progress, silent
+from diskret.rounding.deterministic import deterministic
 from diskret.rounding.multiples import Multiples, chosen
 from diskret.rounding.nearby import neighbourhoods
 from diskret.system import System
+from diskret.tables.additivity import leaf_mask
+from diskret.tables.rollup import add_up
 
 #: Up to here the best rounding is sought at once, whatever the number of variables.
 _SMALL = 3_000
@@ -101,7 +104,8 @@ def controlled(
     methods", Operations Research 53). Of tables of two variables with one flat, the equations are
     a network, so the linear program has whole vertices; where both have a tree it nearly always
     has. Other tables of many cells get a first rounding from the integer program, which
-    neighbourhoods then improve: a few codes of one variable exchange, everything else stays.
+    neighbourhoods then improve: a few codes of one variable exchange, everything else stays. If
+    time is over before there is a first one, the leaves of a table are rounded and added up.
     """
     until = None if time_limit is None else time.monotonic() + time_limit
     shown = len(system.value) - len(system.lowest)
@@ -111,7 +115,8 @@ def controlled(
         progress("round", k, k + 1)
         room = Multiples.of(system, base, k)
         at_once = shown <= _SMALL or all(len(dims) <= 2 for dims in system.tables)
-        found = chosen(room, seconds=_left(until), nodes=_NODES, first=not at_once)
+        nodes = _NODES if at_once else _FEW_NODES
+        found = chosen(room, seconds=_left(until), nodes=nodes, first=not at_once)
         if found.step is None:
             fewest &= found.impossible
             continue
@@ -121,14 +126,31 @@ def controlled(
         value = (room.floor + step)[:shown] * base
         distance = int(np.abs(value - system.value[:shown]).sum())
         return Controlled(value, k, fewest, distance, min(found.least, distance), work)
-    asked = f"{steps} steps" if steps else "multiples that stay and adjacent multiples (steps=0)"
-    if steps is None:
-        asked = f"up to {_MOST_STEPS - 1} steps"
+        if until is not None and time.monotonic() >= until:
+            break
+    simple = _added_up(system, base) if steps is None else None
+    if simple is not None:
+        return simple
+    asked = "so many steps" if steps else "steps=0" if steps == 0 else "any number of steps"
     why = "does not exist" if fewest else "was not found in time"
     raise ProtectionError(
         f"a rounding with {asked} whose totals are the sums of their parts {why}; allow more "
         "steps with steps=, or leave steps= out to get the fewest"
     )
+
+
+def _added_up(system: System, base: int) -> Controlled | None:
+    """The nearest multiples of the leaves of a single table, and their sums, however far away."""
+    if len(system.tables) != 1 or np.any(system.value < 0):
+        return None
+    dimensions = system.tables[0]
+    leaf = leaf_mask(dimensions)
+    original = system.value.reshape(leaf.shape)
+    rounded = np.where(leaf, deterministic(original, base), 0)
+    value = add_up(rounded, [d.hierarchy for d in dimensions]).ravel()
+    off = np.abs(value - system.value)
+    # a multiple that is off by K bases, and another value by less than K + 1, took K steps
+    return Controlled(value, int((off // base).max()), False, int(off.sum()), 0.0, 0)
 
 
 def _improved(

@@ -1,0 +1,149 @@
+"""What a certificate of rounded tables says is checked, and fails where it is wrong."""
+
+import json
+
+import numpy as np
+import pytest
+
+from diskret.attack import Requirements, certify_rounding
+from diskret.errors import ProofError
+from diskret.hierarchy import Hierarchy
+from diskret.tables import Dimension, Noise, Perturbed, Table
+from diskret.tables.noise import published_with
+
+COUNTS = [[8, 7, 3, 6], [1, 4, 0, 9]]
+FLAT = (
+    Dimension("x", Hierarchy.flat(["a", "b"])),
+    Dimension("y", Hierarchy.flat(["p", "q", "r", "s"])),
+)
+# zero-restricted, base 3; the last: small counts
+BY_METHOD = {
+    "deterministic": [[39, 9, 12, 3, 15], [24, 9, 6, 3, 6], [15, 0, 3, 0, 9]],
+    "random": [[36, 9, 12, 3, 15], [24, 6, 9, 3, 6], [12, 3, 3, 0, 9]],
+    "controlled": [[39, 9, 12, 3, 15], [24, 6, 9, 3, 6], [15, 3, 3, 0, 9]],
+    "small_counts": [[37, 8, 11, 3, 15], [24, 8, 7, 3, 6], [13, 0, 4, 0, 9]],
+}
+
+
+def with_totals(leaves):
+    inner = np.array(leaves)
+    rows = np.vstack([inner.sum(axis=0), inner])
+    return np.column_stack([rows.sum(axis=1), rows])
+
+
+ORIGINAL = with_totals(COUNTS)
+
+
+def published(values, name="t"):
+    table = Table(FLAT, count=ORIGINAL)
+    return published_with(table, Noise.of(np.array(values)), name=name, changed="rounding")
+
+
+def certify(values, method, requirements=None, **options):
+    perturbed = Perturbed(method, base=3)
+    asked = None if requirements is None else [requirements]
+    return certify_rounding([published(values)], [ORIGINAL], perturbed, asked, **options)[0]
+
+
+@pytest.mark.parametrize("method", BY_METHOD)
+def test_true_claims_pass_and_public_part_is_silent_on_true_values(method):
+    certificate = certify(BY_METHOD[method], method)
+    public = json.dumps(certificate.public())
+    assert certificate.public()["shown"] == {"method": method, "base": 3}
+    assert certificate.figures["largest_deviation"] > 0
+    assert "largest" not in public and "deviation" not in public
+    assert len(certificate.summary("de")) == len(certificate.summary("en"))
+
+
+@pytest.mark.parametrize(
+    ("method", "cell", "value", "why"),
+    [
+        ("deterministic", (1, 1), 8, "1 values are no multiples of 3, e.g. x=a, y=p"),
+        ("deterministic", (1, 1), 6, "not the multiple nearest to the true value"),
+        ("random", (1, 1), 7, "no multiples"),
+        ("random", (1, 1), 12, "a base or more from the true value"),
+        ("random", (2, 4), 12, "a base or more"),  # a multiple stays
+        ("random", (2, 3), 3, "a base or more"),
+        ("controlled", (0, 0), 38, "no multiples"),
+        ("controlled", (0, 0), 42, "too far from the true value"),
+        ("controlled", (2, 4), 6, "too far"),
+        ("controlled", (2, 3), 3, "too far"),
+        ("controlled", (1, 1), 9, "do not add up"),
+        ("small_counts", (1, 3), 2, "lie between 0 and the base 3"),
+        ("small_counts", (2, 3), 3, "stand for a true zero"),
+        ("small_counts", (1, 1), 9, "do not add up"),
+    ],
+)
+def test_a_value_that_is_off_is_refused(method, cell, value, why):
+    values = np.array(BY_METHOD[method])
+    values[cell] = value
+    with pytest.raises(ProofError, match=why):
+        certify(values, method)
+
+
+def test_steps_widen_what_is_allowed():
+    values = np.array(BY_METHOD["controlled"])
+    values[2, 4] += 3  # 9, a multiple, may move by a step
+    values[[0, 0, 2], [0, 4, 0]] += 3
+    with pytest.raises(ProofError, match="too far"):
+        certify(values, "controlled")
+    perturbed = Perturbed("controlled", base=3, steps=1)
+    (found,) = certify_rounding([published(values)], [ORIGINAL], perturbed)
+    assert found.figures["steps"] == 1
+
+
+def levels(cell, lower, upper):
+    as_array = (
+        np.array([level]) for level in (np.ravel_multi_index(cell, (3, 5)), lower, upper, 0)
+    )
+    return Requirements(*as_array)
+
+
+def test_levels_of_a_rule_are_proven_or_refused():
+    # 8 is shown as 6: an outsider takes it for 4 to 8
+    reached = certify(BY_METHOD["controlled"], "controlled", levels((1, 1), 3, 0))
+    assert reached.figures["required_and_proven"] == 1
+    with pytest.raises(ProofError, match="1 true values are not as uncertain as the rule asks"):
+        certify(BY_METHOD["controlled"], "controlled", levels((1, 1), 0, 1))
+
+
+def test_equations_narrow_what_a_value_stands_for():
+    """One part of a total: 2 is shown as 3, the total 2 as 0, so it is less than 3."""
+    one = Table((Dimension("x", Hierarchy.flat(["a"])),), count=np.array([2, 2]))
+    shown = published_with(one, Noise.of(np.array([0, 3])), name="t", changed="rounding")
+    (found,) = certify_rounding([shown], [one.count], Perturbed("random", base=3))
+    assert found.figures["required_and_proven"] == 2  # 1 or 2
+    same = Table((Dimension("x", Hierarchy.flat(["a"])),), count=np.array([1, 1]))
+    asked = [Requirements(np.array([1]), np.array([1]), np.array([0]), np.array([0]))]
+    shown = published_with(same, Noise.of(np.array([0, 3])), name="t", changed="rounding")
+    with pytest.raises(ProofError, match="as uncertain as the rule asks"):
+        certify_rounding([shown], [same.count], Perturbed("random", base=3), asked)
+
+
+def test_unpicked_values_are_counted_but_not_claimed():
+    """Deterministic, base 3: 1 + 1 shown as 0 + 0, their total 2 as 3, so both are 1."""
+    table = Table((Dimension("x", Hierarchy.flat(["a", "b"])),), count=np.array([2, 1, 1]))
+    shown = published_with(table, Noise.of(np.array([3, 0, 0])), name="t", changed="rounding")
+    (found,) = certify_rounding([shown], [table.count], Perturbed("deterministic", base=3))
+    assert found.figures["known_exactly"] == 3
+    assert (found.figures["required"], found.figures["required_and_proven"]) == (3, 0)
+    assert not any("tell exactly" in s.en for s in found.claimed)
+    assert any("Differences of published values" in s.en for s in found.not_claimed)
+
+
+def test_what_was_not_examined_is_said():
+    found = certify(BY_METHOD["controlled"], "controlled", examined=False)
+    assert any("not examined" in s.en for s in found.not_claimed)
+    assert not any("tell exactly" in s.en for s in found.claimed)
+    assert "known_exactly" not in found.figures
+
+
+def test_tables_that_contradict_each_other_are_refused():
+    region = Table(FLAT[:1], count=ORIGINAL[:, 0])
+    values = np.array([36, 24, 12])
+    alone = published_with(region, Noise.of(values), name="x", changed="rounding")
+    perturbed = Perturbed("controlled", base=3)
+    assert certify_rounding([alone], [region.count], perturbed)
+    both = [published(BY_METHOD["controlled"]), alone]
+    with pytest.raises(ProofError, match="do not add up"):
+        certify_rounding(both, [ORIGINAL, region.count], perturbed)
