@@ -3,8 +3,8 @@
     python benchmarks/adjustment.py [t2_1k t3_1k t2_10k] [--additive t3_100k] [--seconds 60]
 
 Tables come from the generator ``bench/gen_tables.py`` in the reference data folder
-(``DISKRET_REFERENCE_DATA``, default ``../shared`` beside the repository). Sensitive are values by the
-p% rule with p = 10. The sum of all changes is compared with the value of the cells that
+(``DISKRET_REFERENCE_DATA``, default ``../shared`` beside the repository). Sensitive by the p%
+rule with p = 10. The sum of all changes is compared with the value of the cells that
 `sequential` would suppress, primaries included. Seconds are those of the processor.
 """
 
