@@ -69,6 +69,7 @@ def certify_additive(published: Published, before: Published, table: Table) -> N
         published,
         _CLAIMED,
         _NOT_CLAIMED,
+        shown={"additive": True},
         checked=(
             Statement(
                 f"{changed:,} of {size:,} cells ({100 * changed / size:.1f} percent) were changed "

@@ -108,6 +108,7 @@ def _one(published: Published, table: Table, needs: Requirements) -> NoiseCertif
         published,
         _CLAIMED,
         _NOT_CLAIMED,
+        shown={"additive": True},
         checked=(
             Statement(
                 f"{sensitive:,} sensitive cells are at least their level away from the true "
