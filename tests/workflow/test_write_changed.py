@@ -154,7 +154,7 @@ def test_a_table_that_does_not_add_up_is_found(tmp_path):
     verify(folder, keys=KEYS)
     edit(folder / "public" / "rounded.csv", "N,5", "N,6")
     digest_anew(folder)
-    with pytest.raises(VerificationError, match="1 totals are not the sum of their parts"):
+    with pytest.raises(VerificationError, match="says that the table adds up, but it does not"):
         verify(folder / "public")
 
 

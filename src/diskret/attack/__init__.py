@@ -4,7 +4,6 @@ Works from `Published` alone, in code of its own: it shares no equations and no 
 code with the protection it judges.
 """
 
-from diskret.attack.adding_up import broken_sums
 from diskret.attack.attacker import Attacker
 from diskret.attack.certificate import SuppressionCertificate, certify, targets_of
 from diskret.attack.certify_cell_key import certify_cell_key
@@ -73,17 +72,14 @@ __all__ = [
     "UnsafeSums",
     "ask_partitions",
     "attacker_bounds",
-    "broken_sums",
+    "average_out",
     "cell_name",
     "certify",
     "certify_cell_key",
     "certify_cell_key_sums",
-    "average_out",
-    "cell_name",
-    "certify",
+    "certify_rounding",
     "constellation_risk",
     "differencing",
-    "certify_rounding",
     "ends_in_units",
     "examine",
     "explain",

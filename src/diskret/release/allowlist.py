@@ -50,7 +50,7 @@ PUBLIC_CERTIFICATE: Mapping[str, Any] = {
     "claimed": _TEXT,
     "not_claimed": _TEXT,
     "intervals": {"<dimension>": None, "lower": None, "upper": None},
-    "shown": {"base": None, "additive": None},
+    "shown": {"method": None, "base": None, "additive": None},
     "files": {"*": None},
     "inputs": {"*": None},
     "software": None,

@@ -47,7 +47,7 @@ class NoiseJob:
     table
         File of the perturbation table; None: it is designed.
     design
-        Arguments of `PerturbationTable.maximum_entropy`.
+        Arguments of `PerturbationTable.maximum_entropy`, or of `for_magnitudes`.
     magnitude
         Arguments of `MagnitudeNoise` beside its table, which may be files; None: counts.
     additive
@@ -148,24 +148,30 @@ def _cell_key(section: Section, table: Section) -> NoiseJob:
         key_modulus=section.whole("key_modulus", 2**32, 2),
         key_of=section.text("key_of", None),
         table=section.existing_file("table") if "table" in section else None,
-        design=_design(section),
+        design=_design(section, of_sums),
         magnitude=_magnitude(section.section("magnitude")) if of_sums else None,
         additive=section.choice("additive", None, ("ipf", "least")),
         options=options,
     )
 
 
-def _design(section: Section) -> dict[str, Any]:
+def _design(section: Section, of_sums: bool) -> dict[str, Any]:
     if "table" in section:
         return {}
-    return {
+    design: dict[str, Any] = {
         "max_noise": section.whole("max_noise", 0, 1),
         "variance": section.number("variance", 0.0, above=0),
-        "small_counts": section.whole("small_counts", 0, 0),
-        "stay": section.number("stay", 0.0, low=0, high=1),
         "monotone": section.flag("monotone", True),
         "variance_rule": section.choice("variance_rule", "at_most", ("at_most", "exact")),
     }
+    if not of_sums:
+        design["small_counts"] = section.whole("small_counts", 0, 0)
+        design["stay"] = section.number("stay", 0.0, low=0, high=1)
+        return design
+    for key in ("small_counts", "stay"):
+        if key in section:
+            raise section.error(f"'{key}' is for counts, and the table has a 'value'", key)
+    return design
 
 
 def _magnitude(section: Section) -> dict[str, Any]:

@@ -70,7 +70,7 @@ def _changed(
     first, noise = asked[0]
     names = [order.name for order, _ in asked]
     if noise.method == "cell_key":
-        return [_perturbed(first, tables[0], noise)]
+        return [_perturbed(first, tables[0], noise, keys)]
     if noise.method in ROUNDING:
         method = noise.method
         return round_table(tables, method=method, keys=keys, name=names, **noise.options)
@@ -78,15 +78,25 @@ def _changed(
     return adjust(tables, rules, name=names, **noise.options)
 
 
-def _perturbed(order: TableJob, table: Table, noise: NoiseJob) -> PerturbedResult:
+def _perturbed(
+    order: TableJob,
+    table: Table,
+    noise: NoiseJob,
+    keys: SecretKeys | str | PathLike[str] | None,
+) -> PerturbedResult:
     def read(path: Path) -> Lookup:
         return Lookup.read(path, table.key_modulus)
 
     ptable: PerturbationTable | Lookup | MagnitudeNoise
-    if noise.table is None:
-        ptable = PerturbationTable.maximum_entropy(**noise.design)
-    else:
+    if noise.table is not None:
         ptable = read(noise.table)
+    elif noise.magnitude is not None:
+        ptable = PerturbationTable.for_magnitudes(**noise.design)
+    else:
+        designed = PerturbationTable.maximum_entropy(**noise.design)
+        # keys of a total are sums of keys, which tells less where intervals are in a secret order
+        seed = SecretKeys.load(keys).seed("intervals of cell keys")
+        ptable = designed.lookup(table.key_modulus, order="shuffled", seed=seed)
     options = dict(noise.options)
     if noise.magnitude is not None:
         parameters: dict[str, Any] = {
