@@ -76,8 +76,14 @@ def test_every_example_of_the_template_is_admissible(folder: Path):
     blocks = re.split(r"^\[tables\.noise\].*\n", "\n".join(lines) + "\n", flags=re.MULTILINE)[1:]
     assert len(blocks) == 3
     cell_key, controlled, adjustment = blocks
-    cell_key = "\n".join(line for line in cell_key.splitlines() if not line.startswith("key_of"))
-    assert read(folder, cell_key, 'value = "turnover"').magnitude["shares"] == (1.0, 0.5)
+
+    def without(*keys: str) -> str:
+        return "\n".join(line for line in cell_key.splitlines() if not line.startswith(keys))
+
+    counts, sums = without("key_of").split("[tables.noise.magnitude]")
+    assert read(folder, counts).options == {"threshold": 3}
+    of_sums = without("key_of", "small_counts", "stay", "threshold", "additive")
+    assert sums and read(folder, of_sums, 'value = "turnover"').magnitude["shares"] == (1.0, 0.5)
     assert read(folder, controlled).options == {"base": 5, "steps": 0}
     rules = "rules = { minimum_frequency = { n = 3 } }"
     assert read(folder, adjustment, rules).options == {"largest_change": 20}
