@@ -46,6 +46,14 @@ def test_totals_are_sums_and_the_price_is_told(noisy, method):
     assert result.settings == {"method": "x", "additive": method}
 
 
+def test_values_in_hundreds_stay_in_hundreds(noisy):
+    shown = replace(noisy.published, value=100 * noisy.published.value, rounding=100)
+    result = make_additive(replace(noisy, certificate=NoiseCertificate(shown, (), ())))
+    plain = make_additive(noisy)
+    assert np.array_equal(result.published.value, 100 * plain.published.value)
+    assert result.known.largest - 2 == 100 * (plain.known.largest - 2)
+
+
 def test_the_certificate_says_that_consistency_is_lost(noisy):
     certificate = make_additive(noisy).certificate
     assert "consistency was given up" in certificate.public()["not_claimed"]["en"][0]

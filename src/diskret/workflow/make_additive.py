@@ -55,12 +55,13 @@ def make_additive(result: PerturbedResult, *, method: AdditiveMethod = "least") 
             f"{int(before.suppressed.sum()):,} cells are withheld, so totals cannot be the sums of "
             "what is shown; make the table additive without a threshold"
         )
-    fit = fitted(before.dimensions, before.value, method, nonnegative=before.nonnegative)
-    published = replace(before, value=fit.value)
+    unit = before.rounding  # weighted counts may be shown in hundreds, say, and stay so
+    fit = fitted(before.dimensions, before.value // unit, method, nonnegative=before.nonnegative)
+    published = replace(before, value=fit.value * unit)
     certificate = certify_additive(published, before, result.table)
     known = result.known
     if known is not None:
-        known = _farther(known, fit.report(before.decimals)["largest"])
+        known = _farther(known, unit * fit.report(before.decimals)["largest"])
     return PerturbedResult(
         result.table, certificate, {**result.settings, "additive": method}, known
     )
