@@ -78,7 +78,7 @@ def certify_rounding(
             claimed=_claimed(perturbed, examined, ruled),
             not_claimed=_not_claimed(perturbed, examined, ruled),
             checked=_checked(table, value, found, ruled),
-            shown={"method": perturbed.method, "base": perturbed.base},
+            shown={"base": perturbed.base, "additive": perturbed.method in _ADDITIVE},
             figures={
                 "method": perturbed.method,
                 "base": perturbed.base,
