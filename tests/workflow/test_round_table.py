@@ -145,3 +145,14 @@ def test_small_counts_of_amounts_are_refused():
 def test_a_table_shown_in_thousands_is_refused():
     with pytest.raises(InputError, match="round the exact table"):
         dk.round_table(sales().rounded(10), 20)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_results_are_written_and_recorded(method, tmp_path):
+    result = dk.round_table(counts(), 3, method, keys=KEYS)
+    ledger = dk.Ledger(tmp_path / "releases.db", keys=KEYS)
+    ledger.publish(result, tmp_path / "out", name="first")
+    published = dk.Published.read(tmp_path / "out" / "public")
+    assert np.array_equal(published.value, result.published.value)
+    (release,) = ledger.releases()
+    assert release.entry.tables[0].perturbed == repr(result.known)

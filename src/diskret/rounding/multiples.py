@@ -58,7 +58,7 @@ class Multiples:
         low = np.where(floor >= 0, np.maximum(low, -floor), low)
         high = np.where((floor < 0) & (rest == 0), np.minimum(high, -floor), high)
         low[value == 0] = high[value == 0] = 0
-        low[shown:], high[shown:] = np.maximum(system.lowest / base, -np.inf), np.inf
+        low[shown:], high[shown:] = system.lowest / base, np.inf
         equations = sparse.csc_array(system.equations.astype(np.int64))
         return cls(base, steps, floor, rest, low, high, shown, equations, -(equations @ floor))
 
