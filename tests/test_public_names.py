@@ -31,6 +31,7 @@ PUBLIC = [
     "derive",
     "make_additive",
     "perturb",
+    "perturb_invariant",
     "perturb_records",
     "perturbation_sql",
     "record_keys",

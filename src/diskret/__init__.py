@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from diskret.workflow import tabulate as tabulate
     from diskret.workflow.assess import assess as assess
     from diskret.workflow.ledger import Ledger as Ledger
+    from diskret.workflow.perturb_invariant import perturb_invariant as perturb_invariant
     from diskret.workflow.perturb_records import perturb_records as perturb_records
     from diskret.workflow.perturb_records import perturbation_sql as perturbation_sql
     from diskret.workflow.record_keys import record_keys as record_keys
@@ -66,6 +67,7 @@ __all__ = [
     "derive",
     "make_additive",
     "perturb",
+    "perturb_invariant",
     "perturb_records",
     "perturbation_sql",
     "record_keys",
@@ -99,6 +101,7 @@ _HOME = {
     "derive": "workflow",
     "make_additive": "workflow",
     "perturb": "workflow",
+    "perturb_invariant": "workflow.perturb_invariant",
     "perturb_records": "workflow.perturb_records",
     "perturbation_sql": "workflow.perturb_records",
     "record_keys": "workflow.record_keys",

@@ -50,7 +50,11 @@ def test_true_claims_pass_and_public_part_is_silent_on_true_values(method):
     certificate = certify(BY_METHOD[method], method)
     public = json.dumps(certificate.public())
     additive = method in ("controlled", "small_counts")
-    assert certificate.public()["shown"] == {"base": 3, "additive": additive}
+    assert certificate.public()["shown"] == {
+        "method": method,
+        "base": 3,
+        "additive": additive,
+    }
     assert certificate.figures["largest_deviation"] > 0
     assert "largest" not in public and "deviation" not in public
     assert len(certificate.summary("de")) == len(certificate.summary("en"))

@@ -108,6 +108,7 @@ CELL_KEY = 'method = "cell_key"\nkey_of = "person"\nmax_noise = 5\nvariance = 3\
     [
         (CELL_KEY, 'unit = "person"', "cell_key"),
         (CELL_KEY + 'additive = "least"\n', 'unit = "person"', "cell_key"),
+        ('method = "invariant"\nkey_of = "person"\nlargest = 50\n', "", "invariant"),
         ('method = "deterministic"\nbase = 5\n', "", "rounding"),
         ('method = "random"\nbase = 5\n', "", "rounding"),
         ('method = "controlled"\nbase = 5\n', "", "rounding"),

@@ -175,7 +175,7 @@ def test_the_public_certificate_gives_nothing_away(nace_table):
 
 @pytest.mark.parametrize(
     ("cell", "step", "match"),
-    [((4, 1), 1, "not additive"), ((0, 0), 3, "not additive")],
+    [((4, 1), 1, "do not add up"), ((0, 0), 3, "do not add up")],
 )
 def test_changed_values_are_caught(nace_table, cell, step, match):
     result = adjust(nace_table, dk.rules.MinimumFrequency(9))

@@ -62,6 +62,8 @@ def test_rounding_has_a_base(folder: Path, method: str):
         (f"{CELL_KEY}{DESIGN}", 'value = "v"', "it is missing"),
         (f"{CELL_KEY}{DESIGN}[tables.noise.magnitude]\n", "", "no 'value'"),
         (f"{CELL_KEY}{DESIGN}[tables.noise.magnitude]\nshares = [0]\n", 'value = "v"', "'shares'"),
+        ('method = "invariant"\nrecord_key = "key"\n', "", "'largest'"),
+        ('method = "invariant"\nrecord_key = "key"\nlargest = 9\n', 'value = "v"', "for counts"),
         ('method = "adjustment"\n', "", r"\[tables.rules\] is missing"),
         ('method = "random"\n', 'cost = "cells"', "'cost' is for suppression"),
     ],
@@ -74,8 +76,8 @@ def test_what_makes_no_sense_has_a_line(folder: Path, noise: str, table: str, sa
 def test_every_example_of_the_template_is_admissible(folder: Path):
     lines = [line[2:] for line in template().splitlines() if line.startswith("##")]
     blocks = re.split(r"^\[tables\.noise\].*\n", "\n".join(lines) + "\n", flags=re.MULTILINE)[1:]
-    assert len(blocks) == 3
-    cell_key, controlled, adjustment = blocks
+    assert len(blocks) == 4
+    cell_key, controlled, invariant, adjustment = blocks
 
     def without(*keys: str) -> str:
         return "\n".join(line for line in cell_key.splitlines() if not line.startswith(keys))
@@ -84,6 +86,7 @@ def test_every_example_of_the_template_is_admissible(folder: Path):
     assert read(folder, counts).options == {"threshold": 3}
     of_sums = without("key_of", "small_counts", "stay", "threshold", "additive")
     assert sums and read(folder, of_sums, 'value = "turnover"').magnitude["shares"] == (1.0, 0.5)
+    assert read(folder, invariant).options["largest"] == 20
     assert read(folder, controlled).options == {"base": 5, "steps": 0}
     rules = "rules = { minimum_frequency = { n = 3 } }"
     assert read(folder, adjustment, rules).options == {"largest_change": 20}

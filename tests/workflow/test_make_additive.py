@@ -65,7 +65,7 @@ def test_a_value_that_does_not_add_up_is_caught(noisy):
     result = make_additive(noisy)
     wrong = result.published.value.copy()
     wrong[2, 3] += 1
-    with pytest.raises(ProofError, match="not additive"):
+    with pytest.raises(ProofError, match="do not add up"):
         certify_additive(replace(result.published, value=wrong), noisy.published, noisy.table)
 
 

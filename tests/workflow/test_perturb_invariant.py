@@ -8,7 +8,7 @@ import pytest
 
 import diskret as dk
 from diskret.attack.certify_invariant import certify_invariant
-from diskret.cellkey import two_step_table
+from diskret.cellkey import least_bias_table, two_step_table, value_frequencies
 from diskret.errors import InputError, ProofError
 from diskret.system import definitions
 from diskret.workflow.perturb_invariant import perturb_invariant
@@ -57,6 +57,19 @@ def test_another_construction_and_the_same_again(tables):
     for one, other in zip(first, second, strict=True):
         assert np.array_equal(one.published.value, other.published.value)
     assert first[0].known.largest == 4
+
+
+def test_without_exactness_each_cell_looks_its_noise_up(tables):
+    results = perturb_invariant(tables, largest=15, exact=False)
+    before = different(tables, [t.count for t in tables])
+    after = different(tables, [r.published.value for r in results])
+    assert not np.array_equal(np.sort(before), np.sort(after))
+    # the same count and key have the same noise, whatever else stands in the tables
+    noise = least_bias_table(value_frequencies([before], 15), max_noise=3, most_stay=0.5)
+    expected = dk.perturb(tables[0], noise).published.value
+    assert np.array_equal(results[0].published.value, expected)
+    claimed = results[0].certificate.public()["claimed"]["en"][0]
+    assert claimed.startswith("On average")
 
 
 def test_the_public_certificate_names_no_parameter(tables):

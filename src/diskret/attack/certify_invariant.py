@@ -14,17 +14,21 @@ from diskret.tables import Published, Table
 
 _EXAMPLES = 5
 
-_CLAIMED = (
-    Statement(
-        "Every value occurs exactly as often as among the true values of the tables that were "
-        "perturbed together; their sum is unchanged.",
-        "Jeder Wert kommt genau so oft vor wie unter den wahren Werten der gemeinsam überlagerten "
-        "Tabellen; ihre Summe ist unverändert.",
-    ),
-    Statement(
-        "A cell that stands in several of these tables has the same value in all of them.",
-        "Eine Zelle, die in mehreren dieser Tabellen steht, hat in allen denselben Wert.",
-    ),
+_EXACT = Statement(
+    "Every value occurs exactly as often as among the true values of the tables that were "
+    "perturbed together; their sum is unchanged.",
+    "Jeder Wert kommt genau so oft vor wie unter den wahren Werten der gemeinsam überlagerten "
+    "Tabellen; ihre Summe ist unverändert.",
+)
+_EXPECTED = Statement(
+    "On average every value occurs as often as among the true values of the tables that were "
+    "perturbed together.",
+    "Im Mittel kommt jeder Wert so oft vor wie unter den wahren Werten der gemeinsam überlagerten "
+    "Tabellen.",
+)
+_ALIKE = Statement(
+    "A cell that stands in several of these tables has the same value in all of them.",
+    "Ein Feld, das in mehreren dieser Tabellen steht, hat in allen denselben Wert.",
 )
 _NOT_CLAIMED = (
     Statement(
@@ -33,13 +37,13 @@ _NOT_CLAIMED = (
     ),
     Statement(
         "In tables that were perturbed at another time the same cell can have another value.",
-        "In zu anderer Zeit überlagerten Tabellen kann dieselbe Zelle einen anderen Wert haben.",
+        "In zu anderer Zeit überlagerten Tabellen kann dasselbe Feld einen anderen Wert haben.",
     ),
     Statement(
         "Single values can be changed upwards or downwards on average; only over all cells do "
         "changes balance. No interval is claimed.",
         "Einzelne Werte können im Mittel nach oben oder nach unten verändert sein; nur über alle "
-        "Zellen gleichen sich die Änderungen aus. Es wird kein Intervall zugesichert.",
+        "Felder gleichen sich die Änderungen aus. Es wird kein Intervall zugesichert.",
     ),
 )
 
@@ -49,6 +53,7 @@ def certify_invariant(
     tables: Sequence[Table],
     cell: Sequence[NDArray[np.int64]],
     max_noise: float,
+    exact: bool = True,
 ) -> list[NoiseCertificate]:
     """Check tables that were perturbed together by invariant noise.
 
@@ -62,6 +67,8 @@ def certify_invariant(
         A number for each cell, the same for the same cell of several tables; shapes of the tables.
     max_noise
         The largest noise. Confidential.
+    exact
+        Whether every value has to be as frequent as it was, not only on average.
 
     Raises
     ------
@@ -80,10 +87,34 @@ def certify_invariant(
         moved = np.abs(seen.value - table.measure.sum)
         _refuse(seen, moved > max_noise, "are farther from their values than the largest noise")
         _refuse(seen, (table.measure.sum == 0) & (seen.value != 0), "are empty but not shown as 0")
-    low, high = int(min(before.min(), after.min())), int(max(before.max(), after.max()))
-    if low < 0:
+    if after.min() < 0:
         raise ProofError("counts became negative")
-    was, now = (np.bincount(x[first], minlength=high + 1) for x in (before, after))
+    if exact:
+        _check_frequencies(before[first], after[first])
+    changed = int((after != before)[first].sum())
+    said = Statement(
+        f"{changed:,} of {len(first):,} different cells were changed, none by more than the "
+        "largest noise.",
+        f"{changed:,} von {len(first):,} verschiedenen Feldern wurden verändert, keines um mehr "
+        "als die größte Überlagerung.",
+    )
+    figures = {"cells": len(first), "changed": changed, "max_noise": max_noise}
+    return [
+        NoiseCertificate(
+            own,
+            (_EXACT if exact else _EXPECTED, _ALIKE),
+            _NOT_CLAIMED,
+            checked=(said,),
+            figures=figures,
+        )
+        for own in published
+    ]
+
+
+def _check_frequencies(before: NDArray[np.int64], after: NDArray[np.int64]) -> None:
+    """Refuse values that got rarer or more frequent."""
+    high = int(max(before.max(), after.max()))
+    was, now = (np.bincount(x, minlength=high + 1) for x in (before, after))
     wrong = np.flatnonzero(was != now)
     if len(wrong):
         value = int(wrong[0])
@@ -91,18 +122,6 @@ def certify_invariant(
             f"{len(wrong):,} values are not as frequent as they were, e.g. {value} occurs "
             f"{now[value]:,} times instead of {was[value]:,}"
         )
-    changed = int((after != before)[first].sum())
-    said = Statement(
-        f"{changed:,} of {len(first):,} different cells were changed, none by more than the "
-        "largest noise.",
-        f"{changed:,} von {len(first):,} verschiedenen Zellen wurden verändert, keine um mehr als "
-        "die größte Überlagerung.",
-    )
-    figures = {"cells": len(first), "changed": changed, "max_noise": max_noise}
-    return [
-        NoiseCertificate(own, _CLAIMED, _NOT_CLAIMED, checked=(said,), figures=figures)
-        for own in published
-    ]
 
 
 def _refuse(published: Published, wrong: NDArray[np.bool_], what: str) -> None:

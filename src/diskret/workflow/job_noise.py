@@ -11,13 +11,17 @@ from diskret.workflow.job_schema import Section
 
 #: Methods of rounding, as `round_table` calls them.
 ROUNDING = ("deterministic", "random", "controlled", "small_counts")
-METHODS = ("cell_key", *ROUNDING, "adjustment")
+METHODS = ("cell_key", "invariant", *ROUNDING, "adjustment")
 
 _DESIGN = ("max_noise", "variance", "small_counts", "stay", "monotone", "variance_rule")
 _KEYS = {
     "cell_key": (
         *("record_key", "key_of", "key_modulus", "table", *_DESIGN),
         *("threshold", "weighted_count", "additive", "magnitude"),
+    ),
+    "invariant": (
+        *("record_key", "key_of", "key_modulus"),
+        *("largest", "max_noise", "most_stay", "exact"),
     ),
     "deterministic": ("base",),
     "random": ("base",),
@@ -96,7 +100,9 @@ def read_noise(section: Section, table: Section) -> NoiseJob:
     for key in ("method", "cost", "time_limit", "budget", "frozen", "previous", "rounding"):
         if key in table:
             raise table.error(f"'{key}' is for suppression, and the table has 'noise'", key)
-    return _cell_key(section, table) if method == "cell_key" else _other(method, section)
+    if method == "cell_key":
+        return _cell_key(section, table)
+    return _invariant(section, table) if method == "invariant" else _other(method, section)
 
 
 def _other(method: str, section: Section) -> NoiseJob:
@@ -114,16 +120,40 @@ def _other(method: str, section: Section) -> NoiseJob:
     return NoiseJob(method, options=options)
 
 
-def _cell_key(section: Section, table: Section) -> NoiseJob:
+def _keys(section: Section, table: Section) -> dict[str, Any]:
+    """Where record keys come from."""
     if ("record_key" in section) == ("key_of" in section):
         raise section.error(
-            "the cell key method needs either 'record_key', a column of record keys, or 'key_of', "
+            "noise by cell keys needs either 'record_key', a column of record keys, or 'key_of', "
             "the column that names the counted unit"
         )
     if "cells" in table:
-        raise section.error("the cell key method needs records, and the table has 'cells'")
+        raise section.error("noise by cell keys needs records, and the table has 'cells'")
     if "key_of" in section and "key_modulus" in section:
         raise section.error("derived keys have a modulus of their own", "key_modulus")
+    return {
+        "record_key": section.text("record_key", None),
+        "key_modulus": section.whole("key_modulus", 2**32, 2),
+        "key_of": section.text("key_of", None),
+    }
+
+
+def _invariant(section: Section, table: Section) -> NoiseJob:
+    if "value" in table:
+        raise section.error("invariant noise is for counts, and the table has a 'value'")
+    if "largest" not in section:
+        raise section.error("'largest', the largest value that is changed, is missing")
+    options = {
+        "largest": section.whole("largest", 0, 1),
+        "max_noise": section.whole("max_noise", 3, 1),
+        "most_stay": section.number("most_stay", 0.5, low=0, high=1),
+        "exact": section.flag("exact", True),
+    }
+    return NoiseJob("invariant", **_keys(section, table), options=options)
+
+
+def _cell_key(section: Section, table: Section) -> NoiseJob:
+    keys = _keys(section, table)
     designed = [key for key in _DESIGN if key in section]
     if "table" in section and designed:
         raise section.error(f"'{designed[0]}' is that of the 'table' already", designed[0])
@@ -144,9 +174,7 @@ def _cell_key(section: Section, table: Section) -> NoiseJob:
         )
     return NoiseJob(
         "cell_key",
-        record_key=section.text("record_key", None),
-        key_modulus=section.whole("key_modulus", 2**32, 2),
-        key_of=section.text("key_of", None),
+        **keys,
         table=section.existing_file("table") if "table" in section else None,
         design=_design(section, of_sums),
         magnitude=_magnitude(section.section("magnitude")) if of_sums else None,

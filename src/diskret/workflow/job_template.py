@@ -107,6 +107,13 @@ p_percent = { p = 10 }        # and perhaps minimum_level = 0, coalition = 1
 ##base = 5
 ##steps = 0                   # controlled: left out, the fewest that allow an additive table
 ##[tables.noise]
+##method = "invariant"        # counts; no value gets rarer or more frequent; keys as above
+##record_key = "key"
+##largest = 20                # larger values are left alone
+##max_noise = 3
+##most_stay = 0.5
+##exact = true                # or only on average
+##[tables.noise]
 ##method = "adjustment"       # moves what [tables.rules] find sensitive by its level
 ##largest_change = 20         # percent, of other cells
 

@@ -33,11 +33,13 @@ def perturb_invariant(
     max_noise: int = 3,
     most_stay: float = 0.5,
     construction: Construction | None = None,
+    exact: bool = True,
     name: Sequence[str] | None = None,
 ) -> list[PerturbedResult]:
     """Perturb the counts of a set of tables so that no value gets rarer or more frequent.
 
-    The cell keys decide which cells change. A cell that stands in several of the tables gets the
+    The invariant method of Shlomo and Young (2008), driven by cell keys, which decide which cells
+    change. A cell that stands in several of the tables gets the
     same value in all of them; tables of another set, or of another time, may show another one.
 
     Parameters
@@ -51,6 +53,10 @@ def perturb_invariant(
     construction
         Makes the noise from the frequencies instead, e.g.
         ``lambda t: two_step_table(t, max_noise=4)``.
+    exact
+        Whether each value occurs exactly as often as before: as many cells change from one value
+        to another as the table demands, those with the smallest keys. Otherwise each cell looks
+        its noise up by its key, and frequencies hold on average.
     name
         Names of the published tables; by default their measures.
 
@@ -94,7 +100,10 @@ def perturb_invariant(
         noise = least_bias_table(frequencies, max_noise, most_stay)
     else:
         noise = construction(frequencies)
-    moved = controlled_noise(count, key, noise)[same.ravel()]
+    if exact:
+        moved = controlled_noise(count, key, noise)[same.ravel()]
+    else:
+        moved = noise.lookup(counted[0].key_modulus)(count, key)[same.ravel()]
     steps = np.split(moved, np.cumsum([table.measure.sum.size for table in counted])[:-1])
     shown = [
         published_with(
@@ -109,10 +118,11 @@ def perturb_invariant(
         "method": "invariant",
         "largest": largest,
         "max_noise": noise.max_noise,
+        "exact": exact,
         "tables": names,
     }
     known = Perturbed("noise", largest=noise.max_noise)
-    certificates = certify_invariant(shown, counted, cell, noise.max_noise)
+    certificates = certify_invariant(shown, counted, cell, noise.max_noise, exact)
     return [
         PerturbedResult(table, certificate, settings, known)
         for table, certificate in zip(counted, certificates, strict=True)

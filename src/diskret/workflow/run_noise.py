@@ -19,6 +19,7 @@ from diskret.workflow.job_noise import ROUNDING, NoiseJob
 from diskret.workflow.job_values import Job, Records, TableJob
 from diskret.workflow.make_additive import make_additive
 from diskret.workflow.perturb import perturb
+from diskret.workflow.perturb_invariant import perturb_invariant
 from diskret.workflow.perturbed_result import PerturbedResult
 from diskret.workflow.record_keys import record_keys
 from diskret.workflow.round_table import round_table
@@ -74,6 +75,8 @@ def _changed(
     if noise.method in ROUNDING:
         method = noise.method
         return round_table(tables, method=method, keys=keys, name=names, **noise.options)
+    if noise.method == "invariant":
+        return perturb_invariant(tables, name=names, **noise.options)
     rules = [order.rule for order, _ in asked]
     return adjust(tables, rules, name=names, **noise.options)
 

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from diskret.attack.equations import equations
-from diskret.errors import ContradictionError, InputError, VerificationError
+from diskret.attack.adding_up import check_adding_up
+from diskret.errors import InputError, ProofError, VerificationError
 from diskret.io.columns import column, scaled_integers
 from diskret.keys import SecretKeys
 from diskret.tables import Published
@@ -90,8 +90,8 @@ def verify_changed_internal(
 
 def _check_additive(published: Published) -> None:
     try:
-        equations(published)
-    except ContradictionError as error:
+        check_adding_up([published])
+    except ProofError as error:
         raise VerificationError(
             f"{published.name}: the certificate says that the table adds up, but it does not "
             f"({error}); the table or the certificate was changed"
