@@ -75,3 +75,30 @@ def test_internal_certificate_is_no_public_one(released):
     schema = json.loads((SCHEMAS / "certificate-public.schema.json").read_text(encoding="utf-8"))
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(content(released, "internal"), schema)
+
+
+def test_certificates_of_changed_values_follow_their_schema(tmp_path):
+    schema = json.loads((SCHEMAS / "certificate-changed.schema.json").read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    register = dk.datasets.business_register(500, seed=2)
+    keys = dk.SecretKeys(bytes(32))
+    records = dk.record_keys(register.records, id="firm_id", keys=keys)
+    by = {"nace": register.nace, "size": None}
+    table = dk.tabulate(records, by=by, unit="firm_id", record_key="record_key")
+    noise = dk.perturb(table, dk.PerturbationTable.maximum_entropy(3, 1), name="noise")
+    results = [
+        noise,
+        dk.make_additive(noise),
+        dk.perturb_invariant([table], largest=50, name=["invariant"])[0],
+        dk.round_table(table, 5, "controlled", keys=keys, name="controlled"),
+        dk.round_table(table, 5, "small_counts", keys=keys, name="small counts"),
+        dk.round_table(table, 5, "random", keys=keys, name="random"),
+        dk.adjust(table, dk.rules.MinimumFrequency(3), name="adjusted", time_limit=2),
+    ]
+    for number, result in enumerate(results):
+        folder = result.write(tmp_path / str(number), formats=["csv"], keys=keys)
+        path = folder / "public" / f"{result.name}.certificate.json"
+        found = json.loads(path.read_text(encoding="utf-8"))
+        jsonschema.validate(found, schema)
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(found | {"max_noise": 3}, schema)
