@@ -113,6 +113,18 @@ def test_a_cell_has_one_value_in_all_tables(tmp_path):
     written(tmp_path, rounded(made), rounded(made, name="again"))
 
 
+def test_a_weighted_count_does_not_stand_beside_its_count(tmp_path):
+    sample = pa.table({"x": list("aabbb"), "weight": [9, 8, 7, 9, 8], "key": [1, 5, 9, 3, 7]})
+    ptable = dk.PerturbationTable.maximum_entropy(2, 1)
+    table = dk.tabulate(sample, by={"x": None}, value="weight", record_key="key", key_modulus=10)
+    count = dk.perturb(table["count"], ptable)
+    weighted = dk.perturb(table["weight"], ptable, weighted_count=True)
+    for pair in ((count, weighted), (weighted, count)):
+        with pytest.raises(InputError, match="tell the mean weight of each cell exactly"):
+            written(tmp_path, *pair)
+    written(tmp_path, weighted)
+
+
 # ── verification ────────────────────────────────────────────────────────────────────
 
 
@@ -216,6 +228,16 @@ def test_rounding_that_opens_a_hidden_cell_is_refused(ledger, tmp_path):
         publish(ledger, tmp_path, "february", close)
     assert {path.name for path in tmp_path.iterdir()} == before
     assert [release.name for release in ledger.releases()] == ["january"]
+
+
+def test_changed_values_are_checked_before_they_are_published(ledger, tmp_path):
+    made = table(N=70, S=2, W=50)
+    publish(ledger, tmp_path, "january", dk.suppress(made, dk.rules.MinimumFrequency(3)))
+    report = ledger.check(rounded(made, base=3, name="close"))
+    assert not report.ok and "region=S" in report.lines()[1]
+    assert ledger.check(rounded(table("2024"), name="other year")).ok
+    with pytest.raises(InputError, match="without a bound"):
+        ledger.check(changed(made, made.count))
 
 
 def test_a_cell_does_not_get_other_noise_later(ledger, tmp_path):

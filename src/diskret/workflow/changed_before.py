@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from diskret.errors import InputError, ProofError
 from diskret.progress import Progress, silent
 from diskret.release import Earlier
-from diskret.tables import NO_BOUND, Publication, Published
+from diskret.tables import NO_BOUND, Published
 from diskret.workflow.check import check
 from diskret.workflow.entered import changed_as_earlier
 from diskret.workflow.perturbed_result import PerturbedResult
@@ -57,9 +57,8 @@ def check_changed(
                 _check_same(result, one)
     if not bounded:
         return
-    shown = [one.published for result in bounded for one in changed_as_earlier(result, "")]
-    broken = check(Publication(tuple(shown)), earlier, limit=0, progress=progress).broken
-    opened = [cell for cell in broken if cell.release and not cell.already]
+    broken = check(bounded, earlier, limit=0, progress=progress).broken
+    opened = [cell for cell in broken if not cell.already]
     if opened:
         examples = "; ".join(f"{c.release}/{c.table}: {c.codes}" for c in opened[:_EXAMPLES])
         raise ProofError(

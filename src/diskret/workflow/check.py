@@ -14,8 +14,10 @@ from diskret.errors import InputError
 from diskret.progress import Progress, silent
 from diskret.release import Earlier
 from diskret.tables import MeasureSum, Publication, Published, Table
+from diskret.tables.perturbed import stands_for
 from diskret.workflow.beside import groups, read_beside
 from diskret.workflow.case import NO_LEVELS, BrokenCell, Case, contradictions_named
+from diskret.workflow.perturbed_result import PerturbedResult
 from diskret.workflow.plan import publish
 from diskret.workflow.result import Result
 
@@ -84,7 +86,8 @@ def check(
     ----------
     tables
         A `Publication` or `Published`; or a `Table`, of which every cell would be published, a
-        `Result`, or a list of these.
+        `Result`, a `PerturbedResult` with a known bound, or a list of these. Changed values count
+        as the intervals that they stand for; nothing is asked of these themselves.
     earlier
         Tables of earlier releases; those that are not tied to the new ones do not matter.
     sums
@@ -134,7 +137,9 @@ def check(
         with contradictions_named(chosen, known, group.earlier):
             broken += case.broken(np.inf if limit is None else limit, progress=progress)
         beside += case.publication.beside
-    return CheckReport(tuple(table.name for table in own), tuple(beside), tuple(broken))
+    stand_in = {part.name for part in _parts(tables) if isinstance(part, PerturbedResult)}
+    asked = [cell for cell in broken if cell.release or cell.table not in stand_in]
+    return CheckReport(tuple(table.name for table in own), tuple(beside), tuple(asked))
 
 
 def to_publish(tables: Any) -> tuple[list[Published], tuple[MeasureSum, ...]]:
@@ -163,7 +168,7 @@ def _read(
         tables = list(given.own)
         nothing = [None] * len(tables)
         return tables, given.sums, [NO_LEVELS] * len(tables), [*nothing], [*nothing]
-    parts: list[Any] = list(given) if isinstance(given, list | tuple) else [given]
+    parts = _parts(given)
     tables: list[Published] = []
     levels: list[Requirements] = []
     values: list[NDArray[np.int64] | None] = []
@@ -182,6 +187,9 @@ def _read(
             nothing = np.zeros(part.shape, dtype=bool)
             tables.append(publish(part, nothing, part.measure.name))
             values.append(part.measure.sum)
+        elif isinstance(part, PerturbedResult):
+            tables.append(_standing_for(part))
+            values.append(part.table.measure.sum)
         elif isinstance(part, Published):
             tables.append(part)
             values.append(None)
@@ -191,6 +199,19 @@ def _read(
                 f"{type(part).__name__!r}"
             )
     return tables, tuple(sums), levels, values, unsafe
+
+
+def _parts(given: Any) -> list[Any]:
+    return list(given) if isinstance(given, list | tuple) else [given]
+
+
+def _standing_for(result: PerturbedResult) -> Published:
+    if result.known is None:
+        raise InputError(
+            f"{result.name!r} was changed without a bound that can be relied on, so nothing can be "
+            "said of what it tells about other tables"
+        )
+    return stands_for(result.published, result.known)
 
 
 _SENTENCES = {

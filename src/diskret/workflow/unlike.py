@@ -28,6 +28,7 @@ def check_alike(results: Sequence[Result | PerturbedResult]) -> None:
         other values than another; names them.
     """
     for one, other in combinations(results, 2):
+        _check_weighted(one, other)
         tables = one.published, other.published
         if not any(table.changed for table in tables) or not _same_variable(*tables):
             continue
@@ -38,6 +39,20 @@ def check_alike(results: Sequence[Result | PerturbedResult]) -> None:
                 "method"
             )
         _check_values(*tables)
+
+
+def _check_weighted(*pair: Result | PerturbedResult) -> None:
+    """Refuse a weighted count beside its count: together they tell the mean weight exactly."""
+    for one, other in (pair, pair[::-1]):
+        if one.settings.get("changed") != "weighted counts" or not other.published.frequency:
+            continue
+        shown, count = one.published, other.published
+        if shown.vintage == count.vintage and not disjoint(shown.where, count.where):
+            raise InputError(
+                f"{one.name!r} is a weighted count and {other.name!r} a count of the same records: "
+                "together they tell the mean weight of each cell exactly, and so perhaps how many "
+                "are counted; publish one of them"
+            )
 
 
 def _same_variable(one: Published, other: Published) -> bool:
