@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, cast
 
-from diskret.attack import Attacker
 from diskret.engines import Where
 from diskret.engines.filters import canonical
 from diskret.errors import InputError
 from diskret.formats import SYMBOL_SETS, SymbolSet
 from diskret.rules import NoRule
 from diskret.tables import MeasureSum
+from diskret.workflow.job_attacker import read_attacker, read_contributor
 from diskret.workflow.job_cells import all_of_cells, read_cells
 from diskret.workflow.job_checks import (
     FILE_STEM,
@@ -109,9 +109,9 @@ def read_job(path: str | PathLike[str]) -> Job:
         tables=tables,
         sums=_sums(job, tables),
         keyed_ties=job.flag("keyed_ties", False),
-        attacker=_attacker(job.section("attacker"), tables),
+        attacker=read_attacker(job.section("attacker"), tables),
         previous_within=job.section("attacker").number("previous_within", None, above=0),
-        contributor=_contributor(job.section("attacker"), tables),
+        contributor=read_contributor(job.section("attacker"), tables),
         coalition=job.section("attacker").whole("coalition", 1, 1),
         output=_output(job.section("output"), [part.name for part in (*tables, *derived)]),
         derived=derived,
@@ -273,52 +273,6 @@ def _discount(section: Section) -> float:
     if discount and "previous" not in section:
         raise section.error("'previous_discount' needs a 'previous'", "previous_discount")
     return discount
-
-
-def _attacker(section: Section, tables: tuple[TableJob, ...]) -> Attacker:
-    section.check(
-        optional=(
-            *("contributor", "coalition"),
-            *("zeros_known", "relative", "previous_within", "mistaken"),
-        )
-    )
-    if "mistaken" in section and "previous_within" not in section:
-        raise section.error("'mistaken' is for bounds, so it needs 'previous_within'", "mistaken")
-    if "previous_within" in section and all(table.previous is None for table in tables):
-        raise section.error(
-            "'previous_within' needs last period's release: 'previous' in [[tables]]",
-            "previous_within",
-        )
-    mistaken = section.choice("mistaken", "refuse", ("refuse", "drop"))
-    return Attacker(
-        relative=section.number("relative", None, above=0),
-        zeros_known=section.flag("zeros_known", False),
-        mistaken=cast(Literal["refuse", "drop"], mistaken),
-    )
-
-
-def _contributor(section: Section, tables: tuple[TableJob, ...]) -> bool | None:
-    """Whether contributors attack; None where the file leaves that open."""
-    if "contributor" not in section:
-        if "coalition" in section and all(t.value is None or t.weight for t in tables):
-            raise section.error(
-                "'coalition' is about contributors, and no table sums an unweighted value; add "
-                "contributor = true",
-                "coalition",
-            )
-        return None
-    contributor = section.flag("contributor", False)
-    if "coalition" in section and not contributor:
-        raise section.error("'coalition' needs contributor = true", "coalition")
-    weighted = [table.name for table in tables if table.weight is not None]
-    if contributor and weighted:
-        raise section.error(
-            f"'contributor' cannot be true: table '{weighted[0]}' is weighted, so what a "
-            "contributor to several cells knows of their sum cannot be told; leave 'contributor' "
-            "out",
-            "contributor",
-        )
-    return contributor
 
 
 def _output(section: Section, names: list[str]) -> Output:
