@@ -121,7 +121,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
             table = counted(name, Path(folder))
             for method in options.methods:
                 begin = time.process_time()
-                result = METHODS[method](table, options.seconds)
+                try:
+                    result = METHODS[method](table, options.seconds)
+                except dk.DiskretError as refused:
+                    print(f"{name:7} {method:14} {time.process_time() - begin:7.2f} {refused}")
+                    continue
                 seconds = time.process_time() - begin
                 found = dk.utility.compare(table, result)
                 print(f"{name:7} {method:14} {seconds:7.2f}", *figures(found), flush=True)

@@ -19,6 +19,8 @@ _AT_ONCE = 30
 #: may fail to find better ones.
 _BLOCK = 6
 _PATIENCE = 8
+#: Seconds that each choice of directions gets for a first table, whatever the time limit.
+_FIRST_SECONDS = 30.0
 #: Branches of a programme; seconds only guard against one that does not end.
 _NODES, _NODES_OF_BLOCK = 20_000, 50
 _SECONDS = 300.0
@@ -92,13 +94,14 @@ def _left(end: float) -> float:
 def _first(problem: Adjustment, end: float) -> NDArray[np.int64]:
     """A change that satisfies everything: balanced; else upwards, downwards, or any.
 
-    The first is looked for whatever the time limit: nothing can be published without one.
+    Each gets half a minute at least, whatever the time limit: nothing can be published without one.
     """
+    seconds = min(max(end - time.monotonic(), _FIRST_SECONDS), _SECONDS)
     upwards = np.where(problem.may_rise, 1, -1).astype(np.int8)
     downwards = np.where(problem.may_fall, -1, 1).astype(np.int8)
     found = Solved(None)
     for way in (balanced_directions(problem), upwards, downwards, _open(problem)):
-        found = solve(problem, way, seconds=_SECONDS, nodes=_NODES)
+        found = solve(problem, way, seconds=seconds, nodes=_NODES)
         if found.change is not None:
             return found.change
     if found.impossible:
