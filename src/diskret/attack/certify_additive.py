@@ -26,7 +26,7 @@ _NOT_CLAIMED = (
     Statement(
         "The same cell can have another value in another table: consistency was given up for "
         "additivity.",
-        "Dieselbe Zelle kann in einer anderen Tabelle einen anderen Wert haben: Die Konsistenz "
+        "Dasselbe Feld kann in einer anderen Tabelle einen anderen Wert haben: Die Konsistenz "
         "wurde für die Additivität aufgegeben.",
     ),
     Statement(
@@ -69,13 +69,18 @@ def certify_additive(published: Published, before: Published, table: Table) -> N
         _NOT_CLAIMED,
         shown={"additive": True},
         checked=(
-            Statement(
-                f"{changed:,} of {size:,} cells ({100 * changed / size:.1f} percent) were changed "
-                f"again, by {largest:g} at most and {mean:.2f} on average; these no longer have "
-                "the values that other tables show.",
-                f"{changed:,} von {size:,} Zellen ({100 * changed / size:.1f} Prozent) wurden noch "
-                f"einmal verändert, um höchstens {largest:g} und im Mittel {mean:.2f}; sie haben "
-                "nicht mehr die Werte, die andere Tabellen zeigen.",
+            Statement.of(
+                "{changed} of {size} cells ({share} percent) were changed again, by {largest} at "
+                "most and {mean} on average; these no longer have the values that other tables "
+                "show.",
+                "{changed} von {size} Feldern ({share} Prozent) wurden noch einmal verändert, um "
+                "höchstens {largest} und im Mittel um {mean}; sie haben nicht mehr die Werte, die "
+                "andere Tabellen zeigen.",
+                changed=f"{changed:,}",
+                size=f"{size:,}",
+                share=f"{100 * changed / size:.1f}",
+                largest=f"{largest:g}",
+                mean=f"{mean:.2f}",
             ),
         ),
         figures={

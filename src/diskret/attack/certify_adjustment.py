@@ -38,8 +38,7 @@ _NOT_CLAIMED = (
     ),
     Statement(
         "The same cell can have another value in a table that was adjusted at another time.",
-        "Dieselbe Zelle kann in einer zu anderer Zeit angepassten Tabelle einen anderen Wert "
-        "haben.",
+        "Dasselbe Feld kann in einer zu anderer Zeit angepassten Tabelle einen anderen Wert haben.",
     ),
 )
 
@@ -108,14 +107,18 @@ def _one(published: Published, table: Table, needs: Requirements) -> NoiseCertif
         _NOT_CLAIMED,
         shown={"additive": True},
         checked=(
-            Statement(
-                f"{sensitive:,} sensitive cells are at least their level away from the true "
-                f"values; {changed:,} of {len(others):,} other cells were changed, by at most "
-                f"{far:.2f} percent; on average cells were changed by {mean:.2f} percent.",
-                f"{sensitive:,} geheim zu haltende Zellen liegen mindestens um ihr Schutzniveau "
-                f"neben den wahren Werten; {changed:,} von {len(others):,} übrigen Zellen wurden "
-                f"verändert, um höchstens {far:.2f} Prozent; im Mittel wurden Zellen um "
-                f"{mean:.2f} Prozent verändert.",
+            Statement.of(
+                "{sensitive} sensitive cells are at least their level away from the true values; "
+                "{changed} of {others} other cells were changed, by at most {far} percent; on "
+                "average cells were changed by {mean} percent.",
+                "{sensitive} geheim zu haltende Felder liegen mindestens um ihr Schutzniveau "
+                "neben den wahren Werten; {changed} von {others} übrigen Feldern wurden verändert, "
+                "um höchstens {far} Prozent; im Mittel wurden Felder um {mean} Prozent verändert.",
+                sensitive=f"{sensitive:,}",
+                changed=f"{changed:,}",
+                others=f"{len(others):,}",
+                far=f"{far:.2f}",
+                mean=f"{mean:.2f}",
             ),
         ),
         figures={

@@ -300,24 +300,31 @@ def _checked(
     shown = cells - int((published.suppressed | published.empty).sum())
     rows = variances[1:] if len(variances) > 1 else variances
     spread = " – ".join(dict.fromkeys((f"{rows.min():.4g}", f"{rows.max():.4g}")))
-    small = "1" if ruled_out == 1 else f"1 – {ruled_out}"
-    small_en = f"no published value is {small}; " if ruled_out else ""
-    small_de = f"kein veröffentlichter Wert ist {small}; " if ruled_out else ""
+    small_en = small_de = ""
+    if ruled_out:
+        small_en = "no published value is 1; "
+        small_de = "kein veröffentlichter Wert ist 1; "
+    if ruled_out > 1:
+        small_en = f"no published value is 1 to {ruled_out}; "
+        small_de = f"kein veröffentlichter Wert ist 1 bis {ruled_out}; "
     return (
-        Statement(
-            f"{shown:,} published values of {cells:,} cells were computed again from counts and "
-            "keys, and agree.",
-            f"{shown:,} veröffentlichte Werte von {cells:,} Feldern wurden aus Fallzahlen und "
+        Statement.of(
+            "{shown} published values of {cells} cells were computed again from counts and keys, "
+            "and agree.",
+            "{shown} veröffentlichte Werte von {cells} Feldern wurden aus Fallzahlen und "
             "Schlüsseln neu berechnet und stimmen überein.",
+            shown=f"{shown:,}",
+            cells=f"{cells:,}",
         ),
         Statement(
             f"Noise is at most {largest}; {small_en}empty cells are shown as 0.",
             f"Die Veränderung beträgt höchstens {largest}; {small_de}leere Felder zeigen 0.",
         ),
-        Statement(
-            f"The variance of the noise in the rows of the perturbation table is {spread}, as the "
+        Statement.of(
+            "The variance of the noise in the rows of the perturbation table is {spread}, as the "
             "intervals of whole keys realise it.",
-            f"Die Varianz der Veränderung in den Zeilen der Überlagerungsmatrix ist {spread}, wie "
+            "Die Varianz der Veränderung in den Zeilen der Überlagerungsmatrix ist {spread}, wie "
             "die ganzzahligen Schlüsselintervalle sie ergeben.",
+            spread=spread,
         ),
     )

@@ -264,16 +264,19 @@ def _checked(relative: NDArray[np.float64], sensitive: int) -> tuple[Statement, 
     mean = 100 * float(relative.mean()) if len(relative) else 0.0
     most = 100 * float(relative.max(initial=0.0))
     return (
-        Statement(
-            f"{len(relative):,} published values were computed again from contributions and keys, "
-            "and agree.",
-            f"{len(relative):,} veröffentlichte Werte wurden aus Beiträgen und Schlüsseln neu "
-            "berechnet und stimmen überein.",
+        Statement.of(
+            "{number} published values were computed again from contributions and keys, and agree.",
+            "{number} veröffentlichte Werte wurden aus Beiträgen und Schlüsseln neu berechnet und "
+            "stimmen überein.",
+            number=f"{len(relative):,}",
         ),
-        Statement(
-            f"Values are changed by {mean:.2f} % on average and by at most {most:.2f} %; "
-            f"{sensitive:,} sensitive cells got extra protection.",
-            f"Die Werte sind im Mittel um {mean:.2f} % verändert, höchstens um {most:.2f} %; "
-            f"{sensitive:,} sensible Felder sind zusätzlich geschützt.",
+        Statement.of(
+            "Values are changed by {mean} % on average and by at most {most} %; {sensitive} "
+            "sensitive cells got extra protection.",
+            "Die Werte sind im Mittel um {mean} % verändert, höchstens um {most} %; {sensitive} "
+            "geheim zu haltende Felder sind zusätzlich geschützt.",
+            mean=f"{mean:.2f}",
+            most=f"{most:.2f}",
+            sensitive=f"{sensitive:,}",
         ),
     )

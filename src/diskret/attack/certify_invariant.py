@@ -92,11 +92,12 @@ def certify_invariant(
     if exact:
         _check_frequencies(before[first], after[first])
     changed = int((after != before)[first].sum())
-    said = Statement(
-        f"{changed:,} of {len(first):,} different cells were changed, none by more than the "
-        "largest noise.",
-        f"{changed:,} von {len(first):,} verschiedenen Feldern wurden verändert, keines um mehr "
-        "als die größte Überlagerung.",
+    said = Statement.of(
+        "{changed} of {cells} different cells were changed, none by more than the largest noise.",
+        "{changed} von {cells} verschiedenen Feldern wurden verändert, keines um mehr als die "
+        "größte Überlagerung.",
+        changed=f"{changed:,}",
+        cells=f"{len(first):,}",
     )
     figures = {"cells": len(first), "changed": changed, "max_noise": max_noise}
     return [

@@ -342,11 +342,15 @@ def _checked(
     cells, changed = figures["cells"], figures["changed"]
     largest, mean = figures["largest_deviation"], figures["mean_absolute_deviation"]
     said = [
-        Statement(
-            f"{changed:,} of {cells:,} values differ from the true ones, by {largest:g} at most "
-            f"and {mean:.3g} on average.",
-            f"{changed} von {cells} Werten weichen von den wahren ab, um höchstens {largest:g} und "
-            f"im Mittel um {mean:.3g}.",
+        Statement.of(
+            "{changed} of {cells} values differ from the true ones, by {largest} at most and "
+            "{mean} on average.",
+            "{changed} von {cells} Werten weichen von den wahren ab, um höchstens {largest} und im "
+            "Mittel um {mean}.",
+            changed=f"{changed:,}",
+            cells=f"{cells:,}",
+            largest=f"{largest:g}",
+            mean=f"{mean:.3g}",
         )
     ]
     if found:
@@ -355,18 +359,19 @@ def _checked(
         was = "so ungewiss, wie die Regel es verlangt" if ruled else "nicht genau bekannt"
         which = "sensitive true values" if ruled else "true values between 0 and the base"
         welche = "schützenswerten" if ruled else "wahren Werten zwischen 0 und der Basis"
-        known = f"{found['known_exactly']}"
         least, wenigstens = (
             ("", "") if found["intervals"] == "exact" else ("at least ", "mindestens ")
         )
         said.append(
-            Statement(
-                f"{proven:,} of {number:,} {which} are proven to be {what} to who reads all "
-                f"values together; {least}{known} values other than 0 can be computed "
-                "exactly.",
-                f"{proven} von {number} {welche} sind nachweislich {was}, wenn jemand alle Werte "
-                f"zusammen liest; {wenigstens}{known} Werte ungleich 0 lassen sich "
-                "genau berechnen.",
+            Statement.of(
+                f"{{proven}} of {{number}} {which} are proven to be {what} to who reads all values "
+                f"together; {least}{{known}} values other than 0 can be computed exactly.",
+                f"{{proven}} von {{number}} {welche} sind nachweislich {was}, wenn jemand alle "
+                f"Werte zusammen liest; {wenigstens}{{known}} Werte ungleich 0 lassen sich genau "
+                "berechnen.",
+                proven=f"{proven:,}",
+                number=f"{number:,}",
+                known=f"{found['known_exactly']:,}",
             )
         )
     return tuple(said)

@@ -10,6 +10,9 @@ from diskret.attack.certificate import SCHEMA
 from diskret.errors import InputError
 from diskret.tables import Published
 
+# thousands are set apart by a blank that cannot be broken, as in tables of official statistics
+_GERMAN = str.maketrans({",": "\N{NO-BREAK SPACE}", ".": ","})
+
 
 @dataclass(frozen=True)
 class Statement:
@@ -23,6 +26,18 @@ class Statement:
 
     en: str
     de: str
+
+    @classmethod
+    def of(cls, en: str, de: str, **figures: str) -> Statement:
+        r"""Sentences with figures in braces, each given as English writes it.
+
+        Examples
+        --------
+        >>> Statement.of("{n} cells by {x}", "{n} Felder um {x}", n="1,250", x="0.5").de
+        '1\xa0250 Felder um 0,5'
+        """
+        german = {name: figure.translate(_GERMAN) for name, figure in figures.items()}
+        return cls(en.format(**figures), de.format(**german))
 
 
 @dataclass(frozen=True, eq=False)

@@ -37,7 +37,7 @@ def show_results(
     symbols: str | SymbolSet = "de-classic",
 ) -> None:
     """Show protected tables, what is claimed about them, and where the files are."""
-    from diskret.workflow import Result
+    from diskret.workflow import PerturbedResult, Result
 
     console, texts = terminal(), TEXTS[language]
     for result in results:
@@ -50,6 +50,10 @@ def show_results(
             console.print(Padding(Text(f"• {line}"), (0, 0, 0, 2)))
         if isinstance(result, Result) and result.bound is not None:
             console.print(Padding(Text(f"• {_cheapest(result, language)}"), (0, 0, 0, 2)))
+        if isinstance(result, PerturbedResult):
+            console.print(Text(texts.lost, style="bold"))
+            for line in result.utility.lines(language.value):
+                console.print(Padding(Text(f"• {line}"), (0, 0, 0, 2)))
     console.print()
     for text, part in ((texts.public_files, "public"), (texts.internal_files, "internal")):
         console.print(Text(text.format(folder=folder / part)), soft_wrap=True)

@@ -63,6 +63,7 @@ class Texts:
     ledger_perturbed: str
     ledger_fingerprint: str
     ledger_entered: str
+    lost: str
     cell_key_columns: str
     cell_key_written: str
     error: str
@@ -133,6 +134,7 @@ TEXTS = {
         ledger_perturbed="perturbed",
         ledger_fingerprint="fingerprint of the original table",
         ledger_entered="Recorded in the ledger as {release}",
+        lost="For the office: what was lost",
         cell_key_columns="Count, Mean, Variance, Least, Largest, Stays, Largest noise",
         cell_key_written="Written, confidential: {file}",
         error="Error: {message}",
@@ -208,6 +210,7 @@ TEXTS = {
         ledger_perturbed="überlagert",
         ledger_fingerprint="Fingerabdruck der Originaltabelle",
         ledger_entered="Im Verzeichnis eingetragen als {release}",
+        lost="Nur intern: was verloren ging",
         cell_key_columns="Fallzahl, Mittel, Varianz, kleinste, größte, bleibt, größte Überlagerung",
         cell_key_written="Geschrieben, vertraulich: {file}",
         error="Fehler: {message}",

@@ -148,14 +148,16 @@ def words_in(language: str) -> dict[str, str]:
 
 
 def number(value: float, decimals: int, language: str) -> str:
-    """A number as it is written in a language; "–" for NaN.
+    r"""A number as it is written in a language; "–" for NaN.
 
     Examples
     --------
     >>> number(1234.5, 2, "de"), number(1234.5, 0, "en")
-    ('1.234,50', '1,234')
+    ('1\xa0234,50', '1,234')
     """
     if math.isnan(value):
         return "–"
     text = f"{value:,.{decimals}f}"
-    return text.translate(str.maketrans(",.", ".,")) if language == "de" else text
+    # thousands as in tables of official statistics: a blank, which cannot be broken
+    german = {",": "\N{NO-BREAK SPACE}", ".": ","}
+    return text.translate(str.maketrans(german)) if language == "de" else text
