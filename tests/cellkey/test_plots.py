@@ -36,6 +36,13 @@ def test_distributions_have_a_panel_for_each_count_but_zero():
         assert f"variance {TABLE.variances[row]:.3g}" in axes.get_title()
 
 
+def test_pictures_speak_german():
+    assert TABLE.heat_map("de").axes[0].get_ylabel() == "wahre Fallzahl"
+    assert "Varianz" in TABLE.distributions("de").axes[0].get_title()
+    with pytest.raises(InputError, match="'en' or 'de'"):
+        TABLE.heat_map("fr")
+
+
 def test_magnitudes_are_shown_in_their_steps():
     table = PerturbationTable.for_magnitudes(3, 1, step=2)
     labels = [label.get_text() for label in table.heat_map().axes[0].get_xticklabels()]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from diskret.errors import InputError
+from diskret.utility.figures import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -16,10 +17,32 @@ if TYPE_CHECKING:
 #: Probabilities are written into the cells of a map as long as these can be read.
 _MOST_WRITTEN = 400
 
+_WORDS = {
+    "en": {
+        "title": "Probability that a count becomes another one",
+        "published": "published count",
+        "true": "true count",
+        "more": "{count} and more",
+        "moments": "mean {mean}, variance {variance}",
+        "noise": "noise",
+        "probability": "probability",
+    },
+    "de": {
+        "title": "Wahrscheinlichkeit, dass aus einer Fallzahl eine andere wird",
+        "published": "veröffentlichte Fallzahl",
+        "true": "wahre Fallzahl",
+        "more": "ab {count}",
+        "moments": "Mittel {mean}, Varianz {variance}",
+        "noise": "Überlagerung",
+        "probability": "Wahrscheinlichkeit",
+    },
+}
 
-def heat_map(table: PerturbationTable) -> Figure:
+
+def heat_map(table: PerturbationTable, language: str) -> Figure:
     """What becomes of each count, as colours; see `PerturbationTable.heat_map`."""
-    figure = _figure(0.45 * len(table.noise) + 2.5, 0.4 * len(table.counts) + 1.5)
+    width, height = 0.45 * len(table.noise) + 2.5, 0.4 * len(table.counts) + 1.5
+    figure, words = new_figure(min(width, 20), min(height, 40)), _words(language)
     axes = figure.add_subplot()
     targets = np.unique((table.counts[:, None] * table.step + table.noise)[table.probabilities > 0])
     shown = np.zeros((len(table.counts), len(targets)))
@@ -29,49 +52,47 @@ def heat_map(table: PerturbationTable) -> Figure:
         shown[row, place] = table.probabilities[row, used]
     image = axes.imshow(np.ma.masked_equal(shown, 0), cmap="Blues", vmin=0, vmax=1, aspect="auto")
     axes.set_xticks(range(len(targets)), [f"{t / table.step:g}" for t in targets], fontsize=8)
-    axes.set_yticks(range(len(table.counts)), _labels(table), fontsize=8)
+    axes.set_yticks(range(len(table.counts)), _labels(table, words), fontsize=8)
     if (shown > 0).sum() <= _MOST_WRITTEN:
         for row, column in np.argwhere(shown > 0):
             p = shown[row, column]
             colour = "white" if p > 0.6 else "black"
             axes.text(column, row, f"{p:.2f}", ha="center", va="center", fontsize=6, color=colour)
-    axes.set_xlabel("published count")
-    axes.set_ylabel("true count")
-    axes.set_title("Probability that a count becomes another one")
+    axes.set_xlabel(words["published"])
+    axes.set_ylabel(words["true"])
+    axes.set_title(words["title"])
     figure.colorbar(image, ax=axes)
     return figure
 
 
-def distributions(table: PerturbationTable) -> Figure:
+def distributions(table: PerturbationTable, language: str) -> Figure:
     """The noise of each count, as bars; see `PerturbationTable.distributions`."""
     rows = [row for row, count in enumerate(table.counts) if count > 0]
     across = min(len(rows), 3)
     down = -(-len(rows) // across)
-    figure = _figure(3.2 * across, 1.9 * down + 0.5)
-    labels = _labels(table)
+    figure = new_figure(min(3.2 * across, 20), min(1.9 * down + 0.5, 40))
+    words = _words(language)
+    labels = _labels(table, words)
     noise = table.noise / table.step
     panels = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False).ravel()
     for panel, row in zip(panels, rows, strict=False):
         panel.bar(noise, table.probabilities[row], width=0.8 / table.step)
         mean, variance = round(table.means[row], 9) + 0.0, table.variances[row]
-        panel.set_title(f"{labels[row]}: mean {mean:.3g}, variance {variance:.3g}", fontsize=8)
+        moments = words["moments"].format(mean=f"{mean:.3g}", variance=f"{variance:.3g}")
+        panel.set_title(f"{labels[row]}: {moments}", fontsize=8)
     for panel in panels[len(rows) :]:
         panel.set_visible(False)
-    figure.supxlabel("noise")
-    figure.supylabel("probability")
+    figure.supxlabel(words["noise"])
+    figure.supylabel(words["probability"])
     return figure
 
 
-def _labels(table: PerturbationTable) -> list[str]:
+def _labels(table: PerturbationTable, words: dict[str, str]) -> list[str]:
     labels = [str(count) for count in table.counts]
-    return [*labels[:-1], f"{labels[-1]} and more"]
+    return [*labels[:-1], words["more"].format(count=labels[-1])]
 
 
-def _figure(width: float, height: float) -> Figure:
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise InputError(
-            "plots need matplotlib; install it with: pip install 'diskret[plots]'"
-        ) from error
-    return Figure(figsize=(min(width, 20), min(height, 40)), layout="constrained")
+def _words(language: str) -> dict[str, str]:
+    if language not in _WORDS:
+        raise InputError(f"language= must be 'en' or 'de', not {language!r}")
+    return _WORDS[language]

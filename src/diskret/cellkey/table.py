@@ -237,7 +237,7 @@ class PerturbationTable:
             }
         )
 
-    def heat_map(self) -> Figure:
+    def heat_map(self, language: str = "en") -> Figure:
         """Draw what becomes of each count, with the probabilities as colours.
 
         Returns
@@ -248,13 +248,13 @@ class PerturbationTable:
         Raises
         ------
         InputError
-            matplotlib is not installed.
+            matplotlib is not installed, or `language` is neither ``"en"`` nor ``"de"``.
         """
         from diskret.cellkey import plots
 
-        return plots.heat_map(self)
+        return plots.heat_map(self, language)
 
-    def distributions(self) -> Figure:
+    def distributions(self, language: str = "en") -> Figure:
         """Draw the noise of each count as bars, with its mean and variance.
 
         Returns
@@ -265,11 +265,11 @@ class PerturbationTable:
         Raises
         ------
         InputError
-            matplotlib is not installed.
+            matplotlib is not installed, or `language` is neither ``"en"`` nor ``"de"``.
         """
         from diskret.cellkey import plots
 
-        return plots.distributions(self)
+        return plots.distributions(self, language)
 
     def __repr__(self) -> str:
         return f"PerturbationTable({len(self.counts)} rows)"

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from diskret.errors import InputError
+from diskret.utility.figures import single_plot
 from diskret.utility.groups import size_bounds
 from diskret.utility.words import number, words_in
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from diskret.utility.comparison import Comparison
@@ -26,7 +25,7 @@ _SQUARES = 60
 def histogram(comparison: Comparison, language: str) -> Figure:
     """How many cells have which deviation; one bar for each, or bins if there are too many."""
     words = words_in(language)
-    figure, axes = _figure(words["histogram"], words["signed"], words["number"])
+    figure, axes = single_plot(words["histogram"], words["signed"], words["number"])
     deviation, cells = comparison.noise
     if len(deviation) and np.ptp(deviation) < _MOST_BARS and not comparison.decimals:
         axes.bar(deviation, cells, width=0.9)
@@ -41,7 +40,7 @@ def scatter(comparison: Comparison, language: str) -> Figure:
     Cells are counted in squares, so the plot of a million cells is as small as that of ten.
     """
     words = words_in(language)
-    figure, axes = _figure(words["scatter"], words["original"], words["published"])
+    figure, axes = single_plot(words["scatter"], words["original"], words["published"])
     unit = 10.0**comparison.decimals
     before, after = comparison.original / unit, comparison.protected / unit
     reach = max(float(np.abs(v).max(initial=1)) for v in (before, after))
@@ -64,7 +63,7 @@ def scatter(comparison: Comparison, language: str) -> Figure:
 def size_plot(comparison: Comparison, language: str) -> Figure:
     """Mean and largest deviation by size of the original value."""
     words = words_in(language)
-    figure, axes = _figure(words["size plot"], words["original"], words["absolute deviation"])
+    figure, axes = single_plot(words["size plot"], words["original"], words["absolute deviation"])
     groups, decimals = comparison.by_size, comparison.decimals
     bounds = zip(*size_bounds(groups.group, decimals), strict=True)
     names = [f"{number(a, decimals, language)}–{number(b, decimals, language)}" for a, b in bounds]
@@ -74,19 +73,3 @@ def size_plot(comparison: Comparison, language: str) -> Figure:
     axes.set_xticks(at, names, rotation=30, ha="right")
     axes.legend()
     return figure
-
-
-def _figure(title: str, across: str, upwards: str) -> tuple[Figure, Axes]:
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise InputError(
-            "plots need matplotlib; install it with: pip install 'diskret[plots]'"
-        ) from error
-    # not pyplot, which keeps every figure that it made
-    figure = Figure(figsize=(7, 4.5), layout="constrained")
-    axes = figure.add_subplot()
-    axes.set_title(title)
-    axes.set_xlabel(across)
-    axes.set_ylabel(upwards)
-    return figure, axes

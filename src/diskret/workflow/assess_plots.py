@@ -11,9 +11,9 @@ import numpy as np
 
 from diskret.attack import differencing, recovery_probability
 from diskret.errors import InputError
+from diskret.utility.figures import single_plot
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from diskret.workflow.assess import Assessment
@@ -66,7 +66,7 @@ def figures_of(found: Assessment, language: str) -> dict[str, Figure]:
 
 
 def _constellations(found: Assessment, words: dict[str, str]) -> Figure:
-    figure, axes = _figure(words["constellations"], words["risk"], "")
+    figure, axes = single_plot(words["constellations"], words["risk"], "")
     riskiest = sorted(
         (c for risk in found.constellations for c in risk.constellations if c.risk > 0),
         key=lambda c: c.risk,
@@ -80,7 +80,7 @@ def _constellations(found: Assessment, words: dict[str, str]) -> Figure:
 
 
 def _privacy(found: Assessment, words: dict[str, str]) -> Figure:
-    figure, axes = _figure(words["privacy"], "ε", "δ")
+    figure, axes = single_plot(words["privacy"], "ε", "δ")
     epsilons = np.linspace(0, 5, 101)
     for loss, name in (
         (found.privacy, words["with zeros"]),
@@ -93,7 +93,7 @@ def _privacy(found: Assessment, words: dict[str, str]) -> Figure:
 
 
 def _averaging(found: Assessment, words: dict[str, str]) -> Figure:
-    figure, axes = _figure(words["averaging"], words["answers"], words["recovered"])
+    figure, axes = single_plot(words["averaging"], words["answers"], words["recovered"])
     large = (int(found.table.counts[-1]),) * 2
     most = max(2 * (found.answers or 50), found.queries or 0)
     numbers = np.unique(np.geomspace(1, most, 60).astype(int) | 1)
@@ -104,24 +104,8 @@ def _averaging(found: Assessment, words: dict[str, str]) -> Figure:
 
 
 def _differencing(found: Assessment, words: dict[str, str]) -> Figure:
-    figure, axes = _figure(words["differencing"], words["count"], words["told"])
+    figure, axes = single_plot(words["differencing"], words["count"], words["told"])
     counts = range(len(found.table.counts) + 1)
     axes.bar(list(counts), [differencing(found.table, count).told for count in counts])
     axes.set_ylim(0, 1)
     return figure
-
-
-def _figure(title: str, across: str, upwards: str) -> tuple[Figure, Axes]:
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise InputError(
-            "plots need matplotlib; install it with: pip install 'diskret[plots]'"
-        ) from error
-    # not pyplot, which keeps every figure that it made
-    figure = Figure(figsize=(7, 4.5), layout="constrained")
-    axes = figure.add_subplot()
-    axes.set_title(title)
-    axes.set_xlabel(across)
-    axes.set_ylabel(upwards)
-    return figure, axes
