@@ -159,7 +159,10 @@ def in_postgres(records, statement):
 
 def in_spark(records, statement):
     frame_of(records).createOrReplaceTempView("stored")
-    return [tuple(row) for row in session().sql(statement("stored", "spark")).collect()]
+    try:
+        return [tuple(row) for row in session().sql(statement("stored", "spark")).collect()]
+    finally:
+        session().catalog.dropTempView("stored")
 
 
 def check_view(run, asked):
