@@ -198,12 +198,20 @@ def test_no_array_of_a_table_is_forgotten():
         *("dimensions", "count", "units", "holdings", "measures", "key_sum", "marked"),
         *("contributors", "key_modulus", "vintage", "frame_kind", "chosen"),  # as they were
         *("where", "waiver_note", "rounding", "weight", "recomputed"),  # as they were
-        "shown",  # refused
+        *("shown", "counted"),  # refused
         "contributions",  # as they were: a combined code is a set of the old leaf codes
     }
     assert {f.name for f in fields(Measure)} == {
         *("name", "decimals", "sum", "magnitude", "largest", "marked", "signed")
     }
+
+
+def test_counts_of_units_are_not_added_up():
+    jobs = pa.table({"person": [1, 1, 2], "region": ["N", "S", "W"]})
+    table = dk.tabulate(jobs, by={"region": None}, unit="person")
+    assert table.of_units().count.tolist() == [2, 1, 1, 1]
+    with pytest.raises(InputError, match="would count twice"):
+        table.of_units().recode("region", {"N+S": ["N", "S"]})
 
 
 def test_the_largest_of_weighted_tables_are_not_combined():

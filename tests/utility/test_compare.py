@@ -210,7 +210,7 @@ def test_a_result_that_counts_units_is_not_compared_with_records():
     table = dk.tabulate(records, by={"region": None}, unit="person", record_key="key")
     noise = dk.PerturbationTable.maximum_entropy(max_noise=2, variance=1)
     result = dk.perturb(table, noise)
-    with pytest.raises(InputError, match="2 cells, e.g. 3 and not 4 at region=Total.*units"):
+    with pytest.raises(InputError, match="measures differ.*compare a result with"):
         dk.utility.compare(table, result)
     assert dk.utility.compare(result.table, result).deviations.largest <= 2
 

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import diskret as dk
 from diskret.cellkey import Lookup, PerturbationTable
 from diskret.errors import InputError
+from diskret.workflow.unlike import check_alike
 
 NOISE = PerturbationTable(
     np.arange(4),
@@ -185,6 +186,21 @@ def test_units_are_counted_once_and_named_in_the_settings():
     assert result.settings["counted"] == "units"
     assert int(result.cells["original"][0].as_py()) == len(set(frame["person"].to_pylist()))
     assert dk.perturb(tabulated(records(60)), NOISE).settings["counted"] == "records"
+
+
+def test_counts_of_units_have_a_name_of_their_own():
+    jobs = pa.table({"person": [1, 1, 2, 3], "area": ["a", "b", "b", "b"], "key": [7, 7, 5, 9]})
+    table = dk.tabulate(jobs, by={"area": None}, unit="person", record_key="key", key_modulus=10)
+    units = dk.perturb(table, NOISE.lookup(10))
+    assert units.published.measure == "units" and "units" in units.public.column_names
+    # person 1 is in both areas, so the total is less than the sum and equations tell nothing
+    assert table.units.tolist() == [3, 1, 3] and units.known is None
+    alone = dk.tabulate(jobs, by={"area": None}, record_key="key", key_modulus=10)
+    records = dk.perturb(alone, NOISE.lookup(10), name="records")
+    assert records.published.measure == "count"
+    assert records.known.largest == NOISE.max_noise
+    # they are other figures, so one does not contradict the other
+    check_alike([units, records])
 
 
 def test_what_is_known_is_the_largest_noise_of_counts_only():

@@ -15,6 +15,7 @@ WORDS: dict[str, dict[str, str]] = {
         "and": "and",
         "total": "Total",
         "count": "Count",
+        "units": "Units",
         "public": "Publication report",
         "office": "Disclosure control report",
         "confidential": "Confidential: for use in the office only",
@@ -158,6 +159,7 @@ WORDS: dict[str, dict[str, str]] = {
         "and": "und",
         "total": "Insgesamt",
         "count": "Anzahl",
+        "units": "Einheiten",
         "public": "Bericht zur Veröffentlichung",
         "office": "Bericht zur Geheimhaltung",
         "confidential": "Vertraulich: nur für den Gebrauch im Amt",
@@ -401,5 +403,5 @@ def heading(published: Published, title: str | None, words: dict[str, str]) -> s
 
 def measure(published: Published, words: dict[str, str]) -> str:
     """What the values are called."""
-    counted = published.frequency and published.measure == "count"
-    return words["count"] if counted else published.measure
+    counted = published.frequency and published.measure in ("count", "units")
+    return words[published.measure] if counted else published.measure

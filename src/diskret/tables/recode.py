@@ -32,6 +32,11 @@ def recode(
         raise InputError(
             f"the table has no dimension {dimension!r}; it has {', '.join(map(repr, names))}"
         )
+    if table.counted != "count":
+        raise InputError(
+            "units that are in several categories would count twice: combine categories before "
+            "of_units()"
+        )
     if table.shown is not None:
         raise InputError(
             "the cells of this table are rounded already, so sums of them are not what the exact "

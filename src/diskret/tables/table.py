@@ -115,6 +115,8 @@ class Table:
         office's files.
     contributions
         Who contributes what to which leaf combination, if that was asked for.
+    counted
+        What `count` is as a measure: ``"count"`` of records, or ``"units"``, see `of_units`.
     """
 
     dimensions: tuple[Dimension, ...]
@@ -136,6 +138,7 @@ class Table:
     waiver_note: str = ""
     recomputed: tuple[Recomputed, ...] = ()
     contributions: Contributions | None = None
+    counted: str = "count"
 
     def __repr__(self) -> str:
         names = ", ".join(f"{d.name}: {len(d)}" for d in self.dimensions)
@@ -183,7 +186,7 @@ class Table:
             if self.count is None:
                 raise InputError("the table does not know its counts; give count=")
             no_contributions = np.empty((*self.shape, 0), dtype=np.int64)
-            return Measure("count", 0, self.count, self.count, no_contributions)
+            return Measure(self.counted, 0, self.count, self.count, no_contributions)
         for measure in self.measures:
             if measure.name == self.chosen or len(self.measures) == 1:
                 return measure
@@ -203,6 +206,24 @@ class Table:
         raise InputError(
             f"the table has no measure {name!r}; it has 'count' and {names or 'no other'}"
         )
+
+    def of_units(self) -> Table:
+        """The frequency table of units: itself if there are none but records.
+
+        A unit counts once in each cell, so totals may be less than the sums of their parts.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> from diskret.workflow import tabulate
+        >>> jobs = pa.table({"person": [1, 1, 2], "region": ["N", "S", "S"]})
+        >>> tabulate(jobs, by={"region": None}, unit="person").of_units().measure.sum.tolist()
+        [2, 1, 2]
+        """
+        # an already tabulated file says only one number, which stands for both
+        if self.units is None or self.units is self.count:
+            return self
+        return replace(self, count=self.units, counted="units", chosen="count")
 
     def rounded(self, unit: float) -> Table:
         """The same table, to be published in multiples of a unit, e.g. in thousands.

@@ -22,11 +22,11 @@ from diskret.cellkey import (
 )
 from diskret.errors import InputError
 from diskret.rules import Rule, Sensitivity
-from diskret.tables import Noise, Perturbed, Published, Table
+from diskret.tables import Noise, Published, Table
 from diskret.tables.dimension import describe
 from diskret.tables.named import named_cells, named_keys
 from diskret.tables.noise import published_with
-from diskret.workflow.perturbed_result import PerturbedResult
+from diskret.workflow.perturbed_result import PerturbedResult, noise_bound
 
 _EXAMPLES = 5
 
@@ -52,7 +52,8 @@ def perturb(
     ----------
     table
         Made with ``tabulate(..., record_key=...)``. A frequency table counts units if
-        ``unit=`` was given, else records; for sums choose a measure, ``table["turnover"]``.
+        ``unit=`` was given, and is then published as ``units``, else records; for sums choose a
+        measure, ``table["turnover"]``.
     ptable
         A [`PerturbationTable`][diskret.PerturbationTable] or a [`Lookup`][diskret.Lookup] for
         counts, a [`MagnitudeNoise`][diskret.MagnitudeNoise] for sums.
@@ -79,7 +80,8 @@ def perturb(
     -------
     PerturbedResult
         `known` gives a ledger the largest noise of counts. For sums and weighted counts it is
-        None: how far they lie from the truth differs from cell to cell.
+        None: how far they lie from the truth differs from cell to cell. So it is where units
+        are in several cells, for their counts satisfy no equation.
 
     Raises
     ------
@@ -134,7 +136,7 @@ def _counts(
     if counted is None:
         raise InputError("the table does not know its counts; give count=")
     if not weighted:
-        table = replace(table, count=counted)  # what is published, and what `cells` compares with
+        table = table.of_units()  # what is published, and what `cells` compares with
     value = perturbed_counts(counted, _keys(table), lookup)
     unit = 1
     if weighted:
@@ -154,7 +156,7 @@ def _counts(
         "threshold": threshold,
         **_described(table, impossible, lookup),
     }
-    known = None if weighted else Perturbed("noise", largest=largest)
+    known = None if weighted else noise_bound(table, largest)
     return PerturbedResult(table, certificate, settings, known)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +16,10 @@ from diskret.cellkey import (
 )
 from diskret.errors import InputError
 from diskret.system import definitions
-from diskret.tables import Noise, Perturbed, Table
+from diskret.tables import Noise, Table
 from diskret.tables.noise import published_with
 from diskret.workflow.linked import default_names
-from diskret.workflow.perturbed_result import PerturbedResult
+from diskret.workflow.perturbed_result import PerturbedResult, noise_bound
 
 #: From the frequencies of the values 0, 1, … to the noise.
 Construction = Callable[[NDArray[np.int64]], PerturbationTable]
@@ -121,10 +120,9 @@ def perturb_invariant(
         "exact": exact,
         "tables": names,
     }
-    known = Perturbed("noise", largest=noise.max_noise)
     certificates = certify_invariant(shown, counted, cell, noise.max_noise, exact)
     return [
-        PerturbedResult(table, certificate, settings, known)
+        PerturbedResult(table, certificate, settings, noise_bound(table, noise.max_noise))
         for table, certificate in zip(counted, certificates, strict=True)
     ]
 
@@ -136,7 +134,7 @@ def _counted(table: Table) -> Table:
             f"invariant noise is for counts, not for sums of {table.measure.name!r}; choose "
             'table["count"]'
         )
-    return table if table.units is None else replace(table, count=table.units)
+    return table.of_units()
 
 
 def _keys(table: Table) -> NDArray[np.uint64]:

@@ -142,7 +142,7 @@ def perturb_records(
         Published(
             name=name,
             dimensions=dimensions,
-            measure="count",
+            measure="count" if unit is None else "units",
             frequency=True,
             decimals=0,
             value=value,
@@ -215,7 +215,8 @@ def perturbation_sql(
             f"dimension {without[0]!r} needs its tree: the statement is written without looking at "
             "the records; give e.g. Hierarchy.flat(codes)"
         )
-    check_names([*by, "count"])
+    counted = "count" if unit is None else "units"
+    check_names([*by, counted])
     path = table.split(".")
     if not 1 <= len(path) <= 3 or not all(path):
         raise InputError(f"{table!r} names no table; write 'persons', or 'census.persons'")
@@ -226,7 +227,7 @@ def perturbation_sql(
         record_key=record_key,
         unit=unit,
         threshold=_least(threshold),
-        value="count",
+        value=counted,
         dialect=dialect,
     )
 

@@ -21,11 +21,25 @@ from diskret.io import from_arrow
 from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
 from diskret.tables import Perturbed, Published, Table
+from diskret.tables.additivity import leaf_mask
 from diskret.tables.cells import codes_columns, in_published_units, public_columns
+from diskret.tables.rollup import add_up
 from diskret.utility import Comparison, compare
 
 if TYPE_CHECKING:
     from diskret.formats.symbols import SymbolSet
+
+
+def noise_bound(table: Table, largest: float) -> Perturbed | None:
+    """How far counts can lie from published ones, for a ledger, which relies on their equations.
+
+    None where units are counted of which some are in several cells: their totals are less than
+    the sums of their parts, so no equation tells anything.
+    """
+    count = table.measure.sum
+    leaves = np.where(leaf_mask(table.dimensions), count, 0)
+    adds_up = np.array_equal(add_up(leaves, [d.hierarchy for d in table.dimensions]), count)
+    return Perturbed("noise", largest=largest) if adds_up else None
 
 
 @dataclass(frozen=True, eq=False)

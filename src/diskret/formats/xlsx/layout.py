@@ -25,6 +25,7 @@ _WORDS: dict[str, dict[str, str]] = {
         "and": "and",
         "total": "Total",
         "count": "Count",
+        "units": "Units",
         "measure": "Values",
         "dimensions": "Classified by",
         "cells": "Cells, totals included",
@@ -57,6 +58,7 @@ _WORDS: dict[str, dict[str, str]] = {
         "and": "und",
         "total": "Insgesamt",
         "count": "Anzahl",
+        "units": "Einheiten",
         "measure": "Werte",
         "dimensions": "Gliederung",
         "cells": "Felder einschließlich Summen",
@@ -186,7 +188,8 @@ class Layout:
     def measure(self) -> str:
         """What the values are called."""
         named = self.published.measure
-        return self.words["count"] if self.published.frequency and named == "count" else named
+        counted = self.published.frequency and named in ("count", "units")
+        return self.words[named] if counted else named
 
     @property
     def title(self) -> str:
