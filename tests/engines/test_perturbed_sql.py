@@ -95,7 +95,7 @@ def test_units_that_straddle_leaves_keep_a_row_of_their_own_on_the_way_up():
         "FROM placed JOIN a0 ON d0 = a0.leaf WHERE bad = 0 GROUP BY a0.code, u), "
         "cells AS (SELECT d0, CAST(SUM(n) AS BIGINT) AS n, CAST(SUM(k) % 10 AS BIGINT) AS k "
         "FROM up0 GROUP BY d0) "
-        'SELECT d0 AS "region", n + change AS "count" FROM cells JOIN noise '
+        'SELECT d0 AS "region", n + change AS "units" FROM cells JOIN noise '
         "ON counted = CASE WHEN n <= 2 THEN n ELSE 2 END AND low <= k AND k < high "
         "WHERE n + change >= 3"
     )
@@ -112,9 +112,9 @@ def test_counts_beyond_the_last_row_reuse_rows_in_turn():
     "dialect", ["duckdb", "postgres", "spark", "bigquery", "snowflake", "trino"]
 )
 def test_every_dialect_says_all_of_it_and_shows_codes_and_perturbed_counts_only(dialect):
-    for unit in (None, "person"):
+    for unit, counted in ((None, "count"), ("person", "units")):
         tree = maybe_parse(statement(dialect, unit=unit), into=Select, dialect=dialect)
-        assert tree.named_selects == ["region", "count"]
+        assert tree.named_selects == ["region", counted]
         assert tree.selects[-1].this.sql() == "n + change"
         assert {table.name for table in tree.find_all(Table) if table.db} == {"persons"}
 
