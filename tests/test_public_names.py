@@ -14,6 +14,7 @@ PUBLIC = [
     "Ledger",
     "Lookup",
     "MagnitudeNoise",
+    "Microdata",
     "PerturbationTable",
     "Perturbed",
     "PerturbedResult",

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from diskret.workflow import tabulate as tabulate
     from diskret.workflow.assess import assess as assess
     from diskret.workflow.ledger import Ledger as Ledger
+    from diskret.workflow.microdata import Microdata as Microdata
     from diskret.workflow.perturb_invariant import perturb_invariant as perturb_invariant
     from diskret.workflow.perturb_records import perturb_records as perturb_records
     from diskret.workflow.perturb_records import perturbation_sql as perturbation_sql
@@ -50,6 +51,7 @@ __all__ = [
     "Ledger",
     "Lookup",
     "MagnitudeNoise",
+    "Microdata",
     "PerturbationTable",
     "Perturbed",
     "PerturbedResult",
@@ -87,6 +89,7 @@ _HOME = {
     "Ledger": "workflow.ledger",
     "Lookup": "cellkey",
     "MagnitudeNoise": "cellkey",
+    "Microdata": "workflow.microdata",
     "PerturbationTable": "cellkey",
     "Perturbed": "tables",
     "PerturbedResult": "workflow",

@@ -1,16 +1,21 @@
 """The door: the user's own frames and files in, the same kind back out."""
 
+from diskret.io.coded import Coded, coded
 from diskret.io.database import PostgresTable
 from diskret.io.fixed import Column, read_fixed
 from diskret.io.frames import FrameKind, Source, from_arrow, source, to_arrow
+from diskret.io.returned import returned
 
 __all__ = [
+    "Coded",
     "Column",
     "FrameKind",
     "PostgresTable",
     "Source",
+    "coded",
     "from_arrow",
     "read_fixed",
+    "returned",
     "source",
     "to_arrow",
 ]

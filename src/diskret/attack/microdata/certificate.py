@@ -1,0 +1,69 @@
+"""The certificate of released microdata: what holds, and what does not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from diskret.attack.certificate import SCHEMA
+from diskret.attack.noise_certificate import Statement, in_languages
+from diskret.errors import InputError
+
+FAMILY = "microdata"
+
+
+@dataclass(frozen=True, eq=False)
+class MicrodataCertificate:
+    """What was checked of microdata before they leave, and what nobody should expect of them.
+
+    Made by `certify`, which checks every claim on the values as they leave, in its own code,
+    and raises `ProofError` if one fails.
+
+    Parameters
+    ----------
+    name
+        Name of the file.
+    claimed, not_claimed
+        For any reader.
+    checked
+        For the office: what was checked beyond that, with figures. Confidential.
+    shown
+        Figures for any reader, JSON-ready: what anyone can count again in the file.
+    figures
+        Figures for the office, JSON-ready. Confidential.
+    """
+
+    name: str
+    claimed: tuple[Statement, ...]
+    not_claimed: tuple[Statement, ...]
+    checked: tuple[Statement, ...] = ()
+    shown: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    figures: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    def public(self) -> dict[str, Any]:
+        """What anybody may read. Digests of files and inputs are added when these are written."""
+        return {
+            "schema": SCHEMA,
+            "family": FAMILY,
+            "name": self.name,
+            "claimed": in_languages(self.claimed),
+            "not_claimed": in_languages(self.not_claimed),
+            **({"shown": dict(self.shown)} if self.shown else {}),
+        }
+
+    def internal(self) -> dict[str, Any]:
+        """What the office keeps beside the public certificate."""
+        return {
+            "schema": SCHEMA,
+            "family": FAMILY,
+            "name": self.name,
+            "checked": in_languages(self.checked),
+            **self.figures,
+        }
+
+    def summary(self, language: str = "en") -> list[str]:
+        """The certificate in plain sentences, for the office."""
+        if language not in ("en", "de"):
+            raise InputError(f"language= must be 'en' or 'de', not {language!r}")
+        return in_languages((*self.claimed, *self.checked, *self.not_claimed))[language]

@@ -1,0 +1,104 @@
+"""The caller's own frame again, with some of its columns replaced."""
+
+# pyarrow has no type information for its classes; pandas and Polars are optional.
+# pyright: reportUnknownParameterType=false, reportMissingImports=false
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import pyarrow as pa
+
+from diskret.io.frames import FrameKind, from_arrow
+
+
+def returned(frame: Any, kind: FrameKind, table: pa.Table, changed: Collection[str]) -> Any:
+    """The kind of frame that came in, with its types, row order and index.
+
+    Parameters
+    ----------
+    frame
+        What the caller handed in.
+    kind
+        Its kind.
+    table
+        All columns as they are now, for kinds whose frames are made anew.
+    changed
+        Names of the columns that differ from `frame`, or are new in `table`.
+
+    Returns
+    -------
+    frame
+        Columns that did not change are the caller's own. A whole-number or logical column of
+        pandas that has gaps now is a nullable one (``Int64``, ``boolean``); categories stay
+        categories, with new ones where values are new.
+    """
+    if kind == "pandas":
+        return _pandas(frame, table, changed)
+    if kind == "polars":
+        return _polars(frame, table, changed)
+    if kind == "pyarrow" and isinstance(frame, pa.Table):
+        return _arrow(frame, table, changed)
+    return from_arrow(table, kind)
+
+
+def _pandas(frame: Any, table: pa.Table, changed: Collection[str]) -> Any:
+    import pandas as pd
+
+    made = frame.copy(deep=False)
+    for name in sorted(changed):
+        values = table.column(name)
+        before = frame[name].dtype if name in frame.columns else None
+        series = values.to_pandas(types_mapper=_nullable(pd) if values.null_count else None)
+        series = pd.Series(series.array, index=frame.index, name=name)
+        if isinstance(before, pd.CategoricalDtype):
+            series = series.astype(_categories(pd, before, series))
+        elif getattr(before, "kind", "") == "O":  # text, in whatever way pandas keeps it
+            series = series.astype(before)
+        made[name] = series
+    return made
+
+
+def _nullable(pd: Any) -> Any:
+    return {
+        **{getattr(pa, f"int{b}")(): getattr(pd, f"Int{b}Dtype")() for b in (8, 16, 32, 64)},
+        **{getattr(pa, f"uint{b}")(): getattr(pd, f"UInt{b}Dtype")() for b in (8, 16, 32, 64)},
+        pa.bool_(): pd.BooleanDtype(),
+    }.get
+
+
+def _categories(pd: Any, before: Any, series: Any) -> Any:
+    known = list(before.categories)
+    new = sorted(set(series.dropna().unique()) - set(known), key=str)
+    return pd.CategoricalDtype([*known, *new], ordered=before.ordered and not new)
+
+
+def _polars(frame: Any, table: pa.Table, changed: Collection[str]) -> Any:
+    import polars as pl
+
+    made = frame.lazy().collect()
+    for name in sorted(changed):
+        series = pl.Series(name, pl.from_arrow(table.column(name)))
+        before = made.schema.get(name)
+        if before is not None and isinstance(before, (pl.Categorical, pl.Enum)):
+            fits = not isinstance(before, pl.Enum) or set(series.drop_nulls().unique()) <= set(
+                before.categories
+            )
+            series = series.cast(before if fits else pl.Categorical())
+        made = made.with_columns(series)
+    return made
+
+
+def _arrow(frame: pa.Table, table: pa.Table, changed: Collection[str]) -> pa.Table:
+    made = frame
+    for name in sorted(changed):
+        values = table.column(name)
+        at = frame.schema.get_field_index(name)
+        if at < 0:
+            made = made.append_column(name, values)
+            continue
+        if pa.types.is_dictionary(frame.schema.field(at).type):
+            values = values.dictionary_encode()
+        made = made.set_column(at, name, values)
+    return made

@@ -1,0 +1,1 @@
+"""Methods that protect microdata: coded variables in, changed ones out."""

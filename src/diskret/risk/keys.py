@@ -1,0 +1,144 @@
+"""Combinations of keys: what an attacker may know of a person, and who shares it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diskret.io import Coded
+
+#: Up to so many possible combinations for each record a table of all is quicker than sorting.
+_DENSE = 8
+_LARGEST = 2**62
+
+
+@dataclass(frozen=True, eq=False)
+class Keys:
+    """The key variables of all records.
+
+    Parameters
+    ----------
+    columns
+        One coded variable for each key, all of the same length n; m of them.
+    """
+
+    columns: tuple[Coded, ...]
+
+    @property
+    def n(self) -> int:
+        """Number of records."""
+        return len(self.columns[0])
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the keys."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Number of categories of each key."""
+        return tuple(len(column.categories) for column in self.columns)
+
+    def select(self, names: Sequence[str]) -> Keys:
+        """Some of the keys, in the order asked for."""
+        at = {column.name: column for column in self.columns}
+        return Keys(tuple(at[name] for name in names))
+
+    @cached_property
+    def classes(self) -> Classes:
+        """Records that agree in all keys; a missing value counts as a category of its own."""
+        return classes([column.codes for column in self.columns], self.sizes)
+
+
+@dataclass(frozen=True, eq=False)
+class Classes:
+    """Records put together by what they show in all keys.
+
+    The order of classes is that of their codes, whatever the order of the records.
+
+    Parameters
+    ----------
+    of
+        For each record its class, ``(n,)``, intp.
+    codes
+        For each class its codes, -1 where missing, ``(c, m)``, int32; rows ascend.
+    count
+        Number of records, ``(c,)``, int64.
+    """
+
+    of: NDArray[np.intp]
+    codes: NDArray[np.int32]
+    count: NDArray[np.int64]
+
+    def total(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Sum of values of the records, ``(n,)``, in each class, ``(c,)``."""
+        return np.bincount(self.of, weights=values, minlength=len(self.count)).astype(float)
+
+
+def classes(codes: Sequence[NDArray[np.int32]], sizes: Sequence[int]) -> Classes:
+    """Group records by several codes at once; -1 (missing) is a category like others.
+
+    Parameters
+    ----------
+    codes
+        For each of m variables the codes of all records, -1 … size - 1, each ``(n,)``.
+    sizes
+        Number of codes of each variable.
+
+    Examples
+    --------
+    >>> sex, age = np.array([0, 1, 0, 0], np.int32), np.array([2, 0, 2, -1], np.int32)
+    >>> made = classes([sex, age], [2, 3])
+    >>> made.of.tolist(), made.count.tolist(), made.codes.tolist()
+    ([1, 2, 1, 0], [1, 2, 1], [[0, -1], [0, 2], [1, 0]])
+    """
+    n = len(codes[0])
+    widths = [size + 1 for size in sizes]
+    number = np.zeros(n, dtype=np.int64)
+    span = 1  # numbers so far lie in [0, span)
+    numbered: list[tuple[NDArray[np.int64], list[int]]] = []
+    part: list[int] = []
+    for column, width in zip(codes, widths, strict=True):
+        if span * width > _LARGEST:
+            found, number = np.unique(number, return_inverse=True)
+            numbered.append((found, part))
+            span, part = len(found), []
+        number = number * width + (column + 1)
+        span *= width
+        part.append(width)
+    found, of = _numbered(number, span)
+    rows = np.arange(len(found))
+    columns: list[NDArray[np.int64]] = []
+    while True:
+        value = found[rows]
+        for width in reversed(part):
+            columns.append(value % width - 1)
+            value = value // width
+        if not numbered:
+            break
+        rows, (found, part) = value, numbered.pop()
+    table = np.stack(columns[::-1], axis=1).astype(np.int32)
+    return Classes(of, table, np.bincount(of, minlength=len(table)).astype(np.int64))
+
+
+def _numbered(number: NDArray[np.int64], span: int) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
+    """Distinct numbers, ascending, and for each record which of them it has."""
+    if span > _DENSE * len(number) + 2**16:
+        found, of = np.unique(number, return_inverse=True)
+        return found, of.astype(np.intp)
+    there = np.zeros(span, dtype=bool)
+    there[number] = True
+    found = np.flatnonzero(there)
+    rank = np.empty(span, dtype=np.intp)
+    rank[found] = np.arange(len(found))
+    return found, rank[number]
+
+
+def possible(sizes: Sequence[int]) -> int:
+    """Number of combinations that the categories allow."""
+    return prod(sizes)

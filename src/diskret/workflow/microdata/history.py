@@ -1,0 +1,42 @@
+"""What was done to microdata, so that it can be done again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Step:
+    """One call of a method of [`Microdata`][diskret.Microdata]. Confidential.
+
+    Parameters
+    ----------
+    verb
+        Name of the method.
+    arguments
+        Its arguments by name, as a job file can hold them: text, numbers, logical values,
+        lists and mappings of these; what was left at its default is left out.
+    found
+        Figures it reported, JSON-ready: how many values were suppressed, say.
+    """
+
+    verb: str
+    arguments: Mapping[str, Any]
+    found: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+def given(arguments: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments that differ from their defaults, tuples as lists.
+
+    Examples
+    --------
+    >>> given({"k": 3, "strata": None, "keys": ("a",)}, {"k": 2, "strata": None})
+    {'k': 3, 'keys': ['a']}
+    """
+    return {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in arguments.items()
+        if name not in defaults or value != defaults[name]
+    }

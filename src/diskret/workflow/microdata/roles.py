@@ -1,0 +1,162 @@
+"""What each column of microdata is for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+
+from diskret.errors import InputError
+from diskret.io.names import some
+
+#: Roles that exclude each other: a column has at most one of them.
+_EXCLUSIVE = ("identifiers", "keys", "numeric", "sensitive", "weight", "household", "id")
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Names of columns by role; a column without any is not looked at and not released.
+
+    Parameters
+    ----------
+    keys
+        Categorical variables an attacker may know of a person: age, region, occupation.
+    numeric
+        Numeric variables an attacker may know.
+    weight
+        Sampling weight: how many persons of the population a record stands for.
+    household
+        Whose members are recognised together.
+    sensitive
+        What an attacker must not learn.
+    strata
+        Groups that are protected apart.
+    id
+        Number of a record; replaced before a release.
+    identifiers
+        Direct identifiers (names, addresses, insurance numbers); never released.
+    followers
+        Key → columns that tell the same in more detail, and lose their value where it does.
+    """
+
+    keys: tuple[str, ...] = ()
+    numeric: tuple[str, ...] = ()
+    weight: str | None = None
+    household: str | None = None
+    sensitive: tuple[str, ...] = ()
+    strata: tuple[str, ...] = ()
+    id: str | None = None
+    identifiers: tuple[str, ...] = ()
+    followers: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+
+    def by_role(self) -> dict[str, tuple[str, ...]]:
+        """Role → its columns, for every role that has any."""
+        return {
+            role: columns
+            for role in (*_EXCLUSIVE, "strata", "followers")
+            if (columns := self.columns(role))
+        }
+
+    def columns(self, role: str) -> tuple[str, ...]:
+        """The columns of one role."""
+        if role == "followers":
+            return tuple(name for names in self.followers.values() for name in names)
+        given: str | tuple[str, ...] | None = getattr(self, role)
+        if given is None:
+            return ()
+        return (given,) if isinstance(given, str) else given
+
+    def without(self, names: Iterable[str]) -> Roles:
+        """The roles when these columns are gone."""
+        gone = set(names)
+
+        def kept(columns: tuple[str, ...]) -> tuple[str, ...]:
+            return tuple(name for name in columns if name not in gone)
+
+        def one(name: str | None) -> str | None:
+            return None if name in gone else name
+
+        return replace(
+            self,
+            keys=kept(self.keys),
+            numeric=kept(self.numeric),
+            weight=one(self.weight),
+            household=one(self.household),
+            sensitive=kept(self.sensitive),
+            strata=kept(self.strata),
+            id=one(self.id),
+            identifiers=kept(self.identifiers),
+            followers={
+                key: left
+                for key, names in self.followers.items()
+                if key not in gone and (left := kept(names))
+            },
+        )
+
+
+def roles(
+    columns: Sequence[str],
+    *,
+    keys: Iterable[str] = (),
+    numeric: Iterable[str] = (),
+    weight: str | None = None,
+    household: str | None = None,
+    sensitive: Iterable[str] = (),
+    strata: Iterable[str] = (),
+    id: str | None = None,  # noqa: A002
+    identifiers: Iterable[str] = (),
+    followers: Mapping[str, str | Iterable[str]] | None = None,
+) -> Roles:
+    """Check what a caller says of the columns.
+
+    Raises
+    ------
+    InputError
+        A column is missing, named twice, or has two roles that exclude each other; a follower
+        follows something that is no key.
+    """
+    made = Roles(
+        keys=_names(keys, "keys"),
+        numeric=_names(numeric, "numeric"),
+        weight=weight,
+        household=household,
+        sensitive=_names(sensitive, "sensitive"),
+        strata=_names(strata, "strata"),
+        id=id,
+        identifiers=_names(identifiers, "identifiers"),
+        followers={
+            key: _names(names, f"followers of {key!r}") for key, names in (followers or {}).items()
+        },
+    )
+    for role, named in made.by_role().items():
+        unknown = [name for name in named if name not in columns]
+        if unknown:
+            raise InputError(
+                f"{role}= names {some('column', unknown)}, which the records do not have; they "
+                f"have {', '.join(map(repr, columns))}"
+            )
+    for first, second in combinations(_EXCLUSIVE, 2):
+        both = [name for name in made.columns(first) if name in made.columns(second)]
+        if both:
+            raise InputError(
+                f"{some('column', both)} cannot be in {first}= and in {second}= at the same time; "
+                "name it once"
+            )
+    for key in made.followers:
+        if key not in made.keys:
+            raise InputError(
+                f"followers= names {key!r}, which is no key; the keys are "
+                f"{', '.join(map(repr, made.keys)) or 'none'}"
+            )
+    return made
+
+
+def _names(given: Iterable[str], role: str) -> tuple[str, ...]:
+    names = (given,) if isinstance(given, str) else tuple(given)
+    wrong = [name for name in names if not isinstance(name, str)]
+    if wrong:
+        raise InputError(f"{role}= must be names of columns, not {wrong[0]!r}")
+    twice = [name for i, name in enumerate(names) if name in names[:i]]
+    if twice:
+        raise InputError(f"{role}= names {some('column', twice)} twice")
+    return names
