@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from diskret import __version__
+from diskret.cli.anonymize import anonymize
 from diskret.cli.audit import audit
 from diskret.cli.cellkey import cellkey
 from diskret.cli.demo import demo
@@ -40,6 +41,7 @@ def _options(
 
 app.command()(demo)
 app.command()(protect)
+app.command()(anonymize)
 app.command()(verify)
 app.command()(audit)
 app.add_typer(ledger, name="ledger")

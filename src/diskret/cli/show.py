@@ -55,6 +55,12 @@ def show_results(
             for line in result.utility.lines(language.value):
                 console.print(Padding(Text(f"• {line}"), (0, 0, 0, 2)))
     console.print()
+    show_files(console, folder, language)
+
+
+def show_files(console: Console, folder: Path, language: Language) -> None:
+    """Show where the files are, and how to check them."""
+    texts = TEXTS[language]
     for text, part in ((texts.public_files, "public"), (texts.internal_files, "internal")):
         console.print(Text(text.format(folder=folder / part)), soft_wrap=True)
         names = sorted(path.name for path in (folder / part).glob("*"))

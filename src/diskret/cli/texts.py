@@ -66,6 +66,8 @@ class Texts:
     lost: str
     cell_key_columns: str
     cell_key_written: str
+    before_after: str
+    recognised: str
     error: str
     refused: str
     warning: str
@@ -137,6 +139,8 @@ TEXTS = {
         lost="For the office: what was lost",
         cell_key_columns="Count, Mean, Variance, Least, Largest, Stays, Largest noise",
         cell_key_written="Written, confidential: {file}",
+        before_after="before, after",
+        recognised="records, alone with their keys, fewer than 3 alike, expected to be recognised",
         error="Error: {message}",
         refused="Refused: {message}",
         warning="Warning: {message}",
@@ -213,6 +217,9 @@ TEXTS = {
         lost="Nur intern: was verloren ging",
         cell_key_columns="Fallzahl, Mittel, Varianz, kleinste, größte, bleibt, größte Überlagerung",
         cell_key_written="Geschrieben, vertraulich: {file}",
+        before_after="vorher, nachher",
+        recognised="Datensätze, mit ihren Schlüsseln allein, weniger als 3 gleiche, "
+        "erwartete Erkennungen",
         error="Fehler: {message}",
         refused="Verweigert: {message}",
         warning="Warnung: {message}",

@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -15,6 +17,7 @@ from numpy.typing import NDArray
 from diskret.errors import InputError
 from diskret.io import Coded, FrameKind, coded, returned, to_arrow
 from diskret.io.columns import column
+from diskret.progress import Progress, silent
 from diskret.risk import Keys
 from diskret.workflow.microdata.history import Step
 from diskret.workflow.microdata.roles import Roles, roles
@@ -187,6 +190,26 @@ class Microdata:
         made.history = (*self.history, step)
         made.changed = self.changed.union(columns)
         return made
+
+    # ── again ───────────────────────────────────────────────────────────────────────
+
+    def replay(self, frame: Any, progress: Progress = silent) -> Microdata:
+        """Do the same steps on other records.
+
+        See [`replay`][diskret.workflow.microdata.replay.replay].
+        """
+        from diskret.workflow.microdata.replay import replay
+
+        return replay(self, frame, progress)
+
+    def save_job(self, path: str | PathLike[str], records: str | PathLike[str]) -> Path:
+        """Write roles and steps as a job file for ``diskret anonymize``.
+
+        See [`save_job`][diskret.workflow.microdata.save_job.save_job].
+        """
+        from diskret.workflow.microdata.save_job import save_job
+
+        return save_job(self, path, records)
 
     # ── risk ────────────────────────────────────────────────────────────────────────
 

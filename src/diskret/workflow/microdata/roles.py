@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
+from typing import Any
 
 from diskret.errors import InputError
 from diskret.io.names import some
@@ -65,6 +66,17 @@ class Roles:
         if given is None:
             return ()
         return (given,) if isinstance(given, str) else given
+
+    def arguments(self) -> dict[str, Any]:
+        """The roles as [`Microdata`][diskret.Microdata] takes them, as far as there are any."""
+        named = {
+            role: (list(given) if isinstance(given, tuple) else given)
+            for role in (*_EXCLUSIVE, "strata")
+            if (given := getattr(self, role))
+        }
+        if self.followers:
+            named["followers"] = {key: list(names) for key, names in self.followers.items()}
+        return named
 
     def without(self, names: Iterable[str]) -> Roles:
         """The roles when these columns are gone."""

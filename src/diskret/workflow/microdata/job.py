@@ -1,0 +1,235 @@
+"""The job file of ``diskret anonymize``: read, checked line by line, and carried out."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from diskret.attack.microdata import claims as claims_module
+from diskret.attack.microdata.claims import Claim
+from diskret.errors import DiskretError
+from diskret.keys import SecretKeys
+from diskret.progress import Progress, silent
+from diskret.workflow.job_schema import Section, open_job
+from diskret.workflow.microdata.data import Microdata
+from diskret.workflow.microdata.history import Step
+from diskret.workflow.microdata.replay import VERBS, carry_out
+from diskret.workflow.microdata.result import MicrodataResult
+
+_ROLES = ("keys", "numeric", "sensitive", "strata", "identifiers")
+_ONE = ("weight", "household", "id")
+_FORMATS = ("csv", "parquet")
+_LANGUAGES = ("en", "de")
+#: Arguments that name a file, seen from the folder of the job file.
+_FILES = (".hrc", ".csv")
+
+
+@dataclass(frozen=True)
+class MicrodataJob:
+    """A job file as it was understood; every path is seen from the current folder.
+
+    Parameters
+    ----------
+    path, records
+        The job file, and the file of records.
+    roles
+        Arguments of [`Microdata`][diskret.Microdata] beside the records.
+    steps
+        What to do.
+    claims
+        What must hold.
+    release
+        Further arguments of `Microdata.release`.
+    folder, formats, language, title
+        Arguments of `MicrodataResult.write`.
+    """
+
+    path: Path
+    records: Path
+    roles: Mapping[str, Any]
+    steps: tuple[Step, ...]
+    claims: tuple[Claim, ...]
+    release: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    folder: Path = Path("out")
+    formats: tuple[str, ...] = ("csv",)
+    language: str = "en"
+    title: str | None = None
+
+
+def read_microdata_job(path: str | PathLike[str]) -> MicrodataJob:
+    """Read and check a job file.
+
+    Raises
+    ------
+    JobError
+        The file cannot be read or is not TOML; a key is unknown or missing; a value is not
+        admissible; the file of records does not exist. The message names the line, the key and
+        what is admissible.
+    """
+    job = open_job(Path(path))
+    job.check(required=("records", "roles", "release"), optional=("steps",))
+    records = job.section("records")
+    records.check(required=("path",))
+    release = job.section("release")
+    release.check(
+        required=("claims",),
+        optional=(
+            *("folder", "name", "formats", "language", "title"),
+            *("columns", "attributes", "shuffle", "weight"),
+        ),
+    )
+    return MicrodataJob(
+        path=job.file,
+        records=records.existing_file("path"),
+        roles=_roles(job.section("roles")),
+        steps=tuple(_step(section) for section in job.sections("steps")),
+        claims=_claims(release.section("claims")),
+        release=_release(release),
+        folder=job.file.parent / release.text("folder", "out"),
+        formats=release.choices("formats", ("csv",), _FORMATS),
+        language=release.choice("language", "en", _LANGUAGES),
+        title=release.text("title", None),
+    )
+
+
+def run_microdata_job(
+    job: MicrodataJob,
+    folder: str | PathLike[str] | None = None,
+    *,
+    keys: SecretKeys | str | PathLike[str] | None = None,
+    progress: Progress = silent,
+) -> tuple[Path, MicrodataResult]:
+    """Read the records, carry out the steps, prove the claims, write.
+
+    Parameters
+    ----------
+    job
+        The job.
+    folder
+        Where to write instead of the folder of the job.
+    keys
+        The office's keys; see `SecretKeys`.
+    progress
+        Called with ``("steps", done, total)``.
+
+    Returns
+    -------
+    tuple of Path and MicrodataResult
+        The folder, and what was written into it.
+
+    Raises
+    ------
+    InputError
+        The records do not fit the job; the message names the step.
+    ProofError
+        A claim does not hold; nothing was written.
+    """
+    md = carry_out(Microdata(job.records, **job.roles), job.steps, progress)
+    result = md.release(job.claims, keys=keys, **job.release)
+    written = result.write(
+        folder or job.folder,
+        formats=job.formats,
+        language=job.language,
+        title=job.title,
+        keys=keys,
+    )
+    return written, result
+
+
+def claim_names() -> dict[str, type[Claim]]:
+    """How job files call the claims: ``k_anonymity`` is `claims.KAnonymity`.
+
+    Examples
+    --------
+    >>> claim_names()["k_anonymity"](k=3)
+    KAnonymity(k=3)
+    """
+    named = {name: getattr(claims_module, name) for name in claims_module.__all__}
+    return {
+        re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower(): claim
+        for name, claim in named.items()
+        if isinstance(claim, type) and hasattr(claim, "__dataclass_fields__")
+    }
+
+
+# ── the sections, in the order of the file ──────────────────────────────────────────
+
+
+def _roles(section: Section) -> dict[str, Any]:
+    section.check(optional=(*_ROLES, *_ONE, "followers"))
+    named: dict[str, Any] = {
+        role: section.texts(role) for role in _ROLES if role in section
+    }
+    named |= {role: section.text(role, None) for role in _ONE if role in section}
+    if "followers" in section:
+        followers = section.section("followers")
+        named["followers"] = {key: followers.texts(key) for key in followers.values}
+    return named
+
+
+def _step(section: Section) -> Step:
+    if "method" not in section:
+        raise section.error(f"the key 'method' is missing in {section.name}")
+    verb = section.choice("method", "", VERBS)
+    admissible = inspect.signature(getattr(Microdata, verb)).parameters
+    arguments = {key: value for key, value in section.values.items() if key != "method"}
+    for name in arguments:
+        if name == "self" or name not in admissible:
+            known = [known for known in admissible if known not in ("self", "progress")]
+            near = get_close_matches(name, known, n=1)
+            hint = f"; did you mean '{near[0]}'?" if near else "."
+            raise section.error(
+                f"'{verb}' knows no '{name}'{hint} Admissible: {', '.join(known)}", name
+            )
+    for name, parameter in admissible.items():
+        required = parameter.default is parameter.empty and name != "self"
+        if required and name not in arguments:
+            raise section.error(f"'{verb}' needs the key '{name}'")
+    return Step(verb, {name: _seen_from(section, value) for name, value in arguments.items()})
+
+
+def _seen_from(section: Section, value: Any) -> Any:
+    """Files that an argument names, seen from the current folder."""
+    if isinstance(value, str) and value.lower().endswith(_FILES):
+        return str(section.file.parent / value)
+    if isinstance(value, dict):
+        return {key: _seen_from(section, part) for key, part in value.items()}
+    return value
+
+
+def _claims(section: Section) -> tuple[Claim, ...]:
+    known = claim_names()
+    made: list[Claim] = []
+    if not section.values:
+        raise section.error(
+            f"{section.name} must name what has to hold, e.g. k_anonymity = {{ k = 3 }}"
+        )
+    for name in section.values:
+        if name not in known:
+            raise section.unknown("no such claim:", name, tuple(known), name)
+        claim = section.section(name)
+        claim.check(optional=tuple(part.name for part in fields(known[name])))
+        try:
+            made.append(known[name](**claim.values))
+        except (DiskretError, TypeError) as error:
+            raise section.error(f"'{name}': {error}", name) from error
+    return tuple(made)
+
+
+def _release(section: Section) -> dict[str, Any]:
+    given: dict[str, Any] = {}
+    if "name" in section:
+        given["name"] = section.text("name", "")
+    for role in ("columns", "attributes"):
+        if role in section:
+            given[role] = section.texts(role)
+    for switch in ("shuffle", "weight"):
+        if switch in section:
+            given[switch] = section.flag(switch, True)
+    return given

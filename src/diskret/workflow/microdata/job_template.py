@@ -1,0 +1,58 @@
+"""A job file for microdata to start from."""
+
+_TEMPLATE = """\
+# A job for "diskret anonymize"; confidential. Paths are seen from the folder of this file.
+# Lines that begin with "#" and a key are options with their defaults or examples.
+
+[records]
+path = "persons.csv"          # .parquet or .csv
+
+[roles]                       # a column without a role is not released
+keys = ["region", "age", "sex", "occupation"]   # what an attacker may know of a person
+#numeric = ["income"]         # numbers that an attacker may know
+#weight = "w"                 # how many persons of the population a record stands for
+#household = "hid"            # whose members are recognised together
+#sensitive = ["diagnosis"]    # what an attacker must not learn
+#strata = ["state"]           # groups that are protected apart
+#id = "number"                # replaced before the release
+#identifiers = ["name"]       # never released
+#followers = { occupation = ["isco"] }  # tells the same in more detail, suppressed with the key
+
+# What to do, in this order.
+[[steps]]
+method = "recode"             # categories or classes; one kind of recoding a step
+variable = "age"
+width = 5
+#top = 85
+
+[[steps]]
+method = "local_suppression"  # as few values as possible, until k records share every combination
+k = 3
+#importance = ["sex", "age"]  # the most important first: suppressed last
+
+#[[steps]]
+#method = "pram"              # values are exchanged at random
+#variables = ["occupation"]
+#seed = 1
+
+# What must hold before anything is written.
+[release]
+folder = "out"
+#name = "persons"             # beginning of the file names
+#formats = ["csv"]            # csv, parquet
+#language = "en"              # en | de: of the reports
+#title = "Survey of persons, 2026"
+#attributes = ["year"]        # public columns without a role
+#shuffle = true               # in random order
+#weight = true                # with the sampling weight
+
+[release.claims]
+k_anonymity = { k = 3 }
+#risk_below = { threshold = 0.1 }
+#l_diversity = { l = 2 }
+"""
+
+
+def template() -> str:
+    """A commented job file for ``diskret anonymize``."""
+    return _TEMPLATE
