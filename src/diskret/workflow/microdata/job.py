@@ -163,9 +163,7 @@ def claim_names() -> dict[str, type[Claim]]:
 
 def _roles(section: Section) -> dict[str, Any]:
     section.check(optional=(*_ROLES, *_ONE, "followers"))
-    named: dict[str, Any] = {
-        role: section.texts(role) for role in _ROLES if role in section
-    }
+    named: dict[str, Any] = {role: section.texts(role) for role in _ROLES if role in section}
     named |= {role: section.text(role, None) for role in _ONE if role in section}
     if "followers" in section:
         followers = section.section("followers")
