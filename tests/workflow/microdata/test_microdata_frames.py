@@ -91,3 +91,13 @@ def test_weights_are_checked():
 def test_numbers_with_decimals_are_no_keys():
     with pytest.raises(DiskretError, match="2 distinct values of 'x'"):
         Microdata(pa.table({"x": [1.5, 2.5, 3.0]}), keys=["x"]).coded("x")
+
+
+def test_numbers_have_gaps_but_no_infinity():
+    frame = pa.table({"x": [1, None], "y": [0.5, 2.0], "z": [float("inf"), 1.0], "t": ["a", "b"]})
+    md = Microdata(frame, numeric=["x", "y"])
+    assert np.array_equal(md.numbers(), [[1, 0.5], [np.nan, 2]], equal_nan=True)
+    with pytest.raises(DiskretError, match="1 values in 'z' are infinite"):
+        md.numbers(["z"])
+    with pytest.raises(DiskretError, match="values in 't' are not numbers"):
+        md.numbers(["t"])

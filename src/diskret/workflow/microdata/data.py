@@ -176,6 +176,21 @@ class Microdata:
         name = self.roles.weight
         return None if name is None else _weights(self.table_column(name), name)
 
+    def numbers(self, names: Sequence[str] | None = None) -> NDArray[np.float64]:
+        """The numeric variables, or some columns, ``(n, p)``; NaN where a value is missing.
+
+        Raises
+        ------
+        InputError
+            There is no numeric variable, a column is missing, or its values are not numbers.
+        """
+        chosen = self.roles.numeric if names is None else tuple(names)
+        if not chosen:
+            raise InputError(
+                "no numeric variable is named; give numeric= when you make the microdata"
+            )
+        return np.column_stack([_numbers(self.table_column(name), name) for name in chosen])
+
     def after(self, columns: Mapping[str, pa.ChunkedArray], step: Step) -> Self:
         """The microdata with some columns replaced, and one more step in their history."""
         made = object.__new__(type(self))
@@ -223,16 +238,37 @@ class Microdata:
 
     # ── randomisation ───────────────────────────────────────────────────────────────
 
+    # ── aggregation ─────────────────────────────────────────────────────────────────
+
+    # ── noise ───────────────────────────────────────────────────────────────────────
+
+    # ── swapping ────────────────────────────────────────────────────────────────────
+
+    # ── numeric risk ────────────────────────────────────────────────────────────────
+
+    # ── utility ─────────────────────────────────────────────────────────────────────
+
     # ── release ─────────────────────────────────────────────────────────────────────
 
 
-def _weights(values: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
+def _numbers(values: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
     try:
         numbers = values.cast(pa.float64())
-    except pa.ArrowInvalid as error:
-        raise InputError(f"the weights in {name!r} are not numbers ({error})") from None
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise InputError(f"the values in {name!r} are not numbers ({error})") from None
     found = numbers.to_numpy().astype(np.float64)
-    wrong = np.flatnonzero(~(np.isfinite(found) & (found > 0)))
+    endless = np.flatnonzero(np.isinf(found))
+    if len(endless):
+        raise InputError(
+            f"{len(endless):,} values in {name!r} are infinite (first in row {endless[0] + 1}); "
+            "correct them or leave them missing"
+        )
+    return found
+
+
+def _weights(values: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
+    found = _numbers(values, name)
+    wrong = np.flatnonzero(~(found > 0))
     if len(wrong):
         raise InputError(
             f"{len(wrong):,} weights in {name!r} are missing or not above 0 (first in row "
