@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.risk.keys import classes
+from diskret.risk.keys import classes, grouped
 
 
 def agreeing(
@@ -102,9 +102,8 @@ def _sums(
         made[:] = values.sum(axis=1, keepdims=True)
         return made
     columns = np.concatenate([own, *(rows.codes[both] for rows in others)], axis=1)
-    of = classes(list(columns), [sizes[j] for j in np.flatnonzero(both).tolist()]).of
+    of, groups = grouped(list(columns), [sizes[j] for j in np.flatnonzero(both).tolist()])
     mine, theirs = of[: own.shape[1]], of[own.shape[1] :]
-    groups = int(of.max()) + 1
     for i, row in enumerate(values):
         sums = np.bincount(theirs, weights=row, minlength=groups)
         made[i] = sums[mine]
