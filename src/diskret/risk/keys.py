@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.io import Coded
+from diskret.risk.sums import sums
 
 #: Up to so many possible combinations for each record a table of all is quicker than sorting.
 _DENSE = 8
@@ -76,8 +77,8 @@ class Classes:
     count: NDArray[np.int64]
 
     def total(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Sum of values of the records, ``(n,)``, in each class, ``(c,)``."""
-        return np.bincount(self.of, weights=values, minlength=len(self.count)).astype(float)
+        """Sum of values of the records, ``(n,)``, in each class, ``(c,)``, in any order of them."""
+        return sums(self.of, values, len(self.count))
 
 
 def classes(codes: Sequence[NDArray[np.int32]], sizes: Sequence[int]) -> Classes:

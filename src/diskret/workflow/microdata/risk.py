@@ -30,6 +30,7 @@ from diskret.risk import (
     k_map,
     person_thresholds,
 )
+from diskret.risk.sums import total
 
 if TYPE_CHECKING:
     from diskret.workflow.microdata.data import Microdata
@@ -121,7 +122,7 @@ class MicrodataRisk:
     @property
     def expected(self) -> float:
         """Expected number of records that are recognised: the sum of the risks."""
-        return float(self.risk.sum())
+        return total(self.risk)
 
     @property
     def global_risk(self) -> float:
