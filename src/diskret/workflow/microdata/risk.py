@@ -300,6 +300,4 @@ def _gaps(keys: Keys) -> int:
 
 
 def _short(counted: Frequencies) -> int:
-    few = (counted.population < counted.sample) & (counted.population > 0)
-    # sums of weights 1 may differ from a count in their last digits
-    return int((few & ~np.isclose(counted.population, counted.sample, rtol=1e-12)).sum())
+    return int(((counted.population < counted.sample) & (counted.population > 0)).sum())
