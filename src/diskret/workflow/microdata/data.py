@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -15,9 +15,12 @@ from numpy.typing import NDArray
 from diskret.errors import InputError
 from diskret.io import Coded, FrameKind, coded, returned, to_arrow
 from diskret.io.columns import column
-from diskret.risk import Keys
+from diskret.risk import Compat, Keys, Missing
 from diskret.workflow.microdata.history import Step
 from diskret.workflow.microdata.roles import Roles, roles
+
+if TYPE_CHECKING:
+    from diskret.workflow.microdata.risk import MicrodataRisk
 
 
 class Microdata:
@@ -189,6 +192,23 @@ class Microdata:
         return made
 
     # ── risk ────────────────────────────────────────────────────────────────────────
+
+    def risk(
+        self,
+        missing: Missing = "wildcard",
+        alpha: float = 1.0,
+        compat: Compat | None = None,
+        population: Any = None,
+        count: str | None = None,
+        keys: Sequence[str] | None = None,
+    ) -> MicrodataRisk:
+        """How likely each record is recognised by its keys.
+
+        See [`risk`][diskret.workflow.microdata.risk.risk].
+        """
+        from diskret.workflow.microdata.risk import risk
+
+        return risk(self, missing, alpha, compat, population, count, keys)
 
     # ── uniques ─────────────────────────────────────────────────────────────────────
 
