@@ -305,6 +305,14 @@ def test_public_part_names_no_threshold_and_no_parameter():
     assert "k" in made.public()["shown"] and "fewest_alike" in internal
 
 
+def test_numbers_of_numpy_are_numbers():
+    made = certified([C.KAnonymity(np.int64(3)), C.RiskBelow(np.float32(0.05))])
+    assert json.loads(json.dumps(made.internal()))["claims"][0]["k"] == 3
+    assert made.public()["shown"]["k"] == 3
+    with pytest.raises(InputError, match="whole number"):
+        C.KAnonymity(float("nan"))
+
+
 def test_not_claimed_follows_from_what_is_claimed():
     def said(claim, **given):
         return " ".join(s.en for s in certified(claim, **given).not_claimed)

@@ -50,10 +50,9 @@ def numbers(column: pa.ChunkedArray) -> tuple[Numbers, pa.Array]:
         column = column.cast(column.type.value_type)
     if pa.types.is_floating(column.type):
         column = pc.if_else(pc.is_nan(column), None, column)
-    encoded = pa.chunked_array([column.combine_chunks()], type=column.type).combine_chunks()
-    if isinstance(encoded, pa.ChunkedArray):  # of no chunk
-        encoded = pa.array([], column.type)
-    encoded = encoded.dictionary_encode()
+    encoded = column.combine_chunks().dictionary_encode()
+    if isinstance(encoded, pa.ChunkedArray):  # too long for one chunk
+        encoded = encoded.combine_chunks()
     found = pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False)
     return found.astype(np.int64), encoded.dictionary
 

@@ -1,7 +1,7 @@
 """The certificate of released microdata, every claim checked on the values as they leave."""
 
-# pyarrow has no type information for its classes and compute functions.
-# pyright: reportAttributeAccessIssue=false, reportUnknownParameterType=false
+# pyarrow has no type information for its classes.
+# pyright: reportUnknownParameterType=false
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from diskret.attack.microdata.claims import Claim, KAnonymity, NoIdentifiers
 from diskret.attack.microdata.leaving import Leaving
 from diskret.attack.microdata.sentences import checked, claimed, not_claimed, refused
 from diskret.errors import InputError, ProofError
+from diskret.io.columns import column
 
 _EXAMPLES = 3
 
@@ -95,7 +96,7 @@ smaller k
     )
     for key in keys:
         file.numbers(key)  # must leave
-    _refuse_identifiers(name, table, original, identifiers)
+    _refuse_identifiers(file, original, identifiers)
     figures: list[dict[str, Any]] = []
     for claim in asked:
         found = check(file, claim)
@@ -152,10 +153,16 @@ def _shown(file: Leaving, asked: Sequence[Claim]) -> dict[str, Any]:
 def _parameters(claim: Claim) -> dict[str, Any]:
     """What was claimed, JSON-ready."""
     return {
-        name: list(value) if isinstance(value, tuple) else value
+        name: _plain(value)
         for name, value in vars(claim).items()
         if value is not None and name != "population"
     }
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_plain(one) for one in value]
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _weights(weight: ArrayLike, n: int) -> NDArray[np.float64]:
@@ -166,9 +173,9 @@ def _weights(weight: ArrayLike, n: int) -> NDArray[np.float64]:
 
 
 def _households(household: ArrayLike | pa.ChunkedArray, n: int) -> Numbers:
-    given = household if isinstance(household, pa.ChunkedArray) else None
-    column = given if given is not None else pa.chunked_array([pa.array(np.asarray(household))])
-    found, known = numbers(column)
+    if not isinstance(household, pa.ChunkedArray):
+        household = pa.chunked_array([pa.array(np.asarray(household))])
+    found, known = numbers(household)
     if len(found) != n:
         raise InputError(f"households must be {n:,} numbers or names, one for each record")
     alone = found == -1
@@ -176,32 +183,31 @@ def _households(household: ArrayLike | pa.ChunkedArray, n: int) -> Numbers:
 
 
 def _refuse_identifiers(
-    name: str, table: pa.Table, original: pa.Table | None, identifiers: Sequence[str]
+    file: Leaving, original: pa.Table | None, identifiers: Sequence[str]
 ) -> None:
     """Refuse direct identifiers, also those that only have another name."""
-    named = [column for column in table.column_names if column in identifiers]
-    if named:
-        raise ProofError(
-            f"file {name!r}: the direct identifier {named[0]!r} would leave; take it out of the "
-            "columns"
-        )
-    if original is None:
-        return
     for identifier in identifiers:
-        for column in table.column_names:
-            if _same(original.column(identifier), table.column(column)):
+        if identifier in file.table.column_names:
+            raise ProofError(
+                f"file {file.name!r}: the direct identifier {identifier!r} would leave; take it "
+                "out of the columns"
+            )
+        if original is None:
+            continue
+        given = numbers(column(original, identifier))
+        for name in file.table.column_names:
+            if _same(given, file.numbers(name)):
                 raise ProofError(
-                    f"file {name!r}: the column {column!r} holds the values of the direct "
+                    f"file {file.name!r}: the column {name!r} holds the values of the direct "
                     f"identifier {identifier!r}; take it out of the columns"
                 )
 
 
-def _same(first: pa.ChunkedArray, second: pa.ChunkedArray) -> bool:
+def _same(first: tuple[Numbers, pa.Array], second: tuple[Numbers, pa.Array]) -> bool:
     """Whether two columns hold the same values equally often, in whatever order and type."""
-    number, values = numbers(first)
-    other, others = numbers(second)
+    (number, values), (other, others) = first, second
     if len(values) != len(others) or len(values) < 2:
         return False
     if not np.array_equal(np.sort(np.bincount(number + 1)), np.sort(np.bincount(other + 1))):
         return False
-    return set(values.cast(pa.string()).to_pylist()) == set(others.cast(pa.string()).to_pylist())
+    return set(map(str, values.to_pylist())) == set(map(str, others.to_pylist()))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, Literal, get_args
 
 from diskret.errors import InputError
@@ -375,16 +376,17 @@ Claim = (
 
 
 def _whole(name: str, value: Any, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value):
+    if isinstance(value, bool) or not isinstance(value, Real) or value % 1:
         raise InputError(f"{name}= must be a whole number, not {value!r}")
     if value < least:
         raise InputError(f"{name}= must be at least {least}, not {value!r}")
 
 
 def _above(name: str, value: Any, least: float, equal: bool = False) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if isinstance(value, bool) or not isinstance(value, Real):
         raise InputError(f"{name}= must be a number, not {value!r}")
-    if not (least <= value if equal else least < value):
+    number = float(value)
+    if not (least <= number if equal else least < number):
         raise InputError(f"{name}= must be {'at least' if equal else 'above'} {least}, not {value}")
 
 
