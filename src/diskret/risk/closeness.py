@@ -30,18 +30,21 @@ def ordered(found: Distributions) -> NDArray[np.float64]:
     Between two values that are shown P stands still while Q ascends, so the sum is taken piece
     by piece from sums of Q: the time depends on the values shown, not on m.
     """
-    m = len(found.overall)
+    m, n = len(found.overall), int(found.overall.sum())
     if m == 1:
         return np.zeros(len(found.rows))
-    upto = np.cumsum(found.overall) / found.overall.sum()
+    upto = np.cumsum(found.overall) / n
     below = np.concatenate([[0.0], np.cumsum(upto)])  # sums of Q before each value
     counted = np.cumsum(found.count)
-    here = (counted - (counted - found.count)[found.start][found.owner]) / found.total[found.owner]
-    last = np.append(found.start[1:], len(found.value)) - 1
+    counted -= (counted - found.count)[found.start][found.owner]
+    total = found.total[found.owner]
+    here = counted / total
     end = np.append(found.value[1:], m)
-    end[last] = m
-    # Q is below P up to the turn, above from there on
-    turn = np.clip(np.searchsorted(upto, here), found.value, end)
+    end[found.start[1:] - 1] = m
+    # Q is below P up to the turn, the value of the record with that rank, above from there on
+    rank = -(-counted * n // total)
+    ranked = np.repeat(np.arange(m), found.overall)
+    turn = np.clip(ranked[rank - 1], found.value, end)
     moved = here * (2 * turn - found.value - end)
     moved += below[found.value] + below[end] - 2 * below[turn]
     moved[found.start] += below[found.value[found.start]]  # before the first, P is 0

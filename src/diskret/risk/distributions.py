@@ -150,23 +150,31 @@ def _parts(
     if not wildcard or codes.min() >= 0:
         yield Distributions(np.arange(len(codes)), owner, value, cells.count, overall)
         return
+    order = np.argsort(value, kind="stable")
+    owner, value, count = owner[order], value[order], cells.count[order]
     shown = codes >= 0
     patterns = classes(list(shown.T.astype(np.int32)), [2] * shown.shape[1])
     for pattern in range(len(patterns.count)):
         rows = np.flatnonzero(patterns.of == pattern)
         both = (patterns.codes > 0) & (patterns.codes[pattern] > 0)
         shared = classes(list(both.T.astype(np.int32)), [2] * both.shape[1])
-        sets = [
-            _projected(codes, sizes, mask, rows, np.flatnonzero(there), cells)
-            for mask, there in (
-                (shared.codes[i] > 0, (shared.of == i)[patterns.of[owner]])
-                for i in range(len(shared.count))
-            )
-        ]
+        sets: list[_Set] = []
+        for i, mask in enumerate(shared.codes > 0):
+            group, number = _grouped(codes[:, mask], np.array(sizes)[mask])
+            at = np.flatnonzero((shared.of == i)[patterns.of][owner])
+            sets.append(_joint(group[owner[at]], number, value[at], count[at], group[rows]))
         length = np.sum([one.stop - one.start for one in sets], axis=0)
         block = np.cumsum(length) // _BLOCK
         for part in np.split(np.arange(len(rows)), np.flatnonzero(np.diff(block)) + 1):
-            yield _joined(rows, part, sets, overall)
+            yield _laid_out(rows, part, sets, overall)
+
+
+def _grouped(codes: NDArray[np.int32], sizes: NDArray[np.int64]) -> tuple[NDArray[np.intp], int]:
+    """A number for what each class shows in some keys, and how many there are."""
+    if not codes.shape[1]:
+        return np.zeros(len(codes), dtype=np.intp), 1
+    found = classes(list(codes.T), sizes.tolist())
+    return found.of, len(found.count)
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,49 +187,49 @@ class _Set:
     stop: NDArray[np.intp]
 
 
-def _projected(
-    codes: NDArray[np.int32],
-    sizes: Sequence[int],
-    mask: NDArray[np.bool_],
-    rows: NDArray[np.intp],
-    at: NDArray[np.intp],
-    cells: Classes,
+def _joint(
+    group: NDArray[np.intp],
+    groups: int,
+    value: NDArray[np.intp],
+    count: NDArray[np.int64],
+    mine: NDArray[np.intp],
 ) -> _Set:
-    """Group cells by what they show in some keys, and find the group of each row."""
-    theirs = codes[cells.codes[at, 0]]
-    columns = [np.concatenate([codes[rows][:, j], theirs[:, j]]) for j in np.flatnonzero(mask)]
-    columns.append(np.zeros(len(rows) + len(at), dtype=np.int32))  # there may be none
-    groups = classes(columns, [*np.array(sizes)[mask].tolist(), 1])
-    mine, other = groups.of[: len(rows)], groups.of[len(rows) :]
-    value = cells.codes[at, 1]
-    width = int(value.max()) + 1
-    pairs = classes([other.astype(np.int32), value], [len(groups.count), width])
-    count = np.bincount(pairs.of, weights=cells.count[at]).astype(np.int64)
-    start = np.searchsorted(pairs.codes[:, 0], mine, side="left")
-    stop = np.searchsorted(pairs.codes[:, 0], mine, side="right")
-    return _Set(pairs.codes[:, 1].astype(np.intp), count, start, stop)
+    """Put values, ascending, together by group, and find those of the group of each row."""
+    # few bits are sorted in one pass
+    order = np.argsort(group.astype(np.uint16 if groups < 2**16 else np.int64), kind="stable")
+    group, value, count = group[order], value[order], count[order]
+    first = np.flatnonzero(
+        np.concatenate([[True], (group[1:] != group[:-1]) | (value[1:] != value[:-1])])
+    )
+    ends = np.cumsum(np.bincount(group[first], minlength=groups))
+    return _Set(
+        value[first],
+        np.add.reduceat(count, first),
+        np.concatenate([[0], ends])[mine],
+        ends[mine],
+    )
 
 
-def _joined(
+def _laid_out(
     rows: NDArray[np.intp],
     part: NDArray[np.intp],
     sets: Sequence[_Set],
     overall: NDArray[np.int64],
 ) -> Distributions:
-    owners: list[NDArray[np.intp]] = []
-    values: list[NDArray[np.intp]] = []
+    """The values of some rows one after another, those of several sets added up."""
+    pairs: list[NDArray[np.intp]] = []
     counts: list[NDArray[np.int64]] = []
     for one in sets:
         start, length = one.start[part], (one.stop - one.start)[part]
         owner = np.repeat(np.arange(len(part)), length)
         at = np.arange(len(owner)) + np.repeat(start - np.cumsum(length) + length, length)
-        owners.append(owner)
-        values.append(one.value[at])
+        pairs.append(owner * len(overall) + one.value[at])
         counts.append(one.count[at])
-    if len(sets) == 1:
-        return Distributions(rows[part], owners[0], values[0], counts[0], overall)
-    pair = np.concatenate(owners) * len(overall) + np.concatenate(values)
-    found, of = np.unique(pair, return_inverse=True)
-    count = np.bincount(of, weights=np.concatenate(counts)).astype(np.int64)
-    owner, value = np.divmod(found, len(overall))
+    pair, count = np.concatenate(pairs), np.concatenate(counts)
+    if len(sets) > 1:
+        order = np.argsort(pair, kind="stable")  # merges what is ascending already
+        pair, count = pair[order], count[order]
+        first = np.flatnonzero(np.concatenate([[True], pair[1:] != pair[:-1]]))
+        pair, count = pair[first], np.add.reduceat(count, first)
+    owner, value = np.divmod(pair, len(overall))
     return Distributions(rows[part], owner, value, count, overall)

@@ -41,12 +41,17 @@ def recursive(found: Distributions, l: int = 2) -> NDArray[np.float64]:  # noqa:
     """
     if l < 1:
         raise InputError(f"l= must be at least 1, not {l!r}")
-    order = np.lexsort((-found.count, found.owner))
-    count = found.count[order]
-    place = np.arange(len(count)) - found.start[found.owner]
-    rest = np.add.reduceat(np.where(place >= l - 1, count, 0), found.start)
+    largest = np.maximum.reduceat(found.count, found.start)
+    rest = found.total - largest if l == 2 else _from(found, l)
     with np.errstate(divide="ignore"):
-        return count[found.start] / rest
+        return largest / rest
+
+
+def _from(found: Distributions, l: int) -> NDArray[np.int64]:  # noqa: E741
+    """Records with the l-th most frequent value of each class, or a rarer one, ``(b,)``."""
+    order = np.lexsort((-found.count, found.owner))
+    place = np.arange(len(order)) - found.start[found.owner]
+    return np.add.reduceat(np.where(place >= l - 1, found.count[order], 0), found.start)
 
 
 def largest_share(found: Distributions) -> NDArray[np.float64]:
