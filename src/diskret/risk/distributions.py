@@ -115,13 +115,11 @@ def by_record(
     number = (np.cumsum(counted > 0) - 1).astype(np.int32)[values]
     overall = counted[counted > 0]
     cells = classes([found.of.astype(np.int32), number], [len(found.count), len(overall)])
-    made: NDArray[np.float64] | None = None
-    for part in _parts(found.codes, sizes, cells, overall, missing == "wildcard"):
-        figures = measure(part)
-        if made is None:
-            made = np.empty((len(figures), len(found.count)))
-        made[:, part.rows] = figures
-    return np.empty((0, keys.n)) if made is None else made[:, found.of]
+    parts = _parts(found.codes, sizes, cells, overall, missing == "wildcard")
+    judged = [(part.rows, measure(part)) for part in parts]
+    figures = np.concatenate([figures for _, figures in judged], axis=1)
+    order = np.argsort(np.concatenate([rows for rows, _ in judged]))
+    return figures[:, order[found.of]]
 
 
 def _classes(
