@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -18,6 +18,11 @@ from diskret.io.columns import column
 from diskret.risk import Keys
 from diskret.workflow.microdata.history import Step
 from diskret.workflow.microdata.roles import Roles, roles
+
+if TYPE_CHECKING:
+    from diskret.risk import Missing
+    from diskret.risk.suda import Scores
+    from diskret.workflow.microdata.suda import Suda
 
 
 class Microdata:
@@ -191,6 +196,21 @@ class Microdata:
     # ── risk ────────────────────────────────────────────────────────────────────────
 
     # ── uniques ─────────────────────────────────────────────────────────────────────
+
+    def suda(
+        self,
+        max_size: int | None = None,
+        scores: Scores = "original",
+        dis_fraction: float = 0.01,
+        missing: Missing = "wildcard",
+    ) -> Suda:
+        """Find the special uniques: records that are alone in small sets of keys.
+
+        See [`suda`][diskret.workflow.microdata.suda.suda] for the parameters.
+        """
+        from diskret.workflow.microdata.suda import suda
+
+        return suda(self, max_size, scores, dis_fraction, missing)
 
     # ── anonymity ───────────────────────────────────────────────────────────────────
 
