@@ -22,6 +22,7 @@ from diskret.workflow.microdata.roles import Roles, roles
 if TYPE_CHECKING:
     from diskret.risk import Missing
     from diskret.risk.suda import Scores
+    from diskret.workflow.microdata.risky_combinations import RiskyCombinations
     from diskret.workflow.microdata.suda import Suda
 
 
@@ -211,6 +212,23 @@ class Microdata:
         from diskret.workflow.microdata.suda import suda
 
         return suda(self, max_size, scores, dis_fraction, missing)
+
+    def risky_combinations(
+        self,
+        size: int = 3,
+        threshold: float = 1,
+        weighted: bool = False,
+        levels: Mapping[str, int] | None = None,
+        missing: Missing = "wildcard",
+    ) -> RiskyCombinations:
+        """Count the rare cells in every combination of a few keys, and who stands in them.
+
+        See [`risky_combinations`][diskret.workflow.microdata.risky_combinations.risky_combinations]
+        for the parameters.
+        """
+        from diskret.workflow.microdata.risky_combinations import risky_combinations
+
+        return risky_combinations(self, size, threshold, weighted, levels, missing)
 
     # ── anonymity ───────────────────────────────────────────────────────────────────
 
