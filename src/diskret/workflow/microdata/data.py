@@ -22,6 +22,7 @@ from diskret.workflow.microdata.roles import Roles, roles
 if TYPE_CHECKING:
     from diskret.risk import Missing
     from diskret.risk.suda import Scores
+    from diskret.workflow.microdata.population_uniques import PopulationUniques
     from diskret.workflow.microdata.risky_combinations import RiskyCombinations
     from diskret.workflow.microdata.suda import Suda
 
@@ -229,6 +230,18 @@ class Microdata:
         from diskret.workflow.microdata.risky_combinations import risky_combinations
 
         return risky_combinations(self, size, threshold, weighted, levels, missing)
+
+    def population_uniques(
+        self, model: str | Sequence[Sequence[str]] = "auto", fraction: float | None = None
+    ) -> PopulationUniques:
+        """Estimate how many records that are alone in the sample are alone in the population.
+
+        See [`population_uniques`][diskret.workflow.microdata.population_uniques.population_uniques]
+        for the parameters.
+        """
+        from diskret.workflow.microdata.population_uniques import population_uniques
+
+        return population_uniques(self, model, fraction)
 
     # ── anonymity ───────────────────────────────────────────────────────────────────
 
