@@ -112,7 +112,10 @@ def minimal_uniques(
     from diskret.risk._kernels import minimal_uniques as search
 
     found = keys.classes
-    order = np.argsort(keys.sizes, kind="stable")  # keys that split most come first in the search
+    # a key that splits most comes first in the search (last in the order), but one with missing
+    # values late, where few are left for them to agree with
+    gaps = np.count_nonzero(found.codes < 0, axis=0)
+    order = np.lexsort((np.array(keys.sizes), -gaps if missing == "wildcard" else 0 * gaps))
     codes = np.ascontiguousarray(found.codes.T[order])
     if missing == "category":
         codes = codes + np.int32(1)
