@@ -28,6 +28,11 @@ if TYPE_CHECKING:
     from diskret.hierarchy import Hierarchy
     from diskret.workflow.microdata.anonymity import Anonymity
     from diskret.workflow.microdata.risk import MicrodataRisk
+    from diskret.risk import Missing
+    from diskret.risk.suda import Scores
+    from diskret.workflow.microdata.population_uniques import PopulationUniques
+    from diskret.workflow.microdata.risky_combinations import RiskyCombinations
+    from diskret.workflow.microdata.suda import Suda
 
 
 class Microdata:
@@ -253,6 +258,50 @@ class Microdata:
         return risk(self, missing, alpha, compat, population, count, keys)
 
     # ── uniques ─────────────────────────────────────────────────────────────────────
+
+    def suda(
+        self,
+        max_size: int | None = None,
+        scores: Scores = "original",
+        dis_fraction: float = 0.01,
+        missing: Missing = "wildcard",
+    ) -> Suda:
+        """Find the special uniques: records that are alone in small sets of keys.
+
+        See [`suda`][diskret.workflow.microdata.suda.suda] for the parameters.
+        """
+        from diskret.workflow.microdata.suda import suda
+
+        return suda(self, max_size, scores, dis_fraction, missing)
+
+    def risky_combinations(
+        self,
+        size: int = 3,
+        threshold: float = 1,
+        weighted: bool = False,
+        levels: Mapping[str, int] | None = None,
+        missing: Missing = "wildcard",
+    ) -> RiskyCombinations:
+        """Count the rare cells in every combination of a few keys, and who stands in them.
+
+        See [`risky_combinations`][diskret.workflow.microdata.risky_combinations.risky_combinations]
+        for the parameters.
+        """
+        from diskret.workflow.microdata.risky_combinations import risky_combinations
+
+        return risky_combinations(self, size, threshold, weighted, levels, missing)
+
+    def population_uniques(
+        self, model: str | Sequence[Sequence[str]] = "auto", fraction: float | None = None
+    ) -> PopulationUniques:
+        """Estimate how many records that are alone in the sample are alone in the population.
+
+        See [`population_uniques`][diskret.workflow.microdata.population_uniques.population_uniques]
+        for the parameters.
+        """
+        from diskret.workflow.microdata.population_uniques import population_uniques
+
+        return population_uniques(self, model, fraction)
 
     # ── anonymity ───────────────────────────────────────────────────────────────────
 

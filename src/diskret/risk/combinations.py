@@ -1,0 +1,174 @@
+"""Rare combinations of a few keys, and who shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diskret.errors import InputError
+from diskret.io.names import some
+from diskret.risk.frequencies import Missing, frequencies
+from diskret.risk.keys import Keys
+
+
+@dataclass(frozen=True, eq=False)
+class RareCombinations:
+    """How many cells of each combination of keys are rare, and who stands in one.
+
+    Parameters
+    ----------
+    keys
+        The c combinations, as names of keys.
+    cells
+        Number of cells in which somebody stands, ``(c,)``, int64.
+    rare
+        Number of those whose count is at most the threshold, ``(c,)``, int64.
+    records
+        Number of records that stand in them, ``(c,)``, int64.
+    times
+        For each record in how many combinations it stands in a rare cell, ``(n,)``, int64.
+    smallest
+        Number of keys of the smallest of them, 0 if there is none, ``(n,)``, int64.
+    """
+
+    keys: tuple[tuple[str, ...], ...]
+    cells: NDArray[np.int64]
+    rare: NDArray[np.int64]
+    records: NDArray[np.int64]
+    times: NDArray[np.int64]
+    smallest: NDArray[np.int64]
+
+
+def combinations_up_to(names: Sequence[str], size: int) -> list[tuple[str, ...]]:
+    """Every combination of 1, 2, …, `size` keys.
+
+    Raises
+    ------
+    InputError
+        The size is below 1.
+    """
+    if size < 1:
+        raise InputError(f"size= must be a number of keys from 1, not {size!r}")
+    return [
+        chosen
+        for number in range(1, min(size, len(names)) + 1)
+        for chosen in combinations(names, number)
+    ]
+
+
+def combinations_of_levels(
+    names: Sequence[str], levels: Mapping[str, int]
+) -> list[tuple[str, ...]]:
+    """Combinations of one key of each level of identification.
+
+    What is more identifying is identifying, too: a key of level 1 may also stand for level 2 or
+    3. So with three levels a combination has three keys: one of level 1, one of level 1 or 2, and
+    one of level 1, 2 or 3 (Willenborg and de Waal 2001, "Elements of statistical disclosure
+    control", on the rules of Statistics Netherlands).
+
+    Raises
+    ------
+    InputError
+        A name is no key, a level is no whole number from 1, or no combination has all levels.
+
+    Examples
+    --------
+    >>> combinations_of_levels(["town", "job", "sex"], {"town": 1, "job": 1, "sex": 2})
+    [('town', 'job'), ('town', 'sex'), ('job', 'sex')]
+    """
+    unknown = [name for name in levels if name not in names]
+    if unknown:
+        raise InputError(
+            f"levels= names {some('column', unknown)}, which is no key; the keys are "
+            f"{', '.join(map(repr, names))}"
+        )
+    wrong = [level for level in levels.values() if not isinstance(level, int) or level < 1]
+    if wrong:
+        raise InputError(
+            f"levels= must be whole numbers from 1 (most identifying), not {wrong[0]!r}"
+        )
+    most = max(levels.values(), default=0)
+    made = [
+        chosen
+        for chosen in combinations([name for name in names if name in levels], max(most, 1))
+        if all(
+            level <= place
+            for place, level in enumerate(sorted(levels[name] for name in chosen), start=1)
+        )
+    ]
+    if not made:
+        raise InputError(
+            f"no combination of keys has one of each level 1 to {most}; levels= gives the most "
+            "identifying keys level 1, and the next ones level 2 without leaving one out"
+        )
+    return made
+
+
+def rare_combinations(
+    keys: Keys,
+    chosen: Sequence[tuple[str, ...]],
+    threshold: float = 1,
+    weights: NDArray[np.float64] | None = None,
+    missing: Missing = "wildcard",
+) -> RareCombinations:
+    """Count the cells whose count is at most `threshold`, in each combination of keys.
+
+    Parameters
+    ----------
+    keys
+        The keys.
+    chosen
+        Combinations of their names, smaller ones first.
+    threshold
+        Largest count of a rare cell, above 0.
+    weights
+        Sampling weights, ``(n,)``: counts are estimates for the population; None: records.
+    missing
+        Whether a record whose value is missing counts in every cell that the missing value
+        would allow (``"wildcard"``), in none (``"conservative"``), or in a cell of its own
+        (``"category"``). But for the last, a record stands in no cell of a combination where
+        one of its own values is missing.
+
+    Raises
+    ------
+    InputError
+        The threshold is not above 0.
+    """
+    if not threshold > 0:
+        raise InputError(f"threshold= must be a count above 0, not {threshold!r}")
+    found = keys.classes
+    total = found.count.astype(float) if weights is None else found.total(weights)
+    each = Keys(  # one record for each class
+        tuple(
+            replace(column, codes=found.codes[:, j].copy()) for j, column in enumerate(keys.columns)
+        )
+    )
+    times = np.zeros(len(total), dtype=np.int64)
+    smallest = np.zeros(len(total), dtype=np.int64)
+    figures = np.zeros((3, len(chosen)), dtype=np.int64)
+    for c, names in enumerate(chosen):
+        part = each.select(names)
+        cells = part.classes
+        count = frequencies(part, total, missing).population
+        there = np.ones(len(count), dtype=bool)
+        if missing != "category":
+            there = cells.codes.min(axis=1)[cells.of] >= 0
+        rare = there & (count <= threshold)
+        times += rare
+        smallest[rare & (smallest == 0)] = len(names)
+        figures[:, c] = (
+            _distinct(cells.of[there]),
+            _distinct(cells.of[rare]),
+            found.count[rare].sum(),
+        )
+    return RareCombinations(
+        tuple(chosen), figures[0], figures[1], figures[2], times[found.of], smallest[found.of]
+    )
+
+
+def _distinct(numbers: NDArray[np.intp]) -> int:
+    return int(np.count_nonzero(np.bincount(numbers)))
