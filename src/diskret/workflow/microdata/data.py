@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -18,6 +18,9 @@ from diskret.io.columns import column
 from diskret.risk import Keys
 from diskret.workflow.microdata.history import Step
 from diskret.workflow.microdata.roles import Roles, roles
+
+if TYPE_CHECKING:
+    from diskret.workflow.microdata.pram import Transitions
 
 
 class Microdata:
@@ -199,6 +202,66 @@ class Microdata:
     # ── suppression ─────────────────────────────────────────────────────────────────
 
     # ── randomisation ───────────────────────────────────────────────────────────────
+
+    def pram(
+        self,
+        variables: str | Iterable[str | Sequence[str]],
+        *,
+        seed: int,
+        matrix: Any = None,
+        stay: float = 0.8,
+        invariant: bool = True,
+        exact: bool = False,
+        forbidden: Iterable[Sequence[Any]] | None = None,
+        band: int | None = None,
+        strata: str | Iterable[str] | None = None,
+    ) -> Microdata:
+        """Change values of categorical variables at random, with known probabilities.
+
+        See [`pram`][diskret.workflow.microdata.pram.pram] for the parameters.
+        """
+        from diskret.workflow.microdata.pram import pram
+
+        return pram(
+            self,
+            variables,
+            seed=seed,
+            matrix=matrix,
+            stay=stay,
+            invariant=invariant,
+            exact=exact,
+            forbidden=forbidden,
+            band=band,
+            strata=strata,
+        )
+
+    def transitions(
+        self,
+        variable: str | Sequence[str],
+        *,
+        matrix: Any = None,
+        stay: float = 0.8,
+        invariant: bool = True,
+        forbidden: Iterable[Sequence[Any]] | None = None,
+        band: int | None = None,
+        strata: str | Iterable[str] | None = None,
+    ) -> Transitions:
+        """The matrices that `pram` would use, and how credible published values would be.
+
+        See [`transitions`][diskret.workflow.microdata.pram.transitions] for the parameters.
+        """
+        from diskret.workflow.microdata.pram import transitions
+
+        return transitions(
+            self,
+            variable,
+            matrix=matrix,
+            stay=stay,
+            invariant=invariant,
+            forbidden=forbidden,
+            band=band,
+            strata=strata,
+        )
 
     # ── release ─────────────────────────────────────────────────────────────────────
 
