@@ -210,6 +210,8 @@ def pram(
         raise InputError("exact=True keeps frequencies, so it needs invariant=True")
     if not isinstance(seed, int) or seed < 0:  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InputError(f"seed= is a whole number from 0, not {seed!r}")
+    matrix = None if matrix is None else TransitionMatrix.given(matrix)
+    forbidden = None if forbidden is None else [list(pair) for pair in forbidden]
     earlier = sum(step.verb == "pram" for step in md.history)
     columns: dict[str, pa.ChunkedArray] = {}
     found: dict[str, Any] = {"changed": {}, "expected": {}, "categories": {}}
@@ -236,11 +238,11 @@ def pram(
         {
             "variables": [names[0] if len(names) == 1 else list(names) for names in parts],
             "seed": seed,
-            "matrix": None if matrix is None else TransitionMatrix.given(matrix).plain(),
+            "matrix": None if matrix is None else matrix.plain(),
             "stay": stay,
             "invariant": invariant,
             "exact": exact,
-            "forbidden": None if forbidden is None else [list(pair) for pair in forbidden],
+            "forbidden": forbidden,
             "band": band,
             "strata": None if strata is None else list(divided),
         },
