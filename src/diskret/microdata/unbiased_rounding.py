@@ -77,31 +77,40 @@ class _Circles:
     def close_all(self, rng: np.random.Generator) -> None:
         """Walk and turn circles until no fraction is left; the way to a circle is kept."""
         way: list[tuple[int, int]] = []  # cells; their row and column change in turn
-        nodes: list[tuple[int, int]] = []  # (0, row) or (1, column) between cells
+        nodes: list[tuple[int, int]] = []  # (0, row) or (1, column) before, between, behind them
+        place: dict[tuple[int, int], int] = {}
         while self.lines[0]:
             if not nodes:
-                nodes = [(0, next(iter(self.lines[0])))]
-            side, line = nodes[-1]
-            before = way[-1] if way else None
-            cell = next(
-                (
-                    made
-                    for other in self.lines[side].get(line, ())
-                    if (made := (line, other) if side == 0 else (other, line)) != before
-                ),
-                None,
-            )
+                nodes.append((0, next(iter(self.lines[0]))))
+                place[nodes[0]] = 0
+            cell = self._next(nodes[-1], way[-1] if way else None)
             if cell is None:  # a margin that is whole but for rounding errors: nothing to move
-                self._end(nodes, way)
+                del place[nodes.pop()]
+                if way:
+                    self._whole(way.pop())
                 continue
-            node = (1 - side, cell[1 - side])
             way.append(cell)
-            if node in nodes:
-                start = nodes.index(node)
-                self._turn(way[start:], rng)
-                del nodes[start + 1 :], way[start:]
-            else:
+            side = nodes[-1][0]
+            node = (1 - side, cell[1 - side])
+            start = place.setdefault(node, len(nodes))
+            if start == len(nodes):
                 nodes.append(node)
+                continue
+            self._turn(way[start:], rng)
+            for left in nodes[start + 1 :]:
+                del place[left]
+            del nodes[start + 1 :], way[start:]
+
+    def _next(
+        self, node: tuple[int, int], before: tuple[int, int] | None
+    ) -> tuple[int, int] | None:
+        """Another fraction of the row or column, if there is one."""
+        side, line = node
+        for other in self.lines[side].get(line, ()):
+            cell = (line, other) if side == 0 else (other, line)
+            if cell != before:
+                return cell
+        return None
 
     def _turn(self, circle: list[tuple[int, int]], rng: np.random.Generator) -> None:
         """Raise the cells of a circle and lower those between, or the other way round."""
@@ -130,9 +139,3 @@ class _Circles:
             del line[cell[1 - side]]
             if not line:
                 del self.lines[side][cell[side]]
-
-    def _end(self, nodes: list[tuple[int, int]], way: list[tuple[int, int]]) -> None:
-        """Leave a line whose only fraction is the one the way came along."""
-        nodes.pop()
-        if way:
-            self._whole(way.pop())
