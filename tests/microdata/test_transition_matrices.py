@@ -210,6 +210,7 @@ def rows(*transitions):
         (lambda: TransitionMatrix("abc", np.eye(2)), r"3 categories, but .* shape \(2, 2\)"),
         (lambda: TransitionMatrix.staying("ab", 1.2), "stay= is a probability"),
         (lambda: TransitionMatrix.staying("ab", 0.5, band=0), "band="),
+        (lambda: TransitionMatrix.staying(range(3001), 0.5), "9,006,001 probabilities; recode"),
         (lambda: TransitionMatrix.staying("ab", 0.5, forbidden=[("a", "z")]), "value 'z'"),
         (lambda: TransitionMatrix.staying("ab", 0.5, forbidden=["ab"]), "lists pairs"),
         (lambda: TransitionMatrix.staying("ab", 0.5).balanced([1]), "2 categories"),

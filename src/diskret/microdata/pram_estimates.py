@@ -48,8 +48,8 @@ class PramEstimate:
         Unbiased estimate, of the same shape; may be negative.
     variance
         Estimated variance of `estimate`, from randomisation alone, of the same shape. It
-        supposes that records changed independently of each other; where a margin was kept
-        exactly they did not, and the variance is an approximation.
+        supposes that records changed independently of each other. Where a margin was kept
+        exactly they did not, and tables with other variables vary less than it says.
     squares
         The table of the randomised records with squared weights, of the same shape.
     condition

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 #: So far a row may be from a sum of 1.
 _NEAR = 1e-9
+#: Matrices that are made have at most so many rows.
+_MOST_CATEGORIES = 3_000
 #: Two values that do not become each other.
 Forbidden = Iterable[Sequence[Any]]
 
@@ -306,6 +308,12 @@ def admissible(
 ) -> NDArray[np.bool_]:
     """Which other category each may become, ``(L, L)``; symmetric, the diagonal is False."""
     size = len(categories)
+    if size > _MOST_CATEGORIES:
+        raise InputError(
+            f"there are {size:,} categories, so the matrix would have {size**2:,} probabilities; "
+            f"recode the variable first, or change fewer variables together (up to "
+            f"{_MOST_CATEGORIES:,} categories)"
+        )
     others = ~np.eye(size, dtype=bool)
     if band is not None:
         if band < 1:

@@ -143,9 +143,9 @@ def pram(
     md
         The microdata.
     variables
-        Variables, one after another; a tuple of names changes these together, so that no
-        combination appears that does not occur. Missing values stay missing; where one of
-        several is missing, the others stay, too.
+        Names of variables, which change one by one; a tuple of names in the list is a group that
+        changes together, so that no combination appears that does not occur. Missing values stay
+        missing; where one of a group is missing, the others stay, too.
     seed
         Of the draws; secret like a key: who knows it, the matrix and the order of the records
         can undo what was done. Same seed, same file in the same order: same result. Each
