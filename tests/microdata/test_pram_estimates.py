@@ -66,9 +66,10 @@ def test_means_and_intervals_of_simulated_files_cover_the_truth():
     true = np.array([700, 250, 50])
     matrix = TransitionMatrix.staying("abc", 0.8).balanced(true)
     draws = 2_000
-    published = sum(
+    moved = [
         rng.multinomial(t, p, size=draws) for t, p in zip(true, matrix.probabilities, strict=True)
-    )
+    ]
+    published = np.sum(moved, axis=0)
     found = [matrix.estimate(one) for one in published]
     estimates = np.array([one.estimate for one in found])
     errors = np.array([one.standard_error for one in found])

@@ -117,7 +117,7 @@ def drawn(
         moved = rounded_with_margins(stratum.counts[:, None] * likely, exact)
         found = np.empty(len(at), dtype=np.intp)
         targets = np.tile(np.arange(len(likely)), len(likely))
-        found[np.argsort(number)] = np.repeat(targets, moved.ravel())
+        found[np.argsort(number, kind="stable")] = np.repeat(targets, moved.ravel())
     if len(found) == len(present):
         return found
     whole = np.full(len(present), -1, dtype=np.intp)

@@ -31,6 +31,9 @@ _MOST_COVARIANCES = 5_000
 _ROUNDS = 10_000
 _STILL = 1e-9
 
+#: Variable, or several that changed together → matrix.
+Matrices = Mapping[str, Any] | Mapping[tuple[str, ...], Any] | Mapping[str | tuple[str, ...], Any]
+
 
 @dataclass(frozen=True, eq=False)
 class PramEstimate:
@@ -146,7 +149,7 @@ class PramEstimate:
 
 def pram_estimate(
     frame: Any,
-    matrices: Mapping[str | tuple[str, ...], Any],
+    matrices: Matrices,
     *,
     weight: str | None = None,
 ) -> PramEstimate:

@@ -17,6 +17,7 @@ from diskret.errors import InputError
 from diskret.io import FrameKind, from_arrow
 from diskret.io.names import some
 from diskret.microdata import transition_frames
+from diskret.microdata.admissible import Forbidden, admissible, category
 
 if TYPE_CHECKING:
     from diskret.microdata.pram_estimates import PramEstimate
@@ -24,10 +25,6 @@ if TYPE_CHECKING:
 
 #: So far a row may be from a sum of 1.
 _NEAR = 1e-9
-#: Matrices that are made have at most so many rows.
-_MOST_CATEGORIES = 3_000
-#: Two values that do not become each other.
-Forbidden = Iterable[Sequence[Any]]
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -66,7 +63,7 @@ class TransitionMatrix:
     probabilities: NDArray[np.float64]
 
     def __init__(self, categories: Iterable[Any], probabilities: ArrayLike) -> None:
-        object.__setattr__(self, "categories", tuple(_value(one) for one in categories))
+        object.__setattr__(self, "categories", tuple(category(one) for one in categories))
         object.__setattr__(self, "probabilities", np.array(probabilities, dtype=np.float64))
         _check(self.categories, self.probabilities)
 
@@ -112,7 +109,7 @@ class TransitionMatrix:
         >>> ages.probabilities.round(2).tolist()
         [[0.8, 0.2, 0.0], [0.1, 0.8, 0.1], [0.0, 0.2, 0.8]]
         """
-        named = tuple(_value(one) for one in categories)
+        named = tuple(category(one) for one in categories)
         return spread(named, stay, admissible(named, band, forbidden))
 
     @classmethod
@@ -152,7 +149,7 @@ class TransitionMatrix:
         """
         from diskret.microdata.transition_programme import least_change
 
-        named = tuple(_value(one) for one in categories)
+        named = tuple(category(one) for one in categories)
         counts = _frequencies(frequencies, named)
         others = admissible(named, band, forbidden)
         return cls(named, least_change(named, counts, most, others, cost))
@@ -303,30 +300,6 @@ class TransitionMatrix:
         return cls.from_frame(matrix)
 
 
-def admissible(
-    categories: tuple[Hashable, ...], band: int | None, forbidden: Forbidden
-) -> NDArray[np.bool_]:
-    """Which other category each may become, ``(L, L)``; symmetric, the diagonal is False."""
-    size = len(categories)
-    if size > _MOST_CATEGORIES:
-        raise InputError(
-            f"there are {size:,} categories, so the matrix would have {size**2:,} probabilities; "
-            f"recode the variable first, or change fewer variables together (up to "
-            f"{_MOST_CATEGORIES:,} categories)"
-        )
-    others = ~np.eye(size, dtype=bool)
-    if band is not None:
-        if band < 1:
-            raise InputError(f"band= is the number of places a value may move, from 1, not {band}")
-        places = np.arange(size)
-        others &= np.abs(places[:, None] - places) <= band
-    at = {value: place for place, value in enumerate(categories)}
-    for pair in forbidden:
-        first, second = _pair(pair, at)
-        others[first, second] = others[second, first] = False
-    return others
-
-
 def spread(
     categories: tuple[Hashable, ...], stay: float, others: NDArray[np.bool_]
 ) -> TransitionMatrix:
@@ -350,26 +323,6 @@ def from_flow(flow: NDArray[np.float64], counts: NDArray[np.float64]) -> NDArray
     made /= np.maximum(made.sum(axis=1, keepdims=True), 1.0)  # above 1 by the last digit
     np.fill_diagonal(made, np.maximum(1 - made.sum(axis=1), 0.0))
     return made
-
-
-def _pair(pair: Sequence[Any], at: Mapping[Hashable, int]) -> tuple[int, int]:
-    if isinstance(pair, str) or len(pair) != 2:
-        raise InputError(f"forbidden= lists pairs of values, [[a, b], …], not {pair!r}")
-    values = [_value(one) for one in pair]
-    unknown = [value for value in values if value not in at]
-    if unknown:
-        raise InputError(
-            f"forbidden= names {some('value', unknown)}, which does not occur; the values are "
-            f"{_listed(list(at))}"
-        )
-    return at[values[0]], at[values[1]]
-
-
-def _value(value: Any) -> Hashable:
-    """A category as it is compared: of several variables a tuple, numbers as Python has them."""
-    if isinstance(value, list | tuple):
-        return tuple(_value(one) for one in value)  # pyright: ignore[reportUnknownVariableType]
-    return value.item() if isinstance(value, np.generic) else value
 
 
 def _frequencies(given: ArrayLike, categories: tuple[Hashable, ...]) -> NDArray[np.float64]:
@@ -413,8 +366,3 @@ def _check(categories: tuple[Hashable, ...], probabilities: NDArray[np.float64])
             f"{categories[first]!r}: {sums[first]:.12g}); divide rounded probabilities by the "
             "sum of their row"
         )
-
-
-def _listed(values: Sequence[Any]) -> str:
-    more = f", … ({len(values)} in all)" if len(values) > 8 else ""
-    return ", ".join(map(repr, values[:8])) + more

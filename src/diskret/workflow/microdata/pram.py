@@ -17,9 +17,10 @@ from diskret.errors import InputError
 from diskret.io import Coded, FrameKind, from_arrow
 from diskret.io.names import some
 from diskret.microdata import TransitionMatrix, TransitionRisk
+from diskret.microdata.admissible import Forbidden, admissible
 from diskret.microdata.pram import Design, decoded, drawn, stratified
 from diskret.microdata.pram_estimates import combined
-from diskret.microdata.transitions import Forbidden, admissible, spread
+from diskret.microdata.transitions import spread
 from diskret.workflow.microdata.history import Step, given
 
 if TYPE_CHECKING:
