@@ -15,6 +15,7 @@ from diskret.utility.deviations import (
 )
 from diskret.utility.groups import Groups, by_group, size_class
 from diskret.utility.ranks import Ranks, ranks
+from diskret.utility.records import RecordComparison, TableLoss, compare_records
 
 __all__ = [
     "Additivity",
@@ -26,10 +27,13 @@ __all__ = [
     "Hellinger",
     "Hidden",
     "Ranks",
+    "RecordComparison",
+    "TableLoss",
     "Zeros",
     "between_variance",
     "by_group",
     "compare",
+    "compare_records",
     "cramers_v",
     "deviation_table",
     "deviations",

@@ -64,6 +64,17 @@ WORDS: dict[str, dict[str, str]] = {
         "absolute deviation": "absolute deviation",
         "mean": "mean",
         "largest": "largest",
+        "records": "{records} records.",
+        "changed values": (
+            "{variable}: {changed} values changed ({changed_share} %), {suppressed} suppressed "
+            "({suppressed_share} %)."
+        ),
+        "unchanged values": "{variable}: no value changed.",
+        "moved": (
+            "Tables of up to {size} variables: {tables}. The sum of all deviations of their cells "
+            "is {distance}; on average {moved} % of the records are in another cell, at most "
+            "{largest} % ({worst}). Hellinger distance of shares {hellinger} on average."
+        ),
     },
     "de": {
         "cells": "{cells} Felder, Summen und leere eingeschlossen.",
@@ -130,6 +141,18 @@ WORDS: dict[str, dict[str, str]] = {
         "absolute deviation": "absolute Abweichung",
         "mean": "mittlere",
         "largest": "größte",
+        "records": "{records} Datensätze.",
+        "changed values": (
+            "{variable}: {changed} Werte geändert ({changed_share} %), {suppressed} gesperrt "
+            "({suppressed_share} %)."
+        ),
+        "unchanged values": "{variable}: kein Wert geändert.",
+        "moved": (
+            "Tabellen mit bis zu {size} Merkmalen: {tables}. Die Summe aller Abweichungen ihrer "
+            "Felder ist {distance}; im Mittel liegen {moved} % der Datensätze in einem anderen "
+            "Feld, höchstens {largest} % ({worst}). Hellinger-Abstand der Anteile im Mittel "
+            "{hellinger}."
+        ),
     },
 }
 

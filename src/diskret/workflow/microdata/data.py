@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from diskret.workflow.microdata.population_uniques import PopulationUniques
     from diskret.workflow.microdata.risky_combinations import RiskyCombinations
     from diskret.workflow.microdata.suda import Suda
+    from diskret.workflow.microdata.pram import Transitions
 
 
 class Microdata:
@@ -337,6 +338,65 @@ class Microdata:
     # ── numeric risk ────────────────────────────────────────────────────────────────
 
     # ── utility ─────────────────────────────────────────────────────────────────────
+    def pram(
+        self,
+        variables: str | Iterable[str | Sequence[str]],
+        *,
+        seed: int,
+        matrix: Any = None,
+        stay: float = 0.8,
+        invariant: bool = True,
+        exact: bool = False,
+        forbidden: Iterable[Sequence[Any]] | None = None,
+        band: int | None = None,
+        strata: str | Iterable[str] | None = None,
+    ) -> Microdata:
+        """Change values of categorical variables at random, with known probabilities.
+
+        See [`pram`][diskret.workflow.microdata.pram.pram] for the parameters.
+        """
+        from diskret.workflow.microdata.pram import pram
+
+        return pram(
+            self,
+            variables,
+            seed=seed,
+            matrix=matrix,
+            stay=stay,
+            invariant=invariant,
+            exact=exact,
+            forbidden=forbidden,
+            band=band,
+            strata=strata,
+        )
+
+    def transitions(
+        self,
+        variable: str | Sequence[str],
+        *,
+        matrix: Any = None,
+        stay: float = 0.8,
+        invariant: bool = True,
+        forbidden: Iterable[Sequence[Any]] | None = None,
+        band: int | None = None,
+        strata: str | Iterable[str] | None = None,
+    ) -> Transitions:
+        """The matrices that `pram` would use, and how credible published values would be.
+
+        See [`transitions`][diskret.workflow.microdata.pram.transitions] for the parameters.
+        """
+        from diskret.workflow.microdata.pram import transitions
+
+        return transitions(
+            self,
+            variable,
+            matrix=matrix,
+            stay=stay,
+            invariant=invariant,
+            forbidden=forbidden,
+            band=band,
+            strata=strata,
+        )
 
     # ── release ─────────────────────────────────────────────────────────────────────
 

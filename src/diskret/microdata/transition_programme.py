@@ -1,0 +1,124 @@
+"""The transition matrix that changes least, as a linear programme solved by HiGHS."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from diskret.errors import InputError
+from diskret.io.names import some
+from diskret.microdata.transitions import from_flow
+
+
+def least_change(
+    categories: Sequence[Hashable],
+    counts: NDArray[np.float64],
+    most: float | Sequence[float],
+    others: NDArray[np.bool_],
+    cost: ArrayLike | None = None,
+) -> NDArray[np.float64]:
+    """Probabilities that keep frequencies, and values credible at most so much, at least cost.
+
+    Parameters
+    ----------
+    categories
+        For messages.
+    counts
+        True frequencies t, ``(L,)``.
+    most
+        Largest P(true = k | published = k), one or ``(L,)``.
+    others
+        Which category each may become, symmetric, ``(L, L)``.
+    cost
+        Of a change, symmetric, ``(L, L)``; None: 1.
+
+    Notes
+    -----
+    Because t R = t, the posterior of k is R_kk. Let x_kl = t_k r_kl be what goes from k to l.
+    With costs and admissible transitions that are symmetric, x and its transpose are equally
+    good and so is their mean: it is enough to look for a symmetric x, a number for each pair.
+    Then t R = t holds by itself, and what is left is
+
+        min Σ c_kl (x_kl + x_lk)  with  (1 − most_k) t_k ≤ Σ_l x_kl ≤ t_k.
+    """
+    size = len(categories)
+    bound = np.broadcast_to(np.asarray(most, dtype=np.float64), (size,))
+    if not ((bound >= 0) & (bound <= 1)).all():
+        raise InputError(f"most= are probabilities, from 0 to 1, not {most!r}")
+    price = np.ones((size, size)) if cost is None else np.asarray(cost, dtype=np.float64)
+    if price.shape != (size, size) or not np.array_equal(price, price.T) or (price < 0).any():
+        raise InputError(
+            f"cost= is a symmetric matrix of numbers from 0, of shape ({size}, {size})"
+        )
+    there = counts > 0
+    first, second = np.nonzero(np.triu(others & there & there[:, None]))
+    share = counts / max(float(counts.sum()), 1.0)  # numbers near 1 suit the solver
+    needed = (1 - bound) * share
+    flow = np.zeros((size, size))
+    if needed.any():
+        found = _solved(size, first, second, price[first, second], needed, share)
+        if found is None:
+            raise _impossible(categories, needed, share, others)
+        flow[first, second] = flow[second, first] = found
+    return from_flow(flow, share)
+
+
+def _solved(
+    size: int,
+    first: NDArray[np.intp],
+    second: NDArray[np.intp],
+    price: NDArray[np.float64],
+    least: NDArray[np.float64],
+    largest: NDArray[np.float64],
+) -> NDArray[np.float64] | None:
+    """What goes between each pair, or None if there is no way."""
+    import highspy
+
+    pairs = len(first)
+    if not pairs:
+        return None
+    program = highspy.HighsLp()
+    program.num_col_, program.num_row_ = pairs, size
+    program.col_cost_ = price
+    program.col_lower_ = np.zeros(pairs)
+    program.col_upper_ = np.minimum(largest[first], largest[second])
+    program.row_lower_, program.row_upper_ = least, largest
+    matrix = program.a_matrix_
+    matrix.format_ = highspy.MatrixFormat.kColwise
+    matrix.num_col_, matrix.num_row_ = pairs, size
+    matrix.start_ = np.arange(0, 2 * pairs + 1, 2)
+    matrix.index_ = np.stack([first, second], axis=1).ravel()
+    matrix.value_ = np.ones(2 * pairs)
+    solver = highspy.Highs()
+    solver.setOptionValue("output_flag", False)
+    solver.setOptionValue("threads", 1)
+    solver.passModel(program)
+    solver.run()
+    if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+        return None
+    return np.maximum(np.array(solver.getSolution().col_value), 0.0)
+
+
+def _impossible(
+    categories: Sequence[Hashable],
+    needed: NDArray[np.float64],
+    share: NDArray[np.float64],
+    others: NDArray[np.bool_],
+) -> InputError:
+    """Why nothing fits: a category that has too little to exchange with, if there is one."""
+    short = np.flatnonzero(needed > others @ share)
+    why = "the categories that may become each other are too few"
+    if len(short):
+        named = [categories[at] for at in short.tolist()]
+        first = int(short[0])
+        why = (
+            f"{100 * needed[first]:.3g} % of all records would have to leave "
+            f"{some('category', named)}, and those it may be exchanged with hold "
+            f"{100 * (others[first] @ share):.3g} %"
+        )
+    return InputError(
+        f"no matrix keeps the frequencies and makes values as little credible as most= says: {why};"
+        " allow more transitions, or give frequent categories a larger most="
+    )

@@ -1,0 +1,40 @@
+"""Fractions become whole numbers: margins stay, and on average nothing changes."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from diskret import DiskretError
+from diskret.microdata.transitions import TransitionMatrix
+from diskret.microdata.unbiased_rounding import rounded_with_margins
+
+
+@given(
+    st.lists(st.integers(0, 300), min_size=1, max_size=9),
+    st.floats(0, 1),
+    st.integers(0, 2**32),
+    st.booleans(),
+)
+def test_margins_stay_and_cells_move_to_a_neighbour(counts, stay, seed, two_step):
+    plain = TransitionMatrix.staying(range(len(counts)), stay)
+    matrix = plain.two_step(counts) if two_step else plain.balanced(counts)
+    table = np.array(counts)[:, None] * matrix.probabilities
+    made = rounded_with_margins(table, np.random.default_rng(seed))
+    assert made.sum(axis=0).tolist() == counts and made.sum(axis=1).tolist() == counts
+    assert (np.abs(made - table) < 1 + 1e-5).all()
+    assert (made[table == 0] == 0).all() and (made >= 0).all()
+
+
+def test_the_mean_of_many_draws_is_the_table():
+    table = np.array([[1.3, 0.5, 1.2], [0.2, 1.0, 0.8], [0.5, 0.5, 1.0]])
+    rng = np.random.default_rng(7)
+    draws = 4_000
+    mean = sum(rounded_with_margins(table, rng) for _ in range(draws)) / draws
+    error = np.sqrt(table % 1 * (1 - table % 1) / draws)
+    assert (np.abs(mean - table) <= 4 * error).all()
+
+
+def test_margins_that_are_not_whole_are_refused():
+    with pytest.raises(DiskretError, match="row 1 of the table to round is 0.7"):
+        rounded_with_margins(np.array([[0.3, 0.4], [0.7, 0.6]]), np.random.default_rng(1))
