@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Self
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -15,9 +15,19 @@ from numpy.typing import NDArray
 from diskret.errors import InputError
 from diskret.io import Coded, FrameKind, coded, returned, to_arrow
 from diskret.io.columns import column
+from diskret.progress import Progress, silent
 from diskret.risk import Keys
 from diskret.workflow.microdata.history import Step
 from diskret.workflow.microdata.roles import Roles, roles
+
+if TYPE_CHECKING:
+    from diskret.microdata.dates import Period
+    from diskret.microdata.generalise import Criterion
+    from diskret.microdata.lattice import Node
+    from diskret.microdata.loss import Metric
+    from diskret.microdata.numbers import Method
+    from diskret.workflow.microdata.generalise import Levels
+    from diskret.workflow.microdata.trees import Tree
 
 
 class Microdata:
@@ -195,6 +205,112 @@ class Microdata:
     # ── anonymity ───────────────────────────────────────────────────────────────────
 
     # ── recoding ────────────────────────────────────────────────────────────────────
+
+    def recode(
+        self,
+        variable: str,
+        *,
+        groups: Mapping[Any, Any] | None = None,
+        missing: str | None = None,
+        breaks: Sequence[float] | None = None,
+        method: Method | None = None,
+        classes: int | None = None,
+        labels: Sequence[str] | None = None,
+        right: bool = False,
+        hierarchy: Tree | None = None,
+        level: int | None = None,
+        top: float | str | Sequence[float | str] | None = None,
+        bottom: float | str | Sequence[float | str] | None = None,
+        width: float | None = None,
+        period: Period | None = None,
+        at: str | None = None,
+    ) -> Microdata:
+        """Make one variable coarser: groups, classes, levels of a tree, ends, rounding, dates.
+
+        See [`recode`][diskret.workflow.microdata.recode.recode].
+        """
+        from diskret.workflow.microdata.recode import recode
+
+        return recode(
+            self,
+            variable,
+            groups=groups,
+            missing=missing,
+            breaks=breaks,
+            method=method,
+            classes=classes,
+            labels=labels,
+            right=right,
+            hierarchy=hierarchy,
+            level=level,
+            top=top,
+            bottom=bottom,
+            width=width,
+            period=period,
+            at=at,
+        )
+
+    def generalise(
+        self,
+        hierarchies: Mapping[str, Levels],
+        k: int = 3,
+        *,
+        keys: Sequence[str] | None = None,
+        suppression: float = 0.0,
+        metric: Metric | Callable[[Node, NDArray[np.bool_]], float] = "entropy",
+        diversity: int | None = None,
+        criterion: Criterion | None = None,
+        monotone: bool = False,
+        progress: Progress = silent,
+    ) -> Microdata:
+        """Show the keys on the levels of their hierarchies that lose least and make them safe.
+
+        See [`generalise`][diskret.workflow.microdata.generalise.generalise].
+        """
+        from diskret.workflow.microdata.generalise import generalise
+
+        return generalise(
+            self,
+            hierarchies,
+            k,
+            keys=keys,
+            suppression=suppression,
+            metric=metric,
+            diversity=diversity,
+            criterion=criterion,
+            monotone=monotone,
+            progress=progress,
+        )
+
+    def drop(self, columns: str | Iterable[str]) -> Microdata:
+        """Leave columns out, whatever their roles.
+
+        See [`drop`][diskret.workflow.microdata.recode.drop].
+        """
+        from diskret.workflow.microdata.recode import drop
+
+        return drop(self, columns)
+
+    def remove_identifiers(self) -> Microdata:
+        """Leave all direct identifiers out.
+
+        See [`remove_identifiers`][diskret.workflow.microdata.recode.remove_identifiers].
+        """
+        from diskret.workflow.microdata.recode import remove_identifiers
+
+        return remove_identifiers(self)
+
+    def without(self, columns: Iterable[str], step: Step) -> Self:
+        """The microdata when some columns are gone, and one more step in their history."""
+        gone = set(columns)
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        made.table = self.table.drop_columns(sorted(gone))
+        made.roles = self.roles.without(gone)
+        made._coded = {name: kept for name, kept in self._coded.items() if name not in gone}
+        made.history = (*self.history, step)
+        made.changed = self.changed - gone
+        return made
 
     # ── suppression ─────────────────────────────────────────────────────────────────
 
