@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
+from diskret.risk.agreement import agreeing
 from diskret.risk.keys import Keys
 
 #: What a missing value of a key stands for.
@@ -58,6 +59,42 @@ def frequencies(
     ------
     InputError
         An option is unknown.
+
+    Examples
+    --------
+    >>> from diskret.io import coded
+    >>> import pyarrow as pa
+    >>> sex = coded(pa.chunked_array([["m", "m", "f", None]]), "sex")
+    >>> frequencies(Keys((sex,))).sample.tolist()
+    [3.0, 3.0, 2.0, 4.0]
+    >>> frequencies(Keys((sex,)), missing="conservative").sample.tolist()
+    [2.0, 2.0, 1.0, 1.0]
+    """
+    check_missing(missing, alpha)
+    found = keys.classes
+    count = found.count.astype(float)
+    weight = count if weights is None else found.total(weights)
+    gaps = found.codes.min(axis=1) < 0
+    if missing == "category" or not gaps.any():
+        return Frequencies(count[found.of], weight[found.of])
+    if missing == "conservative":
+        alpha = 0.0
+    whole, through = agreeing(found.codes, found.codes, keys.sizes, np.stack([count, weight]))
+    sample, population = (whole + alpha * through)[:, found.of]
+    # a record with a gap agrees with itself without needing it
+    itself = (1 - alpha) * gaps[found.of]
+    return Frequencies(
+        sample + itself, population + (itself if weights is None else itself * weights)
+    )
+
+
+def check_missing(missing: str, alpha: float) -> None:
+    """Refuse what no missing value can stand for.
+
+    Raises
+    ------
+    InputError
+        An option is unknown.
     """
     if missing not in ("wildcard", "category", "conservative"):
         raise InputError(
@@ -65,6 +102,3 @@ def frequencies(
         )
     if not 0 <= alpha <= 1:
         raise InputError(f"alpha= must lie between 0 and 1, not {alpha!r}")
-    found = keys.classes
-    weight = found.count.astype(float) if weights is None else found.total(weights)
-    return Frequencies(found.count[found.of].astype(float), weight[found.of])

@@ -16,7 +16,7 @@ from diskret.errors import InputError
 from diskret.io import Coded, FrameKind, coded, returned, to_arrow
 from diskret.io.columns import column
 from diskret.progress import Progress, silent
-from diskret.risk import Keys
+from diskret.risk import Compat, Keys, Missing
 from diskret.workflow.microdata.history import Step
 from diskret.workflow.microdata.roles import Roles, roles
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from diskret.microdata.loss import Metric
     from diskret.microdata.numbers import Method
     from diskret.workflow.microdata.generalise import Levels
+    from diskret.workflow.microdata.risk import MicrodataRisk
     from diskret.workflow.microdata.trees import Tree
 
 
@@ -200,6 +201,23 @@ class Microdata:
 
     # ── risk ────────────────────────────────────────────────────────────────────────
 
+    def risk(
+        self,
+        missing: Missing = "wildcard",
+        alpha: float = 1.0,
+        compat: Compat | None = None,
+        population: Any = None,
+        count: str | None = None,
+        keys: Sequence[str] | None = None,
+    ) -> MicrodataRisk:
+        """How likely each record is recognised by its keys.
+
+        See [`risk`][diskret.workflow.microdata.risk.risk].
+        """
+        from diskret.workflow.microdata.risk import risk
+
+        return risk(self, missing, alpha, compat, population, count, keys)
+
     # ── uniques ─────────────────────────────────────────────────────────────────────
 
     # ── anonymity ───────────────────────────────────────────────────────────────────
@@ -280,6 +298,25 @@ class Microdata:
             criterion=criterion,
             monotone=monotone,
             progress=progress,
+        )
+
+    def recode_candidates(
+        self,
+        hierarchies: Mapping[str, Tree] | None = None,
+        k: int = 3,
+        *,
+        keys: Sequence[str] | None = None,
+        missing: Missing = "wildcard",
+        progress: Progress = silent,
+    ) -> Any:
+        """Try small recodings of the keys, and show what each does to risk and to information.
+
+        See [`recode_candidates`][diskret.workflow.microdata.recode_candidates.recode_candidates].
+        """
+        from diskret.workflow.microdata.recode_candidates import recode_candidates
+
+        return recode_candidates(
+            self, hierarchies, k, keys=keys, missing=missing, progress=progress
         )
 
     def drop(self, columns: str | Iterable[str]) -> Microdata:
