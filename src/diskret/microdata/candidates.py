@@ -127,29 +127,30 @@ def outcome(
     candidate
         The recoding; None: as it is.
     """
-    found = keys.classes
-    columns = [
-        replace(column, codes=np.ascontiguousarray(codes))
-        for column, codes in zip(keys.columns, found.codes.T, strict=True)
-    ]
+    if missing == "conservative":  # records that are alike do not match where a value is missing
+        columns, count, total = list(keys.columns), np.ones(keys.n, dtype=np.int64), weights
+    else:
+        found = keys.classes
+        count, total = found.count, None if weights is None else found.total(weights)
+        columns = [
+            replace(column, codes=np.ascontiguousarray(codes))
+            for column, codes in zip(keys.columns, found.codes.T, strict=True)
+        ]
     lost, entropy = 0, 0.0
     if candidate is not None:
         axis = keys.names.index(candidate.variable)
         old = columns[axis].codes
         new = np.append(candidate.new, np.int32(-1))[old]
         columns[axis] = replace(columns[axis], codes=new)
-        lost, entropy = _lost(candidate.new, old, found.count)
+        lost, entropy = _lost(candidate.new, old, count)
     here = Keys(tuple(columns))
-    sample = frequencies(here, found.count.astype(np.float64), missing).population
-    if weights is None:
-        population = sample
-    else:
-        population = frequencies(here, found.total(weights), missing).population
+    sample = frequencies(here, count.astype(np.float64), missing).population
+    population = sample if total is None else frequencies(here, total, missing).population
     risk = individual_risk(sample, population)
     return Outcome(
-        int(found.count[sample < k].sum()),
-        int(found.count[sample == 1].sum()),
-        float(risk @ found.count),
+        int(count[sample < k].sum()),
+        int(count[sample == 1].sum()),
+        float(risk @ count),
         lost,
         entropy,
     )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
-from math import floor, inf, isinf, log10
+from math import ceil, floor, inf, isinf, log10
 from typing import Any, Literal
 
 import numpy as np
@@ -84,9 +84,8 @@ def classed(
     if len(edges) < 2 or not bool(np.all(np.diff(edges) > 0)):
         raise InputError(f"breaks= must be two or more ascending numbers, not {breaks!r}")
     found = numbers(values, name)
-    given = found[~np.isnan(found)]
     if labels is None:
-        labels = interval_labels(edges.tolist(), right, bool(np.all(given == np.rint(given))))
+        labels = class_labels(values, name, breaks, right)
     if len(labels) != len(edges) - 1 or len(set(labels)) < len(labels):
         raise InputError(
             f"labels= must be {len(edges) - 1} different names, one for each class between "
@@ -103,6 +102,18 @@ def classed(
         )
     names = pa.array(labels, pa.string())
     return pa.chunked_array([names.take(pa.array(at, mask=np.isnan(found)))])
+
+
+def class_labels(
+    values: pa.ChunkedArray, name: str, breaks: Sequence[float], right: bool = False
+) -> list[str]:
+    """What classes are called if nothing else is said: "20-29" if all values are whole numbers."""
+    return interval_labels(breaks, right, _whole(numbers(values, name)))
+
+
+def _whole(found: NDArray[np.float64]) -> bool:
+    given = found[~np.isnan(found)]
+    return bool(np.all(given == np.rint(given)))
 
 
 def chosen_breaks(
@@ -151,25 +162,36 @@ def chosen_breaks(
                 "place on a logarithmic scale; use 'equal_width' or 'equal_number', or breaks="
             )
         inner = given[0] * (given[-1] / given[0]) ** shares
+        neat = [_neat(b, b) for b in inner.tolist()]
     elif method == "equal_width":
         inner = given[0] + (given[-1] - given[0]) * shares
+        neat = [_neat(b, float(given[-1] - given[0])) for b in inner.tolist()]
     else:
-        inner = given[np.minimum(np.rint(shares * len(given)).astype(int), len(given) - 1)]
-        inner = inner[inner > given[0]]
-    if right and method == "equal_number":
-        inner = given[np.searchsorted(given, inner) - 1]
-    if bool(np.all(given == np.rint(given))):
-        inner = np.floor(inner) if right else np.ceil(inner - 1e-9)
-    neat = sorted({_neat(b, given[-1] - given[0], method) for b in inner.tolist()})
-    return [-inf, *neat, inf]
+        high = given[np.minimum(np.rint(shares * len(given)).astype(int), len(given) - 1)]
+        high = high[high > given[0]]
+        low = given[np.searchsorted(given, high) - 1]
+        neat = [_between(a, b, right) for a, b in zip(low.tolist(), high.tolist(), strict=True)]
+    if _whole(given):
+        neat = [float(floor(b) if right else ceil(b)) for b in neat]
+    return [-inf, *sorted(set(neat)), inf]
 
 
-def _neat(number: float, spread: float, method: Method) -> float:
-    """A number with three digits that matter: of the spread, or of itself on a log scale."""
-    size = abs(number) if method == "equal_log" else spread
-    if number.is_integer() and size < 1e6:
-        return number
-    return float(round(number, 2 - floor(log10(size)))) if size else number
+def _neat(number: float, size: float) -> float:
+    """A number with three digits that matter, for something of a size."""
+    return float(round(number, 2 - floor(log10(size))))
+
+
+def _between(low: float, high: float, right: bool) -> float:
+    """The break with the fewest digits that has `low` below it and `high` above it."""
+    power = floor(log10(max(abs(low), abs(high))))
+    for digits in range(17):
+        step = power - digits
+        unit = Decimal(10) ** step
+        number = ceil(Decimal(low) / unit) if right else floor(Decimal(high) / unit)
+        found = float(number * unit)
+        if (low <= found < high) if right else (low < found <= high):
+            return found
+    return low if right else high
 
 
 # ── ends ────────────────────────────────────────────────────────────────────────────
@@ -276,7 +298,8 @@ def rounded(values: pa.ChunkedArray, name: str, width: float) -> pa.ChunkedArray
     Returns
     -------
     pyarrow.ChunkedArray
-        Of the type that came in; decimals where the width has some.
+        Of the type that came in; decimals where the width has some, and a larger type where the
+        largest value needs it.
 
     Raises
     ------
@@ -295,15 +318,16 @@ def rounded(values: pa.ChunkedArray, name: str, width: float) -> pa.ChunkedArray
     found = numbers(values, name)
     missing = pa.array(np.isnan(found))
     decimals = max(0, -int(Decimal(repr(float(width))).normalize().as_tuple().exponent))
-    made = np.round(np.floor(found / width + 0.5) * width, decimals)
-    made[np.isnan(made) | np.isinf(made)] = 0
-    result = pc.if_else(missing, None, pa.array(made))
+    made = np.round(np.floor(found / width + 0.5) * width, decimals) + 0.0  # no -0.0
+    result = pc.if_else(missing, None, pa.array(np.where(np.isnan(found), 0.0, made)))
     before = values.type
     if decimals == 0 and not pa.types.is_floating(before):
         result = result.cast(pa.int64())
-        result = result.cast(before) if not pa.types.is_decimal(before) else result
-    elif _is_text(before) or pa.types.is_floating(before):
-        result = result.cast(before, safe=False)
+    if not pa.types.is_integer(before) or decimals == 0:
+        try:
+            result = result.cast(before)
+        except pa.ArrowInvalid:  # 127 becomes 130, which has no place in eight bits
+            pass
     return pa.chunked_array([result])
 
 

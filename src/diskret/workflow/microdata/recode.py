@@ -19,6 +19,7 @@ from diskret.microdata.numbers import (
     End,
     Method,
     chosen_breaks,
+    class_labels,
     classed,
     ended,
     open_breaks,
@@ -84,8 +85,8 @@ def recode(
     method
         Breaks by the values themselves: ``"equal_width"``, ``"equal_log"`` (equal width on a
         logarithmic scale) or ``"equal_number"`` (of records). Both ends are open, so that neither
-        the smallest nor the largest value is told. The history keeps the breaks, so that new
-        records get the same classes.
+        the smallest nor the largest value is told. The history keeps breaks and labels,
+        so that new records get the same classes.
     classes
         How many of them.
     labels
@@ -169,7 +170,9 @@ def recode(
             found = {"method": method, "classes": classes}
             breaks = chosen_breaks(values, variable, cast(Method, method), classes or 0, right)
             arguments["method"] = arguments["classes"] = None
-        arguments["breaks"] = open_breaks(breaks or ())
+        if labels is None:  # new records may be no whole numbers: the labels are kept as well
+            labels = class_labels(values, variable, breaks or (), right)
+        arguments |= {"breaks": open_breaks(breaks or ()), "labels": list(labels)}
         made = classed(values, variable, breaks or (), labels, right)
     elif way == "hierarchy":
         if level is None:
