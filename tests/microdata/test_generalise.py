@@ -152,9 +152,9 @@ def test_losses_rise_with_the_levels_and_with_what_is_hidden(file, metric, data)
     finer, coarser = whole.node(tuple(low)), whole.node(tuple(high))
     none = np.zeros(len(coarser.count), dtype=bool)
     some = data.draw(st.lists(st.booleans(), min_size=len(none), max_size=len(none)))
-    bound = by.losses(finer, np.zeros(len(finer.count), dtype=bool))[0]
-    assert by.known[finer.levels] <= bound <= by.losses(coarser, none)[0]
-    assert by.losses(coarser, none)[0] <= by.losses(coarser, np.array(some))[1] <= 1 + 1e-12
+    bound = by.bound(coarser)
+    assert by.known[finer.levels] <= by.bound(finer) <= bound == by.loss(coarser, none)
+    assert bound <= by.loss(coarser, np.array(some)) <= 1 + 1e-12
 
 
 @given(files(), st.data())
@@ -187,6 +187,22 @@ def example(n=400, seed=1):
     return Keys(tuple(columns)), [
         tree_ladder(column, tree) for column, tree in zip(columns, trees, strict=True)
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("_LARGEST_NUMBER", 1), ("_KEPT", 1), ("_DENSE", 1000)]
+)
+def test_each_way_to_count_classes_gives_the_same(monkeypatch, name, value):
+    keys, ladders = example()
+    plain = Lattice(keys, ladders)
+    every = list(product(*map(range, plain.shape)))
+    expected = {levels: plain.node(levels) for levels in every}
+    monkeypatch.setattr(lattices, name, value)
+    other = Lattice(keys, ladders)
+    for levels in every:
+        node = other.node(levels)
+        assert node.count.tolist() == expected[levels].count.tolist()
+        assert [c.tolist() for c in node.codes] == [c.tolist() for c in expected[levels].codes]
 
 
 def test_few_combinations_are_examined():

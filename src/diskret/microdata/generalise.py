@@ -13,7 +13,7 @@ from diskret.errors import InputError, ProtectionError
 from diskret.io import Coded
 from diskret.microdata.ladder import Ladder
 from diskret.microdata.lattice import Lattice, Node
-from diskret.microdata.loss import Measure, Metric, measure
+from diskret.microdata.loss import Loss, Measure, Metric, measure
 from diskret.progress import Progress, silent
 from diskret.risk import Keys
 
@@ -53,7 +53,7 @@ def generalised(
     ladders: Sequence[Ladder],
     k: int,
     suppression: float = 0.0,
-    metric: Metric | Callable[[Node, NDArray[np.bool_]], float] = "entropy",
+    metric: Metric | Loss = "entropy",
     criterion: Criterion | None = None,
     monotone: bool = False,
     progress: Progress = silent,
@@ -223,10 +223,9 @@ class _Search:
         elif self.monotone:
             upper = self.state[above]
             upper[upper == _UNKNOWN] = _SAFE
-        shown, loss = self.by.losses(node, hidden)
-        np.maximum(self.bound[above], shown, out=self.bound[above])
+        np.maximum(self.bound[above], self.by.bound(node), out=self.bound[above])
         if safe:
-            order = int(self.order[levels])
+            loss, order = float(self.by.loss(node, hidden)), int(self.order[levels])
             if self.best is None or (loss, order) < (self.best[2], self._best_order):
                 self.best, self._best_order = (node, hidden, loss), order
         self.state[levels] = _EXAMINED if safe else _UNSAFE

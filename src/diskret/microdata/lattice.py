@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from math import prod
 
 import numpy as np
@@ -17,7 +17,12 @@ from diskret.risk import Keys, classes
 #: Combinations of levels that can be searched.
 LARGEST = 5_000_000
 #: Nodes that are kept for later, and their classes as a multiple of those of the finest level.
-_KEPT, _ROOM = 256, 8
+_KEPT, _ROOM = 256, 2
+#: Up to so many possible combinations for each class a table of all is quicker than sorting.
+_DENSE = 8
+_LARGEST_NUMBER = 2**62
+
+_Codes = tuple[NDArray[np.int32], ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,16 +35,19 @@ class Node:
         What it belongs to.
     levels
         One for each key.
-    codes
-        For each key the code of each class on its level, -1 where missing, each ``(c,)``.
     count
         Number of records of each class, ``(c,)``, int64.
     """
 
     lattice: Lattice
     levels: tuple[int, ...]
-    codes: tuple[NDArray[np.int32], ...]
     count: NDArray[np.int64]
+    _codes: Callable[[], _Codes]
+
+    @cached_property
+    def codes(self) -> _Codes:
+        """For each key the code of each class on its level, -1 where missing, each ``(c,)``."""
+        return self._codes()
 
     @cached_property
     def merged(self) -> NDArray[np.intp]:
@@ -49,8 +57,7 @@ class Node:
             ladder.codes[level][codes]
             for ladder, level, codes in zip(ladders, self.levels, base.codes, strict=True)
         ]
-        sizes = [ladder.sizes[g] for ladder, g in zip(ladders, self.levels, strict=True)]
-        return classes(columns, sizes).of
+        return classes(columns, self.lattice.sizes(self.levels)).of
 
     @property
     def of(self) -> NDArray[np.intp]:
@@ -91,33 +98,96 @@ class Lattice:
         """Number of levels of each key."""
         return tuple(ladder.height + 1 for ladder in self.ladders)
 
+    def sizes(self, levels: Sequence[int]) -> list[int]:
+        """Number of codes of each key on some levels."""
+        return [ladder.sizes[g] for ladder, g in zip(self.ladders, levels, strict=True)]
+
     @cached_property
     def base(self) -> Node:
         """All keys as they are."""
         found = self.keys.classes
-        codes = tuple(np.ascontiguousarray(column) for column in found.codes.T)
-        return Node(self, (0,) * len(codes), codes, found.count)
+        codes = _columns(found.codes)
+        return Node(self, (0,) * len(codes), found.count, lambda: codes)
 
     def node(self, levels: tuple[int, ...]) -> Node:
         """The classes on some levels, put together from those of a finer node that is kept."""
+        source = self._source(levels)
+        if source.levels == levels:
+            return source
+        sizes = self.sizes(levels)
+        widths = [size + 1 for size in sizes]  # 0 stands for missing
+        if prod(widths) > _LARGEST_NUMBER:
+            found = classes(
+                [
+                    up[codes]
+                    for up, codes in zip(self._up(source, levels), source.codes, strict=True)
+                ],
+                sizes,
+            )
+            count = np.bincount(found.of, weights=source.count, minlength=len(found.count))
+            made = Node(self, levels, count.astype(np.int64), lambda: _columns(found.codes))
+        else:
+            number = np.zeros(len(source.count), dtype=np.int64)
+            stride = prod(widths)
+            for up, width, codes in zip(
+                self._up(source, levels), widths, source.codes, strict=True
+            ):
+                stride //= width
+                number += ((up.astype(np.int64) + 1) * stride)[codes]
+            numbers, count = _counted(number, source.count, prod(widths))
+            made = Node(self, levels, count, partial(_decoded, numbers, widths))
+        self._keep(made, source)
+        return made
+
+    def _source(self, levels: tuple[int, ...]) -> Node:
+        """The kept node with the fewest classes that none of the levels lies below."""
         finer = (
             n for n in self._kept if all(a <= b for a, b in zip(n.levels, levels, strict=True))
         )
         source = min(finer, key=lambda node: len(node.count), default=self.base)
-        if source.levels == levels:
-            return source
-        columns = [
-            codes if low == high else ladder.between(low, high)[codes]
-            for ladder, codes, low, high in zip(
-                self.ladders, source.codes, source.levels, levels, strict=True
-            )
+        if source in self._kept:  # those that help stay longest
+            self._kept.remove(source)
+            self._kept.append(source)
+        return source
+
+    def _up(self, source: Node, levels: Sequence[int]) -> list[NDArray[np.int32]]:
+        """For each key the codes on some levels of the codes of a finer node."""
+        return [
+            ladder.between(low, high)
+            for ladder, low, high in zip(self.ladders, source.levels, levels, strict=True)
         ]
-        sizes = [ladder.sizes[g] for ladder, g in zip(self.ladders, levels, strict=True)]
-        found = classes(columns, sizes)
-        count = np.bincount(found.of, weights=source.count, minlength=len(found.count))
-        codes = tuple(np.ascontiguousarray(column) for column in found.codes.T)
-        made = Node(self, levels, codes, count.astype(np.int64))
-        room = _ROOM * len(self.base.count) - sum(len(node.count) for node in self._kept)
-        if len(self._kept) < _KEPT and len(made.count) < room:
-            self._kept.append(made)
-        return made
+
+    def _keep(self, made: Node, source: Node) -> None:
+        """Keep a node that saves work, and let go those that did not help for longest."""
+        room = _ROOM * len(self.base.count)
+        if 2 * len(made.count) > min(len(source.count), room):
+            return
+        self._kept.append(made)
+        total = sum(len(node.count) for node in self._kept)
+        while total > room or len(self._kept) > _KEPT:
+            total -= len(self._kept.pop(0).count)
+
+
+def _columns(codes: NDArray[np.int32]) -> _Codes:
+    return tuple(np.ascontiguousarray(column) for column in codes.T)
+
+
+def _counted(
+    number: NDArray[np.int64], count: NDArray[np.int64], span: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Distinct numbers in [0, span), ascending, and the records of each."""
+    if span <= _DENSE * len(number) + 2**16:
+        total = np.bincount(number, weights=count)
+        numbers = np.flatnonzero(total).astype(np.int64)
+        return numbers, total[numbers].astype(np.int64)
+    numbers, of = np.unique(number, return_inverse=True)
+    return numbers, np.bincount(of, weights=count).astype(np.int64)
+
+
+def _decoded(numbers: NDArray[np.int64], widths: Sequence[int]) -> _Codes:
+    """The codes that numbers were made of, -1 where missing."""
+    columns: list[NDArray[np.int32]] = []
+    for width in reversed(widths):
+        numbers, rest = np.divmod(numbers, width)
+        columns.append((rest - 1).astype(np.int32))
+    return tuple(columns[::-1])

@@ -14,8 +14,8 @@ from diskret.microdata.lattice import Lattice, Node
 
 #: Measures of loss by name, see `measure`.
 Metric = Literal["entropy", "precision", "height", "discernibility", "class_size"]
-#: Of a node and its hidden classes: the loss if nothing were hidden, and the loss.
-_Losses = Callable[[Node, NDArray[np.bool_]], tuple[float, float]]
+#: Of a node and its hidden classes: the loss.
+Loss = Callable[[Node, NDArray[np.bool_]], float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,17 +30,18 @@ class Measure:
     known
         A lower bound of the loss of every combination of levels that is known beforehand, in the
         shape of the lattice.
-    losses
-        Of a node and a mask of its hidden classes: the loss if nothing were hidden, and the loss.
+    bound
+        Of a node: the loss if nothing were hidden, or less if that is not known.
+    loss
+        Of a node and a mask of its hidden classes.
     """
 
     known: NDArray[np.float64]
-    losses: _Losses
+    bound: Callable[[Node], float]
+    loss: Loss
 
 
-def measure(
-    lattice: Lattice, metric: Metric | Callable[[Node, NDArray[np.bool_]], float]
-) -> Measure:
+def measure(lattice: Lattice, metric: Metric | Loss) -> Measure:
     """A measure by its name.
 
     Parameters
@@ -63,16 +64,15 @@ def measure(
         There is no such measure.
     """
     if callable(metric):
-        unknown = np.full(lattice.shape, -np.inf)
-        return Measure(unknown, lambda node, hidden: (-np.inf, float(metric(node, hidden))))
+        return Measure(np.full(lattice.shape, -np.inf), lambda node: -np.inf, metric)
     if metric == "entropy":
         return _separable(lattice, *_entropy(lattice))
     if metric in ("precision", "height"):
         return _separable(lattice, *_climbed(lattice, weighted=metric == "precision"))
     if metric == "discernibility":
-        return Measure(np.zeros(lattice.shape), _discernibility)
+        return Measure(np.zeros(lattice.shape), _discernibility, _discernibility)
     if metric == "class_size":
-        return Measure(np.zeros(lattice.shape), _class_size)
+        return Measure(np.zeros(lattice.shape), _class_size, _class_size)
     raise InputError(
         "metric= must be 'entropy', 'precision', 'height', 'discernibility', 'class_size' or a "
         f"function, not {metric!r}"
@@ -92,16 +92,18 @@ def _separable(lattice: Lattice, tables: _Tables, everything: float) -> Measure:
         known = known + lost.reshape([-1 if i == axis else 1 for i in range(known.ndim)])
     known /= everything or 1.0
 
-    def losses(node: Node, hidden: NDArray[np.bool_]) -> tuple[float, float]:
-        shown = float(known[node.levels])
+    def bound(node: Node) -> float:
+        return float(known[node.levels])
+
+    def loss(node: Node, hidden: NDArray[np.bool_]) -> float:
         if not hidden.any():
-            return shown, shown
+            return bound(node)
         left = np.zeros(int(hidden.sum()))
         for levels, level, codes in zip(tables, node.levels, node.codes, strict=True):
             left += levels[level][1][codes[hidden]]
-        return shown, shown + float(left @ node.count[hidden]) / (everything or 1.0)
+        return bound(node) + float(left @ node.count[hidden]) / (everything or 1.0)
 
-    return Measure(known, losses)
+    return Measure(known, bound, loss)
 
 
 def _entropy(lattice: Lattice) -> tuple[_Tables, float]:
@@ -145,13 +147,12 @@ def _climbed(lattice: Lattice, weighted: bool) -> tuple[_Tables, float]:
 # ── losses by the size of classes ───────────────────────────────────────────────────
 
 
-def _discernibility(node: Node, hidden: NDArray[np.bool_]) -> tuple[float, float]:
-    count = node.count.astype(np.float64)
-    n = node.lattice.keys.n
-    square = count * count
-    return float(square.sum()) / n**2, float(np.where(hidden, n * count, square).sum()) / n**2
+def _discernibility(node: Node, hidden: NDArray[np.bool_] | None = None) -> float:
+    n, count = node.lattice.keys.n, node.count.astype(np.float64)
+    alike = count if hidden is None else np.where(hidden, n, count)
+    return float(count @ alike) / n**2
 
 
-def _class_size(node: Node, hidden: NDArray[np.bool_]) -> tuple[float, float]:
-    shown = len(hidden) - int(hidden.sum())
-    return 1 / len(hidden), 1 / (shown + bool(shown < len(hidden)))
+def _class_size(node: Node, hidden: NDArray[np.bool_] | None = None) -> float:
+    number = 0 if hidden is None else int(hidden.sum())
+    return 1 / (len(node.count) - number + bool(number))

@@ -4,6 +4,7 @@ import json
 import math
 import tomllib
 from datetime import date
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -98,10 +99,10 @@ def test_a_step_can_be_written_into_a_job_file_and_done_again(way):
     json.dumps(step.found)
 
 
-def as_toml(arguments):
+def as_toml(arguments: dict[str, Any]) -> str:
     """Values as a job file holds them."""
 
-    def value(one):
+    def value(one: Any) -> str:
         if isinstance(one, dict):
             pairs = (f"{json.dumps(k, ensure_ascii=False)} = {value(v)}" for k, v in one.items())
             return "{" + ", ".join(pairs) + "}"

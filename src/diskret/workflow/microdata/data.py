@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -23,8 +23,7 @@ from diskret.workflow.microdata.roles import Roles, roles
 if TYPE_CHECKING:
     from diskret.microdata.dates import Period
     from diskret.microdata.generalise import Criterion
-    from diskret.microdata.lattice import Node
-    from diskret.microdata.loss import Metric
+    from diskret.microdata.loss import Loss, Metric
     from diskret.microdata.numbers import Method
     from diskret.workflow.microdata.generalise import Levels
     from diskret.workflow.microdata.risk import MicrodataRisk
@@ -275,7 +274,7 @@ class Microdata:
         *,
         keys: Sequence[str] | None = None,
         suppression: float = 0.0,
-        metric: Metric | Callable[[Node, NDArray[np.bool_]], float] = "entropy",
+        metric: Metric | Loss = "entropy",
         diversity: int | None = None,
         criterion: Criterion | None = None,
         monotone: bool = False,

@@ -5,13 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
@@ -20,8 +19,7 @@ from diskret.io.names import some
 from diskret.microdata.categories import texts
 from diskret.microdata.generalise import Criterion, Generalised, distinct_values, generalised
 from diskret.microdata.ladder import Ladder, breaks_ladder, tree_ladder
-from diskret.microdata.lattice import Node
-from diskret.microdata.loss import Metric
+from diskret.microdata.loss import Loss, Metric
 from diskret.progress import Progress, silent
 from diskret.workflow.microdata.history import Step, given
 from diskret.workflow.microdata.trees import Tree, tree, written
@@ -40,7 +38,7 @@ def generalise(
     *,
     keys: Sequence[str] | None = None,
     suppression: float = 0.0,
-    metric: Metric | Callable[[Node, NDArray[np.bool_]], float] = "entropy",
+    metric: Metric | Loss = "entropy",
     diversity: int | None = None,
     criterion: Criterion | None = None,
     monotone: bool = False,
