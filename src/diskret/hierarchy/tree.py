@@ -21,7 +21,8 @@ class Hierarchy:
     Use one of the constructors [`read`][diskret.Hierarchy.read],
     [`from_parents`][diskret.Hierarchy.from_parents],
     [`from_levels`][diskret.Hierarchy.from_levels],
-    [`from_prefix`][diskret.Hierarchy.from_prefix] or
+    [`from_prefix`][diskret.Hierarchy.from_prefix],
+    [`from_widths`][diskret.Hierarchy.from_widths] or
     [`flat`][diskret.Hierarchy.flat]; the fields are what the rest of the system
     computes with.
 
@@ -193,6 +194,43 @@ class Hierarchy:
         from diskret.hierarchy.prefix import from_prefix
 
         return from_prefix(codes, widths, total)
+
+    @classmethod
+    def from_widths(
+        cls,
+        values: Iterable[object],
+        widths: Sequence[int],
+        origin: int = 0,
+        total: str = "Total",
+    ) -> Hierarchy:
+        """Make a tree of whole numbers, such as ages, in classes of ever larger widths.
+
+        Parameters
+        ----------
+        values
+            Whole numbers, or text of them; duplicates are merged, the order does not matter.
+        widths
+            Widths of the classes, the narrowest first, each a multiple of the one before:
+            ``(5, 10, 20)``.
+        origin
+            Where a class of every width begins.
+        total
+            Code of the total; not used if one class of the largest width holds all values.
+
+        Raises
+        ------
+        HierarchyError
+            A value is no whole number, or a width no multiple of the one before.
+
+        Examples
+        --------
+        >>> age = Hierarchy.from_widths([31, 34, 48], (5, 10))
+        >>> age.codes, age.parent.tolist()
+        (('Total', '30-39', '30-34', '31', '34', '40-49', '45-49', '48'), [-1, 0, 1, 2, 2, 0, 5, 6])
+        """
+        from diskret.hierarchy.intervals import from_widths
+
+        return from_widths(values, widths, origin, total)
 
     @classmethod
     def read(

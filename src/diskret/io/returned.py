@@ -23,7 +23,7 @@ def returned(frame: Any, kind: FrameKind, table: pa.Table, changed: Collection[s
     kind
         Its kind.
     table
-        All columns as they are now, for kinds whose frames are made anew.
+        All columns as they are now; those of `frame` that it does not have are gone.
     changed
         Names of the columns that differ from `frame`, or are new in `table`.
 
@@ -31,8 +31,9 @@ def returned(frame: Any, kind: FrameKind, table: pa.Table, changed: Collection[s
     -------
     frame
         Columns that did not change are the caller's own. A whole-number or logical column of
-        pandas that has gaps now is a nullable one (``Int64``, ``boolean``); categories stay
-        categories, with new ones where values are new.
+        pandas that has gaps now is a nullable one (``Int64``, ``boolean``). Categories stay
+        categories, with new ones where values are new; pandas categories that lost all their
+        values are gone, those that never had any stay.
     """
     if kind == "pandas":
         return _pandas(frame, table, changed)
@@ -46,14 +47,14 @@ def returned(frame: Any, kind: FrameKind, table: pa.Table, changed: Collection[s
 def _pandas(frame: Any, table: pa.Table, changed: Collection[str]) -> Any:
     import pandas as pd
 
-    made = frame.copy(deep=False)
+    made = frame[[n for n in frame.columns if n in table.column_names]].copy(deep=False)
     for name in sorted(changed):
         values = table.column(name)
         before = frame[name].dtype if name in frame.columns else None
         series = values.to_pandas(types_mapper=_nullable(pd) if values.null_count else None)
         series = pd.Series(series.array, index=frame.index, name=name)
         if isinstance(before, pd.CategoricalDtype):
-            series = series.astype(_categories(pd, before, series))
+            series = series.astype(_categories(pd, frame[name], series))
         elif getattr(before, "kind", "") == "O":  # text, in whatever way pandas keeps it
             series = series.astype(before)
         made[name] = series
@@ -69,15 +70,18 @@ def _nullable(pd: Any) -> Any:
 
 
 def _categories(pd: Any, before: Any, series: Any) -> Any:
-    known = list(before.categories)
-    new = sorted(set(series.dropna().unique()) - set(known), key=str)
-    return pd.CategoricalDtype([*known, *new], ordered=before.ordered and not new)
+    now = set(series.dropna().unique())
+    gone = set(before.dropna().unique()) - now  # a list of values that are hidden would tell them
+    kept = [value for value in before.cat.categories if value not in gone]
+    new = sorted(now - set(kept), key=str)
+    return pd.CategoricalDtype([*kept, *new], ordered=before.cat.ordered and not new)
 
 
 def _polars(frame: Any, table: pa.Table, changed: Collection[str]) -> Any:
     import polars as pl
 
     made = frame.lazy().collect()
+    made = made.select([n for n in made.columns if n in table.column_names])
     for name in sorted(changed):
         series = pl.Series(name, pl.from_arrow(table.column(name)))
         before = made.schema.get(name)
@@ -91,14 +95,14 @@ def _polars(frame: Any, table: pa.Table, changed: Collection[str]) -> Any:
 
 
 def _arrow(frame: pa.Table, table: pa.Table, changed: Collection[str]) -> pa.Table:
-    made = frame
+    made = frame.select([n for n in frame.column_names if n in table.column_names])
     for name in sorted(changed):
         values = table.column(name)
-        at = frame.schema.get_field_index(name)
+        at = made.schema.get_field_index(name)
         if at < 0:
             made = made.append_column(name, values)
             continue
-        if pa.types.is_dictionary(frame.schema.field(at).type):
+        if pa.types.is_dictionary(made.schema.field(at).type):
             values = values.dictionary_encode()
         made = made.set_column(at, name, values)
     return made

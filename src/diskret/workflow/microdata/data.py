@@ -34,6 +34,13 @@ if TYPE_CHECKING:
     from diskret.workflow.microdata.risky_combinations import RiskyCombinations
     from diskret.workflow.microdata.suda import Suda
     from diskret.workflow.microdata.pram import Transitions
+    from diskret.microdata.dates import Period
+    from diskret.microdata.generalise import Criterion
+    from diskret.microdata.loss import Loss, Metric
+    from diskret.microdata.numbers import Method
+    from diskret.workflow.microdata.generalise import Levels
+    from diskret.workflow.microdata.risk import MicrodataRisk
+    from diskret.workflow.microdata.trees import Tree
 
 
 class Microdata:
@@ -324,6 +331,131 @@ class Microdata:
         return anonymity(self, missing, sensitive, ordered, trees, keys, l)
 
     # ── recoding ────────────────────────────────────────────────────────────────────
+
+    def recode(
+        self,
+        variable: str,
+        *,
+        groups: Mapping[Any, Any] | None = None,
+        missing: str | None = None,
+        breaks: Sequence[float] | None = None,
+        method: Method | None = None,
+        classes: int | None = None,
+        labels: Sequence[str] | None = None,
+        right: bool = False,
+        hierarchy: Tree | None = None,
+        level: int | None = None,
+        top: float | str | Sequence[float | str] | None = None,
+        bottom: float | str | Sequence[float | str] | None = None,
+        width: float | None = None,
+        period: Period | None = None,
+        at: str | None = None,
+    ) -> Microdata:
+        """Make one variable coarser: groups, classes, levels of a tree, ends, rounding, dates.
+
+        See [`recode`][diskret.workflow.microdata.recode.recode].
+        """
+        from diskret.workflow.microdata.recode import recode
+
+        return recode(
+            self,
+            variable,
+            groups=groups,
+            missing=missing,
+            breaks=breaks,
+            method=method,
+            classes=classes,
+            labels=labels,
+            right=right,
+            hierarchy=hierarchy,
+            level=level,
+            top=top,
+            bottom=bottom,
+            width=width,
+            period=period,
+            at=at,
+        )
+
+    def generalise(
+        self,
+        hierarchies: Mapping[str, Levels],
+        k: int = 3,
+        *,
+        keys: Sequence[str] | None = None,
+        suppression: float = 0.0,
+        metric: Metric | Loss = "entropy",
+        diversity: int | None = None,
+        criterion: Criterion | None = None,
+        monotone: bool = False,
+        progress: Progress = silent,
+    ) -> Microdata:
+        """Show the keys on the levels of their hierarchies that lose least and make them safe.
+
+        See [`generalise`][diskret.workflow.microdata.generalise.generalise].
+        """
+        from diskret.workflow.microdata.generalise import generalise
+
+        return generalise(
+            self,
+            hierarchies,
+            k,
+            keys=keys,
+            suppression=suppression,
+            metric=metric,
+            diversity=diversity,
+            criterion=criterion,
+            monotone=monotone,
+            progress=progress,
+        )
+
+    def recode_candidates(
+        self,
+        hierarchies: Mapping[str, Tree] | None = None,
+        k: int = 3,
+        *,
+        keys: Sequence[str] | None = None,
+        missing: Missing = "wildcard",
+        progress: Progress = silent,
+    ) -> Any:
+        """Try small recodings of the keys, and show what each does to risk and to information.
+
+        See [`recode_candidates`][diskret.workflow.microdata.recode_candidates.recode_candidates].
+        """
+        from diskret.workflow.microdata.recode_candidates import recode_candidates
+
+        return recode_candidates(
+            self, hierarchies, k, keys=keys, missing=missing, progress=progress
+        )
+
+    def drop(self, columns: str | Iterable[str]) -> Microdata:
+        """Leave columns out, whatever their roles.
+
+        See [`drop`][diskret.workflow.microdata.recode.drop].
+        """
+        from diskret.workflow.microdata.recode import drop
+
+        return drop(self, columns)
+
+    def remove_identifiers(self) -> Microdata:
+        """Leave all direct identifiers out.
+
+        See [`remove_identifiers`][diskret.workflow.microdata.recode.remove_identifiers].
+        """
+        from diskret.workflow.microdata.recode import remove_identifiers
+
+        return remove_identifiers(self)
+
+    def without(self, columns: Iterable[str], step: Step) -> Self:
+        """The microdata when some columns are gone, and one more step in their history."""
+        gone = set(columns)
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        made.table = self.table.drop_columns(sorted(gone))
+        made.roles = self.roles.without(gone)
+        made._coded = {name: kept for name, kept in self._coded.items() if name not in gone}
+        made.history = (*self.history, step)
+        made.changed = self.changed - gone
+        return made
 
     # ── suppression ─────────────────────────────────────────────────────────────────
 

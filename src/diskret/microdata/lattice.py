@@ -1,0 +1,193 @@
+"""All combinations of levels of several keys, and the classes that each makes of the records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diskret.errors import InputError
+from diskret.microdata.ladder import Ladder
+from diskret.risk import Keys, classes
+
+#: Combinations of levels that can be searched.
+LARGEST = 5_000_000
+#: Nodes that are kept for later, and their classes as a multiple of those of the finest level.
+_KEPT, _ROOM = 256, 2
+#: Up to so many possible combinations for each class a table of all is quicker than sorting.
+_DENSE = 8
+_LARGEST_NUMBER = 2**62
+
+_Codes = tuple[NDArray[np.int32], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """One combination of levels, and the classes of records that agree there in all keys.
+
+    Parameters
+    ----------
+    lattice
+        What it belongs to.
+    levels
+        One for each key.
+    count
+        Number of records of each class, ``(c,)``, int64.
+    """
+
+    lattice: Lattice
+    levels: tuple[int, ...]
+    count: NDArray[np.int64]
+    _codes: Callable[[], _Codes]
+
+    @cached_property
+    def codes(self) -> _Codes:
+        """For each key the code of each class on its level, -1 where missing, each ``(c,)``."""
+        return self._codes()
+
+    @cached_property
+    def merged(self) -> NDArray[np.intp]:
+        """For each class of the finest level the class it is part of here."""
+        base, ladders = self.lattice.base, self.lattice.ladders
+        columns = [
+            ladder.codes[level][codes]
+            for ladder, level, codes in zip(ladders, self.levels, base.codes, strict=True)
+        ]
+        return classes(columns, self.lattice.sizes(self.levels)).of
+
+    @property
+    def of(self) -> NDArray[np.intp]:
+        """For each record its class, ``(n,)``."""
+        return self.merged[self.lattice.keys.classes.of]
+
+
+@dataclass(frozen=True, eq=False)
+class Lattice:
+    """Keys, and the levels that each can be shown on.
+
+    Parameters
+    ----------
+    keys
+        The records.
+    ladders
+        The levels of each key, in the order of the keys.
+
+    Raises
+    ------
+    InputError
+        There are too many combinations of levels.
+    """
+
+    keys: Keys
+    ladders: Sequence[Ladder]
+    _kept: list[Node] = field(default_factory=list[Node])
+
+    def __post_init__(self) -> None:
+        if prod(self.shape) > LARGEST:
+            raise InputError(
+                f"the levels of the keys have {prod(self.shape):,} combinations, more than "
+                f"{LARGEST:,}; give fewer levels for some of them"
+            )
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Number of levels of each key."""
+        return tuple(ladder.height + 1 for ladder in self.ladders)
+
+    def sizes(self, levels: Sequence[int]) -> list[int]:
+        """Number of codes of each key on some levels."""
+        return [ladder.sizes[g] for ladder, g in zip(self.ladders, levels, strict=True)]
+
+    @cached_property
+    def base(self) -> Node:
+        """All keys as they are."""
+        found = self.keys.classes
+        codes = _columns(found.codes)
+        return Node(self, (0,) * len(codes), found.count, lambda: codes)
+
+    def node(self, levels: tuple[int, ...]) -> Node:
+        """The classes on some levels, put together from those of a finer node that is kept."""
+        source = self._source(levels)
+        if source.levels == levels:
+            return source
+        sizes = self.sizes(levels)
+        widths = [size + 1 for size in sizes]  # 0 stands for missing
+        if prod(widths) > _LARGEST_NUMBER:
+            found = classes(
+                [
+                    up[codes]
+                    for up, codes in zip(self._up(source, levels), source.codes, strict=True)
+                ],
+                sizes,
+            )
+            count = np.bincount(found.of, weights=source.count, minlength=len(found.count))
+            made = Node(self, levels, count.astype(np.int64), lambda: _columns(found.codes))
+        else:
+            number = np.zeros(len(source.count), dtype=np.int64)
+            stride = prod(widths)
+            for up, width, codes in zip(
+                self._up(source, levels), widths, source.codes, strict=True
+            ):
+                stride //= width
+                number += ((up.astype(np.int64) + 1) * stride)[codes]
+            numbers, count = _counted(number, source.count, prod(widths))
+            made = Node(self, levels, count, partial(_decoded, numbers, widths))
+        self._keep(made, source)
+        return made
+
+    def _source(self, levels: tuple[int, ...]) -> Node:
+        """The kept node with the fewest classes that none of the levels lies below."""
+        finer = (
+            n for n in self._kept if all(a <= b for a, b in zip(n.levels, levels, strict=True))
+        )
+        source = min(finer, key=lambda node: len(node.count), default=self.base)
+        if source in self._kept:  # those that help stay longest
+            self._kept.remove(source)
+            self._kept.append(source)
+        return source
+
+    def _up(self, source: Node, levels: Sequence[int]) -> list[NDArray[np.int32]]:
+        """For each key the codes on some levels of the codes of a finer node."""
+        return [
+            ladder.between(low, high)
+            for ladder, low, high in zip(self.ladders, source.levels, levels, strict=True)
+        ]
+
+    def _keep(self, made: Node, source: Node) -> None:
+        """Keep a node that saves work, and let go those that did not help for longest."""
+        room = _ROOM * len(self.base.count)
+        if 2 * len(made.count) > min(len(source.count), room):
+            return
+        self._kept.append(made)
+        total = sum(len(node.count) for node in self._kept)
+        while total > room or len(self._kept) > _KEPT:
+            total -= len(self._kept.pop(0).count)
+
+
+def _columns(codes: NDArray[np.int32]) -> _Codes:
+    return tuple(np.ascontiguousarray(column) for column in codes.T)
+
+
+def _counted(
+    number: NDArray[np.int64], count: NDArray[np.int64], span: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Distinct numbers in [0, span), ascending, and the records of each."""
+    if span <= _DENSE * len(number) + 2**16:
+        total = np.bincount(number, weights=count)
+        numbers = np.flatnonzero(total).astype(np.int64)
+        return numbers, total[numbers].astype(np.int64)
+    numbers, of = np.unique(number, return_inverse=True)
+    return numbers, np.bincount(of, weights=count).astype(np.int64)
+
+
+def _decoded(numbers: NDArray[np.int64], widths: Sequence[int]) -> _Codes:
+    """The codes that numbers were made of, -1 where missing."""
+    columns: list[NDArray[np.int32]] = []
+    for width in reversed(widths):
+        numbers, rest = np.divmod(numbers, width)
+        columns.append((rest - 1).astype(np.int32))
+    return tuple(columns[::-1])
