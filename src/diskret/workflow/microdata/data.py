@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Self
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -18,6 +19,12 @@ from diskret.io.columns import column
 from diskret.risk import Keys
 from diskret.workflow.microdata.history import Step
 from diskret.workflow.microdata.roles import Roles, roles
+
+if TYPE_CHECKING:
+    from diskret.attack.microdata.claims import Claim
+    from diskret.keys import SecretKeys
+    from diskret.workflow.microdata.checklist import Checklist
+    from diskret.workflow.microdata.result import MicrodataResult
 
 
 class Microdata:
@@ -201,6 +208,49 @@ class Microdata:
     # ── randomisation ───────────────────────────────────────────────────────────────
 
     # ── release ─────────────────────────────────────────────────────────────────────
+
+    def release(
+        self,
+        claim: Claim | Iterable[Claim] | None = None,
+        *,
+        name: str = "microdata",
+        level: str | None = None,
+        columns: Iterable[str] | None = None,
+        attributes: Iterable[str] = (),
+        weight: bool = True,
+        household: bool = False,
+        id: bool = False,  # noqa: A002
+        shuffle: bool = True,
+        keys: SecretKeys | str | PathLike[str] | None = None,
+    ) -> MicrodataResult:
+        """Put together what may leave, and prove what is claimed of it.
+
+        See [`release`][diskret.workflow.microdata.release.release].
+        """
+        from diskret.workflow.microdata.release import release
+
+        return release(
+            self,
+            claim,
+            name=name,
+            level=level,
+            columns=columns,
+            attributes=attributes,
+            weight=weight,
+            household=household,
+            id=id,
+            shuffle=shuffle,
+            keys=keys,
+        )
+
+    def checklist(self, level: str = "factual", language: str = "en") -> Checklist:
+        """What is done and what is missing for a level of anonymity of German statistics law.
+
+        See [`checklist`][diskret.workflow.microdata.checklist.checklist].
+        """
+        from diskret.workflow.microdata.checklist import checklist
+
+        return checklist(self, level, language)
 
 
 def _weights(values: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
