@@ -70,12 +70,7 @@ def frequencies(
     >>> frequencies(Keys((sex,)), missing="conservative").sample.tolist()
     [2.0, 2.0, 1.0, 1.0]
     """
-    if missing not in ("wildcard", "category", "conservative"):
-        raise InputError(
-            f"missing= must be 'wildcard', 'category' or 'conservative', not {missing!r}"
-        )
-    if not 0 <= alpha <= 1:
-        raise InputError(f"alpha= must lie between 0 and 1, not {alpha!r}")
+    check_missing(missing, alpha)
     found = keys.classes
     count = found.count.astype(float)
     weight = count if weights is None else found.total(weights)
@@ -91,3 +86,19 @@ def frequencies(
     return Frequencies(
         sample + itself, population + (itself if weights is None else itself * weights)
     )
+
+
+def check_missing(missing: str, alpha: float) -> None:
+    """Refuse what no missing value can stand for.
+
+    Raises
+    ------
+    InputError
+        An option is unknown.
+    """
+    if missing not in ("wildcard", "category", "conservative"):
+        raise InputError(
+            f"missing= must be 'wildcard', 'category' or 'conservative', not {missing!r}"
+        )
+    if not 0 <= alpha <= 1:
+        raise InputError(f"alpha= must lie between 0 and 1, not {alpha!r}")

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from diskret.errors import InputError
 from diskret.io import Coded, FrameKind, coded, returned, to_arrow
 from diskret.io.columns import column
-from diskret.risk import Keys
+from diskret.risk import Compat, Keys, Missing
 from diskret.workflow.microdata.history import Step
 from diskret.workflow.microdata.roles import Roles, roles
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from diskret.keys import SecretKeys
     from diskret.workflow.microdata.checklist import Checklist
     from diskret.workflow.microdata.result import MicrodataResult
+    from diskret.workflow.microdata.risk import MicrodataRisk
 
 
 class Microdata:
@@ -196,6 +197,23 @@ class Microdata:
         return made
 
     # ── risk ────────────────────────────────────────────────────────────────────────
+
+    def risk(
+        self,
+        missing: Missing = "wildcard",
+        alpha: float = 1.0,
+        compat: Compat | None = None,
+        population: Any = None,
+        count: str | None = None,
+        keys: Sequence[str] | None = None,
+    ) -> MicrodataRisk:
+        """How likely each record is recognised by its keys.
+
+        See [`risk`][diskret.workflow.microdata.risk.risk].
+        """
+        from diskret.workflow.microdata.risk import risk
+
+        return risk(self, missing, alpha, compat, population, count, keys)
 
     # ── uniques ─────────────────────────────────────────────────────────────────────
 
