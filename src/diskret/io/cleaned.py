@@ -47,7 +47,7 @@ def _pandas(table: pa.Table, like: Any, new: Collection[str]) -> Any:
     made: dict[str, Any] = {}
     for name in table.column_names:
         values = table.column(name)
-        before = like[name].dtype if name in like.columns and name not in new else None
+        before: Any = like[name].dtype if name in like.columns and name not in new else None
         if isinstance(before, pd.CategoricalDtype):
             there = set(pc.unique(values).to_pylist())
             known = [category for category in before.categories if category in there]

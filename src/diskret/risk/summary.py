@@ -66,7 +66,9 @@ class RiskSummary:
         """Frequencies from, to → number of records; to None: and above."""
         return {
             (low, high): int(
-                ((self.sample >= low) & (self.sample < (np.inf if high is None else high + 1))).sum()
+                (
+                    (self.sample >= low) & (self.sample < (np.inf if high is None else high + 1))
+                ).sum()
             )
             for low, high in GROUPS
         }

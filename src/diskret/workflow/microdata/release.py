@@ -324,7 +324,8 @@ def _reservations(
                 "nicht gegenüber jemandem, der alle Mitglieder eines Haushalts kennt.",
             )
         )
-    beside = [name for name in chosen if name not in keys and name != roles.weight]
+    judged = {*keys, *roles.numeric, roles.weight}
+    beside = [name for name in chosen if name not in judged]
     if beside:
         shown = ", ".join(beside)
         found.append(

@@ -138,9 +138,7 @@ def _write_internal(
         )
 
 
-def _write_certificate(
-    result: MicrodataResult, folder: Path, digests: Mapping[str, str]
-) -> None:
+def _write_certificate(result: MicrodataResult, folder: Path, digests: Mapping[str, str]) -> None:
     keys = [key for key in result.microdata.roles.keys if key in result.table.column_names]
     sensitive = [s for s in result.microdata.roles.sensitive if s in result.table.column_names]
     content_ = {
