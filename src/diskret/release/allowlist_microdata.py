@@ -27,6 +27,7 @@ MICRODATA_ENDINGS = (".csv", ".parquet", ".html", CERTIFICATE)
 
 #: The admissible keys of a public certificate of microdata; see `allowlist`.
 _TEXT: Mapping[str, Any] = {"en": None, "de": None}
+_COUNTED: Mapping[str, Any] = dict.fromkeys(("k", "keys", "missing", "size"))
 MICRODATA_CERTIFICATE: Mapping[str, Any] = {
     "schema": None,
     "family": None,
@@ -35,7 +36,7 @@ MICRODATA_CERTIFICATE: Mapping[str, Any] = {
     "columns": None,
     "claimed": _TEXT,
     "not_claimed": _TEXT,
-    "shown": {"k": None, "keys": None, "missing": None, "size": None},
+    "shown": {**_COUNTED, "further": _COUNTED},
     "files": {"*": None},
     "inputs": {"records": None, "released": None},
     "software": None,

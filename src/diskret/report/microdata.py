@@ -57,7 +57,7 @@ def write_public_microdata_report(
     """
     words = microdata_words(language)
     body = [
-        _summary(outline, words),
+        _summary(outline, words, element("p", words["intro"])),
         section(words["table variables"], _variables(outline, words)),
         section(words["protection"], *_families(outline, words)),
         section(words["use"], element("ul", *_advice(outline, words))),
@@ -125,7 +125,7 @@ def write_internal_microdata_report(
 # ── what both reports show ──────────────────────────────────────────────────────────
 
 
-def _summary(outline: Outline, words: Words) -> Markup:
+def _summary(outline: Outline, words: Words, *more: Markup) -> Markup:
     language = words["language"]
     missing = sum(variable.missing for variable in outline.variables)
     values = outline.records * len(outline.variables)
@@ -137,7 +137,7 @@ def _summary(outline: Outline, words: Words) -> Markup:
     return section(
         words["file summary"],
         element("ul", *tiles, class_="tiles"),
-        element("p", words["intro"]),
+        *more,
     )
 
 
@@ -277,6 +277,8 @@ def _text(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         listed: list[Any] = list(value)  # pyright: ignore[reportUnknownArgumentType]
         return ", ".join(map(_text, listed))
+    if value is None or value == []:
+        return "–"
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 

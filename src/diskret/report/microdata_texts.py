@@ -43,7 +43,7 @@ _WORDS: dict[str, dict[str, str]] = {
         "use suppressed": (
             "Missing values of these variables are not missing at random: what is rare was "
             "suppressed more often. Leaving these records out distorts results; treat missing as "
-            "a category, or impute from the other variables. Some values were missing before."
+            "a category, or impute from the other variables. Some may have been missing before."
         ),
         "use randomised": (
             "Single values of these variables may be wrong on purpose. Distributions and "
@@ -141,8 +141,8 @@ _WORDS: dict[str, dict[str, str]] = {
         "use suppressed": (
             "Werte dieser Merkmale fehlen nicht zufällig: Seltenes wurde häufiger gesperrt. Lässt "
             "man diese Datensätze weg, verzerrt das Ergebnisse; besser gelten fehlende Werte als "
-            "eigene Kategorie oder werden aus den anderen Merkmalen imputiert. Manche Werte "
-            "fehlten schon vorher."
+            "eigene Kategorie oder werden aus den anderen Merkmalen imputiert. Manche können "
+            "schon vorher gefehlt haben."
         ),
         "use randomised": (
             "Einzelne Werte dieser Merkmale können absichtlich falsch sein. Verteilungen und "
@@ -174,7 +174,7 @@ _WORDS: dict[str, dict[str, str]] = {
         "before": "Vorher",
         "after": "Nachher",
         "uniques": "Datensätze, mit denen kein anderer übereinstimmt",
-        "below": "Datensätze, mit denen sich selbst eingerechnet weniger als {k} übereinstimmen",
+        "below": "Datensätze, mit denen (sich selbst eingerechnet) weniger als {k} übereinstimmen",
         "expected": "Erwartete Zahl erkannter Datensätze",
         "rate": "Erwarteter Anteil erkannter Datensätze",
         "largest": "Größtes Risiko eines Datensatzes",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,7 @@ def verify_microdata(public: Path, name: str, certificate: Mapping[str, Any]) ->
             raise VerificationError(
                 f"{name}: the certificate does not claim what it shows; its text was changed"
             )
+        _check_figures(name, [text for text in told if text not in sentences], records)
     counted = "; ".join(
         f"{claim.k}-anonymity by {', '.join(claim.keys or ())}"
         + ("" if claim.size is None else f", any {claim.size} of them")
@@ -71,6 +73,18 @@ def verify_microdata(public: Path, name: str, certificate: Mapping[str, Any]) ->
         if counted
         else f"{records.num_rows:,} records; it claims nothing that readers can count"
     )
+
+
+def _check_figures(name: str, sentences: Sequence[str], records: pa.Table) -> None:
+    """Refuse a claim with a figure that the certificate does not show: nobody could count it."""
+    columns = sorted(records.column_names, key=len, reverse=True)
+    named = re.compile("|".join(map(re.escape, columns)))
+    for text in sentences:
+        if re.search(r"\d", named.sub("", text)):
+            raise VerificationError(
+                f"{name}: the certificate claims {text!r}, but does not show the figures; its "
+                "text was changed"
+            )
 
 
 def read_released(public: Path, name: str) -> pa.Table:
