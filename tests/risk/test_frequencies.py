@@ -63,3 +63,12 @@ def test_all_values_missing_agree_with_everybody():
 def test_options_are_checked(arguments, message):
     with pytest.raises(DiskretError, match=message):
         frequencies(keys_of([[0], [1]]), **arguments)
+
+
+def test_more_combinations_than_a_number_can_tell():
+    rng = np.random.default_rng(6)
+    rows = rng.integers(-1, 2, (60, 8)).astype(np.int32)
+    rows[rows == 1] = 3999
+    found = frequencies(keys_of(rows, [4000] * 8))
+    sample, _ = by_pairs(rows, rows, np.ones(60), "wildcard", 1.0)
+    assert found.sample.tolist() == sample.tolist()

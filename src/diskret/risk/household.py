@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.io import Coded
+from diskret.risk.sums import sums, total
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,12 +37,12 @@ class Households:
     @property
     def expected(self) -> float:
         """Expected number of households in which somebody is recognised."""
-        return float(self.risk.sum())
+        return total(self.risk)
 
     @property
     def expected_persons(self) -> float:
         """Expected number of persons who are recognised, alone or through their household."""
-        return float(self.risk @ self.size)
+        return total(self.risk * self.size)
 
 
 def household_risk(risk: NDArray[np.float64], household: Coded) -> Households:
@@ -76,8 +77,9 @@ def household_risk(risk: NDArray[np.float64], household: Coded) -> Households:
     of = household.codes.astype(np.intp)
     of[alone] = len(household.categories) + np.arange(alone.sum())
     size = np.bincount(of, minlength=len(household.categories))
-    with np.errstate(divide="ignore"):  # the logarithm of 0 is what risk 1 needs
-        kept = np.bincount(of, weights=np.log1p(-risk), minlength=len(size))
+    sure = risk >= 1  # there is no logarithm of 0
+    joint = -np.expm1(sums(of, np.log1p(-np.where(sure, 0, risk)), len(size)))
+    joint[of[sure]] = 1
     there = size > 0
     rank = np.cumsum(there) - 1
-    return Households(rank[of], size[there], -np.expm1(kept[there]))
+    return Households(rank[of], size[there], joint[there])

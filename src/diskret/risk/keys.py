@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.io import Coded
+from diskret.risk.sums import sums
 
 #: Up to so many possible combinations for each record a table of all is quicker than sorting.
 _DENSE = 8
@@ -76,8 +77,8 @@ class Classes:
     count: NDArray[np.int64]
 
     def total(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Sum of values of the records, ``(n,)``, in each class, ``(c,)``."""
-        return np.bincount(self.of, weights=values, minlength=len(self.count)).astype(float)
+        """Sum of values of the records, ``(n,)``, in each class, ``(c,)``, in any order of them."""
+        return sums(self.of, values, len(self.count))
 
 
 def classes(codes: Sequence[NDArray[np.int32]], sizes: Sequence[int]) -> Classes:
@@ -97,20 +98,7 @@ def classes(codes: Sequence[NDArray[np.int32]], sizes: Sequence[int]) -> Classes
     >>> made.of.tolist(), made.count.tolist(), made.codes.tolist()
     ([1, 2, 1, 0], [1, 2, 1], [[0, -1], [0, 2], [1, 0]])
     """
-    n = len(codes[0])
-    widths = [size + 1 for size in sizes]
-    number = np.zeros(n, dtype=np.int64)
-    span = 1  # numbers so far lie in [0, span)
-    numbered: list[tuple[NDArray[np.int64], list[int]]] = []
-    part: list[int] = []
-    for column, width in zip(codes, widths, strict=True):
-        if span * width > _LARGEST:
-            found, number = np.unique(number, return_inverse=True)
-            numbered.append((found, part))
-            span, part = len(found), []
-        number = number * width + (column + 1)
-        span *= width
-        part.append(width)
+    number, span, part, numbered = _mixed(codes, sizes)
     found, of = _numbered(number, span)
     rows = np.arange(len(found))
     columns: list[NDArray[np.int64]] = []
@@ -124,6 +112,39 @@ def classes(codes: Sequence[NDArray[np.int32]], sizes: Sequence[int]) -> Classes
         rows, (found, part) = value, numbered.pop()
     table = np.stack(columns[::-1], axis=1).astype(np.int32)
     return Classes(of, table, np.bincount(of, minlength=len(table)).astype(np.int64))
+
+
+def grouped(
+    codes: Sequence[NDArray[np.int32]], sizes: Sequence[int]
+) -> tuple[NDArray[np.intp], int]:
+    """The classes of records and their number, where nobody asks for the codes of a class."""
+    number, span, _, _ = _mixed(codes, sizes)
+    found, of = _numbered(number, span)
+    return of, len(found)
+
+
+def _mixed(
+    codes: Sequence[NDArray[np.int32]], sizes: Sequence[int]
+) -> tuple[NDArray[np.int64], int, list[int], list[tuple[NDArray[np.int64], list[int]]]]:
+    """One number for all codes of a record, in a mixed radix; how to read it again.
+
+    Returns the numbers, which lie in [0, span), span, the widths of the last digits, and where
+    numbers had to be numbered anew on the way: the distinct ones, and the widths before.
+    """
+    widths = [size + 1 for size in sizes]
+    number = np.zeros(len(codes[0]), dtype=np.int64)
+    span = 1  # numbers so far lie in [0, span)
+    numbered: list[tuple[NDArray[np.int64], list[int]]] = []
+    part: list[int] = []
+    for column, width in zip(codes, widths, strict=True):
+        if span * width > _LARGEST:
+            found, number = np.unique(number, return_inverse=True)
+            numbered.append((found, part))
+            span, part = len(found), []
+        number = number * width + (column + 1)
+        span *= width
+        part.append(width)
+    return number, span, part, numbered
 
 
 def _numbered(number: NDArray[np.int64], span: int) -> tuple[NDArray[np.int64], NDArray[np.intp]]:

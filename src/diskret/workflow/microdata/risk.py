@@ -30,6 +30,7 @@ from diskret.risk import (
     k_map,
     person_thresholds,
 )
+from diskret.risk.sums import total
 
 if TYPE_CHECKING:
     from diskret.workflow.microdata.data import Microdata
@@ -121,7 +122,7 @@ class MicrodataRisk:
     @property
     def expected(self) -> float:
         """Expected number of records that are recognised: the sum of the risks."""
-        return float(self.risk.sum())
+        return total(self.risk)
 
     @property
     def global_risk(self) -> float:
@@ -250,6 +251,8 @@ def risk(
     counted = frequencies(chosen, md.weights(), missing, alpha)
     risks = individual_risk(counted.sample, counted.population, compat)
     unmatched = None
+    if population is None and count is not None:
+        raise InputError("count= names a column of the population, and population= is missing")
     if population is not None:
         persons = k_map(chosen, *_people(population, chosen.names, count), missing, alpha)
         unmatched = int((persons == 0).sum())
