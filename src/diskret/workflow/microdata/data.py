@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from diskret.keys import SecretKeys
     from diskret.workflow.microdata.checklist import Checklist
     from diskret.workflow.microdata.result import MicrodataResult
+    from diskret.hierarchy import Hierarchy
+    from diskret.workflow.microdata.anonymity import Anonymity
     from diskret.workflow.microdata.risk import MicrodataRisk
 
 
@@ -218,6 +220,23 @@ class Microdata:
     # ── uniques ─────────────────────────────────────────────────────────────────────
 
     # ── anonymity ───────────────────────────────────────────────────────────────────
+
+    def anonymity(
+        self,
+        missing: Missing = "wildcard",
+        sensitive: Sequence[str] | None = None,
+        ordered: Iterable[str] | Mapping[str, Sequence[Any]] = (),
+        trees: Mapping[str, Hierarchy] | None = None,
+        keys: Sequence[str] | None = None,
+        l: int = 2,  # noqa: E741
+    ) -> Anonymity:
+        """How many records agree in their keys, and how different their sensitive values are.
+
+        See [`anonymity`][diskret.workflow.microdata.anonymity.anonymity].
+        """
+        from diskret.workflow.microdata.anonymity import anonymity
+
+        return anonymity(self, missing, sensitive, ordered, trees, keys, l)
 
     # ── recoding ────────────────────────────────────────────────────────────────────
 
