@@ -11,7 +11,9 @@ import pyarrow as pa
 import diskret as dk
 from diskret.attack.microdata.claims import KAnonymity
 
-FRAME = pa.table({"no": list(range(40)), "hid": [i // 2 for i in range(40)], "sex": ["m", "f"] * 20})
+FRAME = pa.table(
+    {"no": list(range(40)), "hid": [i // 2 for i in range(40)], "sex": ["m", "f"] * 20}
+)
 
 
 def release(keys):

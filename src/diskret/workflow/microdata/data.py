@@ -22,11 +22,11 @@ from diskret.workflow.microdata.roles import Roles, roles
 
 if TYPE_CHECKING:
     from diskret.attack.microdata.claims import Claim
+    from diskret.hierarchy import Hierarchy
     from diskret.keys import SecretKeys
+    from diskret.workflow.microdata.anonymity import Anonymity
     from diskret.workflow.microdata.checklist import Checklist
     from diskret.workflow.microdata.result import MicrodataResult
-    from diskret.hierarchy import Hierarchy
-    from diskret.workflow.microdata.anonymity import Anonymity
     from diskret.workflow.microdata.risk import MicrodataRisk
 
 

@@ -65,7 +65,8 @@ def release(
         Name of the file, and stem of its files.
     level
         ``"formal"``, ``"factual"`` or ``"absolute"``: claim what is usual at this level of
-        anonymity, in addition to `claim`; see [`Microdata.checklist`][diskret.Microdata].
+        anonymity, in addition to `claim`; see
+        [`checklist`][diskret.workflow.microdata.checklist.checklist].
     columns
         Variables to release, in this order; None: all keys, numeric and sensitive variables and
         strata, in the order of the file. A follower leaves only if it is named.
