@@ -99,3 +99,25 @@ def test_both_languages_have_the_same_words():
     assert _WORDS["en"].keys() == _WORDS["de"].keys()
     with pytest.raises(dk.DiskretError, match="no texts in 'fr'"):
         microdata_words("fr")
+
+
+def test_families_of_methods_are_told_by_variable_and_no_more(tmp_path):
+    import pyarrow as pa
+
+    frame = pa.table({name: ["a", "b"] * 6 for name in ("age", "job", "town", "note")})
+    md = dk.Microdata(frame, keys=["age", "job", "town"])
+    new = {name: pa.chunked_array([["c", "d"] * 6]) for name in ("age", "job")}
+    gap = pa.chunked_array([[None] * 6 + ["a", "b"] * 3])
+    md = md.after({"age": new["age"]}, Step("recode", {"variable": "age", "top": 7}))
+    md = md.after({"job": new["job"]}, Step("pram", {"variables": [["job"]], "strata": ["age"]}))
+    md = md.after({"town": gap}, Step("generalise", {"hierarchies": {"town": {}}, "k": 3}))
+    made = md.release(dk.claims.NoIdentifiers(), keys=KEYS).write(tmp_path / "out", ["csv", "html"])
+    page = text(made / "public" / "microdata.html")
+    for told in (
+        "<li>Put into coarser categories: age, town</li>",
+        "<li>Changed at random: job</li>",
+        "<li>Single values suppressed: town</li>",
+    ):
+        assert told in page
+    for hidden in ("recode", "pram", "generalise", "strata"):
+        assert hidden not in page

@@ -96,7 +96,7 @@ def risk_checks(md: Microdata, asked: Preset) -> Iterator[Finding]:
 
 
 def _identifiers(md: Microdata) -> Finding:
-    direct = md.roles.identifiers
+    direct = md.original.roles.identifiers
     settled = {*direct, md.roles.weight, md.roles.household, md.roles.id}
     released = _released(md)
     names = [

@@ -29,6 +29,9 @@ _FAMILY: Mapping[str, Family] = {
     "shuffle": "randomised",
     "swap_records": "randomised",
 }
+_DROPPING = ("drop", "remove_identifiers")
+#: Arguments that name variables a method looks at, and leaves alone.
+_BESIDE = ("strata",)
 #: Up to so many categories are listed.
 _LISTED = 12
 
@@ -44,9 +47,12 @@ def outline(result: MicrodataResult) -> Outline:
     released = set(table.column_names)
     for step in result.microdata.history:
         family = _FAMILY.get(step.verb, "changed")
-        touched = [name for name in _touched(step, result) if name in released]
-        if touched:
-            families.setdefault(family, {}).update(dict.fromkeys(touched))
+        for name in _touched(step, result.microdata) if family != "suppressed" else ():
+            if name in released:
+                families.setdefault(family, {})[name] = None
+    gaps = {name: None for name in table.column_names if _more_gaps(result.microdata, name)}
+    if gaps:
+        families["suppressed"] = gaps
     return Outline(
         name=result.name,
         records=table.num_rows,
@@ -57,19 +63,20 @@ def outline(result: MicrodataResult) -> Outline:
     )
 
 
-def _touched(step: Step, result: MicrodataResult) -> Iterator[str]:
+def _touched(step: Step, md: Microdata) -> Iterator[str]:
     """The changed variables that a step names; if it names none, the keys that changed."""
-    md = result.microdata
-    # suppressions also reach what follows a key, so what shows them is taken
-    if _FAMILY.get(step.verb) == "suppressed":
-        for name in md.changed:
-            before = md.original.table.schema.get_field_index(name)
-            gaps = 0 if before < 0 else md.original.table.column(before).null_count
-            if md.table_column(name).null_count > gaps:
-                yield name
+    if step.verb in _DROPPING:
         return
-    named = [text for text in _texts(step.arguments) if text in md.changed]
+    arguments = {name: value for name, value in step.arguments.items() if name not in _BESIDE}
+    named = [text for text in _texts(arguments) if text in md.changed]
     yield from named or (key for key in md.roles.keys if key in md.changed)
+
+
+def _more_gaps(md: Microdata, name: str) -> bool:
+    """Whether values of a column were suppressed, by whatever method."""
+    if name not in md.changed or name not in md.original.table.column_names:
+        return False
+    return md.table_column(name).null_count > md.original.table_column(name).null_count
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -151,7 +151,7 @@ def _certified(
             original=md.original.table,
             sensitive=[one for one in md.roles.sensitive if one in table.column_names],
             numeric=[one for one in md.roles.numeric if one in table.column_names],
-            identifiers=md.roles.identifiers,
+            identifiers=md.original.roles.identifiers,
         )
 
     try:
