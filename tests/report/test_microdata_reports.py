@@ -87,6 +87,7 @@ def test_the_office_sees_risk_before_and_after_and_every_step(pages):
         "k = 3; importance = sex",
         "suppressed = roof: 22",
         "Largest remaining risks",
+        "The same where missing values agree with nothing (k = 3)",
         "Records by how many agree with them",
         "0.123 is allowed",
         "<svg",

@@ -220,6 +220,7 @@ def _figures(found: RiskSummary, words: Words) -> Iterator[tuple[str, str]]:
     yield words["uniques"], number(found.uniques, language)
     for k in (3, 5):
         yield words["below"].format(k=k), number(found.below(k), language)
+        yield words["below shown"].format(k=k), number(found.below_shown(k), language)
     yield words["expected"], number(found.expected, language, 2)
     yield words["rate"], f"{number(100 * found.expected / found.n, language, 3)} %"
     yield words["largest"], number(found.largest, language, 4)

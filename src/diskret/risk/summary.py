@@ -27,6 +27,8 @@ class RiskSummary:
     ----------
     sample
         For each record the number of records that share its keys, ``(n,)``.
+    strict
+        The same where a match that needs a missing value counts nothing, ``(n,)``.
     risk
         Its risk of being recognised, ``(n,)``.
     households
@@ -35,6 +37,7 @@ class RiskSummary:
     """
 
     sample: NDArray[np.float64]
+    strict: NDArray[np.float64]
     risk: NDArray[np.float64]
     households: float | None
 
@@ -51,6 +54,10 @@ class RiskSummary:
     def below(self, k: int) -> int:
         """Number of records that agree with fewer than k, themselves included."""
         return int((self.sample < k).sum())
+
+    def below_shown(self, k: int) -> int:
+        """The same by the values that are shown, without the help of missing ones."""
+        return int((self.strict < k).sum())
 
     @property
     def expected(self) -> float:
@@ -99,7 +106,8 @@ def summary(
     found = frequencies(keys, weights)
     risk = individual_risk(found.sample, found.population)
     households = None if household is None else household_risk(risk, household).expected
-    return RiskSummary(found.sample, risk, households)
+    strict = frequencies(keys, missing="conservative").sample
+    return RiskSummary(found.sample, strict, risk, households)
 
 
 @dataclass(frozen=True)

@@ -87,7 +87,7 @@ def test_anyone_can_verify_and_the_office_more(out, tmp_path):
     report = verify(out, keys=KEYS)
     assert report.tables == ("microdata",) and report.checked_internal
     assert "3-anonymity by town, sex" in report.lines[0]
-    assert "3 claims checked again" in report.lines[1]
+    assert "all claims (3) checked again" in report.lines[1]
     (out / "internal").rename(tmp_path / "elsewhere")
     outside = verify(out)
     assert not outside.checked_internal and outside.lines == report.lines[:1]
@@ -133,7 +133,10 @@ def test_claims_about_a_population_are_not_checked_again_and_that_is_said(tmp_pa
     made = protected().release([KMap(3, population), NoIdentifiers()], keys=KEYS)
     report = verify(made.write(tmp_path / "out"), keys=KEYS)
     assert "claims nothing that readers can count" in report.lines[0]
-    assert "1 need the population and were not checked again" in report.lines[1]
+    assert (
+        "all claims (1) checked again with the office's files, but for 1 that need"
+        in report.lines[1]
+    )
 
 
 def test_types_come_back(tmp_path):

