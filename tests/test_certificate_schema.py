@@ -102,3 +102,24 @@ def test_certificates_of_changed_values_follow_their_schema(tmp_path):
         jsonschema.validate(found, schema)
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate(found | {"max_noise": 3}, schema)
+
+
+def test_certificates_of_microdata_follow_their_schema(tmp_path):
+    from diskret.attack.microdata.claims import KAnonymity, RiskBelow
+
+    path = SCHEMAS / "certificate-microdata.schema.json"
+    schema = json.loads(path.read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    persons = pa.table({"town": ["N"] * 4 + ["S"] * 4, "sex": ["m", "f"] * 4})
+    md = dk.Microdata(persons, keys=["town", "sex"])
+    claims = [KAnonymity(2), KAnonymity(4, keys=("sex",)), KAnonymity(2, size=1), RiskBelow(0.9)]
+    for number, asked in enumerate(([], claims)):
+        result = md.release([RiskBelow(1), *asked], keys=dk.SecretKeys(bytes(32)))
+        folder = result.write(tmp_path / str(number), ["csv"])
+        certificate = folder / "public" / "microdata.certificate.json"
+        found = json.loads(certificate.read_text(encoding="utf-8"))
+        jsonschema.validate(found, schema)
+        assert len(found.get("shown", {}).get("further", [])) == max(len(asked) - 2, 0)
+        for secret in ({"threshold": 0.9}, {"shown": {"k": 2, "t": 0.3}}):
+            with pytest.raises(jsonschema.ValidationError):
+                jsonschema.validate(found | secret, schema)

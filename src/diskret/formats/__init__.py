@@ -2,6 +2,7 @@
 
 from diskret.formats.csv import write_csv, write_internal_csv
 from diskret.formats.parquet import write_internal_parquet, write_parquet
+from diskret.formats.records import write_records
 from diskret.formats.side_by_side import write_columns
 from diskret.formats.symbols import SYMBOL_SETS, SymbolSet, symbol_set
 from diskret.formats.xlsx import write_internal_xlsx, write_xlsx
@@ -16,5 +17,6 @@ __all__ = [
     "write_internal_parquet",
     "write_internal_xlsx",
     "write_parquet",
+    "write_records",
     "write_xlsx",
 ]

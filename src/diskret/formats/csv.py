@@ -16,6 +16,8 @@ from diskret.tables.public_files import public_cells
 
 # bounds the memory of one block of lines, and keeps it below Arrow's 2 GiB of text
 _ROWS_AT_ONCE = 250_000
+# what a text must not hold outside quotes
+_SPECIAL = '[",\r\n]'
 
 
 def write_csv(published: Published, path: str | PathLike[str]) -> None:
@@ -50,6 +52,19 @@ def write_columns_csv(columns: pa.Table, path: str | PathLike[str]) -> None:
     _write(columns, path)
 
 
+def write_records_csv(records: pa.Table, path: str | PathLike[str]) -> None:
+    """Write records; null is an empty field, an empty text ``""``.
+
+    Parameters
+    ----------
+    records
+        Columns of text, numbers, logical values or dates.
+    path
+        The file to write; overwritten if it exists.
+    """
+    _write(records, path, '[",\r\n]|^$')
+
+
 def write_internal_csv(cells: pa.Table, path: str | PathLike[str]) -> None:
     """Write any table of cells; nulls are empty. For the office only.
 
@@ -63,12 +78,12 @@ def write_internal_csv(cells: pa.Table, path: str | PathLike[str]) -> None:
     _write(cells, path)
 
 
-def _write(cells: pa.Table, path: str | PathLike[str]) -> None:
+def _write(cells: pa.Table, path: str | PathLike[str], special: str = _SPECIAL) -> None:
     with Path(path).open("wb") as file:
         header = ",".join(_quoted(pa.array(cells.column_names, pa.string())).to_pylist())
         file.write(f"{header}\n".encode())
         for block in cells.to_batches(max_chunksize=_ROWS_AT_ONCE):
-            columns = [_text(column) for column in block.columns]
+            columns = [_text(column, special) for column in block.columns]
             # "\n" as the last part of a line, so that the lines' own buffer is the file
             columns[-1] = pc.binary_join_element_wise(columns[-1], "\n", "")
             lines = pc.binary_join_element_wise(*columns, ",")
@@ -78,14 +93,14 @@ def _write(cells: pa.Table, path: str | PathLike[str]) -> None:
             file.write(memoryview(content)[edges[start] : edges[stop]])
 
 
-def _text(column: pa.Array) -> pa.StringArray:
+def _text(column: pa.Array, special: str) -> pa.StringArray:
     text = column.cast(pa.string())
     if not pa.types.is_primitive(column.type):
-        text = _quoted(text)
+        text = _quoted(text, special)
     return pc.fill_null(text, "")
 
 
-def _quoted(text: pa.StringArray) -> pa.StringArray:
-    special = pc.match_substring_regex(text, '[",\r\n]')
+def _quoted(text: pa.StringArray, special: str = _SPECIAL) -> pa.StringArray:
+    quoted = pc.match_substring_regex(text, special)
     doubled = pc.replace_substring(text, '"', '""')
-    return pc.if_else(special, pc.binary_join_element_wise('"', doubled, '"', ""), text)
+    return pc.if_else(quoted, pc.binary_join_element_wise('"', doubled, '"', ""), text)

@@ -2,6 +2,12 @@
 
 from diskret.release.allowlist import FilledTemplate, check_public
 from diskret.release.allowlist_derived import combined_problems, derived_problems
+from diskret.release.allowlist_microdata import (
+    as_text,
+    check_public_microdata,
+    read_records_csv,
+    read_records_parquet,
+)
 from diskret.release.derived import (
     COMBINED,
     DERIVED,
@@ -24,8 +30,10 @@ __all__ = [
     "FilledTemplate",
     "Releases",
     "Stage",
+    "as_text",
     "check_digests",
     "check_public",
+    "check_public_microdata",
     "combined_outline",
     "combined_problems",
     "derived_outline",
@@ -35,6 +43,8 @@ __all__ = [
     "published_in",
     "read_combined",
     "read_derived",
+    "read_records_csv",
+    "read_records_parquet",
     "staged",
     "write_json",
 ]

@@ -187,7 +187,7 @@ def _certificate(folder: Path, published: Published) -> Iterator[str]:
         yield f"{name} cannot be read ({error})"
         return
     dimensions = [d.name for d in published.dimensions]
-    for key in _beyond(content, PUBLIC_CERTIFICATE, dimensions, ""):
+    for key in keys_beyond(content, PUBLIC_CERTIFICATE, dimensions, ""):
         yield f"{name} holds the key {key}"
     intervals = content.get("intervals", {})
     # intervals of some suppressed cells only would tell these from the others
@@ -210,18 +210,18 @@ def _digests(folder: Path, tables: Sequence[Published]) -> Iterator[str]:
         yield str(error)
 
 
-def _beyond(found: Any, admissible: Any, dimensions: list[str], at: str) -> Iterator[str]:
+def keys_beyond(found: Any, admissible: Any, dimensions: list[str], at: str) -> Iterator[str]:
     """The keys that are not admissible, as paths such as ``intervals.original``."""
     if isinstance(found, list):
         for part in found:
-            yield from _beyond(part, admissible, dimensions, at)
+            yield from keys_beyond(part, admissible, dimensions, at)
     elif isinstance(found, dict):
         keys = dict(admissible or {})
         keys |= dict.fromkeys(dimensions) if "<dimension>" in keys else {}
         for key, part in found.items():
             where = f"{at}.{key}" if at else key
             if key in keys or "*" in keys:
-                yield from _beyond(part, keys.get(key), dimensions, where)
+                yield from keys_beyond(part, keys.get(key), dimensions, where)
             else:
                 yield where
 

@@ -209,8 +209,10 @@ def statements(certificate: Mapping[str, Any], language: str) -> list[Markup]:
     for key in ("claimed", "checked", "not_claimed"):
         sentences = certificate.get(key, {}).get(language, [])
         if sentences:
-            # what was changed at random is claimed by design, not proven for each cell
-            changed = key == "claimed" and certificate.get("family") in CHANGES
+            # what was changed at random is claimed by design, not proven for each cell, and
+            # risks of records are estimates
+            family = certificate.get("family")
+            changed = key == "claimed" and family in (*CHANGES, "microdata")
             parts.append(element("h3", words["claimed and checked" if changed else key]))
             parts.append(element("ul", *(element("li", str(s)) for s in sentences)))
     return parts

@@ -12,6 +12,7 @@ from typing import Any
 
 from diskret.attack import Attacker, Examination, examine, interval_columns, overlapping
 from diskret.attack.certificate import outer_intervals, refined_to
+from diskret.attack.microdata.certificate import FAMILY as MICRODATA
 from diskret.attack.statements import claimed, not_claimed
 from diskret.engines.filters import disjoint
 from diskret.errors import InputError, VerificationError
@@ -19,6 +20,7 @@ from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
 from diskret.release import Releases, check_digests, published_in
 from diskret.tables import CHANGES, Publication, Published
+from diskret.workflow.microdata.verify import verify_microdata, verify_microdata_internal
 from diskret.workflow.verify_changed import verify_changed, verify_changed_internal
 from diskret.workflow.verify_derived import verify_derived
 from diskret.workflow.verify_internal import verify_internal
@@ -34,7 +36,7 @@ class VerifyReport:
     Parameters
     ----------
     tables
-        Names of the tables.
+        Names of the tables, and of files of records.
     suppressed
         Number of suppressed cells that were attacked again.
     checked_internal
@@ -102,6 +104,12 @@ def verify(
     suppressed = 0
     tables: list[Published] = []
     groups: list[Publication] = []
+    records = {name for name, content in contents.items() if content["family"] == MICRODATA}
+    for name in sorted(records):
+        content = contents.pop(name)
+        lines.append(verify_microdata(public, name, content))
+        if inside is not None and secret is not None:
+            lines.append(verify_microdata_internal(inside, public, name, content, secret))
     changed = {name for name, content in contents.items() if content["family"] in CHANGES}
     for name in sorted(changed):
         content = contents.pop(name)
@@ -137,7 +145,7 @@ def verify(
         if inside is not None and secret is not None:
             lines += verify_internal(inside, publication, group, secret, complete=not missing)
     _check_apart(groups)
-    lines += verify_derived(public, tables, releases)
+    lines += verify_derived(public, tables, releases, records)
     named = tuple(path.name.removesuffix(_SUFFIX) for path in certificates)
     return VerifyReport(named, suppressed, inside is not None, tuple(lines))
 
@@ -287,6 +295,10 @@ def _read(path: Path) -> dict[str, Any]:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise VerificationError(f"{path} cannot be read: {error}") from None
-    if not isinstance(content, dict) or content.get("family") not in ("suppression", *CHANGES):
-        raise VerificationError(f"{path} is no certificate of a table")
+    if not isinstance(content, dict) or content.get("family") not in (
+        "suppression",
+        MICRODATA,
+        *CHANGES,
+    ):
+        raise VerificationError(f"{path} is no certificate of a table or of microdata")
     return content

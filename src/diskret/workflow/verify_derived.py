@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from diskret.errors import InputError, VerificationError
@@ -18,7 +18,12 @@ from diskret.release import (
 from diskret.tables import Derived, Published
 
 
-def verify_derived(public: Path, tables: Sequence[Published], releases: Releases) -> list[str]:
+def verify_derived(
+    public: Path,
+    tables: Sequence[Published],
+    releases: Releases,
+    others: Collection[str] = (),
+) -> list[str]:
     """Check every figure and every combined table; a line for each that holds.
 
     Parameters
@@ -30,6 +35,8 @@ def verify_derived(public: Path, tables: Sequence[Published], releases: Releases
     releases
         Folders of other releases. A figure that refers to one which is not among them is not
         computed again, and its line says so.
+    others
+        Names of other files that the folder holds: of records.
 
     Raises
     ------
@@ -39,7 +46,7 @@ def verify_derived(public: Path, tables: Sequence[Published], releases: Releases
     named: dict[str, Published | Derived] = {table.name: table for table in tables}
     published = {table.name: table for table in tables}
     lines: list[str] = []
-    known = set(named)
+    known = {*named, *others}
     elsewhere: set[str] = set()
     try:
         for path in sorted(public.glob(f"*{DERIVED}")):

@@ -25,8 +25,12 @@ from diskret.workflow.microdata.history import Step
 from diskret.workflow.microdata.roles import Roles, roles
 
 if TYPE_CHECKING:
+    from diskret.attack.microdata.claims import Claim
     from diskret.hierarchy import Hierarchy
+    from diskret.keys import SecretKeys
     from diskret.workflow.microdata.anonymity import Anonymity
+    from diskret.workflow.microdata.checklist import Checklist
+    from diskret.workflow.microdata.result import MicrodataResult
     from diskret.workflow.microdata.risk import MicrodataRisk
     from diskret.risk import Missing
     from diskret.risk.suda import Scores
@@ -531,6 +535,49 @@ class Microdata:
         )
 
     # ── release ─────────────────────────────────────────────────────────────────────
+
+    def release(
+        self,
+        claim: Claim | Iterable[Claim] | None = None,
+        *,
+        name: str = "microdata",
+        level: str | None = None,
+        columns: Iterable[str] | None = None,
+        attributes: Iterable[str] = (),
+        weight: bool = True,
+        household: bool = False,
+        id: bool = False,  # noqa: A002
+        shuffle: bool = True,
+        keys: SecretKeys | str | PathLike[str] | None = None,
+    ) -> MicrodataResult:
+        """Put together what may leave, and prove what is claimed of it.
+
+        See [`release`][diskret.workflow.microdata.release.release].
+        """
+        from diskret.workflow.microdata.release import release
+
+        return release(
+            self,
+            claim,
+            name=name,
+            level=level,
+            columns=columns,
+            attributes=attributes,
+            weight=weight,
+            household=household,
+            id=id,
+            shuffle=shuffle,
+            keys=keys,
+        )
+
+    def checklist(self, level: str = "factual", language: str = "en") -> Checklist:
+        """What is done and what is missing for a level of anonymity of German statistics law.
+
+        See [`checklist`][diskret.workflow.microdata.checklist.checklist].
+        """
+        from diskret.workflow.microdata.checklist import checklist
+
+        return checklist(self, level, language)
 
 
 def _numbers(values: pa.ChunkedArray, name: str) -> NDArray[np.float64]:

@@ -1,0 +1,198 @@
+"""What may stand in the public files of microdata: the certified records, and nothing else."""
+
+# pyarrow has no type information for its classes and compute functions.
+# pyright: reportAttributeAccessIssue=false, reportUnknownParameterType=false
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator, Mapping
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
+
+from diskret.errors import ProofError, VerificationError
+from diskret.release.allowlist import keys_beyond
+from diskret.release.allowlist_html import page_problems
+from diskret.release.digests import CERTIFICATE, check_digests
+
+#: What the names of public files may end with, after the name of the microdata.
+MICRODATA_ENDINGS = (".csv", ".parquet", ".html", CERTIFICATE)
+
+#: The admissible keys of a public certificate of microdata; see `allowlist`.
+_TEXT: Mapping[str, Any] = {"en": None, "de": None}
+_COUNTED: Mapping[str, Any] = dict.fromkeys(("k", "keys", "missing", "size"))
+MICRODATA_CERTIFICATE: Mapping[str, Any] = {
+    "schema": None,
+    "family": None,
+    "name": None,
+    "records": None,
+    "columns": None,
+    "claimed": _TEXT,
+    "not_claimed": _TEXT,
+    "shown": {**_COUNTED, "further": _COUNTED},
+    "files": {"*": None},
+    "inputs": {"records": None, "released": None},
+    "software": None,
+}
+
+
+def check_public_microdata(folder: str | PathLike[str], name: str, records: pa.Table) -> None:
+    """Refuse a public folder that holds anything beyond the certified records.
+
+    Checked are the names of files, the keys of the certificate, the digests in it, that CSV and
+    Parquet read back to exactly these values, columns and types, that Parquet holds no metadata,
+    and the markup of the report.
+
+    Parameters
+    ----------
+    folder
+        The folder with the public files, complete.
+    name
+        Name of the microdata.
+    records
+        What was certified.
+
+    Raises
+    ------
+    ProofError
+        Says which file holds what.
+    """
+    folder = Path(folder)
+    problems = list(_names(folder, name))
+    if not problems:
+        problems += _certificate(folder, name, records)
+        problems += _csv(folder / f"{name}.csv", records)
+        problems += _parquet(folder / f"{name}.parquet", records)
+        problems += page_problems(folder / f"{name}.html")
+    if problems:
+        raise ProofError(
+            "the public files were not released, because they hold more or other things than "
+            f"may leave: {'; '.join(problems)}"
+        )
+
+
+def read_records_csv(path: Path) -> pa.Table:
+    """A public CSV file of records as text; an empty field is null, ``""`` an empty text.
+
+    Raises
+    ------
+    VerificationError
+        It cannot be read.
+    """
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            names = next(csv.reader(file), [])
+        return pa_csv.read_csv(
+            path,
+            parse_options=pa_csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
+            convert_options=pa_csv.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.string()),
+                null_values=[""],
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=False,
+            ),
+        )
+    except (OSError, ValueError, csv.Error, pa.ArrowException) as error:
+        raise VerificationError(f"{path} cannot be read: {error}") from None
+
+
+def read_records_parquet(path: Path) -> pa.Table:
+    """A public Parquet file of records.
+
+    Raises
+    ------
+    VerificationError
+        It cannot be read, or holds metadata.
+    """
+    try:
+        file = pq.ParquetFile(path)
+        if file.metadata.metadata:
+            raise VerificationError(f"{path.name} holds metadata")
+        return file.read()
+    except (OSError, pa.ArrowException) as error:
+        raise VerificationError(f"{path} cannot be read: {error}") from None
+
+
+def as_text(records: pa.Table) -> pa.Table:
+    """Every value as the text that stands for it in CSV."""
+    columns = [column.cast(pa.string()) for column in records.columns]
+    return pa.table(columns, names=records.column_names)
+
+
+def _names(folder: Path, name: str) -> Iterator[str]:
+    expected = {name + ending for ending in MICRODATA_ENDINGS}
+    for path in sorted(folder.iterdir()):
+        if path.name not in expected:
+            yield f"{path.name} is no file of these microdata"
+        elif path.is_symlink() or not path.is_file():
+            yield f"{path.name} is not a plain file"
+
+
+def _certificate(folder: Path, name: str, records: pa.Table) -> Iterator[str]:
+    path = folder / f"{name}{CERTIFICATE}"
+    try:
+        content: dict[str, Any] = dict(json.loads(path.read_text(encoding="utf-8")))
+        for key in keys_beyond(content, MICRODATA_CERTIFICATE, [], ""):
+            yield f"{path.name} holds the key {key}"
+        if content["columns"] != records.column_names or content["records"] != records.num_rows:
+            yield f"{path.name} is about other records"
+        check_digests(folder, content["files"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        yield f"{path.name} cannot be read ({error!r})"
+    except VerificationError as error:
+        yield str(error)
+
+
+def _csv(path: Path, records: pa.Table) -> Iterator[str]:
+    if not path.exists():
+        return
+    try:
+        read = read_records_csv(path)
+    except VerificationError as error:
+        yield str(error)
+        return
+    yield from _differences(path.name, read, as_text(records))
+
+
+def _parquet(path: Path, records: pa.Table) -> Iterator[str]:
+    if not path.exists():
+        return
+    try:
+        read = read_records_parquet(path)
+    except VerificationError as error:
+        yield str(error)
+        return
+    schema = pa.schema([field.remove_metadata() for field in records.schema])
+    if any(field.metadata and set(field.metadata) - {b"PARQUET:field_id"} for field in read.schema):
+        yield f"{path.name} holds metadata of columns"
+    if read.column_names == schema.names:
+        try:
+            read = read.cast(schema)
+        except pa.ArrowException:
+            yield f"{path.name} holds other types"
+            return
+    yield from _differences(path.name, read, records)
+
+
+def _differences(file: str, read: pa.Table, records: pa.Table) -> Iterator[str]:
+    if read.column_names != records.column_names:
+        yield f"{file} has the columns {', '.join(map(repr, read.column_names))}"
+    elif read.num_rows != records.num_rows:
+        yield f"{file} holds {read.num_rows:,} records, not {records.num_rows:,}"
+    else:
+        for name in records.column_names:
+            if not pc.all(_same(read.column(name), records.column(name))).as_py():
+                yield f"{file} holds other values of {name!r}"
+
+
+def _same(one: pa.ChunkedArray, other: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Where two columns agree; missing agrees with missing."""
+    missing = pc.and_(pc.is_null(one), pc.is_null(other))
+    return pc.or_(missing, pc.fill_null(pc.equal(one, other), False))

@@ -1,0 +1,199 @@
+"""Microdata that may leave, the certificate, and what the office keeps of them."""
+
+# pyarrow has no type information for its classes and compute functions.
+# pyright: reportAttributeAccessIssue=false, reportUnknownParameterType=false
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from diskret.attack.microdata import MicrodataCertificate
+from diskret.io import from_arrow
+from diskret.io.cleaned import cleaned
+from diskret.keys import SecretKeys
+
+if TYPE_CHECKING:
+    from diskret.attack.microdata.claims import Claim
+    from diskret.workflow.microdata.data import Microdata
+
+
+@dataclass(frozen=True, eq=False)
+class Inside:
+    """What the office knows of the released records and claims are checked with. Confidential.
+
+    Parameters
+    ----------
+    row
+        For each released record its row in the original file, from 1, ``(n,)``.
+    weight
+        Its weight, ``(n,)``; None: the records are all there are.
+    household
+        A number for its household, null where there is none, ``(n,)``; None: none is named.
+    """
+
+    row: NDArray[np.int64]
+    weight: NDArray[np.float64] | None
+    household: pa.ChunkedArray | None
+
+    @classmethod
+    def of(cls, md: Microdata, order: NDArray[np.intp]) -> Inside:
+        """The rows of the microdata in the order of the release."""
+        weight, named = md.weights(), md.roles.household
+        return cls(
+            order.astype(np.int64) + 1,
+            None if weight is None else weight[order],
+            None if named is None else _households(md.coded(named).codes[order]),
+        )
+
+    def columns(self) -> pa.Table:
+        """The same as columns ``row``, ``weight`` and ``household``, those that there are."""
+        made: dict[str, Any] = {"row": pa.array(self.row)}
+        if self.weight is not None:
+            made["weight"] = pa.array(self.weight)
+        if self.household is not None:
+            made["household"] = self.household
+        return pa.table(made)
+
+    @classmethod
+    def read(cls, columns: pa.Table) -> Inside:
+        """From these columns, as they are read back from the office's file."""
+        there = columns.column_names
+        return cls(
+            columns.column("row").to_numpy(),
+            columns.column("weight").to_numpy() if "weight" in there else None,
+            columns.column("household") if "household" in there else None,
+        )
+
+
+def _households(codes: NDArray[np.int32]) -> pa.ChunkedArray:
+    return pa.chunked_array([pa.array(codes, mask=codes < 0)])
+
+
+@dataclass(frozen=True, eq=False)
+class MicrodataResult:
+    """Released microdata. Only `public` may leave the office.
+
+    Made by [`Microdata.release`][diskret.Microdata].
+
+    Parameters
+    ----------
+    name
+        Name of the file.
+    microdata
+        What it was made from. Confidential.
+    table
+        What leaves, as an Arrow table.
+    order
+        For each released record its position in the microdata, ``(n,)``. Confidential.
+    claims
+        What was claimed. Confidential.
+    certificate
+        What was checked; its ``public()`` part is written beside the records.
+    arguments
+        How it was released. Confidential.
+    keys
+        The office's keys.
+    """
+
+    name: str
+    microdata: Microdata
+    table: pa.Table
+    order: NDArray[np.intp]
+    claims: tuple[Claim, ...]
+    certificate: MicrodataCertificate
+    arguments: Mapping[str, Any]
+    keys: SecretKeys = field(repr=False)
+
+    def __repr__(self) -> str:
+        columns = ", ".join(self.table.column_names)
+        return f"MicrodataResult({self.name!r}: {self.table.num_rows:,} records of {columns})"
+
+    @cached_property
+    def public(self) -> Any:
+        """The released records: the caller's kind of frame, with the types that came in.
+
+        Lists of categories hold only what occurs, and there is no index and no metadata.
+        """
+        md = self.microdata
+        numbers = {name for name in (md.roles.id, md.roles.household) if name is not None}
+        return cleaned(self.table, md.kind, md.frame, numbers)
+
+    @property
+    def link(self) -> Any:
+        """From the released records to those of the original file. Confidential.
+
+        The caller's kind of frame: `record`, the position in the release, and `row`, that in the
+        original file, both from 1; and the numbers of record and household in both.
+        """
+        md, order = self.microdata, pa.array(self.order)
+        made: dict[str, Any] = {
+            "record": pa.array(np.arange(1, md.n + 1)),
+            "row": pa.array(self.order.astype(np.int64) + 1),
+        }
+        for role in ("id", "household"):
+            named: str | None = getattr(md.roles, role)
+            if named is not None:
+                made[f"original_{role}"] = md.table_column(named).take(order)
+                if named in self.table.column_names:
+                    made[f"new_{role}"] = self.table.column(named)
+        return from_arrow(pa.table(made), md.kind)
+
+    @property
+    def inside(self) -> Inside:
+        """What claims about risks are checked with. Confidential."""
+        return Inside.of(self.microdata, self.order)
+
+    def write(
+        self,
+        folder: str | PathLike[str],
+        formats: Iterable[str] = ("csv", "parquet", "html"),
+        *,
+        language: str = "en",
+        title: str | None = None,
+        keys: SecretKeys | str | PathLike[str] | None = None,
+    ) -> Path:
+        """Write ``public/`` and ``internal/`` into a folder; all or nothing.
+
+        The public files are the records, the certificate and a report for readers. The internal
+        ones are the certificate of the office, what was done with which settings, a report, and
+        the link from released to original records.
+
+        Parameters
+        ----------
+        folder
+            The target; missing, empty, or a release written before, which is replaced.
+        formats
+            ``"csv"`` and ``"parquet"``, one of them at least, and ``"html"`` for reports. CSV
+            files are UTF-8 with commas; a missing value is an empty field, an empty text is
+            ``""``.
+        language
+            Of the reports, ``"en"`` or ``"de"``.
+        title
+            Heading of the reports; None: the name.
+        keys
+            The office's keys, for fingerprints; None: those of the release.
+
+        Returns
+        -------
+        Path
+            The folder.
+
+        Raises
+        ------
+        InputError
+            The folder holds other files, or an option is unknown.
+        ProofError
+            Something that must not leave would have been written; nothing was.
+        """
+        from diskret.workflow.microdata.write import write
+
+        return write(self, folder, formats, language=language, title=title, keys=keys)

@@ -1,0 +1,207 @@
+"""Released microdata to files: public and internal apart, all or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from os import PathLike
+from pathlib import Path
+from typing import Any, get_args
+
+import pyarrow as pa
+
+from diskret.errors import InputError
+from diskret.formats import write_records
+from diskret.formats.parquet import write_internal_parquet
+from diskret.io import to_arrow
+from diskret.keys import SecretKeys
+from diskret.release import (
+    check_public_microdata,
+    digest,
+    public_digests,
+    staged,
+    write_json,
+)
+from diskret.report import write_internal_microdata_report, write_public_microdata_report
+from diskret.workflow.microdata.content import content
+from diskret.workflow.microdata.outline import inside_outline, outline
+from diskret.workflow.microdata.result import MicrodataResult
+from diskret.workflow.software import software
+
+FORMATS = ("csv", "parquet", "html")
+LANGUAGES = ("en", "de")
+
+
+def write(
+    result: MicrodataResult,
+    folder: str | PathLike[str],
+    formats: Iterable[str] = FORMATS,
+    *,
+    language: str = "en",
+    title: str | None = None,
+    keys: SecretKeys | str | PathLike[str] | None = None,
+) -> Path:
+    """Write released microdata; see `MicrodataResult.write`."""
+    chosen = _checked(formats, language)
+    secret = result.keys if keys is None else SecretKeys.load(keys)
+    with staged(folder) as stage:
+        certificate = _write_public(result, stage.public, chosen, language, title, secret)
+        _write_internal(result, stage.internal, certificate, chosen, language, title)
+        marks = {"public": digest(stage.public / f"{result.name}.certificate.json")}
+        _write_certificate(result, stage.internal, marks)
+        check_public_microdata(stage.public, result.name, result.table)
+    return Path(folder)
+
+
+def _checked(formats: Iterable[str], language: str) -> tuple[str, ...]:
+    chosen = (formats,) if isinstance(formats, str) else tuple(formats)
+    unknown = [one for one in chosen if one not in FORMATS]
+    if unknown:
+        raise InputError(
+            f"formats= must be some of {', '.join(FORMATS)}, not {unknown[0]!r}; records are "
+            "too many for a workbook"
+        )
+    if not {"csv", "parquet"} & set(chosen):
+        raise InputError("formats= must name 'csv' or 'parquet': the records have to be somewhere")
+    if language not in LANGUAGES:
+        raise InputError(f"language= must be 'en' or 'de', not {language!r}")
+    return chosen
+
+
+def _write_public(
+    result: MicrodataResult,
+    folder: Path,
+    formats: tuple[str, ...],
+    language: str,
+    title: str | None,
+    keys: SecretKeys,
+) -> dict[str, Any]:
+    name, records = result.name, result.table
+    write_records(records, folder, name, formats)
+    listed = public_digests(folder)
+    certificate: dict[str, Any] = {
+        **result.certificate.public(),
+        "records": records.num_rows,
+        "columns": records.column_names,
+        "files": listed,
+        "inputs": marks(keys, result.microdata.original.table, records, result.inside.columns()),
+        "software": software(),
+    }
+    if "html" in formats:
+        # the report shows the digests of the files before it, the certificate its own too
+        page = folder / f"{name}.html"
+        shown = outline(result)
+        write_public_microdata_report(shown, certificate, page, title=title, language=language)
+        listed[page.name] = digest(page)
+    write_json(certificate, folder / f"{name}.certificate.json")
+    return certificate
+
+
+def marks(
+    keys: SecretKeys, original: pa.Table | None, records: pa.Table, inside: pa.Table
+) -> dict[str, str]:
+    """Keyed fingerprints of the original file, and of what left with the office's link to it."""
+    released = keys.fingerprint("released records", [*content(records), *content(inside)])
+    if original is None:
+        return {"released": released}
+    return {"records": keys.fingerprint("records", content(original)), "released": released}
+
+
+# ── what the office keeps ───────────────────────────────────────────────────────────
+
+
+def _write_internal(
+    result: MicrodataResult,
+    folder: Path,
+    certificate: Mapping[str, Any],
+    formats: tuple[str, ...],
+    language: str,
+    title: str | None,
+) -> None:
+    name = result.name
+    link, _ = to_arrow(result.link)
+    inside = result.inside.columns()
+    for column in ("weight", "household"):
+        if column in inside.column_names:
+            link = link.append_column(column, inside.column(column))
+    write_internal_parquet(link, folder / f"{name}.link.parquet")
+    write_json(settings(result), folder / f"{name}.settings.json")
+    if "html" in formats:
+        both = {**certificate, "checked": result.certificate.internal()["checked"]}
+        write_internal_microdata_report(
+            outline(result),
+            inside_outline(result),
+            both,
+            folder / f"{name}.report.html",
+            title=title,
+            language=language,
+        )
+
+
+def _write_certificate(result: MicrodataResult, folder: Path, digests: Mapping[str, str]) -> None:
+    keys = [key for key in result.microdata.roles.keys if key in result.table.column_names]
+    sensitive = [s for s in result.microdata.roles.sensitive if s in result.table.column_names]
+    content_ = {
+        **result.certificate.internal(),
+        "keys": keys,
+        "sensitive": sensitive,
+        "claims_made": [claim_as_json(claim) for claim in result.claims],
+        "certificates": dict(digests),
+        "software": software(),
+    }
+    write_json(_plain(content_), folder / f"{result.name}.certificate.json")
+
+
+def settings(result: MicrodataResult) -> dict[str, Any]:
+    """What was done, step by step, and how it was released. JSON-ready, confidential."""
+    md = result.microdata
+    return _plain(
+        {
+            "roles": {role: list(names) for role, names in md.roles.by_role().items()},
+            "history": [
+                {"verb": step.verb, "arguments": step.arguments, "found": step.found}
+                for step in md.history
+            ],
+            "release": result.arguments,
+            "software": software(),
+        }
+    )
+
+
+def claim_as_json(claim: Any) -> dict[str, Any]:
+    """A claim by its name and arguments; a population is left out."""
+    return {
+        "claim": type(claim).__name__,
+        **{
+            field.name: value
+            for field in fields(claim)
+            if _kept(value := getattr(claim, field.name))
+        },
+    }
+
+
+def claim_from_json(content_: Mapping[str, Any]) -> Any:
+    """The claim again; None if it needs a population, which is not kept."""
+    from diskret.attack.microdata.claims import Claim
+
+    kinds: dict[str, Any] = {kind.__name__: kind for kind in get_args(Claim)}
+    arguments = {name: value for name, value in content_.items() if name != "claim"}
+    made = kinds.get(str(content_.get("claim")))
+    return None if made is None or made.__name__ == "KMap" else made(**arguments)
+
+
+def _kept(value: Any) -> bool:
+    return value is None or isinstance(value, (str, int, float, tuple, list))
+
+
+def _plain(value: Any) -> Any:
+    """Settings as JSON knows them: dates as text."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(inner) for key, inner in value.items()}  # pyright: ignore
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [_plain(inner) for inner in value]  # pyright: ignore
+    if value is None or isinstance(value, (str, bool, int)):
+        return value
+    if isinstance(value, float):
+        return value if abs(value) != float("inf") and value == value else str(value)
+    return value.item() if hasattr(value, "item") else str(value)
