@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from diskret.errors import InputError
 from diskret.io import Coded, FrameKind, coded, returned, to_arrow
 from diskret.io.columns import column
+from diskret.progress import Progress, silent
 from diskret.risk import Compat, Keys, Missing
 from diskret.workflow.microdata.history import Step
 from diskret.workflow.microdata.roles import Roles, roles
@@ -217,6 +218,44 @@ class Microdata:
     # ── recoding ────────────────────────────────────────────────────────────────────
 
     # ── suppression ─────────────────────────────────────────────────────────────────
+
+    def local_suppression(
+        self,
+        k: int | str = 3,
+        importance: Sequence[str] | Mapping[str, float] | None = None,
+        *,
+        subsets: Mapping[tuple[str, ...], int] | Sequence[tuple[Sequence[str], int]] | None = None,
+        strata: Sequence[str] | None = None,
+        costs: Mapping[str, float] | None = None,
+        keep: Sequence[str] = (),
+        threshold: float | None = None,
+        diversity: int | Mapping[str, int] | None = None,
+        closeness: float | Mapping[str, float] | None = None,
+        matches: Literal["wildcard", "visible"] | None = None,
+        rounds: int = 100,
+        progress: Progress = silent,
+    ) -> Microdata:
+        """Suppress few values of the keys so that every record agrees with at least k records.
+
+        See [`local_suppression`][diskret.workflow.microdata.suppress.local_suppression].
+        """
+        from diskret.workflow.microdata.suppress import local_suppression
+
+        return local_suppression(
+            self,
+            k,
+            importance,
+            subsets=subsets,
+            strata=strata,
+            costs=costs,
+            keep=keep,
+            threshold=threshold,
+            diversity=diversity,
+            closeness=closeness,
+            matches=matches,
+            rounds=rounds,
+            progress=progress,
+        )
 
     # ── randomisation ───────────────────────────────────────────────────────────────
 
