@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,53 +50,62 @@ def agreeing(
     """
     whole = np.zeros((len(values), len(mine)))
     through = np.zeros((len(values), len(mine)))
-    shown_there, rows_there = _patterns(theirs)
-    for shown, rows in zip(*_patterns(mine), strict=True):
-        for both, alike in _shared(shown_there, shown):
-            others = np.concatenate(
-                [there for there, one in zip(rows_there, alike, strict=True) if one]
-            )
-            found = _sums(mine[rows][:, both], theirs[others][:, both], sizes, both, values, others)
+    there = [_Rows(shown, theirs[rows].T, values[:, rows]) for shown, rows in _patterns(theirs)]
+    for shown, rows in _patterns(mine):
+        own = mine[rows].T
+        found = np.zeros((2, len(values), len(rows)))
+        for both, others in _shared(there, shown):
             # all variables shared: the rows of both sides are complete
-            (whole if both.all() else through)[:, rows] += found
+            found[0 if both.all() else 1] += _sums(own[both], others, sizes, both)
+        whole[:, rows], through[:, rows] = found
     return whole, through
 
 
-def _patterns(codes: NDArray[np.int32]) -> tuple[NDArray[np.bool_], list[NDArray[np.intp]]]:
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """Rows that show the same variables: which ``(m,)``, codes ``(m, r)``, values ``(v, r)``."""
+
+    shown: NDArray[np.bool_]
+    codes: NDArray[np.int32]
+    values: NDArray[np.float64]
+
+
+def _patterns(codes: NDArray[np.int32]) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.intp]]]:
     """Which variables are shown: each pattern that occurs, and its rows."""
     shown = (codes >= 0).astype(np.int32)
     found = classes(list(shown.T), [2] * shown.shape[1])
     rows = np.split(np.argsort(found.of, kind="stable"), np.cumsum(found.count)[:-1])
-    return found.codes > 0, rows
+    yield from zip(found.codes > 0, rows, strict=True)
 
 
 def _shared(
-    patterns: NDArray[np.bool_], shown: NDArray[np.bool_]
-) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
-    """The patterns put together by the variables that they share with one: which, and where."""
-    both = (patterns & shown).astype(np.int32)
-    found = classes(list(both.T), [2] * both.shape[1])
-    for i, shared in enumerate(found.codes > 0):
-        yield shared, found.of == i
+    there: Sequence[_Rows], shown: NDArray[np.bool_]
+) -> Iterator[tuple[NDArray[np.bool_], list[_Rows]]]:
+    """Put patterns together by the variables that they share with one of them."""
+    found: dict[bytes, list[_Rows]] = {}
+    for rows in there:
+        found.setdefault((rows.shown & shown).tobytes(), []).append(rows)
+    for shared, rows in found.items():
+        yield np.frombuffer(shared, dtype=np.bool_), rows
 
 
 def _sums(
-    mine: NDArray[np.int32],
-    theirs: NDArray[np.int32],
+    own: NDArray[np.int32],
+    others: Sequence[_Rows],
     sizes: Sequence[int],
     both: NDArray[np.bool_],
-    values: NDArray[np.float64],
-    others: NDArray[np.intp],
 ) -> NDArray[np.float64]:
-    """For each of mine the sums over theirs with equal codes, ``(v, a)``."""
+    """For each row the sums over others with equal codes in the variables of both, ``(v, a)``."""
+    values = np.concatenate([rows.values for rows in others], axis=1)
+    made = np.empty((len(values), own.shape[1]))
     if not both.any():
-        total: NDArray[np.float64] = values[:, others].sum(axis=1, keepdims=True)
-        return np.repeat(total, len(mine), axis=1)
-    columns = list(np.concatenate([mine, theirs]).T)
-    found = classes(columns, [sizes[j] for j in np.flatnonzero(both).tolist()])
-    place, there = found.of[: len(mine)], found.of[len(mine) :]
-    made = np.empty((len(values), len(mine)))
+        made[:] = values.sum(axis=1, keepdims=True)
+        return made
+    columns = np.concatenate([own, *(rows.codes[both] for rows in others)], axis=1)
+    of = classes(list(columns), [sizes[j] for j in np.flatnonzero(both).tolist()]).of
+    mine, theirs = of[: own.shape[1]], of[own.shape[1] :]
+    groups = int(of.max()) + 1
     for i, row in enumerate(values):
-        sums = np.bincount(there, weights=row[others], minlength=len(found.count))
-        made[i] = sums[place]
+        sums = np.bincount(theirs, weights=row, minlength=groups)
+        made[i] = sums[mine]
     return made

@@ -250,6 +250,8 @@ def risk(
     counted = frequencies(chosen, md.weights(), missing, alpha)
     risks = individual_risk(counted.sample, counted.population, compat)
     unmatched = None
+    if population is None and count is not None:
+        raise InputError("count= names a column of the population, and population= is missing")
     if population is not None:
         persons = k_map(chosen, *_people(population, chosen.names, count), missing, alpha)
         unmatched = int((persons == 0).sum())
