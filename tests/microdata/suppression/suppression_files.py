@@ -59,8 +59,8 @@ def files(draw, missing=True, most=14):
 def least_number(rows, k):
     """The smallest number of values whose suppression makes all agree with k: an exact programme.
 
-    Binary s_iq: value q of record i is suppressed. a_ij from 0 to 1: i and j agree; a_ij ≤ s_iq + s_jq for every key in which i
-    and j differ; the sum of a_ij over j is at least k - 1.
+    Binary s_iq: value q of record i is suppressed. a_ij in [0, 1]: i and j agree, at most
+    s_iq + s_jq for every key in which they differ. The sum of a_ij over j is at least k - 1.
     """
     n, m = rows.shape
     pairs = [(i, j) for i in range(n) for j in range(i + 1, n)]

@@ -29,7 +29,7 @@ def prices(
     importance
         The keys from the most important to the least, or key → rank (1: most important); of
         solutions that cost the same, the one is taken that spares important keys. None: the
-        fewer distinct values, the more important; keys of equal rank are spared alike.
+        fewer distinct values, the more important, and of equal numbers the key named first.
     costs
         Key → cost of one value, above 0; inf: never suppressed. Keys that are not named cost 1.
     keep
@@ -76,7 +76,8 @@ def _ranks(
 ) -> NDArray[np.float64]:
     """From 1, the most important; equal values have equal ranks."""
     if importance is None:
-        value = np.array(sizes, dtype=float)
+        value = np.empty(len(sizes))
+        value[np.argsort(sizes, kind="stable")] = np.arange(len(sizes))
     else:
         missing = [name for name in names if name not in importance]
         twice = len(list(importance)) > len(set(importance))

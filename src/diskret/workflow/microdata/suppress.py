@@ -70,7 +70,7 @@ def local_suppression(
     importance
         Keys from the most important to the least, or key → rank (1: most important). Of solutions
         with equal cost the one is taken that spares important keys. None: the fewer distinct
-        values, the more important.
+        values, the more important, and of equal numbers the key named first.
     subsets
         Sets of keys an attacker may know, each with its k: ``{("age", "job"): 3}``, or pairs of
         names and k. All hold in the end, together, in place of k for all keys.
@@ -251,7 +251,7 @@ def _strata(md: Microdata, names: Sequence[str] | None) -> tuple[NDArray[np.int6
         missing = np.flatnonzero(column.codes < 0)
         if len(missing):
             raise InputError(
-                f"{len(missing):,} records have no stratum in {column.name!r} (first in row "
+                f"records without a stratum in {column.name!r}: {len(missing):,} (first in row "
                 f"{missing[0] + 1}); give them one, or leave them out"
             )
     found = classes([c.codes for c in columns], [len(c.categories) for c in columns])
@@ -324,7 +324,7 @@ def _verify(problem: Problem, mask: NDArray[np.bool_]) -> None:
         rare = np.flatnonzero(count < condition.least)
         if len(rare):
             raise ProofError(
-                f"{len(rare):,} records would still agree with too few (first in row "
+                f"records that would still agree with too few others: {len(rare):,} (first in row "
                 f"{rare[0] + 1}); nothing was suppressed"
             )
 
