@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from diskret.microdata.suppression.problem import Items
 from diskret.microdata.suppression.state import State, started
 
-#: Operations in all rounds of improvement.
-_WORK = 1_000_000_000
 #: At most so much of the gaps is taken back in one round.
 _SHARE = 0.5
 
@@ -20,6 +18,7 @@ def shared(
     agree: NDArray[np.int64],
     price: NDArray[np.float64],
     rounds: int,
+    work: int,
 ) -> State:
     """Few cheap gaps after which every record agrees with enough others.
 
@@ -39,8 +38,8 @@ def shared(
         How many records each item agrees with so far, ``(t, c)``.
     price
         Of each set of keys, ``(2^m,)``; inf: not allowed.
-    rounds
-        Of improvement, at most; fewer for many items.
+    rounds, work
+        Rounds of improvement at most, and operations in all of them together.
     """
     now, blank = started(items, subset, agree, price), started(items, subset, agree, price)
     spent = now.fill(price, None)
@@ -49,7 +48,7 @@ def shared(
     blank.close()
     now = best = min(now, blank, key=lambda state: state.cost)
     random = np.random.default_rng(0)
-    for _ in range(min(rounds, _WORK // max(1, spent)) if best.cost else 0):
+    for _ in range(min(rounds, work // max(1, spent)) if best.cost else 0):
         tried = now.copy()
         gaps = tried.gaps()
         most = max(2, int(_SHARE * len(gaps)))

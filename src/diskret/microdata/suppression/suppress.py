@@ -16,6 +16,8 @@ from diskret.microdata.suppression.visible import Criterion, enough, visible
 from diskret.progress import Progress, silent
 from diskret.risk import classes
 
+#: Operations in the rounds of improvement of all groups together.
+_WORK = 1_000_000_000
 #: What counts as agreement: any record that agrees once values are missing, or only what a
 #: record still shows in the original file.
 Matches = Literal["wildcard", "visible"]
@@ -74,7 +76,7 @@ def fewest_values(
     rows = _rows(items.of, len(items.count)) if len(rare) else None
     for done, group in enumerate(rare.tolist()):
         at = slice(int(start[group]), int(start[group + 1]))
-        state = shared(items.part(at), subset, agree[:, at], price, rounds)
+        state = shared(items.part(at), subset, agree[:, at], price, rounds, _WORK // len(rare))
         for item, bits in state.found():
             assert rows is not None  # noqa: S101 - there is a rare group
             some = rows(at.start + item)
