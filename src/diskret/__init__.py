@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from diskret import rules as rules
     from diskret import utility as utility
     from diskret.attack import Attacker as Attacker
+    from diskret.attack.microdata import claims as claims
     from diskret.cellkey import Lookup as Lookup
     from diskret.cellkey import MagnitudeNoise as MagnitudeNoise
     from diskret.cellkey import PerturbationTable as PerturbationTable
@@ -65,6 +66,7 @@ __all__ = [
     "adjust",
     "assess",
     "attack",
+    "claims",
     "datasets",
     "derive",
     "make_additive",
@@ -81,7 +83,13 @@ __all__ = [
     "write",
 ]
 
-_MODULES = ("attack", "datasets", "rules", "utility")
+_MODULES = {
+    "attack": "attack",
+    "claims": "attack.microdata.claims",
+    "datasets": "datasets",
+    "rules": "rules",
+    "utility": "utility",
+}
 _HOME = {
     "Attacker": "attack",
     "DiskretError": "errors",
@@ -117,7 +125,7 @@ _HOME = {
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
-        return import_module(f"{__name__}.{name}")
+        return import_module(f"{__name__}.{_MODULES[name]}")
     if name in _HOME:
         value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
         globals()[name] = value

@@ -1,5 +1,6 @@
 """How easily a person or firm is recognised in microdata."""
 
+from diskret.risk.distributions import Distributions, Measure, by_record
 from diskret.risk.frequencies import Frequencies, Missing, frequencies
 from diskret.risk.household import Households, household_risk
 from diskret.risk.individual import Compat, individual_risk
@@ -10,10 +11,13 @@ from diskret.risk.thresholds import individual_threshold, person_thresholds
 __all__ = [
     "Classes",
     "Compat",
+    "Distributions",
     "Frequencies",
     "Households",
     "Keys",
+    "Measure",
     "Missing",
+    "by_record",
     "classes",
     "frequencies",
     "household_risk",

@@ -21,6 +21,8 @@ from diskret.workflow.microdata.history import Step
 from diskret.workflow.microdata.roles import Roles, roles
 
 if TYPE_CHECKING:
+    from diskret.hierarchy import Hierarchy
+    from diskret.workflow.microdata.anonymity import Anonymity
     from diskret.workflow.microdata.risk import MicrodataRisk
 
 
@@ -214,6 +216,23 @@ class Microdata:
     # ── uniques ─────────────────────────────────────────────────────────────────────
 
     # ── anonymity ───────────────────────────────────────────────────────────────────
+
+    def anonymity(
+        self,
+        missing: Missing = "wildcard",
+        sensitive: Sequence[str] | None = None,
+        ordered: Iterable[str] | Mapping[str, Sequence[Any]] = (),
+        trees: Mapping[str, Hierarchy] | None = None,
+        keys: Sequence[str] | None = None,
+        l: int = 2,  # noqa: E741
+    ) -> Anonymity:
+        """How many records agree in their keys, and how different their sensitive values are.
+
+        See [`anonymity`][diskret.workflow.microdata.anonymity.anonymity].
+        """
+        from diskret.workflow.microdata.anonymity import anonymity
+
+        return anonymity(self, missing, sensitive, ordered, trees, keys, l)
 
     # ── recoding ────────────────────────────────────────────────────────────────────
 

@@ -1,0 +1,207 @@
+"""The certificate of released microdata, every claim checked on the values as they leave."""
+
+# pyarrow has no type information for its classes and compute functions.
+# pyright: reportAttributeAccessIssue=false, reportUnknownParameterType=false
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import ArrayLike, NDArray
+
+from diskret.attack.microdata.agreement import Numbers, numbers
+from diskret.attack.microdata.certificate import MicrodataCertificate
+from diskret.attack.microdata.check import check
+from diskret.attack.microdata.claims import Claim, KAnonymity, NoIdentifiers
+from diskret.attack.microdata.leaving import Leaving
+from diskret.attack.microdata.sentences import checked, claimed, not_claimed, refused
+from diskret.errors import InputError, ProofError
+
+_EXAMPLES = 3
+
+
+def certify(
+    name: str,
+    table: pa.Table,
+    keys: Sequence[str],
+    claims: Claim | Sequence[Claim],
+    *,
+    weight: ArrayLike | None = None,
+    household: ArrayLike | pa.ChunkedArray | None = None,
+    original: pa.Table | None = None,
+    sensitive: Sequence[str] = (),
+    numeric: Sequence[str] = (),
+    identifiers: Sequence[str] = (),
+) -> MicrodataCertificate:
+    """Check every claim on the values as they leave, and say what holds.
+
+    That no direct identifier leaves is checked in any case.
+
+    Parameters
+    ----------
+    name
+        Of the file.
+    table
+        The columns and records exactly as they leave, n of them.
+    keys
+        Its key variables.
+    claims
+        What is claimed.
+    weight
+        Sampling weights > 0, ``(n,)``, in the order of the records of `table`.
+    household
+        Household of each record, ``(n,)``, in the same order; a record without one is its own.
+    original
+        The records before protection, in any order, with the identifiers.
+    sensitive, numeric
+        Names of sensitive and of numeric variables of `table`.
+    identifiers
+        Names of direct identifiers of `original`.
+
+    Raises
+    ------
+    ProofError
+        A claim does not hold; says for how many records, with some of their rows in the file as it
+        leaves, and what to do.
+    InputError
+        A claim cannot be checked, because columns, weights or households are missing.
+
+    Examples
+    --------
+    >>> file = pa.table({"sex": ["m", "m", None], "job": ["baker", "baker", "baker"]})
+    >>> certificate = certify("persons", file, ["sex", "job"], KAnonymity(3))
+    >>> dict(certificate.shown)
+    {'k': 3, 'keys': ['sex', 'job'], 'missing': 'wildcard'}
+    >>> certify("persons", file, ["sex", "job"], KAnonymity(4))
+    Traceback (most recent call last):
+    ...
+    diskret.errors.ProofError: file 'persons': 3 of 3 records agree in sex, job with fewer than 4 \
+records, themselves included, e.g. rows 1, 2, 3; suppress values or recode keys first, or claim a \
+smaller k
+    """
+    asked: tuple[Claim, ...] = tuple(claims) if isinstance(claims, Sequence) else (claims,)
+    if not table.num_rows:
+        raise InputError(f"file {name!r} has no records; there is nothing to claim")
+    file = Leaving(
+        name,
+        table,
+        tuple(keys),
+        tuple(sensitive),
+        None if weight is None else _weights(weight, table.num_rows),
+        None if household is None else _households(household, table.num_rows),
+    )
+    for key in keys:
+        file.numbers(key)  # must leave
+    _refuse_identifiers(name, table, original, identifiers)
+    figures: list[dict[str, Any]] = []
+    for claim in asked:
+        found = check(file, claim)
+        if len(found.failing):
+            rows = ", ".join(f"{row + 1:,}" for row in found.failing[:_EXAMPLES])
+            raise ProofError(refused(file, claim, len(found.failing), rows, found.figures))
+        figures.append({"claim": type(claim).__name__, **_parameters(claim), **found.figures})
+    return MicrodataCertificate(
+        name,
+        claimed=claimed(file, asked),
+        not_claimed=not_claimed(file, asked, numeric),
+        checked=tuple(
+            checked(file, claim, found)
+            for claim, found in zip(asked, figures, strict=True)
+            if not isinstance(claim, NoIdentifiers)
+        ),
+        shown=_shown(file, asked),
+        figures={"records": file.n, "keys": list(keys), "claims": figures},
+    )
+
+
+def claims_shown(shown: Mapping[str, Any]) -> tuple[KAnonymity, ...]:
+    """The claims that any reader of a public certificate can count again in the file.
+
+    Parameters
+    ----------
+    shown
+        `MicrodataCertificate.shown`, or the same of a public file.
+    """
+    if "k" not in shown:
+        return ()
+    return tuple(
+        KAnonymity(own["k"], tuple(own["keys"]), own["missing"], own.get("size"))
+        for own in (shown, *shown.get("further", ()))
+    )
+
+
+def _shown(file: Leaving, asked: Sequence[Claim]) -> dict[str, Any]:
+    counted = [
+        {
+            "k": int(claim.k),
+            "keys": list(claim.keys or file.keys),
+            "missing": claim.missing,
+            **({} if claim.size is None else {"size": int(claim.size)}),
+        }
+        for claim in asked
+        if isinstance(claim, KAnonymity)
+    ]
+    if not counted:
+        return {}
+    return {**counted[0], **({"further": counted[1:]} if counted[1:] else {})}
+
+
+def _parameters(claim: Claim) -> dict[str, Any]:
+    """What was claimed, JSON-ready."""
+    return {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in vars(claim).items()
+        if value is not None and name != "population"
+    }
+
+
+def _weights(weight: ArrayLike, n: int) -> NDArray[np.float64]:
+    found = np.asarray(weight, dtype=np.float64)
+    if found.shape != (n,) or not (np.isfinite(found) & (found > 0)).all():
+        raise InputError(f"weights must be {n:,} finite numbers above 0, one for each record")
+    return found
+
+
+def _households(household: ArrayLike | pa.ChunkedArray, n: int) -> Numbers:
+    given = household if isinstance(household, pa.ChunkedArray) else None
+    column = given if given is not None else pa.chunked_array([pa.array(np.asarray(household))])
+    found, known = numbers(column)
+    if len(found) != n:
+        raise InputError(f"households must be {n:,} numbers or names, one for each record")
+    alone = found == -1
+    return np.where(alone, len(known) + np.cumsum(alone) - 1, found)
+
+
+def _refuse_identifiers(
+    name: str, table: pa.Table, original: pa.Table | None, identifiers: Sequence[str]
+) -> None:
+    """Refuse direct identifiers, also those that only have another name."""
+    named = [column for column in table.column_names if column in identifiers]
+    if named:
+        raise ProofError(
+            f"file {name!r}: the direct identifier {named[0]!r} would leave; take it out of the "
+            "columns"
+        )
+    if original is None:
+        return
+    for identifier in identifiers:
+        for column in table.column_names:
+            if _same(original.column(identifier), table.column(column)):
+                raise ProofError(
+                    f"file {name!r}: the column {column!r} holds the values of the direct "
+                    f"identifier {identifier!r}; take it out of the columns"
+                )
+
+
+def _same(first: pa.ChunkedArray, second: pa.ChunkedArray) -> bool:
+    """Whether two columns hold the same values equally often, in whatever order and type."""
+    number, values = numbers(first)
+    other, others = numbers(second)
+    if len(values) != len(others) or len(values) < 2:
+        return False
+    if not np.array_equal(np.sort(np.bincount(number + 1)), np.sort(np.bincount(other + 1))):
+        return False
+    return set(values.cast(pa.string()).to_pylist()) == set(others.cast(pa.string()).to_pylist())

@@ -1,0 +1,329 @@
+"""How many records do not keep to a claim."""
+
+# pyarrow has no type information for its classes.
+# pyright: reportUnknownParameterType=false
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import combinations as choices
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diskret.attack.microdata.agreement import (
+    Combinations,
+    Numbers,
+    Shown,
+    agreeing,
+    combinations,
+    numbers_like,
+    values_shown,
+)
+from diskret.attack.microdata.claims import (
+    AlphaK,
+    BetaLikeness,
+    Claim,
+    DeltaDisclosure,
+    ExpectedBelow,
+    KAnonymity,
+    KMap,
+    LDiversity,
+    Missing,
+    RiskBelow,
+    TCloseness,
+)
+from diskret.attack.microdata.estimate import risk
+from diskret.attack.microdata.leaving import Leaving
+from diskret.errors import InputError
+from diskret.io import to_arrow
+from diskret.io.columns import column
+
+#: Differences of computed shares, distances and risks that come from rounding alone.
+_ROUNDING = 1e-9
+
+#: Which entries of `Shown` or their owners break a claim: (shown, distribution in the file) → bool
+#: for each owner.
+Breaks = Callable[[Shown, NDArray[np.float64]], NDArray[np.bool_]]
+
+
+@dataclass(frozen=True, eq=False)
+class Finding:
+    """What the check of one claim found.
+
+    Parameters
+    ----------
+    failing
+        Positions of the records that do not keep to it, ascending; all, if it is a claim about
+        the file as a whole and fails.
+    figures
+        JSON-ready. Confidential.
+    """
+
+    failing: Numbers
+    figures: Mapping[str, Any]
+
+
+def check(file: Leaving, claim: Claim) -> Finding:
+    """Count again what a claim says, on the values as they leave.
+
+    Raises
+    ------
+    InputError
+        The claim names columns that do not leave, or needs keys, sensitive variables or
+        households, and there are none.
+    """
+    if isinstance(claim, KAnonymity):
+        return _k_anonymity(file, claim)
+    if isinstance(claim, RiskBelow):
+        return _risk_below(file, claim)
+    if isinstance(claim, ExpectedBelow):
+        return _expected_below(file, claim)
+    if isinstance(claim, KMap):
+        return _k_map(file, claim)
+    if isinstance(claim, LDiversity):
+        return _l_diversity(file, claim)
+    if isinstance(claim, TCloseness):
+        return _t_closeness(file, claim)
+    if isinstance(claim, AlphaK | BetaLikeness | DeltaDisclosure):
+        return _shares(file, claim)
+    return Finding(np.zeros(0, dtype=np.int64), {})
+
+
+# ── who agrees ───────────────────────────────────────────────────────────────────────
+
+
+def _keys(file: Leaving) -> tuple[str, ...]:
+    if not file.keys:
+        raise InputError(f"file {file.name!r} has no keys; name those an attacker may know")
+    return file.keys
+
+
+def _alike(file: Leaving, keys: tuple[str, ...], missing: Missing) -> Numbers:
+    """How many records agree with each record, itself included."""
+    seen = file.combined(keys, missing)
+    (count,) = agreeing(seen.keys, seen.keys, [seen.count.astype(float)])
+    return np.rint(count).astype(np.int64)[seen.of]
+
+
+def _k_anonymity(file: Leaving, claim: KAnonymity) -> Finding:
+    keys = claim.keys or _keys(file)
+    size = len(keys) if claim.size is None else int(claim.size)
+    if size > len(keys):
+        raise InputError(f"KAnonymity asks for {size} of the {len(keys)} keys {', '.join(keys)}")
+    least = np.full(file.n, file.n)
+    for chosen in choices(keys, size):
+        least = np.minimum(least, _alike(file, chosen, claim.missing))
+    return Finding(
+        np.flatnonzero(least < claim.k), {"fewest_alike": int(least.min(initial=file.n))}
+    )
+
+
+def _k_map(file: Leaving, claim: KMap) -> Finding:
+    keys = _keys(file)
+    population, _ = to_arrow(claim.population)
+    seen = file.combined(keys, claim.missing)
+    # a member of the population is somebody: missing values of the file are the question
+    known = [numbers_like(column(population, key), file.numbers(key)[1], key) for key in keys]
+    if claim.missing != "wildcard":
+        known = [own + 3 for own in known]
+    if claim.missing == "conservative":
+        known.append(np.zeros(population.num_rows, dtype=np.int64))
+    there = combinations(known)
+    number = there.count.astype(float)
+    if claim.count is not None:
+        given = np.asarray(column(population, claim.count), dtype=float)
+        number = np.bincount(there.of, weights=given, minlength=len(number)).astype(float)
+    (persons,) = agreeing(seen.keys, there.keys, [number])
+    least = float(persons.min(initial=np.inf))
+    return Finding(np.flatnonzero((persons < claim.k)[seen.of]), {"fewest_persons": least})
+
+
+# ── how likely each is recognised ────────────────────────────────────────────────────
+
+
+def _risks(file: Leaving, missing: Missing) -> NDArray[np.float64]:
+    seen = file.combined(_keys(file), missing)
+    amount = seen.count.astype(float)
+    weight = amount if file.weight is None else np.bincount(seen.of, weights=file.weight)
+    count, population = agreeing(seen.keys, seen.keys, [amount, weight.astype(float)])
+    return risk(count, population)[seen.of]
+
+
+def _risk_below(file: Leaving, claim: RiskBelow) -> Finding:
+    found = _risks(file, claim.missing)
+    if claim.household:
+        if file.household is None:
+            raise InputError(
+                "RiskBelow(household=True) needs the household of each record; none is named"
+            )
+        with np.errstate(divide="ignore"):
+            stays = np.log1p(-np.minimum(found, 1.0))
+        found = -np.expm1(np.bincount(file.household, weights=stays)[file.household])
+    above = found > claim.threshold * (1 + _ROUNDING)
+    return Finding(np.flatnonzero(above), {"largest_risk": float(found.max(initial=0.0))})
+
+
+def _expected_below(file: Leaving, claim: ExpectedBelow) -> Finding:
+    found = _risks(file, claim.missing)
+    fails = found.mean() > claim.rate * (1 + _ROUNDING)
+    return Finding(
+        np.arange(file.n if fails else 0),
+        {"expected_recognised": float(found.sum()), "rate": float(found.mean())},
+    )
+
+
+# ── what they show ───────────────────────────────────────────────────────────────────
+
+
+def _sensitive(file: Leaving, named: tuple[str, ...] | None) -> tuple[str, ...]:
+    names = named or file.sensitive
+    if not names:
+        raise InputError(
+            f"a claim of file {file.name!r} is about sensitive variables, and none is named"
+        )
+    return names
+
+
+def _broken(file: Leaving, seen: Combinations, value: Numbers, breaks: Breaks) -> NDArray[np.bool_]:
+    """For each record, whether the values of those that agree with it break a claim."""
+    width = int(value.max(initial=0)) + 1
+    overall = np.bincount(value, minlength=width) / file.n
+    cell, count = np.unique(seen.of * width + value, return_counts=True)
+    wrong = np.zeros(len(seen.keys), dtype=bool)
+    for shown in values_shown(seen.keys, seen.keys[cell // width], cell % width, count):
+        wrong[shown.rows] = breaks(shown, overall)
+    return wrong[seen.of]
+
+
+def _l_diversity(file: Leaving, claim: LDiversity) -> Finding:
+    names = _sensitive(file, claim.sensitive)
+    wrong = np.zeros(file.n, dtype=bool)
+    figures: dict[str, Any] = {}
+    for name in names:
+        others = [other for other in names if other != name] if claim.others_known else []
+        seen = file.combined(_keys(file), claim.missing, others)
+        own = _broken(file, seen, file.ranked(name), _DIVERSITY[claim.kind](claim))
+        figures[name] = {"records_short": int(own.sum())}
+        wrong |= own
+    return Finding(np.flatnonzero(wrong), figures)
+
+
+def _distinct(claim: LDiversity) -> Breaks:
+    return lambda shown, overall: np.bincount(shown.owner) < claim.l
+
+
+def _entropy(claim: LDiversity) -> Breaks:
+    def breaks(shown: Shown, overall: NDArray[np.float64]) -> NDArray[np.bool_]:
+        share = _share(shown)
+        entropy = -np.bincount(shown.owner, weights=share * np.log(share))
+        return np.exp(entropy) < claim.l * (1 - _ROUNDING)
+
+    return breaks
+
+
+def _recursive(claim: LDiversity) -> Breaks:
+    def breaks(shown: Shown, overall: NDArray[np.float64]) -> NDArray[np.bool_]:
+        order = np.lexsort((-shown.count, shown.owner))
+        owner, count = shown.owner[order], shown.count[order]
+        place = np.arange(len(owner)) - np.searchsorted(owner, owner)
+        rest = np.bincount(owner, weights=np.where(place >= claim.l - 1, count, 0))
+        return ~(count[place == 0] < (claim.c or 0.0) * rest)
+
+    return breaks
+
+
+_DIVERSITY = {"distinct": _distinct, "entropy": _entropy, "recursive": _recursive}
+
+
+def _t_closeness(file: Leaving, claim: TCloseness) -> Finding:
+    seen = file.combined(_keys(file), claim.missing)
+    order = None if isinstance(claim.ordered, bool) else claim.ordered
+    far = _far_on_a_line if claim.ordered else _far
+    wrong = np.zeros(file.n, dtype=bool)
+    figures: dict[str, Any] = {}
+    for name in _sensitive(file, claim.sensitive):
+        largest = [0.0]
+
+        def breaks(
+            shown: Shown, overall: NDArray[np.float64], largest: list[float] = largest
+        ) -> NDArray[np.bool_]:
+            distance = far(shown, overall)
+            largest.append(float(distance.max(initial=0.0)))
+            return distance > claim.t + _ROUNDING
+
+        wrong |= _broken(file, seen, file.ranked(name, order), breaks)
+        figures[name] = {"largest_distance": max(largest)}
+    return Finding(np.flatnonzero(wrong), figures)
+
+
+def _far(shown: Shown, overall: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Share that has to be moved, if every move costs 1."""
+    expected = overall[shown.value]
+    here = np.bincount(shown.owner, weights=np.abs(_share(shown) - expected))
+    return (here + 1 - np.bincount(shown.owner, weights=expected)) / 2
+
+
+def _far_on_a_line(shown: Shown, overall: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Shares times steps moved, relative to the longest way.
+
+    On a line the records of a combination, ascending, take the parts of the distribution in the
+    same order. The value r, which takes its part from a to b, moves from there by the integral of
+    |r - quantile(u)| from a to b.
+    """
+    steps = len(overall) - 1
+    if not steps:
+        return np.zeros(len(shown.rows))
+    share = _share(shown)
+    upto = np.cumsum(share)
+    upto -= (upto - share)[np.searchsorted(shown.owner, shown.owner)]
+    low, high = np.clip(upto - share, 0.0, 1.0), np.clip(upto, 0.0, 1.0)
+    ends = np.cumsum(overall)
+    ends[-1] = 1.0
+    quantile = np.concatenate([[0.0], np.cumsum(np.arange(len(overall)) * overall)])
+    knots = np.concatenate([[0.0], ends])
+    middle = np.clip(ends[shown.value], low, high)
+    below, here, above = (np.interp(at, knots, quantile) for at in (low, middle, high))
+    own = shown.value
+    moved = own * (middle - low) - (here - below) + (above - here) - own * (high - middle)
+    return np.bincount(shown.owner, weights=moved) / steps
+
+
+def _shares(file: Leaving, claim: AlphaK | BetaLikeness | DeltaDisclosure) -> Finding:
+    keys = _keys(file)
+    seen = file.combined(keys, claim.missing)
+    wrong = np.zeros(file.n, dtype=bool)
+    figures: dict[str, Any] = {}
+    if isinstance(claim, AlphaK):
+        alike = _alike(file, keys, claim.missing)
+        wrong |= alike < claim.k
+        figures["fewest_alike"] = int(alike.min())
+    for name in _sensitive(file, claim.sensitive):
+        own = _broken(file, seen, file.ranked(name), _frequent(claim))
+        figures[name] = {"records_outside": int(own.sum())}
+        wrong |= own
+    return Finding(np.flatnonzero(wrong), figures)
+
+
+def _frequent(claim: AlphaK | BetaLikeness | DeltaDisclosure) -> Breaks:
+    def breaks(shown: Shown, overall: NDArray[np.float64]) -> NDArray[np.bool_]:
+        share, expected = _share(shown), overall[shown.value]
+        if isinstance(claim, AlphaK):
+            wrong = share > claim.alpha + _ROUNDING
+        elif isinstance(claim, BetaLikeness):
+            most = np.minimum(claim.beta, -np.log(expected)) if claim.enhanced else claim.beta
+            wrong = share / expected - 1 > most + _ROUNDING
+        else:
+            wrong = np.abs(np.log(share / expected)) >= claim.delta
+        found = np.bincount(shown.owner, weights=wrong) > 0
+        if isinstance(claim, DeltaDisclosure):
+            found |= np.bincount(shown.owner) < np.count_nonzero(overall)
+        return found
+
+    return breaks
+
+
+def _share(shown: Shown) -> NDArray[np.float64]:
+    return shown.count / np.bincount(shown.owner, weights=shown.count)[shown.owner]

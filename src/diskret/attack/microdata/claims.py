@@ -1,0 +1,409 @@
+"""What may be claimed of microdata, each to be checked on the values as they leave."""
+
+# pyarrow has no type information for its classes.
+# pyright: reportUnknownParameterType=false
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from diskret.errors import InputError
+
+__all__ = [
+    "AlphaK",
+    "BetaLikeness",
+    "Claim",
+    "DeltaDisclosure",
+    "ExpectedBelow",
+    "KAnonymity",
+    "KMap",
+    "LDiversity",
+    "Missing",
+    "NoIdentifiers",
+    "RiskBelow",
+    "TCloseness",
+]
+
+#: What a missing value of a key stands for: any value, a value of its own, or no match at all.
+Missing = Literal["wildcard", "category", "conservative"]
+_KINDS = ("distinct", "entropy", "recursive")
+
+
+@dataclass(frozen=True)
+class KAnonymity:
+    """Every record agrees in its keys with at least k - 1 others.
+
+    Source: Samarati (2001), Sweeney (2002).
+
+    Parameters
+    ----------
+    k
+        At least 2.
+    keys
+        Some of the keys; None: all.
+    missing
+        Whether a missing value agrees with every value (``"wildcard"``), with missing ones only
+        (``"category"``), or with nothing (``"conservative"``).
+    size
+        Whether it holds for every choice of so many of the keys, instead of all at once.
+
+    Raises
+    ------
+    InputError
+        k or the size is no such number, or `missing` is unknown.
+
+    Examples
+    --------
+    >>> KAnonymity(3)
+    KAnonymity(k=3, keys=None, missing='wildcard', size=None)
+    """
+
+    k: int
+    keys: tuple[str, ...] | None = None
+    missing: Missing = "wildcard"
+    size: int | None = None
+
+    def __post_init__(self) -> None:
+        _whole("k", self.k, 2)
+        if self.size is not None:
+            _whole("size", self.size, 1)
+        _names(self, "keys")
+        _one_of("missing", self.missing, get_args(Missing))
+
+
+@dataclass(frozen=True)
+class RiskBelow:
+    """No record's risk of being recognised exceeds a threshold.
+
+    The risk is the expected value of one over the number of persons of the population who
+    share the keys: Benedetti and Franconi (1998); without weights, one over those in the file.
+
+    Parameters
+    ----------
+    threshold
+        Above 0, up to 1. Confidential.
+    household
+        Whether the risk is that any member of the household is recognised.
+    missing
+        See `KAnonymity`.
+
+    Raises
+    ------
+    InputError
+        The threshold is no such number, or `missing` is unknown.
+    """
+
+    threshold: float
+    household: bool = False
+    missing: Missing = "wildcard"
+
+    def __post_init__(self) -> None:
+        _share("threshold", self.threshold)
+        _one_of("missing", self.missing, get_args(Missing))
+
+
+@dataclass(frozen=True)
+class ExpectedBelow:
+    """On average over all records, the risk of being recognised does not exceed a rate.
+
+    Parameters
+    ----------
+    rate
+        Expected re-identifications for each record, above 0, up to 1. Confidential.
+    missing
+        See `KAnonymity`.
+
+    Raises
+    ------
+    InputError
+        The rate is no such number, or `missing` is unknown.
+    """
+
+    rate: float
+    missing: Missing = "wildcard"
+
+    def __post_init__(self) -> None:
+        _share("rate", self.rate)
+        _one_of("missing", self.missing, get_args(Missing))
+
+
+@dataclass(frozen=True)
+class LDiversity:
+    """Records that agree in the keys show diverse sensitive values.
+
+    Source: Machanavajjhala, Kifer, Gehrke and Venkitasubramaniam (2007).
+
+    Parameters
+    ----------
+    l
+        At least 1; a whole number for ``"distinct"`` and ``"recursive"``. Confidential.
+    sensitive
+        For each of these apart; None: all sensitive variables.
+    kind
+        ``"distinct"``: l different values; ``"entropy"``: entropy at least log l;
+        ``"recursive"``: the most frequent value is less frequent than `c` times all from the
+        l-th on.
+    c
+        Above 0, for ``"recursive"``. Confidential.
+    others_known
+        Whether an attacker may know the other sensitive variables (multi-attribute
+        l-diversity).
+    missing
+        Of keys, see `KAnonymity`; a missing sensitive value is a value like others.
+
+    Raises
+    ------
+    InputError
+        An argument is not admissible.
+    """
+
+    l: float  # noqa: E741
+    sensitive: tuple[str, ...] | None = None
+    kind: Literal["distinct", "entropy", "recursive"] = "distinct"
+    c: float | None = None
+    others_known: bool = False
+    missing: Missing = "wildcard"
+
+    def __post_init__(self) -> None:
+        _one_of("kind", self.kind, _KINDS)
+        if self.kind == "entropy":
+            _above("l", self.l, 1, equal=True)
+        else:
+            _whole("l", self.l, 1)
+        if self.kind == "recursive":
+            _above("c", self.c, 0)
+        elif self.c is not None:
+            raise InputError(f"c={self.c!r} belongs to kind='recursive', not to {self.kind!r}")
+        _names(self, "sensitive")
+        _one_of("missing", self.missing, get_args(Missing))
+
+
+@dataclass(frozen=True)
+class TCloseness:
+    """The sensitive values of records that agree in the keys are distributed as in the file.
+
+    Source: Li, Li and Venkatasubramanian (2007).
+
+    Parameters
+    ----------
+    t
+        Largest earth mover's distance of the distributions, above 0, up to 1. Confidential.
+    sensitive
+        For each of these apart; None: all sensitive variables.
+    ordered
+        Whether values next to each other are near, in ascending order or in the order that is
+        given; else all are equally far.
+    missing
+        Of keys, see `KAnonymity`; a missing sensitive value is a value of its own, the first.
+
+    Raises
+    ------
+    InputError
+        An argument is not admissible.
+    """
+
+    t: float
+    sensitive: tuple[str, ...] | None = None
+    ordered: bool | tuple[Any, ...] = False
+    missing: Missing = "wildcard"
+
+    def __post_init__(self) -> None:
+        _share("t", self.t)
+        if not isinstance(self.ordered, bool):
+            object.__setattr__(self, "ordered", tuple(self.ordered))
+        _names(self, "sensitive")
+        _one_of("missing", self.missing, get_args(Missing))
+
+
+@dataclass(frozen=True)
+class AlphaK:
+    """k-anonymity, and no sensitive value is frequent among records that agree in the keys.
+
+    Source: Wong, Li, Fu and Wang (2006).
+
+    Parameters
+    ----------
+    alpha
+        Largest share of a sensitive value, above 0, up to 1. Confidential.
+    k
+        At least 2.
+    sensitive
+        For each of these apart; None: all sensitive variables.
+    missing
+        Of keys, see `KAnonymity`; a missing sensitive value is a value like others.
+
+    Raises
+    ------
+    InputError
+        An argument is not admissible.
+    """
+
+    alpha: float
+    k: int
+    sensitive: tuple[str, ...] | None = None
+    missing: Missing = "wildcard"
+
+    def __post_init__(self) -> None:
+        _share("alpha", self.alpha)
+        _whole("k", self.k, 2)
+        _names(self, "sensitive")
+        _one_of("missing", self.missing, get_args(Missing))
+
+
+@dataclass(frozen=True)
+class BetaLikeness:
+    """No sensitive value is much more frequent among records that agree in the keys.
+
+    Source: Cao and Karras (2012).
+
+    Parameters
+    ----------
+    beta
+        Largest relative increase of a value's share over that in the file, above 0.
+        Confidential.
+    sensitive
+        For each of these apart; None: all sensitive variables.
+    enhanced
+        Whether the increase of a value with share p is bounded by the smaller of beta and
+        -log p, so that frequent values are bounded, too.
+    missing
+        Of keys, see `KAnonymity`; a missing sensitive value is a value like others.
+
+    Raises
+    ------
+    InputError
+        An argument is not admissible.
+    """
+
+    beta: float
+    sensitive: tuple[str, ...] | None = None
+    enhanced: bool = True
+    missing: Missing = "wildcard"
+
+    def __post_init__(self) -> None:
+        _above("beta", self.beta, 0)
+        _names(self, "sensitive")
+        _one_of("missing", self.missing, get_args(Missing))
+
+
+@dataclass(frozen=True)
+class DeltaDisclosure:
+    """No sensitive value is much more or less frequent among records that agree in the keys.
+
+    Source: Brickell and Shmatikov (2008).
+
+    Parameters
+    ----------
+    delta
+        The logarithm of a share relative to that in the file stays below it in size, above 0.
+        Confidential. Every value then has to occur among records that agree.
+    sensitive
+        For each of these apart; None: all sensitive variables.
+    missing
+        Of keys, see `KAnonymity`; a missing sensitive value is a value like others.
+
+    Raises
+    ------
+    InputError
+        An argument is not admissible.
+    """
+
+    delta: float
+    sensitive: tuple[str, ...] | None = None
+    missing: Missing = "wildcard"
+
+    def __post_init__(self) -> None:
+        _above("delta", self.delta, 0)
+        _names(self, "sensitive")
+        _one_of("missing", self.missing, get_args(Missing))
+
+
+@dataclass(frozen=True, eq=False)
+class KMap:
+    """Every record agrees in its keys with at least k persons of a known population.
+
+    Source: Sweeney (2002); El Emam and Dankar (2008).
+
+    Parameters
+    ----------
+    k
+        At least 2.
+    population
+        The persons of the population, with the keys among their columns: any kind of frame.
+        Confidential.
+    count
+        Its column with numbers of persons, if a row is more than one.
+    missing
+        See `KAnonymity`.
+
+    Raises
+    ------
+    InputError
+        k is no such number, or `missing` is unknown.
+    """
+
+    k: int
+    population: Any
+    count: str | None = None
+    missing: Missing = "wildcard"
+
+    def __post_init__(self) -> None:
+        _whole("k", self.k, 2)
+        _one_of("missing", self.missing, get_args(Missing))
+
+
+@dataclass(frozen=True)
+class NoIdentifiers:
+    """No direct identifier leaves; always checked, whether claimed or not."""
+
+
+#: Any of them.
+Claim = (
+    KAnonymity
+    | RiskBelow
+    | ExpectedBelow
+    | LDiversity
+    | TCloseness
+    | AlphaK
+    | BetaLikeness
+    | DeltaDisclosure
+    | KMap
+    | NoIdentifiers
+)
+
+
+def _whole(name: str, value: Any, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value):
+        raise InputError(f"{name}= must be a whole number, not {value!r}")
+    if value < least:
+        raise InputError(f"{name}= must be at least {least}, not {value!r}")
+
+
+def _above(name: str, value: Any, least: float, equal: bool = False) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise InputError(f"{name}= must be a number, not {value!r}")
+    if not (least <= value if equal else least < value):
+        raise InputError(f"{name}= must be {'at least' if equal else 'above'} {least}, not {value}")
+
+
+def _share(name: str, value: Any) -> None:
+    _above(name, value, 0)
+    if value > 1:
+        raise InputError(f"{name}= must be above 0 and at most 1, not {value!r}")
+
+
+def _one_of(name: str, value: Any, known: Sequence[str]) -> None:
+    if value not in known:
+        raise InputError(f"{name}= must be {', '.join(map(repr, known))}; not {value!r}")
+
+
+def _names(claim: Any, role: str) -> None:
+    """Names may be given as one text or any sequence; they are kept as a tuple."""
+    given = getattr(claim, role)
+    if given is not None:
+        names = (given,) if isinstance(given, str) else tuple(given)
+        if not names or not all(isinstance(name, str) for name in names):
+            raise InputError(f"{role}= must be names of columns, not {given!r}")
+        object.__setattr__(claim, role, names)

@@ -1,0 +1,394 @@
+"""Every claim of microdata is counted again in the file: true ones pass, sabotage is refused."""
+
+import json
+from itertools import combinations
+from math import exp, log
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from diskret import claims as C
+from diskret.attack.microdata import certify, claims_shown
+from diskret.errors import InputError, ProofError
+
+KEYS = ["sex", "job"]
+# two groups of three, one of two; (f, baker) has a gap that may stand for either job
+FILE = pa.table(
+    {
+        "sex": ["m", "m", "m", "f", "f", "f", "f", "f"],
+        "job": ["baker", "baker", "baker", "smith", "smith", None, "clerk", "clerk"],
+        "ill": ["flu", "flu", "cold", "flu", "cold", "gout", "gout", "cold"],
+        "income": [10, 20, 30, 15, 25, 35, 40, 50],
+    }
+)
+WEIGHT = np.array([10.0, 10.0, 10.0, 20.0, 20.0, 20.0, 5.0, 5.0])
+HOUSEHOLD = ["a", "a", "b", "b", "c", None, "d", None]
+
+
+def certified(claim, table=FILE, **given):
+    given = {"weight": WEIGHT, "household": HOUSEHOLD, "sensitive": ["ill"], **given}
+    return certify("persons", table, KEYS, claim, **given)
+
+
+def holds(claim, table=FILE, **given):
+    try:
+        certified(claim, table, **given)
+    except ProofError:
+        return False
+    return True
+
+
+def changed(name, row, value):
+    values = FILE.column(name).to_pylist()
+    values[row] = value
+    return FILE.set_column(FILE.schema.get_field_index(name), name, pa.array(values))
+
+
+# ── an oracle: record against record ─────────────────────────────────────────────────
+
+
+def alike(rows, missing):
+    def agree(i, j):
+        if i == j:
+            return True
+        if missing == "conservative" and None in rows[i] + rows[j]:
+            return False
+        return all(
+            a == b or (missing == "wildcard" and None in (a, b))
+            for a, b in zip(rows[i], rows[j], strict=True)
+        )
+
+    return [[j for j in range(len(rows)) if agree(i, j)] for i in range(len(rows))]
+
+
+def risk_of(f, total):
+    if total <= f:
+        return 1 / f
+    p, q = f / total, 1 - f / total
+    term, found, j = 1 / f, 0.0, 0
+    while term > 1e-15:  # p Σ q^j B(f, j + 1)
+        found += p * term
+        term *= q * (j + 1) / (f + j + 1)
+        j += 1
+    return found
+
+
+def distance(own, every, ordered):
+    values = sorted(set(every), key=lambda value: (value is not None, value))
+    gaps = [own.count(v) / len(own) - every.count(v) / len(every) for v in values]
+    if not ordered:
+        return sum(map(abs, gaps)) / 2
+    return sum(map(abs, np.cumsum(gaps))) / max(len(values) - 1, 1)
+
+
+def diversity(own, kind):
+    counts = sorted((own.count(value) for value in set(own)), reverse=True)
+    if kind == "distinct":
+        return len(counts)
+    return exp(-sum(n / len(own) * log(n / len(own)) for n in counts))
+
+
+values_of = st.sampled_from(["a", "b", None])
+files = st.lists(
+    st.tuples(values_of, values_of, st.sampled_from([1, 2, 3, None]), st.integers(1, 9)),
+    min_size=1,
+    max_size=9,
+)
+missing_as = st.sampled_from(["wildcard", "category", "conservative"])
+
+
+@settings(max_examples=50)
+@given(files, missing_as)
+def test_claims_hold_exactly_up_to_what_pairs_of_records_say(rows, missing):
+    table = pa.table(
+        {
+            "sex": pa.array([row[0] for row in rows], pa.string()),
+            "job": pa.array([row[1] for row in rows], pa.string()),
+            "ill": pa.array([row[2] for row in rows], pa.int64()),
+        }
+    )
+    weight = np.array([row[3] for row in rows], dtype=float)
+    groups = alike([row[:2] for row in rows], missing)
+    every = [row[2] for row in rows]
+    own = [[every[j] for j in group] for group in groups]
+
+    def true(claim):
+        return holds(claim, table, weight=weight, household=None)
+
+    k = min(map(len, groups))
+    assert k == 1 or true(C.KAnonymity(k, missing=missing))
+    assert not true(C.KAnonymity(k + 1, missing=missing))
+    risks = [risk_of(len(group), weight[group].sum()) for group in groups]
+    assert true(C.RiskBelow(max(risks), missing=missing))
+    assert not true(C.RiskBelow(max(risks) * 0.999, missing=missing))
+    assert true(C.ExpectedBelow(min(float(np.mean(risks)) * 1.0001, 1), missing=missing))
+    assert not true(C.ExpectedBelow(float(np.mean(risks)) * 0.999, missing=missing))
+    for ordered in (False, True):
+        far = max(distance(values, every, ordered) for values in own)
+        assert true(C.TCloseness(min(far + 1e-6, 1), ordered=ordered, missing=missing))
+        assert far < 1e-3 or not true(C.TCloseness(far - 1e-6, ordered=ordered, missing=missing))
+    for kind in ("distinct", "entropy"):
+        least = min(diversity(values, kind) for values in own)
+        assert true(C.LDiversity(least if kind == "distinct" else least * 0.9999 + 1e-4,
+                                 kind=kind, missing=missing))  # fmt: skip
+        above = least + 1 if kind == "distinct" else least * 1.001
+        assert not true(C.LDiversity(above, kind=kind, missing=missing))
+    largest = max(values.count(v) / len(values) for values in own for v in set(values))
+    assert k == 1 or true(C.AlphaK(largest, k, missing=missing))
+    assert not true(C.AlphaK(largest * 0.999, max(k, 2), missing=missing))
+    ratios = [
+        values.count(v) / len(values) * len(every) / every.count(v) - 1
+        for values in own
+        for v in set(values)
+    ]
+    assert true(C.BetaLikeness(max(ratios) + 1e-6, enhanced=False, missing=missing))
+    assert max(ratios) < 1e-3 or not true(
+        C.BetaLikeness(max(ratios) - 1e-6, enhanced=False, missing=missing)
+    )
+    whole = all(set(values) == set(every) for values in own)
+    logs = max(abs(log(ratio + 1)) for ratio in ratios)
+    assert true(C.DeltaDisclosure(logs + 1e-6, missing=missing)) == whole
+
+
+@settings(max_examples=50)
+@given(files)
+def test_recursive_diversity_and_households_hold_up_to_what_pairs_of_records_say(rows):
+    table = pa.table(
+        {
+            "sex": pa.array([row[0] for row in rows], pa.string()),
+            "job": pa.array([row[1] for row in rows], pa.string()),
+            "ill": pa.array([row[2] for row in rows], pa.int64()),
+            "grade": pa.array([row[3] % 2 for row in rows]),
+        }
+    )
+    every = [row[2] for row in rows]
+    groups = alike([row[:2] for row in rows], "wildcard")
+    kept = True
+    for group in groups:
+        counts = sorted(
+            ([every[j] for j in group].count(v) for v in {every[j] for j in group}), reverse=True
+        )
+        kept &= counts[0] < 2 * sum(counts[1:])
+    assert holds(C.LDiversity(2, kind="recursive", c=2.0), table, weight=None, household=None) == (
+        kept
+    )
+    # who knows the grade looks only among those who share it
+    known = [[j for j in group if rows[j][3] % 2 == rows[i][3] % 2] for i, group in
+             enumerate(groups)]  # fmt: skip
+    least = min(len({every[j] for j in group}) for group in known)
+    grades = min(
+        len({rows[j][3] % 2 for j in group if every[j] == every[i]})
+        for i, group in enumerate(groups)
+    )
+    both = {"sensitive": ["ill", "grade"], "weight": None, "household": None}
+    claim = C.LDiversity(min(least, grades), others_known=True)
+    assert holds(claim, table, **both)
+    assert not holds(C.LDiversity(min(least, grades) + 1, others_known=True), table, **both)
+    risks = [1 / len(group) for group in groups]
+    house = [row[3] % 3 for row in rows]
+    together = max(
+        1 - np.prod([1 - risks[j] for j in range(len(rows)) if house[j] == house[i]])
+        for i in range(len(rows))
+    )
+    given = {"weight": None, "household": house}
+    assert holds(C.RiskBelow(min(together + 1e-9, 1), household=True), table, **given)
+    assert not holds(C.RiskBelow(together * 0.99, household=True), table, **given)
+
+
+# ── sabotage ─────────────────────────────────────────────────────────────────────────
+
+
+def test_true_claims_are_certified_in_both_languages():
+    claims = [C.KAnonymity(3), C.RiskBelow(0.05), C.LDiversity(2), C.TCloseness(0.5)]
+    made = certified(claims)
+    assert made.shown == {"k": 3, "keys": KEYS, "missing": "wildcard"}
+    assert len(made.summary("de")) == len(made.summary("en")) >= 10
+    assert (
+        "Every record agrees in the variables sex, job with at least 3 records, itself included."
+        in made.summary()
+    )
+
+
+@pytest.mark.parametrize(
+    ("claim", "table", "weight"),
+    [
+        (C.KAnonymity(4), FILE, WEIGHT),  # one more than there is
+        (C.KAnonymity(3), changed("job", 0, "smith"), WEIGHT),
+        (C.KAnonymity(3), changed("job", 5, "baker"), WEIGHT),  # the gap held two groups together
+        (C.KAnonymity(3), changed("sex", 2, "f"), WEIGHT),
+        (C.KAnonymity(3), FILE.slice(1), WEIGHT[1:]),  # a record is gone
+        (C.RiskBelow(0.05), FILE, np.where(np.arange(8) == 0, 1.0, WEIGHT)),
+        (C.RiskBelow(0.05), changed("job", 7, "smith"), WEIGHT),
+        (C.ExpectedBelow(0.04), FILE, WEIGHT / 2),
+        (C.LDiversity(2), changed("ill", 2, "flu"), WEIGHT),
+        (C.TCloseness(0.42), changed("ill", 4, "flu"), WEIGHT),
+        (C.KMap(3, FILE.slice(1)), FILE, WEIGHT),
+    ],
+)
+def test_a_changed_file_is_refused(claim, table, weight):
+    if table is not FILE or weight is not WEIGHT:
+        certified(claim)
+    with pytest.raises(ProofError, match="file 'persons': .* records"):
+        household = HOUSEHOLD[: table.num_rows]
+        certified(claim, table, weight=weight, household=household)
+
+
+def test_refusal_counts_records_and_names_some_with_a_remedy():
+    with pytest.raises(
+        ProofError,
+        match=r"4 of 8 records agree in sex, job with fewer than 4 .* rows 1, 2, 3; suppress",
+    ):
+        certified(C.KAnonymity(4, missing="wildcard"), changed("job", 6, None))
+
+
+def test_every_choice_of_some_keys_is_checked():
+    table = pa.table({name: ["x"] * 4 + ["y"] * 4 for name in "abc"})
+    table = table.set_column(2, "c", pa.array(["x", "y"] * 4))
+    for size, least in ((1, 4), (2, 2), (3, 2)):
+        claim = C.KAnonymity(least, size=size)
+        made = certify("t", table, list("abc"), claim)
+        assert made.shown["size"] == size
+        with pytest.raises(ProofError):
+            certify("t", table, list("abc"), C.KAnonymity(least + 1, size=size))
+    with pytest.raises(InputError, match="4 of the 3 keys"):
+        certify("t", table, list("abc"), C.KAnonymity(2, size=4))
+
+
+@pytest.mark.parametrize("missing", ["wildcard", "category", "conservative"])
+def test_any_reader_can_count_again_what_is_shown(missing):
+    table = FILE.filter([True] * 5 + [False] + [True] * 2)
+    claims = [C.KAnonymity(2, missing=missing), C.KAnonymity(3, keys="sex", missing=missing)]
+    made = certify("persons", table, KEYS, claims)
+    shown = json.loads(json.dumps(made.public()))["shown"]
+    assert list(claims_shown(shown)) == [
+        C.KAnonymity(2, ("sex", "job"), missing),
+        C.KAnonymity(3, ("sex",), missing),
+    ]
+    assert claims_shown({}) == ()
+
+
+def test_population_is_asked_for_what_the_file_shows():
+    persons = {"sex": ["m", "f", "f"], "job": ["baker", "smith", "clerk"], "n": [9, 4, 7]}
+    population = pa.table(persons)
+    assert holds(C.KMap(4, population, count="n"))
+    assert not holds(C.KMap(5, population, count="n"))
+    assert holds(C.KMap(7, population, count="n"), FILE.slice(5, 3), weight=None, household=None)
+    conservative = C.KMap(2, population, count="n", missing="conservative")
+    assert not holds(conservative)
+    assert holds(conservative, FILE.slice(0, 5), weight=None, household=None)
+    other = population.set_column(0, "sex", pa.array([1.5, 2.5, 2.5]))
+    assert not holds(C.KMap(2, other, count="n"))
+
+
+# ── what leaves ──────────────────────────────────────────────────────────────────────
+
+
+def test_public_part_names_no_threshold_and_no_parameter():
+    claims = [
+        C.KAnonymity(3),
+        C.RiskBelow(0.1479),
+        C.ExpectedBelow(0.0787),
+        C.LDiversity(1.87, kind="entropy"),
+        C.TCloseness(0.5432),
+        C.AlphaK(0.7321, 3),
+        C.BetaLikeness(2.345, enhanced=False),
+    ]
+    made = certified(claims)
+    public = json.dumps(made.public())
+    internal = json.dumps(made.internal())
+    for secret in ("0.1479", "0.0787", "1.87", "0.5432", "0.7321", "2.345"):
+        assert secret not in public and secret.replace(".", ",") not in public
+        assert secret in internal
+    assert "k" in made.public()["shown"] and "fewest_alike" in internal
+
+
+def test_not_claimed_follows_from_what_is_claimed():
+    def said(claim, **given):
+        return " ".join(s.en for s in certified(claim, **given).not_claimed)
+
+    assert "may agree in other variables" in said(C.KAnonymity(3))
+    assert "may agree in other variables" not in said([C.KAnonymity(3), C.LDiversity(2)])
+    assert "Numeric" in said(C.KAnonymity(3), numeric=["income"])
+    assert "Numeric" not in said(C.KAnonymity(3))
+    assert "rest on a model" in said(C.RiskBelow(0.05))
+    assert "beyond the keys" in said(()) and "no more was changed than necessary" in said(())
+
+
+def test_names_with_braces_and_commas_stand_as_they_are():
+    table = pa.table({"a, {b}": ["x", "x"]})
+    said = certify("t", table, ["a, {b}"], C.KAnonymity(2)).summary("de")
+    assert any("a, {b}" in sentence for sentence in said)
+
+
+def test_direct_identifiers_never_leave_under_any_name():
+    named = FILE.append_column("name", pa.array([f"P{i}" for i in range(8)]))
+    given = {"original": named, "identifiers": ["name"]}
+    certified(C.KAnonymity(3), **given)
+    with pytest.raises(ProofError, match="identifier 'name' would leave"):
+        certified((), named, **given)
+    other = named.rename_columns([*FILE.column_names, "x"]).take([7, 6, 5, 4, 3, 2, 1, 0])
+    with pytest.raises(ProofError, match="column 'x' holds the values"):
+        certified((), other, **given)
+    with pytest.raises(ProofError, match="column 'x' holds the values"):
+        numbers = pa.table({"x": range(8), "sex": FILE["sex"], "job": FILE["job"]})
+        text = pa.table({"name": [str(i) for i in range(8)]})
+        certify("t", numbers, KEYS, (), original=text, identifiers=["name"])
+
+
+# ── what cannot be checked ───────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("claim", "given", "message"),
+    [
+        (C.KAnonymity(2, keys=["town"]), {}, "'town', which does not leave"),
+        (C.LDiversity(2), {"sensitive": []}, "sensitive variables, and none is named"),
+        (C.RiskBelow(0.5, household=True), {"household": None}, "needs the household"),
+        (C.RiskBelow(0.5), {"weight": WEIGHT[1:]}, "8 finite numbers above 0"),
+        (C.RiskBelow(0.5), {"weight": WEIGHT * 0}, "8 finite numbers above 0"),
+        (C.KAnonymity(2), {"household": ["a"]}, "8 numbers or names"),
+        (C.TCloseness(0.5, ordered=("flu", "cold")), {}, "does not name, e.g. 'gout'"),
+    ],
+)
+def test_what_cannot_be_checked_is_said(claim, given, message):
+    with pytest.raises(InputError, match=message):
+        certified(claim, **given)
+
+
+@pytest.mark.parametrize(
+    ("made", "message"),
+    [
+        (lambda: C.KAnonymity(1), "k= must be at least 2"),
+        (lambda: C.KAnonymity(2.5), "whole number"),
+        (lambda: C.KAnonymity(2, missing="any"), "'wildcard', 'category'"),
+        (lambda: C.KAnonymity(2, keys=[1]), "names of columns"),
+        (lambda: C.RiskBelow(0), "above 0"),
+        (lambda: C.RiskBelow(1.5), "at most 1"),
+        (lambda: C.LDiversity(2, kind="recursive"), "c= must be a number"),
+        (lambda: C.LDiversity(2, c=2), "belongs to kind='recursive'"),
+        (lambda: C.LDiversity(2.5), "whole number"),
+        (lambda: C.LDiversity(0.5, kind="entropy"), "at least 1"),
+        (lambda: C.TCloseness(True), "must be a number"),
+        (lambda: C.BetaLikeness(0), "above 0"),
+        (lambda: C.DeltaDisclosure("1"), "must be a number"),
+    ],
+)
+def test_parameters_are_checked(made, message):
+    with pytest.raises(InputError, match=message):
+        made()
+
+
+def test_enhanced_likeness_bounds_frequent_values_too():
+    # "flu" has a share of 3/8: at most an increase by -log(3/8) = 0.98, whatever beta is
+    assert not holds(C.BetaLikeness(5.0), changed("ill", 2, "flu").set_column(
+        2, "ill", pa.array(["flu"] * 3 + ["cold"] * 4 + ["gout"])))  # fmt: skip
+    assert holds(C.BetaLikeness(5.0, enhanced=False))
+
+
+def test_pairs_of_claims_do_not_disturb_each_other():
+    claims = [C.KAnonymity(3), C.LDiversity(2), C.RiskBelow(0.05), C.NoIdentifiers()]
+    for pair in combinations(claims, 2):
+        assert len(certified(pair).figures["claims"]) == 2
