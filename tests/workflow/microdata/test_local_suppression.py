@@ -26,10 +26,14 @@ def persons(**roles):
 
 def agreeing(frame):
     """How many rows agree with each, counted pair by pair."""
-    rows = frame.astype(object).where(frame.notna(), None).to_numpy()
-    gap = np.equal(rows, None)
-    same = rows[:, None] == rows[None]
-    return (same | gap[:, None] | gap[None]).all(axis=2).sum(axis=1)
+    return partners(frame).sum(axis=1)
+
+
+def partners(frame):
+    """Which rows agree with each."""
+    rows = frame.astype(float).to_numpy()
+    gap = np.isnan(rows)
+    return ((rows[:, None] == rows[None]) | gap[:, None] | gap[None]).all(axis=2)
 
 
 def random_frame(seed, n=60):
@@ -118,33 +122,39 @@ def test_a_threshold_bounds_the_individual_risk(matches, weight):
     assert before.max() > 0.1 >= made.risk().records["risk"].max()
 
 
-def test_diversity_holds_among_those_who_share_what_is_shown():
+def test_diversity_holds_among_those_who_agree():
     frame = random_frame(5, 300).assign(illness=np.random.default_rng(5).integers(0, 5, 300))
     md = Microdata(frame, keys=list("abc"), sensitive=["illness"])
-    made = md.local_suppression(k=3, diversity=4).frame
-    original, shown = frame[list("abc")].to_numpy(), made[list("abc")].astype(float).to_numpy()
-    for row in shown:
-        sharing = (np.isnan(row) | (original == row)).all(axis=1)
-        assert sharing.sum() >= 3 and frame["illness"][sharing].nunique() >= 4
-    assert made["illness"].equals(frame["illness"])
+    made = md.local_suppression(k=3, diversity=4)
+    for agree in partners(made.frame[list("abc")]):
+        assert agree.sum() >= 3 and frame["illness"][agree].nunique() >= 4
+    assert md.anonymity().diversity < 4 <= made.anonymity().diversity
+    assert made.frame["illness"].equals(frame["illness"])
+    assert made.history[-1].arguments["matches"] == "visible"
 
 
 @pytest.mark.parametrize("ordered", [True, False])
-def test_closeness_holds_among_those_who_share_what_is_shown(ordered):
+def test_closeness_holds_among_those_who_agree(ordered):
     random = np.random.default_rng(6)
-    illness = random.integers(0, 5, 300)
-    frame = random_frame(6, 300).assign(illness=illness if ordered else illness.astype(str))
+    frame = random_frame(6, 300).assign(illness=random.integers(0, 5, 300))
+    frame.loc[:9, "a"] = np.nan
     md = Microdata(frame, keys=list("abc"), sensitive=["illness"])
-    made = md.local_suppression(k=2, closeness={"illness": 0.15}).frame
-    assert 0 < made[list("abc")].isna().sum().sum() < 900
-    original, shown = frame[list("abc")].to_numpy(), made[list("abc")].astype(float).to_numpy()
-    whole = np.bincount(illness, minlength=5) / 300
-    for row in shown:
-        sharing = (np.isnan(row) | (original == row)).all(axis=1)
-        share = np.bincount(illness[sharing], minlength=5) / sharing.sum()
-        apart = np.abs(np.cumsum(share - whole)).sum() / 4 if ordered else None
-        apart = np.abs(share - whole).sum() / 2 if apart is None else apart
-        assert apart <= 0.15 + 1e-9
+    on_line = ["illness"] if ordered else []
+    made = md.local_suppression(k=2, closeness={"illness": 0.15}, ordered=on_line)
+    assert 0 < made.history[-1].found["values"] < 850
+    whole = np.bincount(frame["illness"], minlength=5) / 300
+    for agree in partners(made.frame[list("abc")]):
+        apart = np.bincount(frame["illness"][agree], minlength=5) / agree.sum() - whole
+        distance = np.abs(np.cumsum(apart)).sum() / 4 if ordered else np.abs(apart).sum() / 2
+        assert distance <= 0.15 + 1e-9
+    assert made.anonymity(ordered=on_line).closeness <= 0.15 + 1e-9
+
+
+def test_what_no_gap_makes_close_is_refused():
+    frame = random_frame(9).assign(land=np.arange(60) % 2, illness=np.arange(60) % 2)
+    md = Microdata(frame, keys=list("abc"), sensitive=["illness"], strata=["land"])
+    with pytest.raises(ProtectionError, match=r"too rare|nothing more to hide"):
+        md.local_suppression(2, closeness=0.3)
 
 
 def test_the_step_repeats_the_call():
@@ -187,6 +197,8 @@ def test_nothing_is_handed_out_that_is_not_safe(monkeypatch):
         ({"matches": "wildcard", "diversity": {"town": 2}}, "use matches='visible'"),
         ({"diversity": 2}, "diversity= needs sensitive variables"),
         ({"diversity": {"town": 3}}, "'town' has 2 different values in the whole file"),
+        ({"closeness": {"town": 0.5}, "ordered": ["job"]}, "ordered= names 'job', of which no"),
+        ({"diversity": {"town": 0}}, "diversity= must be a whole number above 0"),
         ({"closeness": {"town": 1.5}}, "closeness= must lie between 0 and 1"),
         ({"threshold": 0.0}, "threshold= must lie above 0"),
         ({"subsets": {("sex", "town"): 3}}, "subsets= names 'town', which is no key"),

@@ -45,7 +45,7 @@ def prices(
     >>> prices(["sex", "age"], [2, 90]).round(6).tolist()
     [1.0001, 1.00005]
     >>> prices(["sex", "age"], [2, 90], costs={"age": 3.0}, keep=["sex"]).round(6).tolist()
-    [inf, 3.0001]
+    [inf, 3.00015]
     """
     costs = dict(costs or {})
     for given, role in ((costs, "costs"), (keep, "keep"), (importance or (), "importance")):

@@ -25,15 +25,25 @@ from diskret.microdata.suppression import (
     record_by_record,
     too_rare,
 )
-from diskret.microdata.suppression.further import at_most, close, diverse, needed
-from diskret.microdata.suppression.visible import Criterion
+from diskret.microdata.suppression.further import (
+    Sensitive,
+    at_most,
+    needed,
+    spread,
+    until_they_hold,
+)
 from diskret.progress import Progress, silent
 from diskret.risk import Keys, classes, frequencies
+from diskret.risk.closeness import nominal
+from diskret.risk.closeness import ordered as on_a_line
+from diskret.risk.diversity import distinct
 from diskret.workflow.microdata.history import Step, given
 
 if TYPE_CHECKING:
     from diskret.workflow.microdata.data import Microdata
 
+#: Distances are not exact.
+_NEAR = 1e-12
 #: Subsets of keys, each with its k.
 Subsets = Mapping[tuple[str, ...], int] | Sequence[tuple[Sequence[str], int]]
 
@@ -50,6 +60,7 @@ def local_suppression(
     threshold: float | None = None,
     diversity: int | Mapping[str, int] | None = None,
     closeness: float | Mapping[str, float] | None = None,
+    ordered: Sequence[str] = (),
     matches: Matches | None = None,
     rounds: int = 100,
     progress: Progress = silent,
@@ -83,12 +94,14 @@ def local_suppression(
     threshold
         Largest individual risk (see `Microdata.risk`), above 0; holds together with k.
     diversity
-        Least number of different values of the sensitive variables among the records of the
-        original file that share what a record still shows, or variable → number.
+        Least number of different values of each sensitive variable among the records that agree
+        with a record (distinct l-diversity, see `Microdata.anonymity`), or variable → number.
     closeness
         Largest distance, from 0 to 1, between the distribution of a sensitive variable among
-        these records and in the whole file (t-closeness), or variable → distance. Values that are
-        numbers or dates are ordered, others are not.
+        these records and in the whole file (t-closeness), or variable → distance.
+    ordered
+        Sensitive variables whose values lie on a line, in ascending order; all others are equally
+        far apart.
     matches
         ``"wildcard"``: whoever agrees once values are missing counts, as in
         `frequencies`. That needs the fewest values by far, but a few records with many
@@ -124,6 +137,7 @@ def local_suppression(
 
     Examples
     --------
+    >>> from diskret import Microdata
     >>> persons = pa.table({"sex": list("mmmffff"), "job": list("aaabbbc")})
     >>> md = Microdata(persons, keys=["sex", "job"])
     >>> made = md.local_suppression(k=3)
@@ -132,10 +146,10 @@ def local_suppression(
     >>> made.history[-1].found["values"]
     1
     """
-    sensitive = _asked(md, diversity, "diversity"), _asked(md, closeness, "closeness")
+    asked = _sensitive(md, diversity, closeness, ordered)
     if matches is None:
-        matches = "visible" if any(sensitive) else "wildcard"
-    _check(matches, any(sensitive), threshold, rounds)
+        matches = "visible" if asked else "wildcard"
+    _check(matches, bool(asked), threshold, rounds)
     sets = _subsets(md, subsets, k)
     names = [name for name in md.roles.keys if any(name in chosen for chosen, _ in sets)]
     keys = md.keys(names)
@@ -159,7 +173,11 @@ def local_suppression(
             problem = Problem(keys, (*conditions, more), price, group)
         mask = fewest_values(problem, rounds, _order(md.table), progress)
     else:
-        mask = record_by_record(problem, _criteria(md, problem, weights, threshold, *sensitive))
+        items, of = problem.items, range(len(names))
+        criteria = [spread(items, of, one) for one in asked]
+        if threshold is not None:
+            criteria.append(at_most(items, of, weights, threshold))
+        mask = until_they_hold(problem, record_by_record(problem, criteria), asked)
     _verify(problem, mask)
     suppressed = {name: int(mask[:, q].sum()) for name, q in at.items() if mask[:, q].any()}
     found = {
@@ -178,10 +196,16 @@ def local_suppression(
         "threshold": threshold,
         "diversity": diversity,
         "closeness": closeness,
+        "ordered": tuple(ordered),
         "matches": matches,
         "rounds": rounds,
     }
-    defaults = {name: None for name in arguments} | {"k": 3, "keep": (), "rounds": 100}
+    defaults = {name: None for name in arguments} | {
+        "k": 3,
+        "keep": (),
+        "ordered": (),
+        "rounds": 100,
+    }
     columns: dict[str, pa.ChunkedArray] = {}
     for name in suppressed:
         hidden = pa.array(mask[:, at[name]])
@@ -196,8 +220,8 @@ def _check(matches: str, sensitive: bool, threshold: float | None, rounds: int) 
         raise InputError(f"matches= must be 'wildcard' or 'visible', not {matches!r}")
     if sensitive and matches == "wildcard":
         raise InputError(
-            "diversity= and closeness= judge the records that share what a record still shows; "
-            "use matches='visible'"
+            "diversity= and closeness= need every rare record to hide something itself; use "
+            "matches='visible'"
         )
     if threshold is not None and not 0 < threshold <= 1:
         raise InputError(f"threshold= must lie above 0 and at most at 1, not {threshold!r}")
@@ -278,7 +302,41 @@ def _large_enough(problem: Problem, labels: Sequence[str]) -> None:
             )
 
 
-def _asked(md: Microdata, given: Any, role: str) -> dict[str, Any]:
+def _sensitive(
+    md: Microdata,
+    diversity: int | Mapping[str, int] | None,
+    closeness: float | Mapping[str, float] | None,
+    ordered: Sequence[str],
+) -> list[Sensitive]:
+    """What is asked of sensitive variables; a missing value is a value of its own, the first."""
+    made: list[Sensitive] = []
+    for name, least in _by_variable(md, diversity, "diversity").items():
+        if isinstance(least, bool) or not isinstance(least, int) or least < 1:
+            raise InputError(f"diversity= must be a whole number above 0, not {least!r}")
+        values = md.coded(name).codes + np.int32(1)
+        there = len(np.unique(values))
+        if there < least:
+            raise ProtectionError(
+                f"{name!r} has {there:,} different values in the whole file, so nobody can be "
+                f"among {least:,}; ask for at most {there:,}"
+            )
+        made.append(Sensitive(name, values, distinct, lambda found, least=least: found >= least))
+    distances = _by_variable(md, closeness, "closeness")
+    for name in ordered:
+        if name not in distances:
+            raise InputError(f"ordered= names {name!r}, of which no closeness is asked")
+    for name, most in distances.items():
+        if not 0 <= most <= 1:
+            raise InputError(f"closeness= must lie between 0 and 1, not {most!r} for {name!r}")
+        values = md.coded(name).codes + np.int32(1)
+        measure = on_a_line if name in ordered else nominal
+        made.append(
+            Sensitive(name, values, measure, lambda found, most=most: found <= most + _NEAR)
+        )
+    return made
+
+
+def _by_variable(md: Microdata, given: Any, role: str) -> dict[str, Any]:
     """Sensitive variable → what is asked of it."""
     if given is None:
         return {}
@@ -287,31 +345,6 @@ def _asked(md: Microdata, given: Any, role: str) -> dict[str, Any]:
     if not md.roles.sensitive:
         raise InputError(f"{role}= needs sensitive variables; name them in sensitive=")
     return {name: given for name in md.roles.sensitive}
-
-
-def _criteria(
-    md: Microdata,
-    problem: Problem,
-    weights: NDArray[np.float64],
-    threshold: float | None,
-    diversity: Mapping[str, int],
-    closeness: Mapping[str, float],
-) -> list[Criterion]:
-    items, every = problem.items, range(len(problem.price))
-    made: list[Criterion] = []
-    if threshold is not None:
-        made.append(at_most(items, every, weights, threshold))
-    for name, least in diversity.items():
-        if least < 1:
-            raise InputError(f"diversity= must be at least 1, not {least!r} for {name!r}")
-        made.append(diverse(items, every, md.coded(name), least))
-    for name, most in closeness.items():
-        if not 0 <= most <= 1:
-            raise InputError(f"closeness= must lie between 0 and 1, not {most!r} for {name!r}")
-        kind = md.table_column(name).type
-        ordered = pa.types.is_primitive(kind) and not pa.types.is_boolean(kind)
-        made.append(close(items, every, md.coded(name), most, ordered))
-    return made
 
 
 def _verify(problem: Problem, mask: NDArray[np.bool_]) -> None:
