@@ -60,11 +60,10 @@ class State:
 
     def hidden(self) -> NDArray[np.int64]:
         """The keys that each row behind the items hides, as a number of bits."""
-        first, rows = len(self.items.count), slice(len(self.items.count), self.rows)
+        rows = slice(len(self.items.count), self.rows)
         there = (self.items.codes[self.home[rows]] >= 0) & (self.codes[rows] < 0)
         there &= self.count[rows, None] > 0
-        bits = np.int64(1) << np.arange(self.codes.shape[1])
-        return (there * bits).sum(axis=1) if first < self.rows else np.empty(0, dtype=np.int64)
+        return there @ (np.int64(1) << np.arange(self.codes.shape[1]))
 
     def gaps(self) -> list[tuple[int, int]]:
         """Row and key of each gap, the dearest first."""

@@ -73,12 +73,11 @@ def fewest_values(
     start = np.searchsorted(items.group, np.arange(int(items.group.max()) + 2))
     rare = np.unique(items.group[(agree < items.need).any(axis=0)])
     price = of_sets(problem.price)
-    rows = _rows(items.of, len(items.count)) if len(rare) else None
+    rows = _rows(items.of, len(items.count))
     for done, group in enumerate(rare.tolist()):
         at = slice(int(start[group]), int(start[group + 1]))
         state = shared(items.part(at), subset, agree[:, at], price, rounds, _WORK // len(rare))
         for item, bits in state.found():
-            assert rows is not None  # noqa: S101 - there is a rare group
             some = rows(at.start + item)
             chosen = (some if order is None else order(some))[: len(bits)]
             for row, hidden in zip(chosen.tolist(), bits, strict=True):

@@ -184,7 +184,7 @@ def local_suppression(
         "suppressed": suppressed,
         "values": int(mask.sum()),
         "records": int(mask.any(axis=1).sum()),
-        "too_rare": too_rare(problem, mask),
+        "too_rare": 0 if matches == "visible" else too_rare(problem, mask),
     }
     arguments = {
         "k": k,
