@@ -10,6 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Self
 from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import pyarrow as pa
@@ -462,6 +463,46 @@ class Microdata:
         return made
 
     # ── suppression ─────────────────────────────────────────────────────────────────
+
+    def local_suppression(
+        self,
+        k: int | str = 3,
+        importance: Sequence[str] | Mapping[str, float] | None = None,
+        *,
+        subsets: Mapping[tuple[str, ...], int] | Sequence[tuple[Sequence[str], int]] | None = None,
+        strata: Sequence[str] | None = None,
+        costs: Mapping[str, float] | None = None,
+        keep: Sequence[str] = (),
+        threshold: float | None = None,
+        diversity: int | Mapping[str, int] | None = None,
+        closeness: float | Mapping[str, float] | None = None,
+        ordered: Sequence[str] = (),
+        matches: Literal["wildcard", "visible"] | None = None,
+        rounds: int = 100,
+        progress: Progress = silent,
+    ) -> Microdata:
+        """Suppress few values of the keys so that every record agrees with at least k records.
+
+        See [`local_suppression`][diskret.workflow.microdata.suppress.local_suppression].
+        """
+        from diskret.workflow.microdata.suppress import local_suppression
+
+        return local_suppression(
+            self,
+            k,
+            importance,
+            subsets=subsets,
+            strata=strata,
+            costs=costs,
+            keep=keep,
+            threshold=threshold,
+            diversity=diversity,
+            closeness=closeness,
+            ordered=ordered,
+            matches=matches,
+            rounds=rounds,
+            progress=progress,
+        )
 
     # ── randomisation ───────────────────────────────────────────────────────────────
 

@@ -1,0 +1,183 @@
+"""Local suppression: which values of which records are hidden."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diskret.errors import ProtectionError
+from diskret.microdata.suppression.prices import of_sets
+from diskret.microdata.suppression.problem import Problem
+from diskret.microdata.suppression.shared import shared
+from diskret.microdata.suppression.visible import Criterion, enough, visible
+from diskret.progress import Progress, silent
+from diskret.risk import classes
+
+#: Operations in the rounds of improvement of all groups together.
+_WORK = 1_000_000_000
+#: What counts as agreement: any record that agrees once values are missing, or only what a
+#: record still shows in the original file.
+Matches = Literal["wildcard", "visible"]
+#: Some records of one class, ``(r,)``, in an order that does not depend on that of the file.
+Order = Callable[[NDArray[np.intp]], NDArray[np.intp]]
+
+
+def fewest_values(
+    problem: Problem,
+    rounds: int = 100,
+    order: Order | None = None,
+    progress: Progress = silent,
+) -> NDArray[np.bool_]:
+    """Few cheap values after whose suppression every record agrees with enough others.
+
+    Two records agree in a key if their values are equal or at least one is missing. So a
+    missing value helps every record that agrees in the other keys, and with k - 1 records that
+    show nothing any file of n ≥ k records is k-anonymous in this sense: no more than (k - 1) m
+    values are ever hidden where all keys may be. See `record_by_record` for another sense.
+
+    Parameters
+    ----------
+    problem
+        What is asked for.
+    rounds
+        Of improvement in each group, at most; fewer in large files.
+    order
+        Chooses between records of one class, which are alike in all keys; None: the first.
+    progress
+        Told how many groups are done.
+
+    Returns
+    -------
+    numpy.ndarray
+        Which values are hidden, ``(n, m)``; values that are missing already are not.
+
+    Raises
+    ------
+    ProtectionError
+        Some records stay too rare whatever is hidden.
+    """
+    apart = _apart(problem)
+    items = apart.items
+    every = range(len(apart.conditions))
+    agree = np.array([items.agreeing(apart.conditions[t].of) for t in every]).astype(np.int64)
+    subset = np.array([sum(1 << q for q in one.of) for one in apart.conditions], dtype=np.int64)
+    stays = ~np.isfinite(problem.price)
+    left = np.zeros(len(items.count), dtype=bool)
+    for t, one in enumerate(apart.conditions):
+        left |= items.agreeing([q for q in one.of if stays[q]]) < items.need[t]
+    _refuse(apart, left)
+    mask = np.zeros((problem.keys.n, len(problem.price)), dtype=bool)
+    start = np.searchsorted(items.group, np.arange(int(items.group.max()) + 2))
+    rare = np.unique(items.group[(agree < items.need).any(axis=0)])
+    price = of_sets(problem.price)
+    rows = _rows(items.of, len(items.count))
+    for done, group in enumerate(rare.tolist()):
+        at = slice(int(start[group]), int(start[group + 1]))
+        state = shared(items.part(at), subset, agree[:, at], price, rounds, _WORK // len(rare))
+        for item, bits in state.found():
+            some = rows(at.start + item)
+            chosen = (some if order is None else order(some))[: len(bits)]
+            for row, hidden in zip(chosen.tolist(), bits, strict=True):
+                mask[row] = hidden >> np.arange(len(problem.price)) & 1
+        progress("suppress", done + 1, len(rare))
+    return mask
+
+
+def record_by_record(
+    problem: Problem, criteria: Sequence[Criterion] | None = None
+) -> NDArray[np.bool_]:
+    """For each record the cheapest values whose suppression leaves it common enough by itself.
+
+    What a record still shows is shared by enough records of the original file, (k, 1)-anonymity.
+    Others' missing values do not count, so nobody relies on them; whoever counts them
+    finds at least as many. Records that agree in all keys hide the same. The result is
+    the best there is.
+
+    Parameters
+    ----------
+    problem
+        What is asked for.
+    criteria
+        What has to hold besides, for the items of the problem, or None.
+
+    Raises
+    ------
+    ProtectionError
+        Some records stay too rare whatever is hidden.
+    """
+    items = problem.items
+    conditions = [enough(items, t, one) for t, one in enumerate(problem.conditions)]
+    hidden, left = visible(items, problem.price, [*conditions, *(criteria or ())])
+    _refuse(problem, left)
+    return hidden[items.of]
+
+
+def too_rare(problem: Problem, mask: NDArray[np.bool_]) -> int:
+    """Number of records that do not share what they still show with enough original ones.
+
+    Parameters
+    ----------
+    problem
+        What was asked for.
+    mask
+        Which values are hidden, ``(n, m)``.
+    """
+    items = problem.items
+    touched = np.flatnonzero(mask.any(axis=1))
+    untouched = items.count - np.bincount(items.of[touched], minlength=len(items.count))
+    criteria = [enough(items, t, one) for t, one in enumerate(problem.conditions)]
+    found = int(untouched[~_all(criteria, ())].sum())
+    if len(touched):
+        sets = classes(
+            [mask[touched, q].astype(np.int32) for q in range(mask.shape[1])], [2] * mask.shape[1]
+        )
+        for i, chosen in enumerate(sets.codes > 0):
+            holds = _all(criteria, np.flatnonzero(chosen).tolist())
+            found += int((~holds[items.of[touched[sets.of == i]]]).sum())
+    return found
+
+
+def _all(criteria: Sequence[Criterion], hidden: Sequence[int]) -> NDArray[np.bool_]:
+    made: NDArray[np.bool_] = np.logical_and.reduce([one(hidden) for one in criteria])
+    return made
+
+
+def _apart(problem: Problem) -> Problem:
+    """Groups by what is never hidden, too: nothing is shared across."""
+    columns = problem.keys.columns
+    fixed = [
+        columns[q]
+        for q in np.flatnonzero(~np.isfinite(problem.price)).tolist()
+        if all(q in one.of for one in problem.conditions) and columns[q].codes.min() >= 0
+    ]
+    if not fixed:
+        return problem
+    width = int(problem.group.max()) + 1
+    group = classes(
+        [problem.group.astype(np.int32), *(column.codes for column in fixed)],
+        [width, *(len(column.categories) for column in fixed)],
+    )
+    return Problem(problem.keys, problem.conditions, problem.price, group.of.astype(np.int64))
+
+
+def _refuse(problem: Problem, left: NDArray[np.bool_]) -> None:
+    if not left.any():
+        return
+    rows = np.flatnonzero(left[problem.items.of])
+    shown = ", ".join(str(row + 1) for row in rows[:5].tolist())
+    some_records = "1 record" if len(rows) == 1 else f"{len(rows):,} records"
+    raise ProtectionError(
+        f"too rare, even if every value is hidden that may be: {some_records} (row {shown}"
+        f"{', …' if len(rows) > 5 else ''}); ask for less, combine small strata, or let "
+        "more keys be suppressed"
+    )
+
+
+def _rows(of: NDArray[np.intp], count: int) -> Callable[[int], NDArray[np.intp]]:
+    """The records of an item, ascending."""
+    order = np.argsort(of, kind="stable")
+    start = np.searchsorted(of[order], np.arange(count + 1))
+    return lambda item: order[start[item] : start[item + 1]]
