@@ -20,10 +20,15 @@ from diskret.engines import sql
 from diskret.engines.answer import answer
 from diskret.engines.columns import Column, Kind
 from diskret.engines.intervals import Intervals
+from diskret.engines.key_counts import key_counts
+from diskret.engines.keys import KeyCounts, KeyQuestion
 from diskret.engines.perturbed import perturbed
 from diskret.engines.protocol import LeafQuestion, Leaves, PerturbedCounts
 from diskret.errors import InputError
 from diskret.io import Source
+
+#: Rows of an answer that are handed over together.
+BATCH = 1_000_000
 
 
 class DuckDBEngine:
@@ -123,6 +128,22 @@ class DuckDBEngine:
         with self._asked() as records:
             return perturbed(question, noise, threshold, records)
 
+    def frequencies(self, question: KeyQuestion) -> KeyCounts:
+        """Count the records of each combination of keys, and add up their weights, exactly.
+
+        Parameters
+        ----------
+        question
+            Keys, weight and filter.
+
+        Raises
+        ------
+        InputError
+            As stated by [`Engine.frequencies`][diskret.engines.Engine]; or as for `leaves`.
+        """
+        with self._asked() as records:
+            return key_counts(question, records)
+
     def close(self) -> None:
         """Give back memory and the private spill folder."""
         self._close()
@@ -155,6 +176,9 @@ class _Records:
 
     def fetch(self, query: Select) -> pa.Table:
         return self.connection.sql(sql.text(query, "duckdb")).to_arrow_table()
+
+    def stream(self, query: Select) -> pa.RecordBatchReader:
+        return self.connection.sql(sql.text(query, "duckdb")).to_arrow_reader(BATCH)
 
     def attach(self, name: str, table: pa.Table) -> None:
         self.connection.register(name, table)
