@@ -30,6 +30,7 @@ PUBLIC = [
     "attack",
     "datasets",
     "derive",
+    "key_risk",
     "make_additive",
     "perturb",
     "perturb_invariant",

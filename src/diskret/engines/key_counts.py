@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from sqlglot.expressions import Select
+
 from diskret.engines import columns, sql
 from diskret.engines.answer import Records, check, column_named, filtered
 from diskret.engines.columns import Check, Column, Reading
@@ -16,6 +18,19 @@ def key_counts(question: KeyQuestion, records: Records) -> KeyCounts:
     keys, weight = _read(question, records, where)
     found = records.stream(sql.key_counts(keys, weight, where))
     return in_order(question.keys, found, question.weight is not None)
+
+
+def key_values(question: KeyQuestion, records: Records) -> Select:
+    """The records themselves, and what they have in each key, as ``g0 …``.
+
+    Raises
+    ------
+    InputError
+        As for `key_counts`.
+    """
+    where = filtered(question.where, records)
+    keys, _ = _read(question, records, where)
+    return sql.key_values([column.internal for column in records.columns], keys, where)
 
 
 def _read(

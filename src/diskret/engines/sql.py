@@ -107,6 +107,12 @@ def key_counts(keys: Sequence[str], weight: str | None, where: str | None = None
     )
 
 
+def key_values(columns: Sequence[str], keys: Sequence[str], where: str | None = None) -> Select:
+    """The records, and after their columns what they have in each key (``g0 …``)."""
+    read = [f"{key} AS g{i}" for i, key in enumerate(keys)]
+    return _only(exp.select(*columns, *read).from_("source"), where)
+
+
 def check_counts(checks: Sequence[Check], where: str | None = None) -> Select:
     """For each check the number of records that fail it: ``n0 …``."""
     counts = [f"COUNT(CASE WHEN {c.wrong} THEN 1 END) AS n{i}" for i, c in enumerate(checks)]

@@ -1,0 +1,312 @@
+"""How easily persons are recognised by their keys, in files of any size and in databases."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from functools import partial
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from diskret.engines import Engine, KeyCounts, KeyQuestion
+from diskret.engines.duckdb import DuckDBEngine
+from diskret.engines.filters import canonical
+from diskret.engines.keys import WEIGHT_DECIMALS
+from diskret.errors import InputError
+from diskret.io import Source, from_arrow, source
+from diskret.io.names import some
+from diskret.progress import Progress, silent
+from diskret.risk.agreement import agreeing
+from diskret.risk.individual import individual_risk
+from diskret.workflow.key_risk_records import write_records
+from diskret.workflow.tabulate import engine_of
+
+#: Columns beside the keys; no key may have such a name.
+FIGURES = ("records", "sample_frequency", "population_frequency", "risk")
+_BLOCK = 1_000_000
+
+#: Opens an engine on records, to be used in a ``with`` block.
+Opening = Callable[[Source], AbstractContextManager[Engine]]
+
+
+@dataclass(frozen=True, eq=False)
+class KeyRisk:
+    """The combinations of keys in a file, and how easily each is recognised. Confidential.
+
+    c combinations occur, in the ascending order of their keys, missing first.
+
+    Parameters
+    ----------
+    counts
+        The combinations, with numbers of records and sums of weights.
+    sample
+        For each combination how many records agree with it, ``(c,)``, float64.
+    population
+        The sum of their weights, ``(c,)``, float64; without weights as `sample`.
+    risk
+        Individual risk of each record that has it, ``(c,)``, float64, from 0 to 1.
+    missing
+        What a missing value of a key stands for.
+    asked
+        The records and what was asked about them.
+    """
+
+    counts: KeyCounts
+    sample: NDArray[np.float64]
+    population: NDArray[np.float64]
+    risk: NDArray[np.float64]
+    missing: Literal["wildcard", "category"]
+    asked: tuple[Source, KeyQuestion, Opening]
+
+    def __repr__(self) -> str:
+        return (
+            f"KeyRisk({self.n:,} records; {len(self.counts):,} combinations of "
+            f"{len(self.counts.keys)} keys; {self.sample_uniques:,} sample uniques; "
+            f"expected re-identifications: {self.expected:,.1f})"
+        )
+
+    @property
+    def n(self) -> int:
+        """Number of records."""
+        return int(self.counts.records.sum())
+
+    @property
+    def k(self) -> int:
+        """The largest k for which the records are k-anonymous: the smallest sample frequency."""
+        return int(self.sample.min())
+
+    @property
+    def sample_uniques(self) -> int:
+        """Number of records that agree with no other."""
+        return self.below(2)
+
+    @property
+    def expected(self) -> float:
+        """Expected number of correct re-identifications: the sum of the risks of all records."""
+        return float((self.counts.records * self.risk).sum())
+
+    @property
+    def global_risk(self) -> float:
+        """Expected share of the records that are re-identified."""
+        return self.expected / self.n
+
+    @property
+    def largest(self) -> float:
+        """The largest individual risk."""
+        return float(self.risk.max())
+
+    def below(self, k: float) -> int:
+        """Number of records that agree with fewer than k, themselves included."""
+        return int(self.counts.records[self.sample < k].sum())
+
+    @property
+    def combinations(self) -> Any:
+        """All combinations, a row each, in the kind of frame that came in.
+
+        The keys (dates, times and logical values as text), and then ``records`` (how many
+        records have it), ``sample_frequency`` (how many agree with it: more, where a missing
+        value stands for any), ``population_frequency`` and ``risk``.
+        """
+        return self._listed(np.arange(len(self.counts)))
+
+    def combinations_below(self, k: float) -> Any:
+        """The combinations that violate k-anonymity; columns as in `combinations`."""
+        return self._listed(np.flatnonzero(self.sample < k))
+
+    def write_records(self, path: str | PathLike[str], *, progress: Progress = silent) -> None:
+        """Write the records with their frequencies and risks as a new Parquet file. Confidential.
+
+        The records are read and written in blocks, in their order; if there was a filter, those
+        that satisfy it. The file has all their columns and then ``sample_frequency``,
+        ``population_frequency`` and ``risk``. Only its owner may read it.
+
+        Parameters
+        ----------
+        path
+            Of the file; there must be none yet.
+        progress
+            Called with ``("write records", done, total)``.
+
+        Raises
+        ------
+        InputError
+            There is such a file, or it cannot be written; a column has such a name already;
+            the records lie in a database or in Spark, or have changed since they were counted.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import pyarrow.parquet as pq
+        >>> persons = pa.table({"id": [1, 2, 3], "job": ["baker", "mayor", "baker"]})
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     key_risk(persons, ["job"]).write_records(folder + "/risk.parquet")
+        ...     pq.read_table(folder + "/risk.parquet")["risk"].to_pylist()
+        [0.5, 1.0, 0.5]
+        """
+        named = zip(FIGURES[1:], (self.sample, self.population, self.risk), strict=True)
+        figures: dict[str, NDArray[np.float64]] = dict(named)
+        records, question, opening = self.asked
+        twice = [name for name in records.columns if name in figures]
+        if twice:
+            raise InputError(f"the records have {some('column', twice)} already; rename it first")
+        with opening(records) as engine:
+            if not isinstance(engine, DuckDBEngine):
+                raise InputError(
+                    f"records in {engine.name} are not copied into a file; join `combinations` "
+                    "to them by the keys where they are"
+                )
+            blocks = engine.key_values(question)
+            names = records.columns
+            write_records(Path(path), names, blocks, self.counts, figures, progress)
+
+    def _listed(self, rows: NDArray[np.intp]) -> Any:
+        figures = (self.counts.records, self.sample, self.population, self.risk)
+        columns = {
+            key.name: replace(key, codes=key.codes[rows]).column() for key in self.counts.keys
+        }
+        columns |= {name: pa.array(f[rows]) for name, f in zip(FIGURES, figures, strict=True)}
+        return from_arrow(pa.table(columns), self.asked[0].kind)
+
+
+def key_risk(
+    records: Any,
+    keys: Sequence[str],
+    *,
+    weight: str | None = None,
+    where: Mapping[str, Any] | None = None,
+    missing: Literal["wildcard", "category"] = "wildcard",
+    memory_limit: str | None = None,
+    engine: Opening | None = None,
+    progress: Progress = silent,
+) -> KeyRisk:
+    """Count how many records share their keys and estimate how easily they are recognised.
+
+    The same figures as [`Microdata.risk`][diskret.Microdata], but the records stay where they
+    are: in files that may be larger than memory, in a database or in Spark. Only the distinct
+    combinations of keys come here, at 4 bytes for each key and 40 beside.
+
+    Parameters
+    ----------
+    records
+        A pandas, Polars, PyArrow or Spark frame, a DuckDB relation, the path of a Parquet or
+        CSV file, a list of Parquet paths, or a [`PostgresTable`][diskret.PostgresTable].
+    keys
+        Categorical variables an attacker may know: text, whole numbers, dates or logical values.
+        null and NaN are missing.
+    weight
+        Column of sampling weights > 0; None: the records are all there are. Weights are rounded
+        to nine decimals and added up exactly.
+    where
+        Only records that satisfy a filter, as for [`tabulate`][diskret.tabulate].
+    missing
+        ``"wildcard"``: a missing value agrees with every value. ``"category"``: missing agrees
+        with missing only.
+    memory_limit
+        What DuckDB may use before it spills to disk, e.g. ``"4GB"``; None: 80 % of memory. Only
+        for frames and files.
+    engine
+        What counts the records, as for [`tabulate`][diskret.tabulate].
+    progress
+        Called with ``("key risk", done, total)``.
+
+    Returns
+    -------
+    KeyRisk
+        Figures for the file and for each combination of keys.
+
+    Raises
+    ------
+    InputError
+        No key, or a key twice, is named; columns are missing or hold what cannot be used; an
+        option is unknown; there are no records.
+
+    References
+    ----------
+    Franconi and Polettini (2004), "Individual risk estimation in μ-Argus: a review", Privacy in
+    Statistical Databases, LNCS 3050, pages 262-272.
+
+    Examples
+    --------
+    >>> persons = pa.table(
+    ...     {"sex": ["m", "f", "m"], "job": ["baker", "mayor", "baker"], "w": [2.5, 8, 7.5]}
+    ... )
+    >>> found = key_risk(persons, ["sex", "job"], weight="w")
+    >>> found
+    KeyRisk(3 records; 2 combinations of 2 keys; 1 sample uniques; expected re-identifications: 0.6)
+    >>> found.combinations_below(2).select(["job", "population_frequency"]).to_pylist()
+    [{'job': 'mayor', 'population_frequency': 8.0}]
+    """
+    question = KeyQuestion(_named(keys), weight, canonical(where))
+    if missing not in ("wildcard", "category"):
+        raise InputError(f"missing= must be 'wildcard' or 'category', not {missing!r}")
+    opened = records if isinstance(records, Source) else source(records)
+    opening = _opening(opened, engine, memory_limit)
+    progress("key risk", 0, 2)
+    with opening(opened) as running:
+        counts = running.frequencies(question)
+    if not len(counts):
+        raise InputError("there are no records; is it the right file?")
+    progress("key risk", 1, 2)
+    sample, population = _frequencies(counts, missing)
+    risk = _in_blocks(sample, population)
+    progress("key risk", 2, 2)
+    return KeyRisk(counts, sample, population, risk, missing, (opened, question, opening))
+
+
+def _named(keys: Sequence[str]) -> tuple[str, ...]:
+    names = (keys,) if isinstance(keys, str) else tuple(keys)
+    if not names:
+        raise InputError("no key variable is named; give keys=")
+    twice = [name for i, name in enumerate(names) if name in names[:i]]
+    if twice:
+        raise InputError(f"keys= names {some('column', twice)} twice")
+    taken = [name for name in names if name in FIGURES]
+    if taken:
+        raise InputError(
+            f"keys= names {some('column', taken)}, which is what a figure in the answer is called; "
+            "rename the column"
+        )
+    return names
+
+
+def _opening(records: Source, engine: Opening | None, memory_limit: str | None) -> Opening:
+    if memory_limit is None:
+        return engine or engine_of(records)
+    if engine is not None or engine_of(records) is not DuckDBEngine:
+        raise InputError(
+            "memory_limit= is for DuckDB, which reads frames and files; other engines have their "
+            "own settings"
+        )
+    return partial(DuckDBEngine, memory_limit=memory_limit)
+
+
+def _in_blocks(sample: NDArray[np.float64], population: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The individual risks; what a block needs beside them is small."""
+    made = np.empty(len(sample))
+    for at in range(0, len(made), _BLOCK):
+        block = slice(at, at + _BLOCK)
+        made[block] = individual_risk(sample[block], population[block])
+    return made
+
+
+def _frequencies(
+    counts: KeyCounts, missing: Literal["wildcard", "category"]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """How many records agree with each combination, and the sum of their weights."""
+    sample = counts.records.astype(float)
+    weight = sample
+    if counts.weight is not None:
+        weight = counts.weight / 10.0**WEIGHT_DECIMALS
+    if missing == "category" or all(key.codes.min() >= 0 for key in counts.keys):
+        return sample, weight
+    codes = np.stack([key.codes for key in counts.keys], axis=1)
+    sizes = [len(key.categories) for key in counts.keys]
+    whole, through = agreeing(codes, codes, sizes, np.stack([sample, weight]))
+    sample, weight = whole + through
+    return sample, weight
