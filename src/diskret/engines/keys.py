@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -138,10 +138,13 @@ def in_order(names: Sequence[str], batches: pa.RecordBatchReader, weighted: bool
         records.append(batch.column("records").to_numpy(zero_copy_only=False))
         if weighted:
             weight.append(_sums(batch.column("weight")))
+    batches.close()  # with many combinations every copy counts
     keys = [coder.coded(name) for coder, name in zip(coders, names, strict=True)]
     order = np.argsort(_numbering(keys).found)
+    for i, key in enumerate(keys):
+        keys[i] = replace(key, codes=key.codes[order])
     return KeyCounts(
-        tuple(Coded(key.name, key.categories, key.codes[order]) for key in keys),
+        tuple(keys),
         np.concatenate(records)[order].astype(np.int64),
         np.concatenate(weight)[order] if weighted else None,
     )
