@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, replace
 from functools import partial
 from os import PathLike
@@ -161,9 +161,9 @@ class KeyRisk:
                     f"records in {engine.name} are not copied into a file; join `combinations` "
                     "to them by the keys where they are"
                 )
-            blocks = engine.key_values(question)
-            names = records.columns
-            write_records(Path(path), names, blocks, self.counts, figures, progress)
+            with closing(engine.key_values(question)) as blocks:
+                names = records.columns
+                write_records(Path(path), names, blocks, self.counts, figures, progress)
 
     def _listed(self, rows: NDArray[np.intp]) -> Any:
         figures = (self.counts.records, self.sample, self.population, self.risk)
