@@ -22,13 +22,12 @@ from diskret.errors import InputError
 from diskret.io import Source, from_arrow, source
 from diskret.io.names import some
 from diskret.progress import Progress, silent
+from diskret.risk import Compat, individual_risk
 from diskret.risk.agreement import agreeing
-from diskret.risk.individual import individual_risk
 from diskret.workflow.key_risk_records import write_records
 from diskret.workflow.tabulate import engine_of
 
-#: Columns beside the keys; no key may have such a name.
-FIGURES = ("records", "sample_frequency", "population_frequency", "risk")
+_FIGURES = ("sample_frequency", "population_frequency", "risk")
 _BLOCK = 1_000_000
 
 #: Opens an engine on records, to be used in a ``with`` block.
@@ -45,30 +44,31 @@ class KeyRisk:
     ----------
     counts
         The combinations, with numbers of records and sums of weights.
-    sample
-        For each combination how many records agree with it, ``(c,)``, float64.
-    population
-        The sum of their weights, ``(c,)``, float64; without weights as `sample`.
+    sample_frequency
+        For each combination how many records agree with it, ``(c,)``, int64.
+    population_frequency
+        The sum of their weights, ``(c,)``, float64; without weights their number.
     risk
-        Individual risk of each record that has it, ``(c,)``, float64, from 0 to 1.
-    missing
-        What a missing value of a key stands for.
+        Individual risk of each record that has it, ``(c,)``, float64, above 0 and at most 1.
+    missing, compat
+        As asked for.
     asked
         The records and what was asked about them.
     """
 
     counts: KeyCounts
-    sample: NDArray[np.float64]
-    population: NDArray[np.float64]
+    sample_frequency: NDArray[np.int64]
+    population_frequency: NDArray[np.float64]
     risk: NDArray[np.float64]
     missing: Literal["wildcard", "category"]
+    compat: Compat | None
     asked: tuple[Source, KeyQuestion, Opening]
 
     def __repr__(self) -> str:
         return (
-            f"KeyRisk({self.n:,} records; {len(self.counts):,} combinations of "
-            f"{len(self.counts.keys)} keys; {self.sample_uniques:,} sample uniques; "
-            f"expected re-identifications: {self.expected:,.1f})"
+            f"KeyRisk({self.n:,} records; keys: {', '.join(key.name for key in self.counts.keys)}; "
+            f"{len(self.counts):,} combinations; {self.sample_uniques:,} sample uniques; "
+            f"{self.expected:,.1f} expected to be recognised; largest risk {self.largest:.3g})"
         )
 
     @property
@@ -79,21 +79,21 @@ class KeyRisk:
     @property
     def k(self) -> int:
         """The largest k for which the records are k-anonymous: the smallest sample frequency."""
-        return int(self.sample.min())
+        return int(self.sample_frequency.min())
 
     @property
     def sample_uniques(self) -> int:
-        """Number of records that agree with no other."""
+        """Number of records that share their keys with no other."""
         return self.below(2)
 
     @property
     def expected(self) -> float:
-        """Expected number of correct re-identifications: the sum of the risks of all records."""
+        """Expected number of records that are recognised: the sum of the risks."""
         return float((self.counts.records * self.risk).sum())
 
     @property
     def global_risk(self) -> float:
-        """Expected share of the records that are re-identified."""
+        """Expected share of records that are recognised: the mean of the risks."""
         return self.expected / self.n
 
     @property
@@ -101,9 +101,18 @@ class KeyRisk:
         """The largest individual risk."""
         return float(self.risk.max())
 
-    def below(self, k: float) -> int:
-        """Number of records that agree with fewer than k, themselves included."""
-        return int(self.counts.records[self.sample < k].sum())
+    @property
+    def short(self) -> int:
+        """Number of records for which the population frequency is below the sample frequency.
+
+        The weights are too small there; the risk is 1/f.
+        """
+        return int(self.counts.records[self.population_frequency < self.sample_frequency].sum())
+
+    def below(self, k: float, *, population: bool = False) -> int:
+        """Number of records with a frequency below k, in the sample or in the population."""
+        counted = self.population_frequency if population else self.sample_frequency
+        return int(self.counts.records[counted < k].sum())
 
     @property
     def combinations(self) -> Any:
@@ -117,7 +126,7 @@ class KeyRisk:
 
     def combinations_below(self, k: float) -> Any:
         """The combinations that violate k-anonymity; columns as in `combinations`."""
-        return self._listed(np.flatnonzero(self.sample < k))
+        return self._listed(np.flatnonzero(self.sample_frequency < k))
 
     def write_records(self, path: str | PathLike[str], *, progress: Progress = silent) -> None:
         """Write the records with their frequencies and risks as a new Parquet file. Confidential.
@@ -149,10 +158,8 @@ class KeyRisk:
         ...     pq.read_table(folder + "/risk.parquet")["risk"].to_pylist()
         [0.5, 1.0, 0.5]
         """
-        named = zip(FIGURES[1:], (self.sample, self.population, self.risk), strict=True)
-        figures: dict[str, NDArray[np.float64]] = dict(named)
         records, question, opening = self.asked
-        twice = [name for name in records.columns if name in figures]
+        twice = [name for name in records.columns if name in _FIGURES]
         if twice:
             raise InputError(f"the records have {some('column', twice)} already; rename it first")
         with opening(records) as engine:
@@ -163,15 +170,19 @@ class KeyRisk:
                 )
             with closing(engine.key_values(question)) as blocks:
                 names = records.columns
-                write_records(Path(path), names, blocks, self.counts, figures, progress)
+                write_records(Path(path), names, blocks, self.counts, self._figures, progress)
 
     def _listed(self, rows: NDArray[np.intp]) -> Any:
-        figures = (self.counts.records, self.sample, self.population, self.risk)
-        columns = {
-            key.name: replace(key, codes=key.codes[rows]).column() for key in self.counts.keys
-        }
-        columns |= {name: pa.array(f[rows]) for name, f in zip(FIGURES, figures, strict=True)}
+        keys = [replace(key, codes=key.codes[rows]) for key in self.counts.keys]
+        columns = {key.name: key.column() for key in keys}
+        columns |= {"records": pa.array(self.counts.records[rows])}
+        columns |= {name: pa.array(values[rows]) for name, values in self._figures.items()}
         return from_arrow(pa.table(columns), self.asked[0].kind)
+
+    @property
+    def _figures(self) -> dict[str, NDArray[Any]]:
+        values = self.sample_frequency, self.population_frequency, self.risk
+        return dict(zip(_FIGURES, values, strict=True))
 
 
 def key_risk(
@@ -181,13 +192,14 @@ def key_risk(
     weight: str | None = None,
     where: Mapping[str, Any] | None = None,
     missing: Literal["wildcard", "category"] = "wildcard",
+    compat: Compat | None = None,
     memory_limit: str | None = None,
     engine: Opening | None = None,
     progress: Progress = silent,
 ) -> KeyRisk:
     """Count how many records share their keys and estimate how easily they are recognised.
 
-    The same figures as [`Microdata.risk`][diskret.Microdata], but the records stay where they
+    The same figures as [`Microdata.risk`][diskret.Microdata.risk], but the records stay where they
     are: in files that may be larger than memory, in a database or in Spark. Only the distinct
     combinations of keys come here, at 4 bytes for each key and 40 beside.
 
@@ -207,6 +219,9 @@ def key_risk(
     missing
         ``"wildcard"``: a missing value agrees with every value. ``"category"``: missing agrees
         with missing only.
+    compat
+        None: exact risks. Otherwise as for
+        [`individual_risk`][diskret.risk.individual_risk].
     memory_limit
         What DuckDB may use before it spills to disk, e.g. ``"4GB"``; None: 80 % of memory. Only
         for frames and files.
@@ -237,8 +252,8 @@ def key_risk(
     ...     {"sex": ["m", "f", "m"], "job": ["baker", "mayor", "baker"], "w": [2.5, 8, 7.5]}
     ... )
     >>> found = key_risk(persons, ["sex", "job"], weight="w")
-    >>> found
-    KeyRisk(3 records; 2 combinations of 2 keys; 1 sample uniques; expected re-identifications: 0.6)
+    >>> found.n, found.k, found.sample_uniques, round(found.expected, 4)
+    (3, 1, 1, 0.5959)
     >>> found.combinations_below(2).select(["job", "population_frequency"]).to_pylist()
     [{'job': 'mayor', 'population_frequency': 8.0}]
     """
@@ -254,9 +269,10 @@ def key_risk(
         raise InputError("there are no records; is it the right file?")
     progress("key risk", 1, 2)
     sample, population = _frequencies(counts, missing)
-    risk = _in_blocks(sample, population)
+    risk = _in_blocks(sample, population, compat)
     progress("key risk", 2, 2)
-    return KeyRisk(counts, sample, population, risk, missing, (opened, question, opening))
+    asked = opened, question, opening
+    return KeyRisk(counts, sample.astype(np.int64), population, risk, missing, compat, asked)
 
 
 def _named(keys: Sequence[str]) -> tuple[str, ...]:
@@ -266,7 +282,7 @@ def _named(keys: Sequence[str]) -> tuple[str, ...]:
     twice = [name for i, name in enumerate(names) if name in names[:i]]
     if twice:
         raise InputError(f"keys= names {some('column', twice)} twice")
-    taken = [name for name in names if name in FIGURES]
+    taken = [name for name in names if name in ("records", *_FIGURES)]
     if taken:
         raise InputError(
             f"keys= names {some('column', taken)}, which is what a figure in the answer is called; "
@@ -286,12 +302,14 @@ def _opening(records: Source, engine: Opening | None, memory_limit: str | None) 
     return partial(DuckDBEngine, memory_limit=memory_limit)
 
 
-def _in_blocks(sample: NDArray[np.float64], population: NDArray[np.float64]) -> NDArray[np.float64]:
+def _in_blocks(
+    sample: NDArray[np.float64], population: NDArray[np.float64], compat: Compat | None
+) -> NDArray[np.float64]:
     """The individual risks; what a block needs beside them is small."""
     made = np.empty(len(sample))
     for at in range(0, len(made), _BLOCK):
         block = slice(at, at + _BLOCK)
-        made[block] = individual_risk(sample[block], population[block])
+        made[block] = individual_risk(sample[block], population[block], compat)
     return made
 
 

@@ -12,7 +12,6 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 from pyarrow import parquet
@@ -27,7 +26,7 @@ def write_records(
     names: Sequence[str],
     blocks: Iterable[tuple[pa.RecordBatch, list[pa.Array]]],
     counts: KeyCounts,
-    figures: Mapping[str, NDArray[np.float64]],
+    figures: Mapping[str, NDArray[Any]],
     progress: Progress,
 ) -> None:
     """Write a Parquet file: all of it, or nothing.
