@@ -31,6 +31,7 @@ PUBLIC = [
     "claims",
     "datasets",
     "derive",
+    "key_risk",
     "make_additive",
     "perturb",
     "perturb_invariant",

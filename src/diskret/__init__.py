@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from diskret.workflow import suppress as suppress
     from diskret.workflow import tabulate as tabulate
     from diskret.workflow.assess import assess as assess
+    from diskret.workflow.key_risk import key_risk as key_risk
     from diskret.workflow.ledger import Ledger as Ledger
     from diskret.workflow.microdata import Microdata as Microdata
     from diskret.workflow.perturb_invariant import perturb_invariant as perturb_invariant
@@ -69,6 +70,7 @@ __all__ = [
     "claims",
     "datasets",
     "derive",
+    "key_risk",
     "make_additive",
     "perturb",
     "perturb_invariant",
@@ -110,6 +112,7 @@ _HOME = {
     "adjust": "workflow",
     "assess": "workflow.assess",
     "derive": "workflow",
+    "key_risk": "workflow.key_risk",
     "make_additive": "workflow",
     "perturb": "workflow",
     "perturb_invariant": "workflow.perturb_invariant",

@@ -1,7 +1,19 @@
 """Records stay in an engine; it answers a few questions about them."""
 
 from diskret.engines.filters import Bounds, Where
+from diskret.engines.keys import KeyCounts, KeyQuestion
 from diskret.engines.marks import Mark
 from diskret.engines.protocol import Engine, LeafQuestion, Leaves, Listed, Straddlers
 
-__all__ = ["Bounds", "Engine", "LeafQuestion", "Leaves", "Listed", "Mark", "Straddlers", "Where"]
+__all__ = [
+    "Bounds",
+    "Engine",
+    "KeyCounts",
+    "KeyQuestion",
+    "LeafQuestion",
+    "Leaves",
+    "Listed",
+    "Mark",
+    "Straddlers",
+    "Where",
+]

@@ -17,6 +17,7 @@ from diskret.engines import columns, contributions, filters, listing, marks, sql
 from diskret.engines.codes import MOST_CODES, mappings, positions, refuse_too_many, resolve
 from diskret.engines.columns import Check, Column, Kind, Reading, counted
 from diskret.engines.contributions import Contributions, Rows
+from diskret.engines.filters import Where
 from diskret.engines.protocol import LeafQuestion, Leaves, Listed, Straddlers
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
@@ -35,6 +36,10 @@ class Records(Protocol):
         """Run a query."""
         ...
 
+    def stream(self, query: Select) -> pa.RecordBatchReader:
+        """Run a query whose answer may be large."""
+        ...
+
     def attach(self, name: str, table: pa.Table) -> None:
         """Make a small table ``raw``, ``leaf`` known under a name, replacing an earlier one."""
         ...
@@ -49,10 +54,10 @@ class Records(Protocol):
 
 def answer(question: LeafQuestion, records: Records) -> Leaves:
     """Aggregate the records at leaf level; see [`Engine.leaves`][diskret.engines.Engine]."""
-    where = filtered(question, records)
+    where = filtered(question.where, records)
     shape, checks = _shape(question, records, where)
     hierarchies = _attach_codes(question, records, shape)
-    _check(records, checks, where)
+    check(records, checks, where)
     if question.weight is not None and question.unit is not None:
         _refuse_unequal_weights(records, shape)
     measures = list(question.values)
@@ -112,14 +117,14 @@ def column_named(records: Records, name: str) -> Column:
     )
 
 
-def filtered(question: LeafQuestion, records: Records) -> str | None:
+def filtered(asked: Where, records: Records) -> str | None:
     """The condition on the records that count; what it names is attached."""
     conditions: list[str] = []
-    for i, (name, wanted) in enumerate(question.where):
+    for i, (name, wanted) in enumerate(asked):
         column = column_named(records, name)
         if isinstance(wanted, filters.Bounds):
             reading = filters.within(column, wanted)
-            _check(records, reading.checks)
+            check(records, reading.checks)
             conditions.append(reading.expression)
         else:
             found = records.fetch(sql.code_counts(columns.code(column), MOST_CODES + 1))
@@ -130,7 +135,7 @@ def filtered(question: LeafQuestion, records: Records) -> str | None:
         return None
     where = " AND ".join(conditions)
     if not records.fetch(sql.record_count(where))["records"][0].as_py():
-        raise InputError(f"no record satisfies where=: {filters.told(question.where)}")
+        raise InputError(f"no record satisfies where=: {filters.told(asked)}")
     return where
 
 
@@ -192,7 +197,8 @@ def _attach_codes(question: LeafQuestion, records: Records, shape: sql.Shape) ->
     return hierarchies
 
 
-def _check(records: Records, checks: Sequence[Check], where: str | None = None) -> None:
+def check(records: Records, checks: Sequence[Check], where: str | None = None) -> None:
+    """Refuse records that cannot be read, with their number and examples."""
     if not checks:
         return
     counts = records.fetch(sql.check_counts(checks, where)).to_pylist()[0]

@@ -76,6 +76,26 @@ def code(column: Column) -> str:
     return f"CAST({column.internal} AS VARCHAR)"
 
 
+def key(column: Column) -> Reading:
+    """Read a key variable as text or whole numbers; null and NaN are missing.
+
+    Nothing is trimmed. Dates, times and logical values become text.
+    """
+    _refuse_unusable(column, "categories")
+    c = column.internal
+    if column.kind == "other":
+        return Reading(f"CAST({c} AS VARCHAR)")
+    if column.kind in ("text", "integer"):
+        return Reading(c)
+    # frames without nullable integers turn whole numbers with gaps into floats
+    most, odd = (INT64, "") if column.kind == "decimal" else (_FLOAT, f" AND {_not_nan(c)}")
+    whole = f"ABS({c}) <= {most} AND {c} = FLOOR({c})"
+    problem = f"numbers with decimals, which are no categories, in column {column.name!r}"
+    remedy = "recode them into classes first"
+    check = Check(column, f"NOT ({whole}){odd}", problem, remedy)
+    return Reading(f"CASE WHEN ABS({c}) <= {most} THEN CAST({c} AS BIGINT) END", (check,))
+
+
 def identifier(column: Column, required: bool) -> Reading:
     """Read a unit or holding; padding does not count and blank text is missing."""
     _refuse_unusable(column, "identifiers")
@@ -123,6 +143,35 @@ def weight(column: Column, decimals: int) -> Reading:
     remedy = "a record stands at least for itself; state weight_decimals=, or round them first"
     bounds = 10**decimals, INT64
     return _whole(column, 10**decimals, bounds, f"{problem}{column.name!r}", remedy)
+
+
+def sampling_weight(column: Column, decimals: int) -> Reading:
+    """Read a sampling weight > 0 as a whole number of units of ``10**-decimals``, rounded.
+
+    Weights are estimates with as many digits as a program happened to write: rounding them to
+    whole units makes their sums exact, and so the same on every engine.
+    """
+    _refuse_unusable(column, "numbers")
+    if column.kind == "other":
+        raise InputError(f"column {column.name!r} holds no numbers but {column.type}")
+    problem = f"weights that are no numbers above 0 in column {column.name!r}"
+    remedy = "a weight says how many persons of the population a record stands for"
+    c, unit, most = column.internal, 10**decimals, INT64 // 10**decimals
+    missing = _missing(column, "fill it in, or leave these records out")
+    if column.kind == "integer":
+        check = Check(column, f"NOT {c} BETWEEN 1 AND {most}", problem, remedy)
+        return Reading(f"CAST({c} AS BIGINT) * {unit}", (missing, check))
+    number = f"TRY_CAST(TRIM({c}) AS DECIMAL(38, 18))" if column.kind == "text" else c
+    # the unit comes first: to multiply decimals exactly, as values are, is not wanted here
+    x = f"(CAST({unit} AS DOUBLE) * CAST({number} AS DOUBLE))"
+    # rounding as engines do it differs between them where a number lies halfway
+    rounded = f"FLOOR({x} + 0.5)"
+    # NaN and infinity are greater than every number, so this refuses them
+    right = f"COALESCE({x} >= 0.5 AND {x} <= {most * unit}, FALSE)"
+    if column.kind == "text":  # as for values
+        right += f" AND POSITION('_' IN {c}) = 0"
+    check = Check(column, f"NOT ({right})", problem, remedy)
+    return Reading(f"CAST({rounded} AS BIGINT)", (missing, check))
 
 
 def record_key(column: Column, modulus: int) -> Reading:
@@ -180,6 +229,10 @@ def counted(records: int) -> str:
 def _missing(column: Column, remedy: str) -> Check:
     empty = _blank_is_null(column) if column.kind == "text" else column.internal
     return Check(column, f"{empty} IS NULL", f"nothing in column {column.name!r}", remedy)
+
+
+def _not_nan(c: str) -> str:
+    return f"{c} <> CAST('NaN' AS DOUBLE)"  # which equals itself in engines
 
 
 def _blank_is_null(column: Column) -> str:

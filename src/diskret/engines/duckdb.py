@@ -20,10 +20,15 @@ from diskret.engines import sql
 from diskret.engines.answer import answer
 from diskret.engines.columns import Column, Kind
 from diskret.engines.intervals import Intervals
+from diskret.engines.key_counts import key_counts, key_values
+from diskret.engines.keys import KeyCounts, KeyQuestion
 from diskret.engines.perturbed import perturbed
 from diskret.engines.protocol import LeafQuestion, Leaves, PerturbedCounts
 from diskret.errors import InputError
 from diskret.io import Source
+
+#: Rows of an answer that are handed over together.
+BATCH = 1_000_000
 
 
 class DuckDBEngine:
@@ -123,6 +128,42 @@ class DuckDBEngine:
         with self._asked() as records:
             return perturbed(question, noise, threshold, records)
 
+    def frequencies(self, question: KeyQuestion) -> KeyCounts:
+        """Count the records of each combination of keys, and add up their weights, exactly.
+
+        Parameters
+        ----------
+        question
+            Keys, weight and filter.
+
+        Raises
+        ------
+        InputError
+            As stated by [`Engine.frequencies`][diskret.engines.Engine]; or as for `leaves`.
+        """
+        with self._asked() as records:
+            return key_counts(question, records)
+
+    def key_values(self, question: KeyQuestion) -> Generator[tuple[pa.RecordBatch, list[pa.Array]]]:
+        """The records with all their columns, and what they have in each key, block by block.
+
+        They come in the order in which they lie; if there is a filter, those that satisfy it.
+
+        Parameters
+        ----------
+        question
+            Keys, weight and filter.
+
+        Raises
+        ------
+        InputError
+            As for `frequencies`.
+        """
+        with self._asked() as records:
+            number = len(records.columns)
+            for block in records.in_order(key_values(question, records)):
+                yield block.select(range(number)), block.columns[number:]
+
     def close(self) -> None:
         """Give back memory and the private spill folder."""
         self._close()
@@ -155,6 +196,16 @@ class _Records:
 
     def fetch(self, query: Select) -> pa.Table:
         return self.connection.sql(sql.text(query, "duckdb")).to_arrow_table()
+
+    def stream(self, query: Select) -> pa.RecordBatchReader:
+        return self.connection.sql(sql.text(query, "duckdb")).to_arrow_reader(BATCH)
+
+    def in_order(self, query: Select) -> Generator[pa.RecordBatch]:
+        self.connection.execute("SET preserve_insertion_order = true")
+        try:
+            yield from self.stream(query)
+        finally:
+            self.connection.execute("SET preserve_insertion_order = false")
 
     def attach(self, name: str, table: pa.Table) -> None:
         self.connection.register(name, table)

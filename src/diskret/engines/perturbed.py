@@ -99,7 +99,7 @@ def _shape(question: LeafQuestion, records: Records) -> sql.Shape:
         unit=unit,
         key=usable(key),
         modulus=question.key_modulus,
-        where=filtered(question, records),
+        where=filtered(question.where, records),
     )
 
 

@@ -20,6 +20,8 @@ from diskret.engines import postgres_sql
 from diskret.engines.answer import answer
 from diskret.engines.columns import Column, Kind
 from diskret.engines.intervals import Intervals
+from diskret.engines.key_counts import key_counts
+from diskret.engines.keys import KeyCounts, KeyQuestion
 from diskret.engines.perturbed import perturbed
 from diskret.engines.postgres_connection import Connection, connect, driver_errors, message
 from diskret.engines.postgres_login import Login, login
@@ -121,6 +123,22 @@ class PostgresEngine:
         with self._asked() as records:
             return perturbed(question, noise, threshold, records)
 
+    def frequencies(self, question: KeyQuestion) -> KeyCounts:
+        """Count the records of each combination of keys, and add up their weights, exactly.
+
+        Parameters
+        ----------
+        question
+            Keys, weight and filter.
+
+        Raises
+        ------
+        InputError
+            As stated by [`Engine.frequencies`][diskret.engines.Engine]; or as for `leaves`.
+        """
+        with self._asked() as records:
+            return key_counts(question, records)
+
     def close(self) -> None:
         """Close the connection."""
         self._close()
@@ -183,6 +201,9 @@ class _Records:
 
     def fetch(self, query: Select) -> pa.Table:
         return _fetch(self.connection, postgres_sql.text(query, self.relations))
+
+    def stream(self, query: Select) -> pa.RecordBatchReader:
+        return self.fetch(query).to_reader()
 
     def attach(self, name: str, table: pa.Table) -> None:
         self.relations[name] = postgres_sql.small_table(table)

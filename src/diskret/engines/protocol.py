@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from diskret.engines.filters import Where
 from diskret.engines.intervals import Intervals
+from diskret.engines.keys import KeyCounts, KeyQuestion
 from diskret.engines.marks import Mark
 from diskret.hierarchy import Hierarchy
 
@@ -250,6 +251,19 @@ class Engine(Protocol):
             than the noise.
         HierarchyError
             A code is not a leaf of its tree; says how many records and shows examples.
+        """
+        ...
+
+    def frequencies(self, question: KeyQuestion) -> KeyCounts:
+        """Count the records of each combination of keys, and add up their weights, exactly.
+
+        Raises
+        ------
+        InputError
+            A column is missing or of a type that cannot be used; a key holds numbers with
+            decimals; a weight is null, no number or not above 0; a sum of weights is too
+            large; no record satisfies `where`. The message says how many records and shows
+            examples.
         """
         ...
 

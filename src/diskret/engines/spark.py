@@ -18,6 +18,8 @@ from diskret.engines import spark_sql
 from diskret.engines.answer import answer
 from diskret.engines.columns import Column, Kind
 from diskret.engines.intervals import Intervals
+from diskret.engines.key_counts import key_counts
+from diskret.engines.keys import KeyCounts, KeyQuestion
 from diskret.engines.perturbed import perturbed
 from diskret.engines.protocol import LeafQuestion, Leaves, PerturbedCounts
 from diskret.engines.spark_session import explained, session, spark_errors
@@ -121,6 +123,22 @@ class SparkEngine:
         with self._asked() as records:
             return perturbed(question, noise, threshold, records)
 
+    def frequencies(self, question: KeyQuestion) -> KeyCounts:
+        """Count the records of each combination of keys, and add up their weights, exactly.
+
+        Parameters
+        ----------
+        question
+            Keys, weight and filter.
+
+        Raises
+        ------
+        InputError
+            As stated by [`Engine.frequencies`][diskret.engines.Engine]; or as for `leaves`.
+        """
+        with self._asked() as records:
+            return key_counts(question, records)
+
     def close(self) -> None:
         """Drop the views; stop the session if it was started here."""
         self._close()
@@ -190,6 +208,9 @@ class _Records:
 
     def fetch(self, query: Select) -> pa.Table:
         return self._asked(query).toArrow()
+
+    def stream(self, query: Select) -> pa.RecordBatchReader:
+        return self.fetch(query).to_reader()
 
     def attach(self, name: str, table: pa.Table) -> None:
         from pyspark.sql.functions import broadcast

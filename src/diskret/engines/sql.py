@@ -91,6 +91,28 @@ def code_counts(code: str, limit: int, where: str | None = None) -> Select:
     return _only(counts, where).group_by(code).limit(limit)
 
 
+def key_counts(keys: Sequence[str], weight: str | None, where: str | None = None) -> Select:
+    """A row for each combination of keys (``g0 …``) with its records and their weight.
+
+    A sum of weights that leaves 64 bits is null.
+    """
+    groups = [f"g{i}" for i in range(len(keys))]
+    read = [f"{key} AS {group}" for key, group in zip(keys, groups, strict=True)]
+    records = exp.select(*read, *([f"{weight} AS w"] if weight else [])).from_("source")
+    return (
+        exp.select(*groups, "COUNT(*) AS records")
+        .select(*([f"{_int64('SUM(w)')} AS weight"] if weight else []))
+        .from_(_only(records, where).subquery("records"))
+        .group_by(*groups)
+    )
+
+
+def key_values(columns: Sequence[str], keys: Sequence[str], where: str | None = None) -> Select:
+    """The records, and after their columns what they have in each key (``g0 …``)."""
+    read = [f"{key} AS g{i}" for i, key in enumerate(keys)]
+    return _only(exp.select(*columns, *read).from_("source"), where)
+
+
 def check_counts(checks: Sequence[Check], where: str | None = None) -> Select:
     """For each check the number of records that fail it: ``n0 …``."""
     counts = [f"COUNT(CASE WHEN {c.wrong} THEN 1 END) AS n{i}" for i, c in enumerate(checks)]
