@@ -400,3 +400,15 @@ def test_pairs_of_claims_do_not_disturb_each_other():
     claims = [C.KAnonymity(3), C.LDiversity(2), C.RiskBelow(0.05), C.NoIdentifiers()]
     for pair in combinations(claims, 2):
         assert len(certified(pair).figures["claims"]) == 2
+
+
+def test_records_that_lean_on_gaps_of_others_are_counted_for_the_office():
+    job = ["baker", "mayor", "vicar", None, None]  # who shows nothing agrees with everybody
+    file = pa.table({"job": job})
+    made = certify("persons", file, ["job"], C.KAnonymity(3))
+    (figures,) = made.internal()["claims"]
+    assert figures["fewest_alike"] == 3 and figures["lean_on_gaps"] == 3
+    assert "3 of them agree with fewer than 3" in made.checked[0].en
+    assert "lean" not in str(made.public())
+    alike = certify("persons", pa.table({"job": ["baker"] * 3 + [None]}), ["job"], C.KAnonymity(3))
+    assert alike.internal()["claims"][0]["lean_on_gaps"] == 0

@@ -107,15 +107,21 @@ def numbered(table: Numbers) -> Numbers:
 
 
 def agreeing(
-    asking: Numbers, present: Numbers, amounts: Sequence[NDArray[np.float64]]
+    asking: Numbers,
+    present: Numbers,
+    amounts: Sequence[NDArray[np.float64]],
+    gaps: bool = True,
 ) -> list[NDArray[np.float64]]:
     """For each asking combination, the sums of amounts of those present that agree with it.
 
-    Two combinations agree if every key that is not missing in either has the same value.
+    Two combinations agree if every key that is not missing in either has the same value; without
+    `gaps`, those present must show every key that the asking one shows.
     """
     total = [np.zeros(len(asking)) for _ in amounts]
     for rows in _patterns(asking):
         for others in _patterns(present):
+            if not gaps and ((asking[rows[0]] != -1) & (present[others[0]] == -1)).any():
+                continue
             own, theirs = _shared(asking[rows], present[others])
             for sum_, amount in zip(total, amounts, strict=True):
                 by = np.bincount(theirs, weights=amount[others], minlength=int(own.max()) + 1)

@@ -101,10 +101,10 @@ def _keys(file: Leaving) -> tuple[str, ...]:
     return file.keys
 
 
-def _alike(file: Leaving, keys: tuple[str, ...], missing: Missing) -> Numbers:
-    """How many records agree with each record, itself included."""
+def _alike(file: Leaving, keys: tuple[str, ...], missing: Missing, gaps: bool = True) -> Numbers:
+    """How many records agree with each record, itself included; see `agreeing` for `gaps`."""
     seen = file.combined(keys, missing)
-    (count,) = agreeing(seen.keys, seen.keys, [seen.count.astype(float)])
+    (count,) = agreeing(seen.keys, seen.keys, [seen.count.astype(float)], gaps)
     return np.rint(count).astype(np.int64)[seen.of]
 
 
@@ -113,11 +113,16 @@ def _k_anonymity(file: Leaving, claim: KAnonymity) -> Finding:
     size = len(keys) if claim.size is None else int(claim.size)
     if size > len(keys):
         raise InputError(f"KAnonymity asks for {size} of the {len(keys)} keys {', '.join(keys)}")
-    least = np.full(file.n, file.n)
+    least, shown = np.full(file.n, file.n), np.full(file.n, file.n)
     for chosen in choices(keys, size):
         least = np.minimum(least, _alike(file, chosen, claim.missing))
+        shown = np.minimum(shown, _alike(file, chosen, claim.missing, gaps=False))
     return Finding(
-        np.flatnonzero(least < claim.k), {"fewest_alike": int(least.min(initial=file.n))}
+        np.flatnonzero(least < claim.k),
+        {
+            "fewest_alike": int(least.min(initial=file.n)),
+            "lean_on_gaps": int(((shown < claim.k) & (least >= claim.k)).sum()),
+        },
     )
 
 

@@ -121,10 +121,14 @@ def checked(file: Leaving, claim: Claim, figures: Mapping[str, Any]) -> Statemen
     records = f"{file.n:,}"
     if isinstance(claim, KAnonymity):
         return Statement.of(
-            "Counted again for {records} records: at least {least} agree.",
-            "Für {records} Datensätze nachgezählt: Mindestens {least} stimmen überein.",
+            "Counted again for {records} records: at least {least} agree. Without missing values "
+            "of other records, {lean} of them agree with fewer than {k}.",
+            "Für {records} Datensätze nachgezählt: Mindestens {least} stimmen überein. Ohne "
+            "fehlende Werte anderer Datensätze stimmen {lean} davon mit weniger als {k} überein.",
             records=records,
             least=f"{figures['fewest_alike']:,}",
+            lean=f"{figures['lean_on_gaps']:,}",
+            k=f"{int(claim.k):,}",
         )
     if isinstance(claim, KMap):
         return Statement.of(
