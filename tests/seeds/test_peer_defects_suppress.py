@@ -39,7 +39,7 @@ def test_testdata_needs_fewer_values_than_the_peer_takes_in_either_sense(testdat
         "records": 281,
         "too_rare": 0,
     }
-    wildcard = md.local_suppression(3, RANKING)
+    wildcard = md.local_suppression(3, RANKING, matches="wildcard")
     assert least(wildcard) == 3
     assert wildcard.history[-1].found == {
         "suppressed": dict.fromkeys(KEYS, 2),
@@ -81,7 +81,7 @@ def test_defect_15_the_effort_does_not_grow_with_the_records_that_are_rare(
     # one count for each set of keys, not one for each pattern of gaps in each pass
     assert rare > 0.9 and len(counted) <= 2**6 + len(keys)
     assert least(visible) >= 3
-    wildcard = md.local_suppression(3)
+    wildcard = md.local_suppression(3, matches="wildcard")
     assert least(wildcard) >= 3
     assert wildcard.history[-1].found["values"] <= 12  # the peer: 2,797
 

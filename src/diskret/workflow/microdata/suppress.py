@@ -61,7 +61,7 @@ def local_suppression(
     diversity: int | Mapping[str, int] | None = None,
     closeness: float | Mapping[str, float] | None = None,
     ordered: Sequence[str] = (),
-    matches: Matches | None = None,
+    matches: Matches = "visible",
     rounds: int = 100,
     progress: Progress = silent,
 ) -> Microdata:
@@ -103,13 +103,12 @@ def local_suppression(
         Sensitive variables whose values lie on a line, in ascending order; all others are equally
         far apart.
     matches
-        ``"wildcard"``: whoever agrees once values are missing counts, as in
-        `frequencies`. That needs the fewest values by far, but a few records with many
-        missing values then stand in for everybody: k - 1 that show nothing are enough.
         ``"visible"``: what a record still shows is shared by k records of the original file
         ((k, 1)-anonymity), so every rare record hides something itself; with the fewest
-        values there are, and k-anonymous in the other sense, too. None: ``"wildcard"``,
-        or ``"visible"`` with `diversity` or `closeness`, which need it.
+        values there are, and k-anonymous in the other sense, too. ``"wildcard"``: whoever
+        agrees once values are missing counts, as in `frequencies`. That needs the fewest
+        values by far, but a few records with many missing values then stand in for everybody:
+        k - 1 that show nothing are enough, and rare records may stay as they are.
     rounds
         Of improvement with ``"wildcard"``, at most.
     progress
@@ -147,8 +146,6 @@ def local_suppression(
     1
     """
     asked = _sensitive(md, diversity, closeness, ordered)
-    if matches is None:
-        matches = "visible" if asked else "wildcard"
     _check(matches, bool(asked), threshold, rounds)
     sets = _subsets(md, subsets, k)
     names = [name for name in md.roles.keys if any(name in chosen for chosen, _ in sets)]
@@ -201,6 +198,7 @@ def local_suppression(
         "rounds": rounds,
     }
     defaults = {name: None for name in arguments} | {
+        "matches": "visible",
         "k": 3,
         "keep": (),
         "ordered": (),
@@ -220,8 +218,8 @@ def _check(matches: str, sensitive: bool, threshold: float | None, rounds: int) 
         raise InputError(f"matches= must be 'wildcard' or 'visible', not {matches!r}")
     if sensitive and matches == "wildcard":
         raise InputError(
-            "diversity= and closeness= need every rare record to hide something itself; use "
-            "matches='visible'"
+            "diversity= and closeness= need every rare record to hide something itself; leave "
+            "matches= out"
         )
     if threshold is not None and not 0 < threshold <= 1:
         raise InputError(f"threshold= must lie above 0 and at most at 1, not {threshold!r}")
