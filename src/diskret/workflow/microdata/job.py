@@ -21,13 +21,18 @@ from diskret.workflow.microdata.data import Microdata
 from diskret.workflow.microdata.history import Step
 from diskret.workflow.microdata.replay import VERBS, carry_out
 from diskret.workflow.microdata.result import MicrodataResult
+from diskret.workflow.microdata.save_job import FILES
 
 _ROLES = ("keys", "numeric", "sensitive", "strata", "identifiers")
 _ONE = ("weight", "household", "id")
-_FORMATS = ("csv", "parquet")
+_FORMATS = ("csv", "parquet", "html")
+_DEFAULT = ("csv", "html")
 _LANGUAGES = ("en", "de")
-#: Arguments that name a file, seen from the folder of the job file.
-_FILES = (".hrc", ".csv")
+#: Arguments of `Microdata.release`.
+_TEXTS = ("name", "level")
+_LISTS = ("columns", "attributes")
+_SWITCHES = ("shuffle", "weight", "household", "id")
+_LEVELS = ("formal", "factual", "absolute")
 
 
 @dataclass(frozen=True)
@@ -57,7 +62,7 @@ class MicrodataJob:
     claims: tuple[Claim, ...]
     release: Mapping[str, Any] = field(default_factory=dict[str, Any])
     folder: Path = Path("out")
-    formats: tuple[str, ...] = ("csv",)
+    formats: tuple[str, ...] = _DEFAULT
     language: str = "en"
     title: str | None = None
 
@@ -78,12 +83,13 @@ def read_microdata_job(path: str | PathLike[str]) -> MicrodataJob:
     records.check(required=("path",))
     release = job.section("release")
     release.check(
-        required=("claims",),
-        optional=(
-            *("folder", "name", "formats", "language", "title"),
-            *("columns", "attributes", "shuffle", "weight"),
-        ),
+        optional=("claims", "folder", "formats", "language", "title", *_TEXTS, *_LISTS, *_SWITCHES)
     )
+    if "claims" not in release and "level" not in release:
+        raise release.error(
+            "[release] must say what has to hold: [release.claims], e.g. k_anonymity = { k = 3 }, "
+            'or level = "formal", "factual" or "absolute"'
+        )
     return MicrodataJob(
         path=job.file,
         records=records.existing_file("path"),
@@ -92,7 +98,7 @@ def read_microdata_job(path: str | PathLike[str]) -> MicrodataJob:
         claims=_claims(release.section("claims")),
         release=_release(release),
         folder=job.file.parent / release.text("folder", "out"),
-        formats=release.choices("formats", ("csv",), _FORMATS),
+        formats=release.choices("formats", _DEFAULT, _FORMATS),
         language=release.choice("language", "en", _LANGUAGES),
         title=release.text("title", None),
     )
@@ -142,13 +148,13 @@ def run_microdata_job(
     return written, result
 
 
-def claim_names() -> dict[str, type[Claim]]:
+def claim_names() -> dict[str, Any]:
     """How job files call the claims: ``k_anonymity`` is `claims.KAnonymity`.
 
     Examples
     --------
-    >>> claim_names()["k_anonymity"](k=3)
-    KAnonymity(k=3)
+    >>> claim_names()["k_anonymity"].__name__
+    'KAnonymity'
     """
     named = {name: getattr(claims_module, name) for name in claims_module.__all__}
     return {
@@ -172,11 +178,11 @@ def _roles(section: Section) -> dict[str, Any]:
 
 
 def _step(section: Section) -> Step:
-    if "method" not in section:
-        raise section.error(f"the key 'method' is missing in {section.name}")
-    verb = section.choice("method", "", VERBS)
+    if "do" not in section:
+        raise section.error(f"the key 'do' is missing in {section.name}: what to do")
+    verb = section.choice("do", "", VERBS)
     admissible = inspect.signature(getattr(Microdata, verb)).parameters
-    arguments = {key: value for key, value in section.values.items() if key != "method"}
+    arguments = {key: value for key, value in section.values.items() if key != "do"}
     for name in arguments:
         if name == "self" or name not in admissible:
             known = [known for known in admissible if known not in ("self", "progress")]
@@ -194,7 +200,7 @@ def _step(section: Section) -> Step:
 
 def _seen_from(section: Section, value: Any) -> Any:
     """Files that an argument names, seen from the current folder."""
-    if isinstance(value, str) and value.lower().endswith(_FILES):
+    if isinstance(value, str) and value.lower().endswith(FILES):
         return str(section.file.parent / value)
     if isinstance(value, dict):
         return {key: _seen_from(section, part) for key, part in value.items()}
@@ -204,30 +210,24 @@ def _seen_from(section: Section, value: Any) -> Any:
 def _claims(section: Section) -> tuple[Claim, ...]:
     known = claim_names()
     made: list[Claim] = []
-    if not section.values:
-        raise section.error(
-            f"{section.name} must name what has to hold, e.g. k_anonymity = {{ k = 3 }}"
-        )
     for name in section.values:
         if name not in known:
             raise section.unknown("no such claim:", name, tuple(known), name)
         claim = section.section(name)
         claim.check(optional=tuple(part.name for part in fields(known[name])))
         try:
-            made.append(known[name](**claim.values))
+            made.append(
+                known[name](**{key: _seen_from(claim, part) for key, part in claim.values.items()})
+            )
         except (DiskretError, TypeError) as error:
             raise section.error(f"'{name}': {error}", name) from error
     return tuple(made)
 
 
 def _release(section: Section) -> dict[str, Any]:
-    given: dict[str, Any] = {}
-    if "name" in section:
-        given["name"] = section.text("name", "")
-    for role in ("columns", "attributes"):
-        if role in section:
-            given[role] = section.texts(role)
-    for switch in ("shuffle", "weight"):
-        if switch in section:
-            given[switch] = section.flag(switch, True)
-    return given
+    section.choice("level", None, _LEVELS)
+    return {
+        **{key: section.text(key, "") for key in _TEXTS if key in section},
+        **{key: section.texts(key) for key in _LISTS if key in section},
+        **{key: section.flag(key, True) for key in _SWITCHES if key in section},
+    }

@@ -20,18 +20,18 @@ keys = ["region", "age", "sex", "occupation"]   # what an attacker may know of a
 
 # What to do, in this order.
 [[steps]]
-method = "recode"             # categories or classes; one kind of recoding a step
+do = "recode"                 # categories or classes; one kind of recoding a step
 variable = "age"
 width = 5
 #top = 85
 
 [[steps]]
-method = "local_suppression"  # as few values as possible, until k records share every combination
+do = "local_suppression"      # as few values as possible, until k records share every combination
 k = 3
 #importance = ["sex", "age"]  # the most important first: suppressed last
 
 #[[steps]]
-#method = "pram"              # values are exchanged at random
+#do = "pram"                  # values are exchanged at random
 #variables = ["occupation"]
 #seed = 1
 
@@ -39,12 +39,14 @@ k = 3
 [release]
 folder = "out"
 #name = "persons"             # beginning of the file names
-#formats = ["csv"]            # csv, parquet
+#formats = ["csv", "html"]    # csv, parquet; html: reports
 #language = "en"              # en | de: of the reports
 #title = "Survey of persons, 2026"
 #attributes = ["year"]        # public columns without a role
-#shuffle = true               # in random order
+#shuffle = true               # in an order drawn with the office's keys
 #weight = true                # with the sampling weight
+#household = false            # with new numbers of households; also id = false
+#level = "factual"            # formal | factual | absolute: claim what is usual there
 
 [release.claims]
 k_anonymity = { k = 3 }

@@ -15,6 +15,8 @@ import numpy as np
 from diskret.errors import InputError
 from diskret.workflow.microdata.data import Microdata
 
+#: Arguments with such an ending name a file.
+FILES = (".hrc", ".csv", ".parquet")
 _HEAD = """\
 # A job for "diskret anonymize"; confidential. Paths are seen from the folder of this file.
 
@@ -56,7 +58,7 @@ def save_job(md: Microdata, path: str | PathLike[str], records: str | PathLike[s
         _HEAD,
         _section("[records]", {"path": os.fspath(records)}),
         _section("[roles]", md.original.roles.arguments()),
-        *(_section("[[steps]]", {"method": step.verb, **step.arguments}) for step in md.history),
+        *(_section("[[steps]]", {"do": step.verb, **step.arguments}) for step in md.history),
         _RELEASE,
     ]
     target = Path(path)
@@ -69,6 +71,16 @@ def save_job(md: Microdata, path: str | PathLike[str], records: str | PathLike[s
     with os.fdopen(opened, "w", encoding="utf-8") as file:
         file.write("".join(parts))
     return target
+
+
+def _beside(value: Any, folder: Path) -> Any:
+    """Arguments with their files seen from the folder of the job file."""
+    if isinstance(value, Mapping):
+        entries: Mapping[str, Any] = value
+        return {key: _beside(part, folder) for key, part in entries.items()}
+    if isinstance(value, str) and value.lower().endswith(FILES) and Path(value).is_file():
+        return os.path.relpath(value, folder)
+    return value
 
 
 def _section(header: str, values: Mapping[str, Any]) -> str:
