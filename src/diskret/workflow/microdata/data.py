@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, Self
-from typing import TYPE_CHECKING, Any, Self
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -20,7 +18,6 @@ from diskret.errors import InputError
 from diskret.io import Coded, FrameKind, coded, returned, to_arrow
 from diskret.io.columns import column
 from diskret.progress import Progress, silent
-from diskret.risk import Keys
 from diskret.risk import Compat, Keys, Missing
 from diskret.workflow.microdata.history import Step
 from diskret.workflow.microdata.roles import Roles, roles
@@ -29,22 +26,20 @@ if TYPE_CHECKING:
     from diskret.attack.microdata.claims import Claim
     from diskret.hierarchy import Hierarchy
     from diskret.keys import SecretKeys
-    from diskret.workflow.microdata.anonymity import Anonymity
-    from diskret.workflow.microdata.checklist import Checklist
-    from diskret.workflow.microdata.result import MicrodataResult
-    from diskret.workflow.microdata.risk import MicrodataRisk
-    from diskret.risk import Missing
-    from diskret.risk.suda import Scores
-    from diskret.workflow.microdata.population_uniques import PopulationUniques
-    from diskret.workflow.microdata.risky_combinations import RiskyCombinations
-    from diskret.workflow.microdata.suda import Suda
-    from diskret.workflow.microdata.pram import Transitions
     from diskret.microdata.dates import Period
     from diskret.microdata.generalise import Criterion
     from diskret.microdata.loss import Loss, Metric
     from diskret.microdata.numbers import Method
+    from diskret.risk.suda import Scores
+    from diskret.workflow.microdata.anonymity import Anonymity
+    from diskret.workflow.microdata.checklist import Checklist
     from diskret.workflow.microdata.generalise import Levels
+    from diskret.workflow.microdata.population_uniques import PopulationUniques
+    from diskret.workflow.microdata.pram import Transitions
+    from diskret.workflow.microdata.result import MicrodataResult
     from diskret.workflow.microdata.risk import MicrodataRisk
+    from diskret.workflow.microdata.risky_combinations import RiskyCombinations
+    from diskret.workflow.microdata.suda import Suda
     from diskret.workflow.microdata.trees import Tree
 
 
@@ -229,6 +224,18 @@ class Microdata:
                 made.table = made.table.set_column(at, name, values)
         made.history = (*self.history, step)
         made.changed = self.changed.union(columns)
+        return made
+
+    def without(self, columns: Iterable[str], step: Step) -> Self:
+        """The microdata when some columns are gone, and one more step in their history."""
+        gone = set(columns)
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        made.table = self.table.drop_columns(sorted(gone))
+        made.roles = self.roles.without(gone)
+        made._coded = {name: kept for name, kept in self._coded.items() if name not in gone}
+        made.history = (*self.history, step)
+        made.changed = self.changed - gone
         return made
 
     # ── again ───────────────────────────────────────────────────────────────────────
@@ -450,18 +457,6 @@ class Microdata:
 
         return remove_identifiers(self)
 
-    def without(self, columns: Iterable[str], step: Step) -> Self:
-        """The microdata when some columns are gone, and one more step in their history."""
-        gone = set(columns)
-        made = object.__new__(type(self))
-        made.__dict__.update(self.__dict__)
-        made.table = self.table.drop_columns(sorted(gone))
-        made.roles = self.roles.without(gone)
-        made._coded = {name: kept for name, kept in self._coded.items() if name not in gone}
-        made.history = (*self.history, step)
-        made.changed = self.changed - gone
-        return made
-
     # ── suppression ─────────────────────────────────────────────────────────────────
 
     def local_suppression(
@@ -477,7 +472,7 @@ class Microdata:
         diversity: int | Mapping[str, int] | None = None,
         closeness: float | Mapping[str, float] | None = None,
         ordered: Sequence[str] = (),
-        matches: Literal["wildcard", "visible"] | None = None,
+        matches: Literal["visible", "wildcard"] = "visible",
         rounds: int = 100,
         progress: Progress = silent,
     ) -> Microdata:
@@ -506,15 +501,6 @@ class Microdata:
 
     # ── randomisation ───────────────────────────────────────────────────────────────
 
-    # ── aggregation ─────────────────────────────────────────────────────────────────
-
-    # ── noise ───────────────────────────────────────────────────────────────────────
-
-    # ── swapping ────────────────────────────────────────────────────────────────────
-
-    # ── numeric risk ────────────────────────────────────────────────────────────────
-
-    # ── utility ─────────────────────────────────────────────────────────────────────
     def pram(
         self,
         variables: str | Iterable[str | Sequence[str]],
@@ -574,6 +560,16 @@ class Microdata:
             band=band,
             strata=strata,
         )
+
+    # ── aggregation ─────────────────────────────────────────────────────────────────
+
+    # ── noise ───────────────────────────────────────────────────────────────────────
+
+    # ── swapping ────────────────────────────────────────────────────────────────────
+
+    # ── numeric risk ────────────────────────────────────────────────────────────────
+
+    # ── utility ─────────────────────────────────────────────────────────────────────
 
     # ── release ─────────────────────────────────────────────────────────────────────
 
