@@ -191,7 +191,7 @@ def test_verify_says_what_was_checked(monkeypatch: pytest.MonkeyPatch, inside: b
     done = run("verify", "out")
     assert done.exit_code == 0
     assert (verb.called[0], verb.called[1]) == (Path("out"), None)
-    assert "turnover, firms verified, 1,234 suppressed cells" in done.output
+    assert "Verified: turnover, firms. 1,234 suppressed cells attacked again." in done.output
     assert ("Only the public files" in done.output) is not inside
 
 

@@ -30,6 +30,7 @@ class Texts:
     internal_files: str
     check: str
     verified: str
+    attacked_again: str
     verified_internal: str
     not_verified_internal: str
     intervals: str
@@ -96,7 +97,8 @@ TEXTS = {
         public_files="May leave the office: {folder}",
         internal_files="Stays in the office: {folder}",
         check="Check the files at any time: diskret verify {folder}",
-        verified="{tables} verified, {suppressed} suppressed cells attacked again.",
+        verified="Verified: {names}.",
+        attacked_again="{suppressed} suppressed cells attacked again.",
         verified_internal="The office's own files agree with them.",
         not_verified_internal="Only the public files were checked.",
         intervals="What the published table says about suppressed cells (narrowest first)",
@@ -171,7 +173,8 @@ TEXTS = {
         public_files="Darf das Haus verlassen: {folder}",
         internal_files="Bleibt im Haus: {folder}",
         check="Die Dateien lassen sich jederzeit prüfen: diskret verify {folder}",
-        verified="{tables} geprüft, {suppressed} gesperrte Felder erneut angegriffen.",
+        verified="Geprüft: {names}.",
+        attacked_again="{suppressed} gesperrte Felder erneut angegriffen.",
         verified_internal="Die internen Dateien stimmen damit überein.",
         not_verified_internal="Nur die öffentlichen Dateien wurden geprüft.",
         intervals="Was die veröffentlichte Tabelle über gesperrte Felder verrät (engste zuerst)",

@@ -34,11 +34,10 @@ def verify(
         texts = TEXTS[language]
         for line in report.lines:
             typer.echo(line)
-        typer.secho(
-            texts.verified.format(
-                tables=", ".join(report.tables), suppressed=number(report.suppressed, 0, language)
-            ),
-            fg="green",
-        )
+        done = texts.verified.format(names=", ".join(report.tables))
+        if report.suppressed:
+            attacked = number(report.suppressed, 0, language)
+            done += " " + texts.attacked_again.format(suppressed=attacked)
+        typer.secho(done, fg="green")
         inside = report.checked_internal
         typer.echo(texts.verified_internal if inside else texts.not_verified_internal)

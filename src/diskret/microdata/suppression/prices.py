@@ -27,9 +27,10 @@ def prices(
     names, sizes
         The keys, and how many distinct values each has.
     importance
-        The keys from the most important to the least, or key → rank (1: most important); of
-        solutions that cost the same, the one is taken that spares important keys. None: the
-        fewer distinct values, the more important, and of equal numbers the key named first.
+        Keys from the most important to the least, or key → rank (1: most important); of
+        solutions that cost the same, the one is taken that spares important keys. Keys that are
+        not named are less important than those that are: the fewer distinct values, the more
+        important, and of equal numbers the one that stands first in `names`.
     costs
         Key → cost of one value, above 0; inf: never suppressed. Keys that are not named cost 1.
     keep
@@ -75,21 +76,15 @@ def _ranks(
     importance: Sequence[str] | Mapping[str, float] | None,
 ) -> NDArray[np.float64]:
     """From 1, the most important; equal values have equal ranks."""
-    if importance is None:
-        value = np.empty(len(sizes))
-        value[np.argsort(sizes, kind="stable")] = np.arange(len(sizes))
-    else:
-        missing = [name for name in names if name not in importance]
-        twice = len(list(importance)) > len(set(importance))
-        if missing or twice:
-            raise InputError(
-                f"importance= has to name every key once; {', '.join(map(repr, missing)) or 'one'} "
-                f"is {'missing' if missing else 'named twice'}"
-            )
-        if isinstance(importance, Mapping):
-            value = np.array([float(importance[name]) for name in names])
-        else:
-            value = np.array([float(importance.index(name)) for name in names])
+    named = list(importance or ())
+    if len(named) > len(set(named)):
+        raise InputError("importance= names a key twice; name each once")
+    others = [name for _, name in sorted(zip(sizes, names, strict=True), key=lambda one: one[0])]
+    others = [name for name in others if name not in named]
+    ranks = importance if isinstance(importance, Mapping) else {n: i for i, n in enumerate(named)}
+    last = max(ranks.values(), default=0.0)
+    place = {**ranks, **{name: last + 1 + i for i, name in enumerate(others)}}
+    value = np.array([float(place[name]) for name in names])
     return (np.unique(value, return_inverse=True)[1] + 1).astype(float)
 
 

@@ -80,8 +80,9 @@ def local_suppression(
         so for each record.
     importance
         Keys from the most important to the least, or key → rank (1: most important). Of solutions
-        with equal cost the one is taken that spares important keys. None: the fewer distinct
-        values, the more important, and of equal numbers the key named first.
+        with equal cost the one is taken that spares important keys. Keys that are not named come
+        after those that are: the fewer distinct values, the more important, and of equal numbers
+        the key named first.
     subsets
         Sets of keys an attacker may know, each with its k: ``{("age", "job"): 3}``, or pairs of
         names and k. All hold in the end, together, in place of k for all keys.
