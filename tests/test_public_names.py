@@ -15,6 +15,7 @@ PUBLIC = [
     "Lookup",
     "MagnitudeNoise",
     "Microdata",
+    "MicrodataResult",
     "PerturbationTable",
     "Perturbed",
     "PerturbedResult",

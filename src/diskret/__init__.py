@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from diskret.workflow.key_risk import key_risk as key_risk
     from diskret.workflow.ledger import Ledger as Ledger
     from diskret.workflow.microdata import Microdata as Microdata
+    from diskret.workflow.microdata.result import MicrodataResult as MicrodataResult
     from diskret.workflow.perturb_invariant import perturb_invariant as perturb_invariant
     from diskret.workflow.perturb_records import perturb_records as perturb_records
     from diskret.workflow.perturb_records import perturbation_sql as perturbation_sql
@@ -54,6 +55,7 @@ __all__ = [
     "Lookup",
     "MagnitudeNoise",
     "Microdata",
+    "MicrodataResult",
     "PerturbationTable",
     "Perturbed",
     "PerturbedResult",
@@ -100,6 +102,7 @@ _HOME = {
     "Lookup": "cellkey",
     "MagnitudeNoise": "cellkey",
     "Microdata": "workflow.microdata",
+    "MicrodataResult": "workflow.microdata.result",
     "PerturbationTable": "cellkey",
     "Perturbed": "tables",
     "PerturbedResult": "workflow",

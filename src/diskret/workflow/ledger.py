@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import getpass
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from os import PathLike
@@ -250,10 +250,10 @@ class Ledger:
             written.
         """
         keys = self._store.keys
-        results = [results] if isinstance(results, (Result, PerturbedResult)) else list(results)
+        results = list(results) if isinstance(results, Iterable) else [results]
+        checked(results, formats, options.get("language", "en"))
         suppressed = [result for result in results if isinstance(result, Result)]
         changed = [result for result in results if isinstance(result, PerturbedResult)]
-        checked(results, formats, options.get("language", "en"))
         if intervals:
             results = intervals_of(results, keys, options.get("progress", silent))
         name = Path(folder).resolve().name if name is None else name

@@ -38,6 +38,7 @@ from diskret.tables.public_files import structure
 from diskret.workflow.empty_cells import known_empty
 from diskret.workflow.fingerprint import fingerprint
 from diskret.workflow.linked import linked
+from diskret.workflow.microdata.result import MicrodataResult
 from diskret.workflow.perturbed_result import PerturbedResult
 from diskret.workflow.result import Result
 from diskret.workflow.safe_intervals import with_intervals
@@ -254,6 +255,12 @@ def checked(
 
 
 def _check_results(results: Any) -> None:
+    given = results if isinstance(results, (list, tuple)) else [results]
+    if any(isinstance(result, MicrodataResult) for result in given):
+        raise InputError(
+            "released microdata are written with result.write(folder); they do not go together "
+            "with tables, and ledgers remember tables only"
+        )
     if isinstance(results, (Result, PerturbedResult)):
         raise InputError(
             f"{results.name!r} is a single result: use result.write(...), or write([result], ...)"

@@ -300,3 +300,16 @@ def test_a_release_replaces_a_release_and_nothing_else(out):
     (out / "public" / "mine.txt").write_text("x", encoding="utf-8")
     with pytest.raises(dk.DiskretError, match=r"mine\.txt"):
         protected().release(CLAIMS, keys=KEYS).write(out)
+
+
+def test_microdata_do_not_go_with_tables_nor_into_a_ledger(tmp_path):
+    result = protected().release(KAnonymity(3), keys=KEYS)
+    ledger = dk.Ledger(tmp_path / "releases.db", keys=KEYS)
+    for refused in (
+        lambda: ledger.publish(result, tmp_path / "out"),
+        lambda: dk.write([result], tmp_path / "out"),
+        lambda: dk.write(result, tmp_path / "out"),
+    ):
+        with pytest.raises(dk.DiskretError, match="written with result.write"):
+            refused()
+    assert not (tmp_path / "out").exists()
