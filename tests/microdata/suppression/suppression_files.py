@@ -97,6 +97,7 @@ def least_number(rows, k):
     program.integrality_ = [kinds.kInteger] * (n * m) + [kinds.kContinuous] * len(pairs)
     solver = highspy.Highs()
     solver.setOptionValue("output_flag", False)
+    solver.setOptionValue("mip_abs_gap", 0.99)  # the optimum is a whole number
     solver.passModel(program)
     solver.run()
     assert solver.getModelStatus() == highspy.HighsModelStatus.kOptimal
