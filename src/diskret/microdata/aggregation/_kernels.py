@@ -78,11 +78,8 @@ def boxes(
             width = (most - least) * factor[j]
             if width > widest:
                 widest, axis = width, j
-        column = np.empty(b - a)
-        for i in range(a, b):
-            column[i - a] = values[order[i], axis]
-        order[a:b] = order[a:b][np.argsort(column)]
         middle = (a + b) // 2
+        _halve(values, axis, order, a, b, middle)
         start[2 * box + 1], end[2 * box + 1] = a, middle
         start[2 * box + 2], end[2 * box + 2] = middle, b
     position = np.full(len(values), -1, np.int64)
@@ -107,11 +104,37 @@ def boxes(
     )
     for box in range(number - 1, -1, -1):
         if box >= leaves - 1:
-            home[start[box] : end[box]] = box
+            for i in range(start[box], end[box]):
+                home[i] = box
             _fit(made, box)
         else:
             _join(made, box)
     return made
+
+
+@kernel
+def _halve(
+    values: NDArray[np.float64], axis: int, order: NDArray[np.int64], a: int, b: int, middle: int
+) -> None:  # pragma: no cover - compiled
+    """Reorder places a … b - 1 so that no value before `middle` is larger than one from there."""
+    low, high = a, b - 1
+    while low < high:
+        pivot = values[order[(low + high) // 2], axis]
+        i, j = low, high
+        while i <= j:
+            while values[order[i], axis] < pivot:
+                i += 1
+            while values[order[j], axis] > pivot:
+                j -= 1
+            if i <= j:
+                order[i], order[j] = order[j], order[i]
+                i, j = i + 1, j - 1
+        if middle <= j:
+            high = j
+        elif middle >= i:
+            low = i
+        else:
+            return
 
 
 @kernel
