@@ -1,7 +1,5 @@
 """Records in nested boxes: the farthest, the nearest, taken out one after another."""
 
-# pyright: reportUnknownMemberType=false
-
 from __future__ import annotations
 
 from typing import NamedTuple
