@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from diskret.attack.microdata.claims import Claim
     from diskret.hierarchy import Hierarchy
     from diskret.keys import SecretKeys
+    from diskret.microdata.aggregation import Measure
     from diskret.microdata.dates import Period
     from diskret.microdata.generalise import Criterion
     from diskret.microdata.loss import Loss, Metric
@@ -562,6 +563,44 @@ class Microdata:
         )
 
     # ── aggregation ─────────────────────────────────────────────────────────────────
+
+    def microaggregate(
+        self,
+        variables: str | Iterable[str] | None = None,
+        method: str = "mdav",
+        k: int = 3,
+        *,
+        measure: Measure = "mean",
+        scale: bool = True,
+        nominal: str | Iterable[str] = (),
+        ordinal: str | Iterable[str] = (),
+        weights: bool = False,
+        strata: str | Iterable[str] | None = None,
+        gamma: float | None = None,
+        seed: int | None = None,
+        progress: Progress = silent,
+    ) -> Microdata:
+        """Put records into groups of k and more, and give each the mean of its group.
+
+        See [`microaggregate`][diskret.workflow.microdata.microaggregate.microaggregate].
+        """
+        from diskret.workflow.microdata.microaggregate import microaggregate
+
+        return microaggregate(
+            self,
+            variables,
+            method,
+            k,
+            measure=measure,
+            scale=scale,
+            nominal=nominal,
+            ordinal=ordinal,
+            weights=weights,
+            strata=strata,
+            gamma=gamma,
+            seed=seed,
+            progress=progress,
+        )
 
     # ── noise ───────────────────────────────────────────────────────────────────────
 
