@@ -16,7 +16,7 @@ Groups = NDArray[np.int64]
 #: A direction looked for among records, ``(n, p)``, with their weights or None: ``(p,)``.
 Component = Callable[[Numbers, Numbers | None], Numbers]
 #: A direction is looked for among so many candidates, judged by so many records.
-_CANDIDATES, _JUDGES = 250, 20_000
+_CANDIDATES, _JUDGES = 250, 10_000
 
 
 def single(
@@ -134,7 +134,7 @@ def projection(
 
     Of the directions from the centre (medians) to records, up to 250 of them spread over the
     file, the one with the largest median absolute deviation is taken (projection pursuit). Of a
-    large file, 20,000 records spread over it measure the deviation.
+    large file, 10,000 records spread over it measure the deviation.
 
     Parameters
     ----------
