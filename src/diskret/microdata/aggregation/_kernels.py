@@ -461,3 +461,35 @@ def led_groups(
             size, left = size + 1, left - 1
         made += 1
     return made, left
+
+
+@kernel
+def least_spread(
+    values: NDArray[np.float64], k: int
+) -> NDArray[np.int64]:  # pragma: no cover - compiled
+    """Number of the group of each of `values`, ascending, so that squares are least.
+
+    The least sum for the first j values is that for the first i, for the best i, and of i … j - 1
+    as one group; sums of squares grow value by value, so nothing large is ever subtracted. Of
+    equally good groups the larger is taken.
+    """
+    n = len(values)
+    least = np.full(n + 1, np.inf)
+    begin = np.zeros(n + 1, np.int64)
+    least[0] = 0.0
+    for j in range(k, n + 1):
+        mean, squares = 0.0, 0.0
+        for i in range(j - 1, max(j - 2 * k, -1), -1):
+            size = j - i
+            off = values[i] - mean
+            mean += off / size
+            squares += off * (values[i] - mean)
+            if size >= k and least[i] + squares <= least[j]:
+                least[j], begin[j] = least[i] + squares, i
+    group = np.empty(n, np.int64)
+    end, last = n, 0
+    while end > 0:
+        for i in range(begin[end], end):
+            group[i] = last
+        end, last = begin[end], last + 1
+    return last - 1 - group

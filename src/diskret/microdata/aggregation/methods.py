@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from diskret.microdata.aggregation.clustered import clustered_pca, clustered_projection
 from diskret.microdata.aggregation.nearby import (
     gower,
     mdav,
@@ -16,6 +17,9 @@ from diskret.microdata.aggregation.nearby import (
     random_nearest,
     vmdav,
 )
+from diskret.microdata.aggregation.optimal import optimal
+from diskret.microdata.aggregation.ranked import pca, pca_robust, projection, single
+from diskret.microdata.aggregation.rmd import rmd
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,8 @@ class Method:
         Whether variables may be categories (codes); `partition` then takes ``scales``.
     alone
         Whether each variable has groups of its own; `partition` is called for one after another.
+    robust
+        Whether a robust covariance is estimated, without variables that follow from others.
     """
 
     partition: Callable[..., NDArray[np.int64]]
@@ -45,6 +51,7 @@ class Method:
     draws: bool = False
     categories: bool = False
     alone: bool = False
+    robust: bool = False
 
 
 METHODS: Mapping[str, Method] = {
@@ -54,4 +61,13 @@ METHODS: Mapping[str, Method] = {
     "vmdav": Method(vmdav, options=("gamma",)),
     "random": Method(random_groups, draws=True),
     "random_nearest": Method(random_nearest, draws=True),
+    "rmd": Method(rmd, robust=True),
+    "single": Method(single),
+    "pca": Method(pca),
+    "pca_robust": Method(pca_robust, robust=True),
+    "projection": Method(projection),
+    "clustered_pca": Method(clustered_pca, options=("clusters", "transform")),
+    "clustered_projection": Method(clustered_projection, options=("clusters", "transform")),
+    "individual": Method(single, alone=True),
+    "optimal": Method(optimal, alone=True),
 }

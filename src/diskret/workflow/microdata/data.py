@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from diskret.hierarchy import Hierarchy
     from diskret.keys import SecretKeys
     from diskret.microdata.aggregation import Measure
+    from diskret.microdata.aggregation.clustered import Transform
     from diskret.microdata.dates import Period
     from diskret.microdata.generalise import Criterion
     from diskret.microdata.loss import Loss, Metric
@@ -577,6 +578,8 @@ class Microdata:
         weights: bool = False,
         strata: str | Iterable[str] | None = None,
         gamma: float | None = None,
+        clusters: int | None = None,
+        transform: Transform | None = None,
         seed: int | None = None,
         progress: Progress = silent,
     ) -> Microdata:
@@ -598,6 +601,8 @@ class Microdata:
             weights=weights,
             strata=strata,
             gamma=gamma,
+            clusters=clusters,
+            transform=transform,
             seed=seed,
             progress=progress,
         )

@@ -26,9 +26,11 @@ from diskret.microdata.aggregation import (
     median,
     mode,
 )
+from diskret.microdata.aggregation.clustered import Transform
 from diskret.microdata.aggregation.nearby import Scale
 from diskret.progress import Progress, silent
 from diskret.risk import classes
+from diskret.risk.robust import following
 from diskret.workflow.microdata.history import Step, given
 
 if TYPE_CHECKING:
@@ -48,6 +50,8 @@ def microaggregate(
     weights: bool = False,
     strata: str | Iterable[str] | None = None,
     gamma: float | None = None,
+    clusters: int | None = None,
+    transform: Transform | None = None,
     seed: int | None = None,
     progress: Progress = silent,
 ) -> Microdata:
@@ -67,7 +71,16 @@ def microaggregate(
         - ``"gower"``: the same by Gower's distance, in which every variable counts alike;
         - ``"vmdav"``: of k to 2 k - 1 records, where others are near;
         - ``"random_nearest"``: around records that are drawn;
-        - ``"random"``: of records that are drawn.
+        - ``"random"``: of records that are drawn;
+        - ``"rmd"``: of k records that are near each other, around those farthest from the bulk;
+        - ``"single"``: of records that follow each other by the first variable;
+        - ``"pca"``, ``"pca_robust"``, ``"projection"``: the same along a direction, that of the
+          largest variance, also of the bulk of the records, or in which the bulk is widest;
+        - ``"clustered_pca"``, ``"clustered_projection"``: the same within clusters;
+        - ``"individual"``: for each variable on its own, of records that follow each other by it;
+          this keeps most, and hardly protects records (see `alike` below);
+        - ``"optimal"``: for each variable on its own, the groups that lose least; protects a record
+          only if there is a single variable.
     k
         Least number of records in a group, from 2.
     measure
@@ -81,12 +94,17 @@ def microaggregate(
         text by code points.
     weights
         Means, medians and most frequent categories with the sampling weights. Groups are the
-        same: k counts records.
+        same (k counts records), but for the components of ``"pca"`` and ``"clustered_pca"``.
     strata
         Variables; groups lie within each combination of their values. None: the strata of the
         microdata; ``[]``: none.
     gamma
         ``"vmdav"``: how near others have to be, 0.2 by default.
+    clusters
+        ``"clustered_…"``: number of clusters, 8 by default.
+    transform
+        ``"clustered_…"``: in what clusters are looked for, ``"none"`` (the values, the default),
+        ``"log"`` or ``"rank"``; the last two if few records are extreme.
     seed
         Of methods that draw; whole number from 0.
     progress
@@ -100,8 +118,9 @@ def microaggregate(
         missing, too. Step of the history: number of `groups` and records of the `smallest` and
         `largest` one; `sse_sst`, the share of the variance within groups (mean over variables,
         0: nothing is lost), and `lost`, the same by variable; values `changed` by categorical
-        variable, and `suppressed` by variable; `without`, records with nothing to group; `alike`,
-        the smallest number of records that are together in all variables.
+        variable, and `suppressed` by variable; `follow`, variables that follow from those before
+        them, which robust methods leave out of distances; `without`, records with nothing to
+        group; `alike`, the smallest number of records that are together in all variables.
 
     Raises
     ------
@@ -128,7 +147,7 @@ def microaggregate(
     if how is None:
         raise InputError(f"there is no method {method!r}; there are {', '.join(METHODS)}")
     named = _named(md, variables, ordinal, nominal)
-    options = _options(method, how, {"gamma": gamma})
+    options = _options(method, how, {"gamma": gamma, "clusters": clusters, "transform": transform})
     _check(method, how, k, measure, seed, named)
     divided = md.roles.strata if strata is None else _listed(strata)
     both = [name for name in named if name in divided]
@@ -182,6 +201,8 @@ def microaggregate(
             "weights": weights,
             "strata": None if strata is None else list(divided),
             "gamma": gamma,
+            "clusters": clusters,
+            "transform": transform,
             "seed": seed,
         },
         {
@@ -193,10 +214,15 @@ def microaggregate(
             "weights": False,
             "strata": None,
             "gamma": None,
+            "clusters": None,
+            "transform": None,
             "seed": None,
         },
     )
-    step = Step("microaggregate", arguments, _found(names, scales, values, shown, made))
+    figures = _found(names, scales, values, shown, made)
+    if how.robust:
+        figures |= _follow(names, values)
+    step = Step("microaggregate", arguments, figures)
     return md.after(
         {name: _column(shown[:, j], coded.get(name)) for j, name in enumerate(names)},
         step,
@@ -369,6 +395,13 @@ def _found(
         "without": int((~there).all(axis=1).sum()),
     }
     return {name: value for name, value in figures.items() if value not in ({}, None)}
+
+
+def _follow(names: Sequence[str], values: NDArray[np.float64]) -> dict[str, Any]:
+    """Variables that follow from others, of records that have them all."""
+    complete = values[~np.isnan(values).any(axis=1)]
+    found = [names[j] for j in following(complete)] if len(complete) else []
+    return {"follow": found} if found else {}
 
 
 def _lost(values: NDArray[np.float64], shown: NDArray[np.float64]) -> float | None:
