@@ -3,8 +3,8 @@
     python benchmarks/microdata_link.py [10000 100000 1000000]
 
 Persons come from ``_records.py``, with four numeric variables. The protected values have noise of a
-tenth of a standard deviation; blocks are two of the keys. Seconds are those of the processor for all
-threads. Peak memory is that of the process so far, the file included.
+tenth of a standard deviation; blocks are two of the keys. Seconds are those of the processor, of
+all threads. Peak memory is that of the process so far, the file included.
 """
 
 from __future__ import annotations
