@@ -121,7 +121,7 @@ def test_additive_noise_has_the_deviation_and_no_correlation():
     assert (np.abs(added.mean(axis=0)) < 4 * 0.25 * deviation / math.sqrt(n)).all()
     # a normal standard deviation has a standard error of 1 / sqrt(2 n)
     assert (np.abs(added.std(axis=0) / (0.25 * deviation) - 1) < 4 / math.sqrt(2 * n)).all()
-    off = np.corrcoef(added.T)[np.triu_indices(4, 1)]
+    off = np.asarray(np.corrcoef(added.T))[np.triu_indices(4, 1)]
     assert np.abs(off).max() < 4 / math.sqrt(n)
 
 

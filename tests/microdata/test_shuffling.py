@@ -50,7 +50,7 @@ def test_a_new_value_depends_on_what_is_given_only():
     own = np.argsort(np.argsort(values[:, 0]))
     new = np.argsort(np.argsort(made[:, 0]))
     score = np.argsort(np.argsort(given_[:, 0]))
-    r = np.corrcoef([own, new, score])
+    r = np.asarray(np.corrcoef([own, new, score]))
     partial = (r[0, 1] - r[0, 2] * r[1, 2]) / np.sqrt((1 - r[0, 2] ** 2) * (1 - r[1, 2] ** 2))
     assert abs(partial) < 4 / np.sqrt(4000)
 

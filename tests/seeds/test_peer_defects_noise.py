@@ -10,8 +10,10 @@ from pyarrow import csv
 
 from diskret import DiskretError, Microdata
 
-CASC = ["AFNLWGT", "AGI", "EMCONTRB", "FEDTAX", "PTOTVAL", "STATETAX", "TAXINC", "POTHVAL"]
-CASC += ["INTVAL", "PEARNVAL", "FICA", "WSALVAL", "ERNVAL"]
+CASC = (
+    "AFNLWGT AGI EMCONTRB FEDTAX PTOTVAL STATETAX TAXINC POTHVAL INTVAL PEARNVAL FICA WSALVAL "
+    "ERNVAL"
+).split()
 
 
 def displacement(md, made, name):
