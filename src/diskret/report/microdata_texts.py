@@ -37,6 +37,7 @@ _WORDS: dict[str, dict[str, str]] = {
         "suppressed": "Single values suppressed:",
         "randomised": "Changed at random:",
         "aggregated": "Replaced by averages of groups of records:",
+        "noisy": "Random noise added:",
         "changed": "Changed:",
         "order shuffled": "The order of the records is random and means nothing.",
         "order kept": "The records are in the order of the original file.",
@@ -55,6 +56,12 @@ _WORDS: dict[str, dict[str, str]] = {
             "Values of these variables are averages of groups of records. Means are close to those "
             "of the original, but variances are smaller, and relations between variables may look "
             "closer than they are; conclusions about single records are not possible."
+        ),
+        "use noisy": (
+            "Values of these variables carry random noise. Means and relations are close to those "
+            "of the original, variances may be larger and relations weaker; values that cannot "
+            "occur, such as negative ones, may be among them. Conclusions about single records "
+            "are not possible."
         ),
         "use recoded": (
             "Categories are coarser than those collected; results by finer ones are not possible."
@@ -142,6 +149,7 @@ _WORDS: dict[str, dict[str, str]] = {
         "suppressed": "Einzelne Werte gesperrt:",
         "randomised": "Zufällig verändert:",
         "aggregated": "Durch Mittelwerte von Gruppen von Datensätzen ersetzt:",
+        "noisy": "Mit Zufallsfehlern überlagert:",
         "changed": "Verändert:",
         "order shuffled": "Die Reihenfolge der Datensätze ist zufällig und bedeutet nichts.",
         "order kept": "Die Datensätze stehen in der Reihenfolge der Ausgangsdatei.",
@@ -163,6 +171,12 @@ _WORDS: dict[str, dict[str, str]] = {
             "kommen denen der Ausgangsdaten nahe, aber Varianzen sind kleiner, und Zusammenhänge "
             "können enger erscheinen, als sie sind; Schlüsse auf einzelne Datensätze sind nicht "
             "möglich."
+        ),
+        "use noisy": (
+            "Die Werte dieser Merkmale tragen zufällige Fehler. Mittelwerte und Zusammenhänge "
+            "kommen denen der Ausgangsdaten nahe, Varianzen können größer und Zusammenhänge "
+            "schwächer sein; auch unmögliche Werte, etwa negative, können vorkommen. Schlüsse auf "
+            "einzelne Datensätze sind nicht möglich."
         ),
         "use recoded": (
             "Die Kategorien sind gröber als erhoben; feinere Ergebnisse sind nicht möglich."

@@ -611,6 +611,83 @@ class Microdata:
 
     # ── noise ───────────────────────────────────────────────────────────────────────
 
+    def add_noise(
+        self,
+        variables: str | Iterable[str] | None = None,
+        method: Literal["additive", "correlated", "restricted", "romm", "outliers"] = "additive",
+        *,
+        seed: int,
+        share: float = 0.1,
+        rescale: bool = False,
+        keep_zeros: bool = False,
+        quantile: float = 0.975,
+        strata: str | Iterable[str] | None = None,
+    ) -> Microdata:
+        """Change numbers by random amounts, with means and covariances kept if wanted.
+
+        See [`add_noise`][diskret.workflow.microdata.noise.add_noise] for the parameters.
+        """
+        from diskret.workflow.microdata.noise import add_noise
+
+        return add_noise(
+            self,
+            variables,
+            method,
+            seed=seed,
+            share=share,
+            rescale=rescale,
+            keep_zeros=keep_zeros,
+            quantile=quantile,
+            strata=strata,
+        )
+
+    def rank_swap(
+        self,
+        variables: str | Iterable[str] | None = None,
+        *,
+        seed: int,
+        window: float | None = None,
+        correlation: float | None = None,
+        mean_error: float | None = None,
+        top: float = 0.0,
+        bottom: float = 0.0,
+        strata: str | Iterable[str] | None = None,
+    ) -> Microdata:
+        """Exchange values between records that rank similarly.
+
+        See [`rank_swap`][diskret.workflow.microdata.rank_swap.rank_swap] for the parameters.
+        """
+        from diskret.workflow.microdata.rank_swap import rank_swap
+
+        return rank_swap(
+            self,
+            variables,
+            seed=seed,
+            window=window,
+            correlation=correlation,
+            mean_error=mean_error,
+            top=top,
+            bottom=bottom,
+            strata=strata,
+        )
+
+    def shuffle(
+        self,
+        variables: str | Iterable[str],
+        given: str | Iterable[str] = (),
+        method: Literal["copula", "regression"] = "copula",
+        *,
+        seed: int,
+        strata: str | Iterable[str] | None = None,
+    ) -> Microdata:
+        """Let values change places so that they fit other variables as well as before.
+
+        See [`shuffle`][diskret.workflow.microdata.shuffle.shuffle] for the parameters.
+        """
+        from diskret.workflow.microdata.shuffle import shuffle
+
+        return shuffle(self, variables, given, method, seed=seed, strata=strata)
+
     # ── swapping ────────────────────────────────────────────────────────────────────
 
     # ── numeric risk ────────────────────────────────────────────────────────────────

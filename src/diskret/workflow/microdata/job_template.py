@@ -41,6 +41,24 @@ k = 3
 #k = 3
 #method = "mdav"
 
+#[[steps]]
+#do = "add_noise"             # numbers change by random amounts; means and covariances stay
+#method = "restricted"
+#share = 0.1                  # of the standard deviation
+#seed = 2
+
+#[[steps]]
+#do = "rank_swap"             # numbers are exchanged between records of similar rank
+#variables = ["income"]
+#window = 0.05                # of the ranks
+#seed = 3
+
+#[[steps]]
+#do = "shuffle"               # numbers change places, and fit others as well as before
+#variables = ["income"]
+#given = ["age"]
+#seed = 4
+
 # What must hold before anything is written.
 [release]
 folder = "out"

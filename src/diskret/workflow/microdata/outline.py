@@ -25,14 +25,14 @@ _FAMILY: Mapping[str, Family] = {
     "local_suppression": "suppressed",
     "pram": "randomised",
     "microaggregate": "aggregated",
-    "add_noise": "randomised",
+    "add_noise": "noisy",
     "rank_swap": "randomised",
     "shuffle": "randomised",
     "swap_records": "randomised",
 }
 _DROPPING = ("drop", "remove_identifiers")
 #: Arguments that name variables a method looks at, and leaves alone.
-_BESIDE = ("strata",)
+_BESIDE = ("strata", "given")
 #: Up to so many categories are listed.
 _LISTED = 12
 

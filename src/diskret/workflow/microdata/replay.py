@@ -19,6 +19,9 @@ VERBS = (
     "local_suppression",
     "pram",
     "microaggregate",
+    "add_noise",
+    "rank_swap",
+    "shuffle",
 )
 
 
