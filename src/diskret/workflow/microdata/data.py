@@ -567,6 +567,36 @@ class Microdata:
 
     # ── swapping ────────────────────────────────────────────────────────────────────
 
+    def swap(
+        self,
+        variables: str | Iterable[str],
+        *,
+        seed: int,
+        probability: float | str = 0.05,
+        within: str | Iterable[str] | None = None,
+        ranges: Mapping[str, Any] | None = None,
+        together: bool = True,
+        targets: int | str | None = None,
+        similar: Iterable[str | Sequence[str]] = (),
+    ) -> Microdata:
+        """Exchange values between records, in pairs within strata.
+
+        See [`swap`][diskret.workflow.microdata.swap.swap] for the parameters.
+        """
+        from diskret.workflow.microdata.swap import swap
+
+        return swap(
+            self,
+            variables,
+            seed=seed,
+            probability=probability,
+            within=within,
+            ranges=ranges,
+            together=together,
+            targets=targets,
+            similar=similar,
+        )
+
     # ── numeric risk ────────────────────────────────────────────────────────────────
 
     # ── utility ─────────────────────────────────────────────────────────────────────

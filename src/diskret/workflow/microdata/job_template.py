@@ -35,6 +35,14 @@ k = 3
 #variables = ["occupation"]
 #seed = 1
 
+#[[steps]]
+#do = "swap"                  # pairs of records exchange values
+#variables = ["region"]
+#within = ["age", "sex"]      # strata in which they are exchanged
+#probability = 0.05
+#targets = 3                  # in any case whose keys fewer than so many records have
+#seed = 1
+
 # What must hold before anything is written.
 [release]
 folder = "out"

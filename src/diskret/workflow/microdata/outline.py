@@ -28,10 +28,11 @@ _FAMILY: Mapping[str, Family] = {
     "rank_swap": "randomised",
     "shuffle": "randomised",
     "swap_records": "randomised",
+    "swap": "exchanged",
 }
 _DROPPING = ("drop", "remove_identifiers")
 #: Arguments that name variables a method looks at, and leaves alone.
-_BESIDE = ("strata",)
+_BESIDE = ("strata", "within", "similar", "ranges", "targets")
 #: Up to so many categories are listed.
 _LISTED = 12
 
