@@ -37,6 +37,7 @@ _WORDS: dict[str, dict[str, str]] = {
         "suppressed": "Single values suppressed:",
         "randomised": "Changed at random:",
         "exchanged": "Exchanged between records:",
+        "cut": "Extreme values cut off:",
         "changed": "Changed:",
         "order shuffled": "The order of the records is random and means nothing.",
         "order kept": "The records are in the order of the original file.",
@@ -55,6 +56,10 @@ _WORDS: dict[str, dict[str, str]] = {
             "Some records hold values of others. Each value occurs as often as in the original, "
             "but relations with other variables are weaker, and conclusions about single records "
             "are not possible."
+        ),
+        "use cut": (
+            "Extreme values of these variables were replaced by less extreme ones: variances, "
+            "highest and lowest values are too small in size."
         ),
         "use recoded": (
             "Categories are coarser than those collected; results by finer ones are not possible."
@@ -142,6 +147,7 @@ _WORDS: dict[str, dict[str, str]] = {
         "suppressed": "Einzelne Werte gesperrt:",
         "randomised": "Zufällig verändert:",
         "exchanged": "Zwischen Datensätzen vertauscht:",
+        "cut": "Extreme Werte gekappt:",
         "changed": "Verändert:",
         "order shuffled": "Die Reihenfolge der Datensätze ist zufällig und bedeutet nichts.",
         "order kept": "Die Datensätze stehen in der Reihenfolge der Ausgangsdatei.",
@@ -162,6 +168,10 @@ _WORDS: dict[str, dict[str, str]] = {
             "Manche Datensätze enthalten Werte anderer. Jeder Wert kommt so oft vor wie in den "
             "Ausgangsdaten, aber Zusammenhänge mit anderen Merkmalen sind schwächer, und Schlüsse "
             "auf einzelne Datensätze sind nicht möglich."
+        ),
+        "use cut": (
+            "Extreme Werte dieser Merkmale sind durch weniger extreme ersetzt: Varianzen, größte "
+            "und kleinste Werte sind dem Betrag nach zu klein."
         ),
         "use recoded": (
             "Die Kategorien sind gröber als erhoben; feinere Ergebnisse sind nicht möglich."

@@ -597,6 +597,45 @@ class Microdata:
             similar=similar,
         )
 
+    def top_code(
+        self,
+        variable: str,
+        *,
+        share: float | None = None,
+        limit: float | None = None,
+        bottom: bool = False,
+        keep: Literal["mean", "median", "value"] = "mean",
+        k: int = 3,
+        within: str | Iterable[str] | None = None,
+    ) -> Microdata:
+        """Replace the largest values of a numeric variable by their mean, so that its total stays.
+
+        See [`top_code`][diskret.workflow.microdata.top_code.top_code] for the parameters.
+        """
+        from diskret.workflow.microdata.top_code import top_code
+
+        return top_code(
+            self,
+            variable,
+            share=share,
+            limit=limit,
+            bottom=bottom,
+            keep=keep,
+            k=k,
+            within=within,
+        )
+
+    def top_code_together(
+        self, variables: Iterable[str] | None = None, *, quantile: float = 0.975
+    ) -> Microdata:
+        """Pull records that lie far from all others, in several variables, back to their ellipsoid.
+
+        See [`top_code_together`][diskret.workflow.microdata.top_code.top_code_together].
+        """
+        from diskret.workflow.microdata.top_code import top_code_together
+
+        return top_code_together(self, variables, quantile=quantile)
+
     # ── numeric risk ────────────────────────────────────────────────────────────────
 
     # ── utility ─────────────────────────────────────────────────────────────────────

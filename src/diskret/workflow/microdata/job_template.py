@@ -18,6 +18,12 @@ keys = ["region", "age", "sex", "occupation"]   # what an attacker may know of a
 #identifiers = ["name"]       # never released
 #followers = { occupation = ["isco"] }  # tells the same in more detail, suppressed with the key
 
+#[[steps]]
+#do = "top_code"              # the largest values become their mean
+#variable = "income"
+#share = 0.01
+#k = 3                        # at least so many records behind a mean
+
 # What to do, in this order.
 [[steps]]
 do = "recode"                 # categories or classes; one kind of recoding a step

@@ -29,6 +29,8 @@ _FAMILY: Mapping[str, Family] = {
     "shuffle": "randomised",
     "swap_records": "randomised",
     "swap": "exchanged",
+    "top_code": "cut",
+    "top_code_together": "cut",
 }
 _DROPPING = ("drop", "remove_identifiers")
 #: Arguments that name variables a method looks at, and leaves alone.

@@ -19,6 +19,8 @@ VERBS = (
     "local_suppression",
     "pram",
     "swap",
+    "top_code",
+    "top_code_together",
 )
 
 
