@@ -169,10 +169,10 @@ def test_sums_of_parts_stay_sums_and_gaps_stay_gaps(reference_data):
     made = Microdata(data, numeric=parts).top_code_together()
     after = made.frame
     assert made.history[0].found["replaced"] > 10 and made.history[0].found["missing"] == 1
-    assert (
-        np.allclose(after["PTOTVAL"], after["PEARNVAL"] + after["POTHVAL"], equal_nan=True)
-        or (data["PTOTVAL"] != data["PEARNVAL"] + data["POTHVAL"]).any()
-    )
+    whole = data["PEARNVAL"] + data["POTHVAL"]
+    agree = data["PTOTVAL"] == whole
+    assert agree.sum() > 1000
+    assert np.allclose(after["PTOTVAL"][agree], (after["PEARNVAL"] + after["POTHVAL"])[agree])
     assert after.loc[5, "PTOTVAL"] == data.loc[5, "PTOTVAL"] and np.isnan(after.loc[5, "PEARNVAL"])
     assert (after["PTOTVAL"] <= data["PTOTVAL"] + 1e-6)[data["PTOTVAL"] > 10**5].all()
 

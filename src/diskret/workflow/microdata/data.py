@@ -636,6 +636,25 @@ class Microdata:
 
         return top_code_together(self, variables, quantile=quantile)
 
+    def dp_noise(
+        self,
+        variables: str | Iterable[str],
+        *,
+        epsilon: float | Mapping[str, float],
+        bounds: Mapping[str, Sequence[float]],
+        delta: float | None = None,
+        progress: Progress = silent,
+    ) -> Microdata:
+        """Add noise to every value of numeric variables so that it is differentially private.
+
+        See [`dp_noise`][diskret.workflow.microdata.dp_noise.dp_noise] for the parameters.
+        """
+        from diskret.workflow.microdata.dp_noise import dp_noise
+
+        return dp_noise(
+            self, variables, epsilon=epsilon, bounds=bounds, delta=delta, progress=progress
+        )
+
     # ── numeric risk ────────────────────────────────────────────────────────────────
 
     # ── utility ─────────────────────────────────────────────────────────────────────

@@ -24,6 +24,12 @@ keys = ["region", "age", "sex", "occupation"]   # what an attacker may know of a
 #share = 0.01
 #k = 3                        # at least so many records behind a mean
 
+#[[steps]]
+#do = "dp_noise"              # noise that is differentially private; needs OpenDP
+#variables = ["income"]
+#epsilon = 1
+#bounds = { income = [0, 20000] }
+
 # What to do, in this order.
 [[steps]]
 do = "recode"                 # categories or classes; one kind of recoding a step

@@ -29,6 +29,7 @@ _FAMILY: Mapping[str, Family] = {
     "shuffle": "randomised",
     "swap_records": "randomised",
     "swap": "exchanged",
+    "dp_noise": "randomised",
     "top_code": "cut",
     "top_code_together": "cut",
 }

@@ -21,6 +21,7 @@ VERBS = (
     "swap",
     "top_code",
     "top_code_together",
+    "dp_noise",
 )
 
 
