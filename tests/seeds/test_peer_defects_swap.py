@@ -1,4 +1,4 @@
-"""Defects of other programs in swapping and top coding that are not shared (numbers of the list)."""
+"""Defects of others in swapping and top coding, not shared here (numbers of the list)."""
 
 import random
 from collections import Counter
