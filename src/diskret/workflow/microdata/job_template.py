@@ -18,18 +18,6 @@ keys = ["region", "age", "sex", "occupation"]   # what an attacker may know of a
 #identifiers = ["name"]       # never released
 #followers = { occupation = ["isco"] }  # tells the same in more detail, suppressed with the key
 
-#[[steps]]
-#do = "top_code"              # the largest values become their mean
-#variable = "income"
-#share = 0.01
-#k = 3                        # at least so many records behind a mean
-
-#[[steps]]
-#do = "dp_noise"              # noise that is differentially private; needs OpenDP
-#variables = ["income"]
-#epsilon = 1
-#bounds = { income = [0, 20000] }
-
 # What to do, in this order.
 [[steps]]
 do = "recode"                 # categories or classes; one kind of recoding a step
@@ -54,6 +42,18 @@ k = 3
 #probability = 0.05
 #targets = 3                  # in any case whose keys fewer than so many records have
 #seed = 1
+
+#[[steps]]
+#do = "top_code"              # the largest values become their mean
+#variable = "income"
+#share = 0.01
+#k = 3                        # at least so many records behind a mean
+
+#[[steps]]
+#do = "dp_noise"              # noise that is differentially private; needs OpenDP
+#variables = ["income"]
+#epsilon = 1
+#bounds = { income = [0, 20000] }
 
 # What must hold before anything is written.
 [release]
