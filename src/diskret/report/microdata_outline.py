@@ -10,6 +10,7 @@ from diskret.risk.summary import Combination, RiskSummary
 
 #: What methods do to values, in general words.
 Family = Literal["recoded", "suppressed", "randomised", "aggregated", "noisy", "changed"]
+Family = Literal["recoded", "suppressed", "randomised", "exchanged", "cut", "changed"]
 Kind = Literal["text", "whole", "decimal", "date", "logical"]
 
 

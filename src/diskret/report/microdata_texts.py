@@ -38,6 +38,8 @@ _WORDS: dict[str, dict[str, str]] = {
         "randomised": "Changed at random:",
         "aggregated": "Replaced by averages of groups of records:",
         "noisy": "Random noise added:",
+        "exchanged": "Exchanged between records:",
+        "cut": "Extreme values cut off:",
         "changed": "Changed:",
         "order shuffled": "The order of the records is random and means nothing.",
         "order kept": "The records are in the order of the original file.",
@@ -62,6 +64,15 @@ _WORDS: dict[str, dict[str, str]] = {
             "of the original, variances may be larger and relations weaker; values that cannot "
             "occur, such as negative ones, may be among them. Conclusions about single records "
             "are not possible."
+        ),
+        "use exchanged": (
+            "Some records hold values of others. Each value occurs as often as in the original, "
+            "but relations with other variables are weaker, and conclusions about single records "
+            "are not possible."
+        ),
+        "use cut": (
+            "Extreme values of these variables were replaced by less extreme ones: variances, "
+            "highest and lowest values are too small in size."
         ),
         "use recoded": (
             "Categories are coarser than those collected; results by finer ones are not possible."
@@ -150,6 +161,8 @@ _WORDS: dict[str, dict[str, str]] = {
         "randomised": "Zufällig verändert:",
         "aggregated": "Durch Mittelwerte von Gruppen von Datensätzen ersetzt:",
         "noisy": "Mit Zufallsfehlern überlagert:",
+        "exchanged": "Zwischen Datensätzen vertauscht:",
+        "cut": "Extreme Werte gekappt:",
         "changed": "Verändert:",
         "order shuffled": "Die Reihenfolge der Datensätze ist zufällig und bedeutet nichts.",
         "order kept": "Die Datensätze stehen in der Reihenfolge der Ausgangsdatei.",
@@ -177,6 +190,14 @@ _WORDS: dict[str, dict[str, str]] = {
             "kommen denen der Ausgangsdaten nahe, Varianzen können größer und Zusammenhänge "
             "schwächer sein; auch unmögliche Werte, etwa negative, können vorkommen. Schlüsse auf "
             "einzelne Datensätze sind nicht möglich."
+        "use exchanged": (
+            "Manche Datensätze enthalten Werte anderer. Jeder Wert kommt so oft vor wie in den "
+            "Ausgangsdaten, aber Zusammenhänge mit anderen Merkmalen sind schwächer, und Schlüsse "
+            "auf einzelne Datensätze sind nicht möglich."
+        ),
+        "use cut": (
+            "Extreme Werte dieser Merkmale sind durch weniger extreme ersetzt: Varianzen, größte "
+            "und kleinste Werte sind dem Betrag nach zu klein."
         ),
         "use recoded": (
             "Die Kategorien sind gröber als erhoben; feinere Ergebnisse sind nicht möglich."

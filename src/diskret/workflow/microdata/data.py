@@ -690,6 +690,94 @@ class Microdata:
 
     # ── swapping ────────────────────────────────────────────────────────────────────
 
+    def swap(
+        self,
+        variables: str | Iterable[str],
+        *,
+        seed: int,
+        probability: float | str = 0.05,
+        within: str | Iterable[str] | None = None,
+        ranges: Mapping[str, Any] | None = None,
+        together: bool = True,
+        targets: int | str | None = None,
+        similar: Iterable[str | Sequence[str]] = (),
+    ) -> Microdata:
+        """Exchange values between records, in pairs within strata.
+
+        See [`swap`][diskret.workflow.microdata.swap.swap] for the parameters.
+        """
+        from diskret.workflow.microdata.swap import swap
+
+        return swap(
+            self,
+            variables,
+            seed=seed,
+            probability=probability,
+            within=within,
+            ranges=ranges,
+            together=together,
+            targets=targets,
+            similar=similar,
+        )
+
+    def top_code(
+        self,
+        variable: str,
+        *,
+        share: float | None = None,
+        limit: float | None = None,
+        bottom: bool = False,
+        keep: Literal["mean", "median", "value"] = "mean",
+        k: int = 3,
+        within: str | Iterable[str] | None = None,
+    ) -> Microdata:
+        """Replace the largest values of a numeric variable by their mean, so that its total stays.
+
+        See [`top_code`][diskret.workflow.microdata.top_code.top_code] for the parameters.
+        """
+        from diskret.workflow.microdata.top_code import top_code
+
+        return top_code(
+            self,
+            variable,
+            share=share,
+            limit=limit,
+            bottom=bottom,
+            keep=keep,
+            k=k,
+            within=within,
+        )
+
+    def top_code_together(
+        self, variables: Iterable[str] | None = None, *, quantile: float = 0.975
+    ) -> Microdata:
+        """Pull records that lie far from all others, in several variables, back to their ellipsoid.
+
+        See [`top_code_together`][diskret.workflow.microdata.top_code.top_code_together].
+        """
+        from diskret.workflow.microdata.top_code import top_code_together
+
+        return top_code_together(self, variables, quantile=quantile)
+
+    def dp_noise(
+        self,
+        variables: str | Iterable[str],
+        *,
+        epsilon: float | Mapping[str, float],
+        bounds: Mapping[str, Sequence[float]],
+        delta: float | None = None,
+        progress: Progress = silent,
+    ) -> Microdata:
+        """Add noise to every value of numeric variables so that it is differentially private.
+
+        See [`dp_noise`][diskret.workflow.microdata.dp_noise.dp_noise] for the parameters.
+        """
+        from diskret.workflow.microdata.dp_noise import dp_noise
+
+        return dp_noise(
+            self, variables, epsilon=epsilon, bounds=bounds, delta=delta, progress=progress
+        )
+
     # ── numeric risk ────────────────────────────────────────────────────────────────
 
     def numeric_risk(

@@ -58,6 +58,24 @@ k = 3
 #variables = ["income"]
 #given = ["age"]
 #seed = 4
+#do = "swap"                  # pairs of records exchange values
+#variables = ["region"]
+#within = ["age", "sex"]      # strata in which they are exchanged
+#probability = 0.05
+#targets = 3                  # in any case whose keys fewer than so many records have
+#seed = 1
+
+#[[steps]]
+#do = "top_code"              # the largest values become their mean
+#variable = "income"
+#share = 0.01
+#k = 3                        # at least so many records behind a mean
+
+#[[steps]]
+#do = "dp_noise"              # noise that is differentially private; needs OpenDP
+#variables = ["income"]
+#epsilon = 1
+#bounds = { income = [0, 20000] }
 
 # What must hold before anything is written.
 [release]

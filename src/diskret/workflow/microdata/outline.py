@@ -29,10 +29,15 @@ _FAMILY: Mapping[str, Family] = {
     "rank_swap": "randomised",
     "shuffle": "randomised",
     "swap_records": "randomised",
+    "swap": "exchanged",
+    "dp_noise": "randomised",
+    "top_code": "cut",
+    "top_code_together": "cut",
 }
 _DROPPING = ("drop", "remove_identifiers")
 #: Arguments that name variables a method looks at, and leaves alone.
 _BESIDE = ("strata", "given")
+_BESIDE = ("strata", "within", "similar", "ranges", "targets")
 #: Up to so many categories are listed.
 _LISTED = 12
 

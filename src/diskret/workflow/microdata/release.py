@@ -20,6 +20,7 @@ from diskret.errors import InputError, ProofError
 from diskret.io.names import some
 from diskret.keys import SecretKeys
 from diskret.tables.public_files import check_file_name
+from diskret.workflow.microdata.dp_noise import guarantees
 from diskret.workflow.microdata.levels import claims_of
 from diskret.workflow.microdata.numbering import (
     canonical,
@@ -116,6 +117,7 @@ def release(
     certificate = _certified(md, name, table, inside, names, claims)
     certificate = replace(
         certificate,
+        checked=(*certificate.checked, *guarantees(md)),
         not_claimed=(
             *certificate.not_claimed,
             *_reservations(md, chosen, names, household=household, shuffle=shuffle),

@@ -22,6 +22,10 @@ VERBS = (
     "add_noise",
     "rank_swap",
     "shuffle",
+    "swap",
+    "top_code",
+    "top_code_together",
+    "dp_noise",
 )
 
 
