@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from diskret.errors import InputError
 from diskret.io import Coded, FrameKind, coded, returned, to_arrow
 from diskret.io.columns import column
+from diskret.io.numbers import numbers
 from diskret.progress import Progress, silent
 from diskret.risk import Compat, Keys, Missing
 from diskret.workflow.microdata.history import Step
@@ -209,7 +210,7 @@ class Microdata:
             raise InputError(
                 "no numeric variable is named; give numeric= when you make the microdata"
             )
-        return np.column_stack([_numbers(self.table_column(name), name) for name in chosen])
+        return np.column_stack([numbers(self.table_column(name), name) for name in chosen])
 
     def after(self, columns: Mapping[str, pa.ChunkedArray], step: Step) -> Self:
         """The microdata with some columns replaced, and one more step in their history."""
@@ -617,23 +618,8 @@ class Microdata:
         return checklist(self, level, language)
 
 
-def _numbers(values: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
-    try:
-        numbers = values.cast(pa.float64())
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise InputError(f"the values in {name!r} are not numbers ({error})") from None
-    found = numbers.to_numpy().astype(np.float64)
-    endless = np.flatnonzero(np.isinf(found))
-    if len(endless):
-        raise InputError(
-            f"{len(endless):,} values in {name!r} are infinite (first in row {endless[0] + 1}); "
-            "correct them or leave them missing"
-        )
-    return found
-
-
 def _weights(values: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
-    found = _numbers(values, name)
+    found = numbers(values, name)
     wrong = np.flatnonzero(~(found > 0))
     if len(wrong):
         raise InputError(
