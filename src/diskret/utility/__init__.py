@@ -31,6 +31,7 @@ from diskret.utility.regression import (
     interval_overlap,
     least_squares,
 )
+from diskret.utility.risk_utility import RiskUtilityMap
 from diskret.utility.values import ValueLoss, category_distance, value_loss
 
 __all__ = [
@@ -49,6 +50,7 @@ __all__ = [
     "RecordsComparison",
     "Regression",
     "RegressionComparison",
+    "RiskUtilityMap",
     "TableLoss",
     "ValueLoss",
     "Zeros",

@@ -14,7 +14,7 @@ Blocks = Callable[[], Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]]
 
 _STEPS = 100
 #: A gain in deviance that is small beside the one by chance, which is 1 for each parameter.
-_ENOUGH = 1e-3
+_ENOUGH = 1e-6
 #: Directions in which the columns vary less than this are combinations of the others.
 _NOTHING = 1e-10
 

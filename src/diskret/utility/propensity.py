@@ -45,7 +45,7 @@ class Propensity:
 
     @property
     def expected(self) -> float:
-        """Expected pMSE of correctly synthesised records, (k − 1) / (8 N) with k parameters."""
+        """Expected pMSE of records drawn anew from those of the original, (k − 1) / (8 N)."""
         return (self.parameters - 1) / (8 * self.records)
 
     @property

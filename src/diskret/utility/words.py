@@ -90,6 +90,12 @@ WORDS: dict[str, dict[str, str]] = {
         "lambda": (
             "Mean distance of all values from the original ones, 0 to 1 (Młodak's λ): {value}."
         ),
+        "map": "Risk and loss",
+        "risk of": "risk: {name}",
+        "loss of": "loss: {name}",
+        "frontier": "on the frontier",
+        "beaten": "beaten by another choice",
+        "as it is": "as it is",
         "propensity": (
             "A model with {parameters} parameters tells protected from original records with a "
             "pMSE of {pmse}, {ratio} times what is expected of records drawn anew."
@@ -188,6 +194,12 @@ WORDS: dict[str, dict[str, str]] = {
         "lambda": (
             "Mittlerer Abstand aller Werte von den ursprünglichen, 0 bis 1 (Młodaks λ): {value}."
         ),
+        "map": "Risiko und Verlust",
+        "risk of": "Risiko: {name}",
+        "loss of": "Verlust: {name}",
+        "frontier": "auf der Grenze",
+        "beaten": "von einer anderen Wahl übertroffen",
+        "as it is": "wie sie sind",
         "propensity": (
             "Ein Modell mit {parameters} Parametern unterscheidet geschützte von ursprünglichen "
             "Datensätzen mit einem pMSE von {pmse}, dem {ratio}-Fachen dessen, was bei neu "

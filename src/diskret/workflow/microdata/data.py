@@ -32,8 +32,12 @@ if TYPE_CHECKING:
     from diskret.microdata.loss import Loss, Metric
     from diskret.microdata.numbers import Method
     from diskret.risk.suda import Scores
+    from diskret.utility import RecordsComparison
+    from diskret.utility.compare import Ordered
+    from diskret.utility.risk_utility import RiskUtilityMap
     from diskret.workflow.microdata.anonymity import Anonymity
     from diskret.workflow.microdata.checklist import Checklist
+    from diskret.workflow.microdata.explore import Choice, LossFigure, RiskFigure
     from diskret.workflow.microdata.generalise import Levels
     from diskret.workflow.microdata.population_uniques import PopulationUniques
     from diskret.workflow.microdata.pram import Transitions
@@ -571,6 +575,49 @@ class Microdata:
     # ── numeric risk ────────────────────────────────────────────────────────────────
 
     # ── utility ─────────────────────────────────────────────────────────────────────
+
+    def compare(
+        self,
+        protected: Any = None,
+        *,
+        numeric: str | Iterable[str] | None = None,
+        categorical: str | Iterable[str] | None = None,
+        weight: str | None = None,
+        ordered: Ordered = (),
+        size: int = 2,
+    ) -> RecordsComparison:
+        """What protection cost so far: these microdata, or others, beside the original ones.
+
+        See [`compare`][diskret.utility.compare].
+        """
+        from diskret.utility import compare
+
+        return compare(
+            self.original,
+            self if protected is None else protected,
+            numeric=numeric,
+            categorical=categorical,
+            weight=weight,
+            ordered=ordered,
+            size=size,
+        )
+
+    def explore(
+        self,
+        choices: Mapping[str, Choice],
+        *,
+        risk: Mapping[str, RiskFigure] | None = None,
+        loss: Mapping[str, LossFigure] | None = None,
+        seed: int | None = None,
+        progress: Progress = silent,
+    ) -> RiskUtilityMap:
+        """Try several ways to protect these microdata, and set risk against loss.
+
+        See [`explore`][diskret.workflow.microdata.explore.explore].
+        """
+        from diskret.workflow.microdata.explore import explore
+
+        return explore(self, choices, risk=risk, loss=loss, seed=seed, progress=progress)
 
     # ── release ─────────────────────────────────────────────────────────────────────
 
