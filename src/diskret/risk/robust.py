@@ -36,8 +36,8 @@ class RobustScatter:
         Number of variables that do not follow from those before them: less than p if a variable is
         constant, or the sum of others.
     agreeing
-        Number of directions, of those, in which half of the records or more agree, so that their
-        spread is 0; there the variance of all records stands in for it.
+        Number of directions, of those, in which half of the records or more agree. The covariance
+        has no spread there; in distances the variance of all records stands in for it.
     """
 
     center: Numbers
@@ -80,7 +80,7 @@ def robust_scatter(values: Numbers, share: float = 0.5) -> RobustScatter:
     outliers hardly influence, and moves from each to the h records that are nearest by their
     Mahalanobis distance, again and again, which never makes the determinant larger. The result
     is made consistent for normally distributed values, and estimated once more from all records
-    within the 97.5 % quantile. Nothing is drawn at random, and memory is that of a few copies.
+    within the 97.5 % quantile (unless half of the records agree in some direction). Nothing is drawn at random, and memory is that of a few copies.
 
     Where a variable follows from those before it (a total after its parts), the covariance is
     singular, and records are judged by the variables that do not follow, which says the same.
@@ -177,12 +177,11 @@ def _shape(y: Numbers, everybody: Numbers, scale: float = 1.0) -> _Shape:
     size, direction = np.linalg.eigh(away.T @ away * (scale / len(y)))
     usual = np.einsum("ij,ij->j", direction, everybody @ direction)
     flat = size <= _AGREE * size[-1]
-    size = np.where(flat, usual, size)
     return _Shape(
         center,
-        (direction * size) @ direction.T,
+        (direction * np.where(flat, 0.0, size)) @ direction.T,
         direction,
-        direction / np.sqrt(size),
+        direction / np.sqrt(np.where(flat, usual, size)),
         float(np.log(size[~flat]).sum()),
         int(flat.sum()),
     )
@@ -238,12 +237,12 @@ def _usual(y: Numbers, shape: _Shape, everybody: Numbers) -> _Shape:
     """The shape of all records that are no outliers by the one given."""
     from scipy.special import gammainc, gammaincinv
 
+    if shape.agreeing:  # those who agree are the bulk
+        return shape
     r = y.shape[1]
     squared = _squared(y, shape)
     # distances of normally distributed values have this median
     factor = float(np.median(squared)) / (2 * gammaincinv(r / 2, 0.5))
-    if factor <= 0:
-        return shape
     limit = 2 * gammaincinv(r / 2, _USUAL)
     kept = y[squared <= limit * factor]
     # leaving the tails out makes the covariance of normally distributed values smaller
