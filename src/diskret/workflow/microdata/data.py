@@ -31,11 +31,13 @@ if TYPE_CHECKING:
     from diskret.microdata.generalise import Criterion
     from diskret.microdata.loss import Loss, Metric
     from diskret.microdata.numbers import Method
+    from diskret.risk.metrics import Metric as RecordMetric
     from diskret.risk.suda import Scores
     from diskret.workflow.microdata.anonymity import Anonymity
     from diskret.workflow.microdata.checklist import Checklist
     from diskret.workflow.microdata.generalise import Levels
     from diskret.workflow.microdata.population_uniques import PopulationUniques
+    from diskret.workflow.microdata.numeric_risk import NumericRisk
     from diskret.workflow.microdata.pram import Transitions
     from diskret.workflow.microdata.result import MicrodataResult
     from diskret.workflow.microdata.risk import MicrodataRisk
@@ -607,6 +609,40 @@ class Microdata:
     # ── swapping ────────────────────────────────────────────────────────────────────
 
     # ── numeric risk ────────────────────────────────────────────────────────────────
+
+    def numeric_risk(
+        self,
+        variables: Sequence[str] | None = None,
+        k: tuple[float, float] = (0.05, 0.05),
+        *,
+        metric: RecordMetric = "standardised",
+        blocks: Sequence[str] = (),
+        keys: Sequence[str] = (),
+        candidates: int = 10,
+        ranks: float = 0.05,
+        probabilistic: bool = False,
+        sample: int | None = None,
+        seed: int = 0,
+    ) -> NumericRisk:
+        """Compare numeric values with the original ones as an attacker would who knows these.
+
+        See [`numeric_risk`][diskret.workflow.microdata.numeric_risk.numeric_risk].
+        """
+        from diskret.workflow.microdata.numeric_risk import numeric_risk
+
+        return numeric_risk(
+            self,
+            variables,
+            k,
+            metric=metric,
+            blocks=blocks,
+            keys=keys,
+            candidates=candidates,
+            ranks=ranks,
+            probabilistic=probabilistic,
+            sample=sample,
+            seed=seed,
+        )
 
     # ── utility ─────────────────────────────────────────────────────────────────────
 
