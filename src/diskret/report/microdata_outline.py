@@ -9,7 +9,7 @@ from typing import Any, Literal
 from diskret.risk.summary import Combination, RiskSummary
 
 #: What methods do to values, in general words.
-Family = Literal["recoded", "suppressed", "randomised", "changed"]
+Family = Literal["recoded", "suppressed", "randomised", "aggregated", "changed"]
 Kind = Literal["text", "whole", "decimal", "date", "logical"]
 
 

@@ -36,6 +36,7 @@ _WORDS: dict[str, dict[str, str]] = {
         "recoded": "Put into coarser categories:",
         "suppressed": "Single values suppressed:",
         "randomised": "Changed at random:",
+        "aggregated": "Replaced by averages of groups of records:",
         "changed": "Changed:",
         "order shuffled": "The order of the records is random and means nothing.",
         "order kept": "The records are in the order of the original file.",
@@ -49,6 +50,11 @@ _WORDS: dict[str, dict[str, str]] = {
             "Single values of these variables may be wrong on purpose. Distributions and "
             "relations are close to those of the original, but conclusions about single records "
             "are not possible, and variances and tests should allow for the changes."
+        ),
+        "use aggregated": (
+            "Values of these variables are averages of groups of records. Means are close to those "
+            "of the original, but variances are smaller, and relations between variables may look "
+            "closer than they are; conclusions about single records are not possible."
         ),
         "use recoded": (
             "Categories are coarser than those collected; results by finer ones are not possible."
@@ -135,6 +141,7 @@ _WORDS: dict[str, dict[str, str]] = {
         "recoded": "Zu gröberen Kategorien zusammengefasst:",
         "suppressed": "Einzelne Werte gesperrt:",
         "randomised": "Zufällig verändert:",
+        "aggregated": "Durch Mittelwerte von Gruppen von Datensätzen ersetzt:",
         "changed": "Verändert:",
         "order shuffled": "Die Reihenfolge der Datensätze ist zufällig und bedeutet nichts.",
         "order kept": "Die Datensätze stehen in der Reihenfolge der Ausgangsdatei.",
@@ -150,6 +157,12 @@ _WORDS: dict[str, dict[str, str]] = {
             "Zusammenhänge kommen denen der Ausgangsdaten nahe, aber Schlüsse auf einzelne "
             "Datensätze sind nicht möglich, und Varianzen und Tests sollten die Veränderungen "
             "berücksichtigen."
+        ),
+        "use aggregated": (
+            "Die Werte dieser Merkmale sind Mittelwerte von Gruppen von Datensätzen. Mittelwerte "
+            "kommen denen der Ausgangsdaten nahe, aber Varianzen sind kleiner, und Zusammenhänge "
+            "können enger erscheinen, als sie sind; Schlüsse auf einzelne Datensätze sind nicht "
+            "möglich."
         ),
         "use recoded": (
             "Die Kategorien sind gröber als erhoben; feinere Ergebnisse sind nicht möglich."

@@ -27,10 +27,12 @@ if TYPE_CHECKING:
     from diskret.attack.microdata.claims import Claim
     from diskret.hierarchy import Hierarchy
     from diskret.keys import SecretKeys
+    from diskret.microdata.aggregation import Measure
     from diskret.microdata.dates import Period
     from diskret.microdata.generalise import Criterion
     from diskret.microdata.loss import Loss, Metric
     from diskret.microdata.numbers import Method
+    from diskret.risk.metrics import Metric as RecordMetric
     from diskret.risk.suda import Scores
     from diskret.utility import RecordsComparison
     from diskret.utility.compare import Ordered
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from diskret.workflow.microdata.explore import Choice, LossFigure, RiskFigure
     from diskret.workflow.microdata.generalise import Levels
     from diskret.workflow.microdata.population_uniques import PopulationUniques
+    from diskret.workflow.microdata.numeric_risk import NumericRisk
     from diskret.workflow.microdata.pram import Transitions
     from diskret.workflow.microdata.result import MicrodataResult
     from diskret.workflow.microdata.risk import MicrodataRisk
@@ -568,11 +571,83 @@ class Microdata:
 
     # ── aggregation ─────────────────────────────────────────────────────────────────
 
+    def microaggregate(
+        self,
+        variables: str | Iterable[str] | None = None,
+        method: str = "mdav",
+        k: int = 3,
+        *,
+        measure: Measure = "mean",
+        scale: bool = True,
+        nominal: str | Iterable[str] = (),
+        ordinal: str | Iterable[str] = (),
+        weights: bool = False,
+        strata: str | Iterable[str] | None = None,
+        gamma: float | None = None,
+        seed: int | None = None,
+        progress: Progress = silent,
+    ) -> Microdata:
+        """Put records into groups of k and more, and give each the mean of its group.
+
+        See [`microaggregate`][diskret.workflow.microdata.microaggregate.microaggregate].
+        """
+        from diskret.workflow.microdata.microaggregate import microaggregate
+
+        return microaggregate(
+            self,
+            variables,
+            method,
+            k,
+            measure=measure,
+            scale=scale,
+            nominal=nominal,
+            ordinal=ordinal,
+            weights=weights,
+            strata=strata,
+            gamma=gamma,
+            seed=seed,
+            progress=progress,
+        )
+
     # ── noise ───────────────────────────────────────────────────────────────────────
 
     # ── swapping ────────────────────────────────────────────────────────────────────
 
     # ── numeric risk ────────────────────────────────────────────────────────────────
+
+    def numeric_risk(
+        self,
+        variables: Sequence[str] | None = None,
+        k: tuple[float, float] = (0.05, 0.05),
+        *,
+        metric: RecordMetric = "standardised",
+        blocks: Sequence[str] = (),
+        keys: Sequence[str] = (),
+        candidates: int = 10,
+        ranks: float = 0.05,
+        probabilistic: bool = False,
+        sample: int | None = None,
+        seed: int = 0,
+    ) -> NumericRisk:
+        """Compare numeric values with the original ones as an attacker would who knows these.
+
+        See [`numeric_risk`][diskret.workflow.microdata.numeric_risk.numeric_risk].
+        """
+        from diskret.workflow.microdata.numeric_risk import numeric_risk
+
+        return numeric_risk(
+            self,
+            variables,
+            k,
+            metric=metric,
+            blocks=blocks,
+            keys=keys,
+            candidates=candidates,
+            ranks=ranks,
+            probabilistic=probabilistic,
+            sample=sample,
+            seed=seed,
+        )
 
     # ── utility ─────────────────────────────────────────────────────────────────────
 

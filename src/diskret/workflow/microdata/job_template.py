@@ -35,6 +35,12 @@ k = 3
 #variables = ["occupation"]
 #seed = 1
 
+#[[steps]]
+#do = "microaggregate"        # groups of records show the means of their numbers
+#variables = ["income"]
+#k = 3
+#method = "mdav"
+
 # What must hold before anything is written.
 [release]
 folder = "out"

@@ -24,6 +24,7 @@ _FAMILY: Mapping[str, Family] = {
     "generalise": "recoded",
     "local_suppression": "suppressed",
     "pram": "randomised",
+    "microaggregate": "aggregated",
     "add_noise": "randomised",
     "rank_swap": "randomised",
     "shuffle": "randomised",

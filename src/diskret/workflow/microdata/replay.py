@@ -18,6 +18,7 @@ VERBS = (
     "generalise",
     "local_suppression",
     "pram",
+    "microaggregate",
 )
 
 

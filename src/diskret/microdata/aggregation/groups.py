@@ -1,0 +1,170 @@
+"""Records divided into groups of k and more, stratum by stratum, verified."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diskret.errors import ProofError
+from diskret.microdata.aggregation.methods import Method
+from diskret.microdata.aggregation.nearby import Scale
+from diskret.progress import Progress, silent
+from diskret.risk import classes
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Which records show the same.
+
+    Parameters
+    ----------
+    rows
+        The records that have a group, in an order that follows from their values, ``(m,)``.
+    of
+        Their groups, from 0, ``(m,)``.
+    alone
+        Records that are too few to form a group: fewer than k lack values of the same variables.
+    """
+
+    rows: NDArray[np.intp]
+    of: NDArray[np.int64]
+    alone: NDArray[np.intp]
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """Number of records of each group."""
+        return np.bincount(self.of).astype(np.int64)
+
+
+def groups(
+    values: NDArray[np.float64],
+    k: int,
+    method: Method,
+    *,
+    strata: Sequence[NDArray[np.int32]] = (),
+    scales: Sequence[Scale] | None = None,
+    scale: bool = True,
+    weights: NDArray[np.float64] | None = None,
+    seed: int | None = None,
+    options: Mapping[str, Any] | None = None,
+    progress: Progress = silent,
+) -> Groups:
+    """Divide records into groups of at least k within strata.
+
+    Records that lack values of the same variables are grouped among themselves, by the variables
+    they have; who has no value at all has no group.
+
+    Parameters
+    ----------
+    values
+        Numbers, or codes of categories, NaN where missing, ``(n, p)``.
+    k
+        Least number of records in a group.
+    method
+        How.
+    strata
+        Codes of variables that divide the records, -1 is a category of its own, each ``(n,)``.
+    scales
+        Of the variables; None: all are numbers.
+    scale
+        Divide numbers by their standard deviation, in each stratum; constant ones do not count.
+    weights
+        Weights, ``(n,)``; the order of otherwise equal records, and for methods that use them.
+    seed
+        Of draws.
+    options
+        Further ones of the method.
+    progress
+        Callback.
+
+    Raises
+    ------
+    ProofError
+        The method made a group of fewer than k.
+
+    Examples
+    --------
+    >>> from diskret.microdata.aggregation.methods import METHODS
+    >>> made = groups(np.array([[1.0], [9.0], [2.0], [8.0]]), 2, METHODS["mdav"])
+    >>> made.rows.tolist(), made.of.tolist()
+    ([0, 2, 3, 1], [0, 0, 1, 1])
+    """
+    n, p = values.shape
+    gaps = np.isnan(values)
+    with_gaps = np.flatnonzero(gaps.any(axis=0)).tolist()
+    codes = [*strata, *(gaps[:, j].astype(np.int32) for j in with_gaps)]
+    named: list[Scale] = ["number"] * p if scales is None else list(scales)
+    rows: list[NDArray[np.intp]] = []
+    of: list[NDArray[np.int64]] = []
+    few: list[NDArray[np.intp]] = []
+    made = 0
+    for number, block in enumerate(_blocks(codes, n)):
+        there = np.flatnonzero(~gaps[block[0]])
+        if not len(there):
+            continue
+        if len(block) < k:
+            few.append(block)
+            continue
+        own = values[np.ix_(block, there)] if len(there) < p or len(block) < n else values
+        block = block[_ascending(own, None if weights is None else weights[block])]
+        own = values[np.ix_(block, there)]
+        here: list[Scale] = [named[j] for j in there.tolist()]
+        given = dict(options or {})
+        if method.categories:
+            given["scales"] = here
+        group = method.partition(
+            _comparable(own, here) if scale else own,
+            k,
+            weights=None if weights is None else weights[block],
+            seed=None if seed is None else [seed, number],
+            progress=progress,
+            **given,
+        )
+        if group.min() < 0 or np.bincount(group).min() < k:
+            raise ProofError(
+                f"a group of fewer than {k} records was made; nothing was changed. Please report "
+                "this with the method and its arguments"
+            )
+        rows.append(block)
+        of.append(group + made)
+        made += int(group.max()) + 1
+    return Groups(_joined(rows, np.intp), _joined(of, np.int64), _joined(few, np.intp))
+
+
+def _blocks(codes: Sequence[NDArray[np.int32]], n: int) -> list[NDArray[np.intp]]:
+    """Records that agree in all codes, ascending."""
+    if not codes:
+        return [np.arange(n)]
+    found = classes(codes, [int(one.max(initial=0)) + 1 for one in codes])
+    order = np.argsort(found.of, kind="stable")
+    return np.split(order, np.cumsum(found.count)[:-1])
+
+
+def _ascending(
+    values: NDArray[np.float64], weights: NDArray[np.float64] | None
+) -> NDArray[np.intp]:
+    """The order of records by their values, variable by variable, then by their weights."""
+    columns = list(values.T) if weights is None else [*values.T, weights]
+    return np.lexsort(columns[::-1])
+
+
+def _comparable(values: NDArray[np.float64], scales: Sequence[Scale]) -> NDArray[np.float64]:
+    """Numbers with mean 0 and standard deviation 1, constant ones 0; codes as they are."""
+    made = values.copy()
+    for j, one in enumerate(scales):
+        if one == "number":
+            column = made[:, j]
+            if column.min() == column.max():
+                made[:, j] = 0.0
+            else:
+                column -= column.mean()
+                column /= column.std()
+    return made
+
+
+def _joined(parts: Sequence[NDArray[Any]], type_: type[np.integer[Any]]) -> NDArray[Any]:
+    return np.concatenate(parts) if parts else np.empty(0, dtype=type_)

@@ -1,0 +1,269 @@
+"""Which original records a protected one may be, and the search for the nearest of them."""
+
+# scipy has no type information for its trees.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diskret.errors import InputError
+from diskret.parallel import cores
+from diskret.risk.keys import grouped
+from diskret.risk.metrics import Numbers, Space
+
+if TYPE_CHECKING:
+    from scipy.spatial import cKDTree
+
+Codes = NDArray[np.int32]
+
+#: More columns than this are a mistake; patterns of missing values are bits of an integer.
+_MOST = 62
+
+
+def _none() -> Codes:
+    return np.zeros((0, 0), np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """What an attacker sees of n records, or knows of them.
+
+    Parameters
+    ----------
+    numbers
+        Numeric variables, ``(n, p)``, NaN where missing.
+    keys
+        Codes of categorical variables, -1 where missing, ``(n, q)``; a difference counts as much
+        as the whole range of a numeric variable.
+    blocks
+        Codes of categorical variables in which records have to agree, ``(n, b)``.
+    """
+
+    numbers: Numbers
+    keys: Codes = field(default_factory=_none)
+    blocks: Codes = field(default_factory=_none)
+
+    def __post_init__(self) -> None:
+        for name in ("keys", "blocks"):
+            if not getattr(self, name).size:
+                object.__setattr__(self, name, np.zeros((self.n, 0), np.int32))
+        if self.width > _MOST:
+            raise InputError(f"{self.width} variables are compared; choose at most {_MOST}")
+
+    @property
+    def n(self) -> int:
+        """Number of records."""
+        return len(self.numbers)
+
+    @property
+    def width(self) -> int:
+        """Number of variables of all kinds."""
+        return self.numbers.shape[1] + self.keys.shape[1] + self.blocks.shape[1]
+
+    def take(self, rows: NDArray[np.intp]) -> Seen:
+        """Some of the records."""
+        return Seen(self.numbers[rows], self.keys[rows], self.blocks[rows])
+
+    @cached_property
+    def shown(self) -> NDArray[np.int64]:
+        """The variables that each record shows, as bits, ``(n,)``."""
+        there = [~np.isnan(self.numbers), self.keys >= 0, self.blocks >= 0]
+        return np.concatenate(there, axis=1) @ (1 << np.arange(self.width, dtype=np.int64))
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Protected records that show the same variables, beside the originals that show them, too.
+
+    Records that lie at the same place are put together.
+
+    Parameters
+    ----------
+    rows
+        The protected records, ``(r,)``.
+    points, of, first
+        Where they lie, ``(a, d)``, for each record which of these places, ``(r,)``, and for each
+        place one record of the file that lies there, ``(a,)``.
+    known, known_of, count, known_first
+        The same of the originals: ``(b, d)``, ``(n,)`` with -1 for originals that are not
+        compared, how many lie at each place, ``(b,)``, and one of them.
+    own
+        Distance of each protected record to its original, ``(r,)``, infinite if that is not
+        compared.
+    power
+        See `Space`.
+    reach
+        Originals so far away or farther are of another block.
+    """
+
+    rows: NDArray[np.intp]
+    points: Numbers
+    of: NDArray[np.intp]
+    first: NDArray[np.intp]
+    known: Numbers
+    known_of: NDArray[np.intp]
+    count: NDArray[np.int64]
+    known_first: NDArray[np.intp]
+    own: Numbers
+    power: int
+    reach: float
+
+    @cached_property
+    def _tree(self) -> cKDTree:
+        from scipy.spatial import cKDTree
+
+        return cKDTree(self.known)
+
+    def nearest(self, places: NDArray[np.intp], number: int) -> tuple[Numbers, NDArray[np.intp]]:
+        """Distances and positions of the nearest places of originals, nearest first.
+
+        Parameters
+        ----------
+        places
+            Positions in `points`.
+        number
+            How many are wanted, at most b.
+
+        Returns
+        -------
+        tuple of numpy.ndarray
+            Each ``(len(places), number)``.
+        """
+        if not self.known.shape[1]:  # nothing is shown: all lie at one place
+            shape = (len(places), 1)
+            return np.zeros(shape), np.zeros(shape, np.intp)
+        wanted = np.arange(1, number + 1)
+        found = self._tree.query(self.points[places], k=wanted, p=self.power, workers=cores())
+        return found[0], found[1].astype(np.intp)
+
+
+def comparisons(original: Seen, protected: Seen, space: Space) -> Iterator[Comparison]:
+    """Compare protected records by what they show with the originals that show it, too.
+
+    A protected record with a missing value is compared by its other variables. The records are
+    looked at together with those that show the same variables.
+
+    Parameters
+    ----------
+    original, protected
+        The same n records before and after protection.
+    space
+        Of the numeric variables.
+    """
+    p, q = original.numbers.shape[1], original.keys.shape[1]
+    for pattern in np.unique(protected.shown).tolist():
+        rows = np.flatnonzero(protected.shown == pattern)
+        candidates = np.flatnonzero((original.shown & pattern) == pattern)
+        if not len(candidates):
+            continue
+        shown = np.array([at for at in range(original.width) if pattern >> at & 1], np.intp)
+        numbers, keys, blocks = (
+            shown[shown < p],
+            shown[(shown >= p) & (shown < p + q)] - p,
+            shown[shown >= p + q] - p - q,
+        )
+        both = original.take(candidates), protected.take(rows)
+        place = [space.coordinates(seen.numbers, numbers) for seen in both]
+        if len(keys):
+            place = _with_keys(place, [seen.keys[:, keys] for seen in both])
+        if space.power == 1:  # Gower's distance is a mean
+            place = [at / max(len(numbers) + len(keys), 1) for at in place]
+        own_at = np.full(original.n, -1, np.intp)
+        own_at[candidates] = np.arange(len(candidates))
+        own_at = own_at[rows]
+        own = _distance(place[0][own_at], place[1], space.power)
+        own[own_at < 0] = np.inf
+        reach = np.inf
+        if len(blocks):
+            place, block, reach = _apart(place, [seen.blocks[:, blocks] for seen in both])
+            own[block[0][own_at] != block[1]] = np.inf
+        known, of_candidates, known_first = distinct(place[0])
+        points, of, first = distinct(place[1])
+        known_of = np.full(original.n, -1, np.intp)
+        known_of[candidates] = of_candidates
+        yield Comparison(
+            rows,
+            points,
+            of,
+            rows[first],
+            known,
+            known_of,
+            np.bincount(of_candidates).astype(np.int64),
+            candidates[known_first],
+            own,
+            space.power,
+            reach,
+        )
+
+
+def distinct(points: Numbers) -> tuple[Numbers, NDArray[np.intp], NDArray[np.intp]]:
+    """The distinct rows, for each row which of them it is, and where each is first.
+
+    Examples
+    --------
+    >>> rows, of, first = distinct(np.array([[1.0, 2.0], [0.0, 2.0], [1.0, 2.0]]))
+    >>> rows.tolist(), of.tolist(), first.tolist()
+    ([[1.0, 2.0], [0.0, 2.0]], [0, 1, 0], [0, 1])
+    """
+    number = np.zeros(len(points), np.uint64)
+    for column in np.ascontiguousarray((points + 0.0).T):  # -0.0 becomes 0.0
+        number = _mixed(number ^ column.view(np.uint64))
+    _, first, of = np.unique(number, return_index=True, return_inverse=True)
+    if not np.array_equal(points[first][of], points):  # two rows with one number
+        _, first, of = np.unique(points, axis=0, return_index=True, return_inverse=True)
+        of = of.reshape(-1)
+    order = np.argsort(first)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return points[first[order]], rank[of], first[order]
+
+
+def _mixed(number: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Spread the bits of numbers over all 64 (a one-to-one mixing, modulo 2⁶⁴)."""
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        number = (number ^ (number >> np.uint64(shift))) * np.uint64(factor)
+    return number ^ (number >> np.uint64(31))
+
+
+def _distance(one: Numbers, other: Numbers, power: int) -> Numbers:
+    away = np.abs(one - other)
+    return away.sum(axis=1) if power == 1 else np.sqrt(np.square(away).sum(axis=1))
+
+
+def _with_keys(place: Sequence[Numbers], keys: Sequence[Codes]) -> list[Numbers]:
+    """Two categories are 1 apart, whichever they are."""
+    made: list[Numbers] = []
+    sizes = np.maximum(keys[0].max(axis=0), keys[1].max(axis=0)) + 1
+    for at, codes in zip(place, keys, strict=True):
+        columns = [
+            # of two categories one coordinate tells enough
+            (column[:, None] == np.arange(size)) / 2 if size > 2 else column[:, None].astype(float)
+            for column, size in zip(codes.T, sizes, strict=True)
+        ]
+        made.append(np.concatenate([at, *columns], axis=1))
+    return made
+
+
+def _apart(
+    place: Sequence[Numbers], blocks: Sequence[Codes]
+) -> tuple[list[Numbers], list[NDArray[np.intp]], float]:
+    """One more coordinate that puts blocks farther apart than any two records of one block."""
+    whole = np.concatenate(blocks)
+    number, _ = grouped(list(whole.T), (whole.max(axis=0) + 1).tolist())
+    low = np.minimum(place[0].min(axis=0), place[1].min(axis=0))
+    high = np.maximum(place[0].max(axis=0), place[1].max(axis=0))
+    gap = 2 * float((high - low).sum()) + 1
+    block = [number[: len(place[0])], number[len(place[0]) :]]
+    made: list[Numbers] = [
+        np.column_stack([at, one * gap]).astype(np.float64)
+        for at, one in zip(place, block, strict=True)
+    ]
+    return made, block, gap
