@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from diskret.workflow.microdata.checklist import Checklist
     from diskret.workflow.microdata.explore import Choice, LossFigure, RiskFigure
     from diskret.workflow.microdata.generalise import Levels
-    from diskret.workflow.microdata.population_uniques import PopulationUniques
     from diskret.workflow.microdata.numeric_risk import NumericRisk
+    from diskret.workflow.microdata.population_uniques import PopulationUniques
     from diskret.workflow.microdata.pram import Transitions
     from diskret.workflow.microdata.result import MicrodataResult
     from diskret.workflow.microdata.risk import MicrodataRisk

@@ -10,6 +10,8 @@ import numpy as np
 
 from diskret.errors import DiskretError, InputError
 from diskret.progress import Progress, silent
+from diskret.risk.linkage import linked
+from diskret.risk.neighbours import Seen
 from diskret.utility import RecordsComparison, compare
 from diskret.utility.risk_utility import AS_IT_IS, RiskUtilityMap
 from diskret.workflow.microdata.data import Microdata
@@ -50,7 +52,7 @@ def explore(
         ones, ``"il1s"`` of the numeric variables and ``"moved"``, the mean share of records that
         are in another cell of a table of one or two keys.
     seed
-        For every random step that names none.
+        For every step that needs a seed and names none.
     progress
         Called with ``("choices", done, total)``.
 
@@ -151,7 +153,8 @@ def _step(given: Mapping[str, Any], seed: int | None) -> Step:
     unknown = [name for name in arguments if name not in named]
     if unknown:
         raise InputError(f"{verb} has no argument {unknown[0]!r}; it has {', '.join(named)}")
-    if seed is not None and "seed" in named:
+    wanted = "seed" in named and named["seed"].default is inspect.Parameter.empty
+    if seed is not None and wanted:
         arguments.setdefault("seed", seed)
     return Step(verb, arguments)
 
@@ -163,6 +166,13 @@ def _risks(md: Microdata) -> dict[str, RiskFigure]:
     if md.roles.numeric:
         made["linked"] = _linked
     return made
+
+
+def _linked(protected: Microdata) -> float:
+    names = protected.roles.numeric
+    if not names:
+        return 0.0
+    return linked(Seen(protected.original.numbers(names)), Seen(protected.numbers(names))).share
 
 
 def _losses(md: Microdata) -> dict[str, LossFigure]:
