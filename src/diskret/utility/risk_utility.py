@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -101,17 +102,58 @@ class RiskUtilityMap:
         x, y, best = self.loss[across], self.risk[upwards], self.frontier
         axes.scatter(x[~best], y[~best], facecolors="white", edgecolors="C0", label=words["beaten"])
         axes.scatter(x[best], y[best], color="C0", label=words["frontier"])
-        for name, at, height in zip(self.choices, x, y, strict=True):
-            shown = words["as it is"] if name == AS_IT_IS else name
-            if np.isfinite([at, height]).all():
-                axes.annotate(shown, (at, height), (5, 4), textcoords="offset points", fontsize=8)
-        axes.margins(x=0.15, y=0.1)
+        names = [words["as it is"] if name == AS_IT_IS else name for name in self.choices]
+        for at, height, shown, right in _labels(x, y, names):
+            axes.annotate(
+                shown,
+                (at, height),
+                (-5 if right else 5, 5),
+                textcoords="offset points",
+                horizontalalignment="right" if right else "left",
+                fontsize=8,
+            )
+        axes.margins(x=0.1, y=0.15)
         axes.legend()
         return figure
 
 
+#: Share of the axes within which two labels would hide each other.
+_NEAR = 0.04
 #: The choice to do nothing.
 AS_IT_IS = "as it is"
+
+
+def _labels(
+    x: NDArray[np.float64], y: NDArray[np.float64], names: Sequence[str]
+) -> list[tuple[float, float, str, bool]]:
+    """Place and text of each label, and whether it stands left of its place.
+
+    Choices that cannot be told apart in the picture have one label.
+    """
+    there = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
+    if not len(there):
+        return []
+    across, upwards = (
+        (values - values[there].min()) / (float(np.ptp(values[there])) or 1.0) for values in (x, y)
+    )
+    groups: list[list[int]] = []
+    for at in there.tolist():
+        for group in groups:
+            first = group[0]
+            if max(abs(across[at] - across[first]), abs(upwards[at] - upwards[first])) < _NEAR:
+                group.append(at)
+                break
+        else:
+            groups.append([at])
+    return [
+        (
+            float(x[group[0]]),
+            float(y[group[0]]),
+            ", ".join(names[at] for at in group),
+            bool(across[group[0]] > 0.5),
+        )
+        for group in groups
+    ]
 
 
 def _named(name: str | None, figures: dict[str, NDArray[np.float64]], what: str) -> str:

@@ -134,6 +134,9 @@ def test_the_picture_shows_every_choice_by_name(language, title, start):
     assert np.asarray(hollow.get_offsets()).tolist() == [[0.02, 0.45]]
     assert np.asarray(filled.get_offsets()).tolist() == [[0, 0.4], [0.01, 0.2]]
     (axes,) = found.plot("linked").axes
+    assert [text.get_horizontalalignment() for text in axes.texts] == ["left", "right"]
+    near = RiskUtilityMap(("a", "b", "c"), {"r": np.array([1, 0, 1])}, {"l": np.ones(3)}, "pyarrow")
+    assert [text.get_text() for text in near.plot().axes[0].texts] == ["a, c", "b"]
     assert "linked" in axes.get_ylabel() and len(axes.texts) == 2
     with pytest.raises(DiskretError, match="there are 'pmse'"):
         found.plot(loss="il1s")
