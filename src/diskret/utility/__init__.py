@@ -1,4 +1,4 @@
-"""What protection cost: how far protected tables are from the original ones."""
+"""What protection cost: how far protected tables or records are from the original ones."""
 
 from diskret.utility.additivity import Additivity
 from diskret.utility.association import Association, between_variance, cramers_v
@@ -13,9 +13,26 @@ from diskret.utility.deviations import (
     hellinger,
     zeros,
 )
+from diskret.utility.entropy import entropy_loss
 from diskret.utility.groups import Groups, by_group, size_class
+from diskret.utility.moments import (
+    Moments,
+    eigenvalue_loss,
+    inverse_correlation_loss,
+    moments,
+)
+from diskret.utility.propensity import Propensity, propensity
 from diskret.utility.ranks import Ranks, ranks
 from diskret.utility.records import RecordComparison, TableLoss, compare_records
+from diskret.utility.records_comparison import RecordsComparison
+from diskret.utility.regression import (
+    Regression,
+    RegressionComparison,
+    interval_overlap,
+    least_squares,
+)
+from diskret.utility.risk_utility import RiskUtilityMap
+from diskret.utility.values import ValueLoss, category_distance, value_loss
 
 __all__ = [
     "Additivity",
@@ -26,19 +43,35 @@ __all__ = [
     "Groups",
     "Hellinger",
     "Hidden",
+    "Moments",
+    "Propensity",
     "Ranks",
     "RecordComparison",
+    "RecordsComparison",
+    "Regression",
+    "RegressionComparison",
+    "RiskUtilityMap",
     "TableLoss",
+    "ValueLoss",
     "Zeros",
     "between_variance",
     "by_group",
+    "category_distance",
     "compare",
     "compare_records",
     "cramers_v",
     "deviation_table",
     "deviations",
+    "eigenvalue_loss",
+    "entropy_loss",
     "hellinger",
+    "interval_overlap",
+    "inverse_correlation_loss",
+    "least_squares",
+    "moments",
+    "propensity",
     "ranks",
     "size_class",
+    "value_loss",
     "zeros",
 ]

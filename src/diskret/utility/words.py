@@ -75,6 +75,31 @@ WORDS: dict[str, dict[str, str]] = {
             "is {distance}; on average {moved} % of the records are in another cell, at most "
             "{largest} % ({worst}). Hellinger distance of shares {hellinger} on average."
         ),
+        "dropped": "Left out of the protected file: {names}.",
+        "numeric values": (
+            "{variable}: {changed} values changed ({changed_share} %), {suppressed} suppressed; "
+            "IL1s {il1s}, squared deviations {squares} % of the variance."
+        ),
+        "numeric structure": (
+            "Means moved by {means} standard deviations on average, variances by {variances} %."
+        ),
+        "correlations": (
+            "Correlations moved by {correlations} on average (of ranks: {spearman}), their "
+            "eigenvalues by {eigenvalues} %; Młodak's γ is {gamma}."
+        ),
+        "lambda": (
+            "Mean distance of all values from the original ones, 0 to 1 (Młodak's λ): {value}."
+        ),
+        "map": "Risk and loss",
+        "risk of": "risk: {name}",
+        "loss of": "loss: {name}",
+        "frontier": "on the frontier",
+        "beaten": "beaten by another choice",
+        "as it is": "as it is",
+        "propensity": (
+            "A model with {parameters} parameters tells protected from original records with a "
+            "pMSE of {pmse}, {ratio} times what is expected of records drawn anew."
+        ),
     },
     "de": {
         "cells": "{cells} Felder, Summen und leere eingeschlossen.",
@@ -152,6 +177,33 @@ WORDS: dict[str, dict[str, str]] = {
             "Felder ist {distance}; im Mittel liegen {moved} % der Datensätze in einem anderen "
             "Feld, höchstens {largest} % ({worst}). Hellinger-Abstand der Anteile im Mittel "
             "{hellinger}."
+        ),
+        "dropped": "In der geschützten Datei weggelassen: {names}.",
+        "numeric values": (
+            "{variable}: {changed} Werte geändert ({changed_share} %), {suppressed} gesperrt; IL1s "
+            "{il1s}, quadrierte Abweichungen {squares} % der Varianz."
+        ),
+        "numeric structure": (
+            "Mittelwerte haben sich im Mittel um {means} Standardabweichungen verschoben, "
+            "Varianzen um {variances} %."
+        ),
+        "correlations": (
+            "Korrelationen haben sich im Mittel um {correlations} verschoben (der Ränge: "
+            "{spearman}), ihre Eigenwerte um {eigenvalues} %; Młodaks γ ist {gamma}."
+        ),
+        "lambda": (
+            "Mittlerer Abstand aller Werte von den ursprünglichen, 0 bis 1 (Młodaks λ): {value}."
+        ),
+        "map": "Risiko und Verlust",
+        "risk of": "Risiko: {name}",
+        "loss of": "Verlust: {name}",
+        "frontier": "auf der Grenze",
+        "beaten": "von einer anderen Wahl übertroffen",
+        "as it is": "wie sie sind",
+        "propensity": (
+            "Ein Modell mit {parameters} Parametern unterscheidet geschützte von ursprünglichen "
+            "Datensätzen mit einem pMSE von {pmse}, dem {ratio}-Fachen dessen, was bei neu "
+            "gezogenen Datensätzen zu erwarten ist."
         ),
     },
 }

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from diskret.errors import InputError
 from diskret.io import Coded, FrameKind, coded, returned, to_arrow
 from diskret.io.columns import column
+from diskret.io.numbers import numbers
 from diskret.progress import Progress, silent
 from diskret.risk import Compat, Keys, Missing
 from diskret.workflow.microdata.history import Step
@@ -34,8 +35,12 @@ if TYPE_CHECKING:
     from diskret.microdata.numbers import Method
     from diskret.risk.metrics import Metric as RecordMetric
     from diskret.risk.suda import Scores
+    from diskret.utility import RecordsComparison
+    from diskret.utility.compare import Ordered
+    from diskret.utility.risk_utility import RiskUtilityMap
     from diskret.workflow.microdata.anonymity import Anonymity
     from diskret.workflow.microdata.checklist import Checklist
+    from diskret.workflow.microdata.explore import Choice, LossFigure, RiskFigure
     from diskret.workflow.microdata.generalise import Levels
     from diskret.workflow.microdata.numeric_risk import NumericRisk
     from diskret.workflow.microdata.population_uniques import PopulationUniques
@@ -213,7 +218,7 @@ class Microdata:
             raise InputError(
                 "no numeric variable is named; give numeric= when you make the microdata"
             )
-        return np.column_stack([_numbers(self.table_column(name), name) for name in chosen])
+        return np.column_stack([numbers(self.table_column(name), name) for name in chosen])
 
     def after(self, columns: Mapping[str, pa.ChunkedArray], step: Step) -> Self:
         """The microdata with some columns replaced, and one more step in their history."""
@@ -816,6 +821,49 @@ class Microdata:
 
     # ── utility ─────────────────────────────────────────────────────────────────────
 
+    def compare(
+        self,
+        protected: Any = None,
+        *,
+        numeric: str | Iterable[str] | None = None,
+        categorical: str | Iterable[str] | None = None,
+        weight: str | None = None,
+        ordered: Ordered = (),
+        size: int = 2,
+    ) -> RecordsComparison:
+        """What protection cost so far: these microdata, or others, beside the original ones.
+
+        See [`compare`][diskret.utility.compare].
+        """
+        from diskret.utility import compare
+
+        return compare(
+            self.original,
+            self if protected is None else protected,
+            numeric=numeric,
+            categorical=categorical,
+            weight=weight,
+            ordered=ordered,
+            size=size,
+        )
+
+    def explore(
+        self,
+        choices: Mapping[str, Choice],
+        *,
+        risk: Mapping[str, RiskFigure] | None = None,
+        loss: Mapping[str, LossFigure] | None = None,
+        seed: int | None = None,
+        progress: Progress = silent,
+    ) -> RiskUtilityMap:
+        """Try several ways to protect these microdata, and set risk against loss.
+
+        See [`explore`][diskret.workflow.microdata.explore.explore].
+        """
+        from diskret.workflow.microdata.explore import explore
+
+        return explore(self, choices, risk=risk, loss=loss, seed=seed, progress=progress)
+
     # ── release ─────────────────────────────────────────────────────────────────────
 
     def release(
@@ -862,23 +910,8 @@ class Microdata:
         return checklist(self, level, language)
 
 
-def _numbers(values: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
-    try:
-        numbers = values.cast(pa.float64())
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise InputError(f"the values in {name!r} are not numbers ({error})") from None
-    found = numbers.to_numpy().astype(np.float64)
-    endless = np.flatnonzero(np.isinf(found))
-    if len(endless):
-        raise InputError(
-            f"{len(endless):,} values in {name!r} are infinite (first in row {endless[0] + 1}); "
-            "correct them or leave them missing"
-        )
-    return found
-
-
 def _weights(values: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
-    found = _numbers(values, name)
+    found = numbers(values, name)
     wrong = np.flatnonzero(~(found > 0))
     if len(wrong):
         raise InputError(

@@ -1,0 +1,174 @@
+"""The same records before and after protection, column by column."""
+
+# pyarrow has no type information for its classes.
+# pyright: reportUnknownParameterType=false
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from diskret.errors import InputError
+from diskret.io import coded
+from diskret.io.columns import column
+from diskret.io.names import some
+from diskret.io.numbers import numbers
+from diskret.utility.propensity import Categories
+from diskret.utility.values import category_distance
+
+
+@dataclass(frozen=True, eq=False)
+class BothFiles:
+    """Two tables of the same records in the same order. Confidential.
+
+    Parameters
+    ----------
+    original, protected
+        The tables.
+    weight
+        Column with the sampling weight of both, or None.
+    """
+
+    original: pa.Table
+    protected: pa.Table
+    weight: str | None = None
+
+    def __post_init__(self) -> None:
+        n, m = self.original.num_rows, self.protected.num_rows
+        if n != m:
+            raise InputError(
+                f"the original file has {n:,} records and the protected one {m:,}; compare files "
+                "of the same records in the same order"
+            )
+        if not n:
+            raise InputError("there is nothing to compare: no records")
+
+    @property
+    def n(self) -> int:
+        """Number of records."""
+        return self.original.num_rows
+
+    def has(self, name: str) -> bool:
+        """Whether both files have a column."""
+        return name in self.original.column_names and name in self.protected.column_names
+
+    def numbers(self, names: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Numeric columns before and after, ``(n, p)``; NaN where a value is missing."""
+        old, new = (
+            np.column_stack([numbers(column(table, name), name) for name in names])
+            if names
+            else np.empty((self.n, 0))
+            for table in (self.original, self.protected)
+        )
+        return old, new
+
+    def weights(self) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
+        """The weights of each file; a protected file is weighted as its users will do it."""
+        if self.weight is None:
+            return None, None
+        (old,), (new,) = (given.T for given in self.numbers([self.weight]))
+        for values, which in ((old, "original"), (new, "protected")):
+            wrong = np.flatnonzero(~(values > 0))
+            if len(wrong):
+                raise InputError(
+                    f"{len(wrong):,} weights in {self.weight!r} of the {which} records are "
+                    f"missing or not above 0 (first in row {wrong[0] + 1})"
+                )
+        return old, new
+
+    def categories(self, name: str) -> tuple[Categories, tuple[Any, ...]]:
+        """A categorical column with the same codes in both files, and what they stand for.
+
+        Where the types differ (recoded to labels) texts are compared.
+        """
+        old, new = column(self.original, name), column(self.protected, name)
+        if old.type != new.type:
+            old, new = old.cast(pa.string()), new.cast(pa.string())
+        both = coded(pa.chunked_array([*old.chunks, *new.chunks], type=old.type), name)
+        codes = both.codes.astype(np.int64)
+        found = Categories(codes[: self.n], codes[self.n :])
+        return found, tuple(both.categories.to_pylist())
+
+    def distance(self, name: str, order: Sequence[Any] | None, on_line: bool) -> float:
+        """Mean distance of a categorical variable, see `category_distance`."""
+        found, values = self.categories(name)
+        if not on_line:
+            return category_distance(found.before, found.after)
+        ranked = values if order is None else tuple(order)
+        if any(isinstance(value, str) for value in values):
+            ranked = tuple(map(str, ranked))
+        unknown = [value for value in values if value not in ranked]
+        if unknown:
+            raise InputError(
+                f"{some('value', unknown)} of {name!r} does not stand in the order that ordered= "
+                "gives; name the values of both files, recoded ones, too"
+            )
+        place = np.array([*(ranked.index(value) for value in values), -1])
+        return category_distance(place[found.before], place[found.after], len(ranked))
+
+    def rows(self, records: NDArray[np.int64]) -> BothFiles:
+        """Some of the records."""
+        at = pa.array(records)
+        return BothFiles(self.original.take(at), self.protected.take(at), self.weight)
+
+    def columns_of(
+        self, names: Iterable[str]
+    ) -> tuple[tuple[tuple[str, ...], NDArray[np.float64]], ...]:
+        """Predictors of a regression for each file: terms, and a column of numbers for each.
+
+        A column of numbers is one term; a categorical one gives a term for each category that
+        occurs in the file, but for the first one of both files.
+        """
+        terms: list[list[str]] = [[], []]
+        made: list[list[NDArray[np.float64]]] = [[], []]
+        for name in names:
+            if all(_is_number(column(table, name)) for table in (self.original, self.protected)):
+                for file, values in enumerate(self.numbers([name])):
+                    terms[file].append(name)
+                    made[file].append(values[:, 0])
+                continue
+            found, categories = self.categories(name)
+            for file, codes in enumerate((found.before, found.after)):
+                for code in range(1, len(categories)):
+                    if (codes == code).any():
+                        terms[file].append(f"{name}={categories[code]}")
+                        made[file].append(np.where(codes < 0, np.nan, codes == code))
+        return tuple(
+            (
+                tuple(terms[file]),
+                np.column_stack(made[file]) if made[file] else np.empty((self.n, 0)),
+            )
+            for file in (0, 1)
+        )
+
+
+def kinds_of(table: pa.Table) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Columns of numbers, and all others, of a frame without roles."""
+    numeric = tuple(name for name in table.column_names if _is_number(column(table, name)))
+    return numeric, tuple(name for name in table.column_names if name not in numeric)
+
+
+def orders(
+    ordered: str | Iterable[str] | Mapping[str, Sequence[Any]], categorical: Sequence[str]
+) -> dict[str, Sequence[Any] | None]:
+    """Ordered variable → its values in order, or None for their natural order."""
+    named = (ordered,) if isinstance(ordered, str) else tuple(ordered)
+    unknown = [name for name in named if name not in categorical]
+    if unknown:
+        raise InputError(
+            f"ordered= names {some('column', unknown)}, which is not compared as categorical; "
+            f"those are {', '.join(map(repr, categorical)) or 'none'}"
+        )
+    return {name: ordered[name] if isinstance(ordered, Mapping) else None for name in named}
+
+
+def _is_number(values: pa.ChunkedArray) -> bool:
+    kind = values.type
+    return bool(
+        pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+    )
