@@ -47,10 +47,10 @@ def explore(
         by the keys, and ``"linked"``, the share of records that are nearest to their own
         original in the numeric variables, as far as there are keys and numeric variables.
     loss
-        Name → function of a [`RecordsComparison`][diskret.utility.RecordsComparison] with the
-        original microdata. None: ``"pmse"``, how well a model tells the records from the original
-        ones, ``"il1s"`` of the numeric variables and ``"moved"``, the mean share of records that
-        are in another cell of a table of one or two keys.
+        Name → function of a [`RecordsComparison`][diskret.utility.RecordsComparison] with
+        `md`. None: ``"pmse"``, how well a model tells the records from those of `md`,
+        ``"il1s"`` of the numeric variables and ``"moved"``, the mean share of records that are
+        in another cell of a table of one or two keys.
     seed
         For every step that needs a seed and names none.
     progress
@@ -109,7 +109,7 @@ def explore(
     for number, (name, choice) in enumerate(todo.items(), start=1):
         try:
             protected = _carried_out(md, choice, seed)
-            comparison = compare(md.original, protected)
+            comparison = compare(md, protected)
             found.append(
                 [
                     *(float(figure(protected)) for figure in risks.values()),
