@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, Literal
 
 import numpy as np
@@ -101,7 +102,7 @@ def gaussian(epsilon: float, delta: float, variables: int) -> Mechanism:
 
 def _opendp() -> Any:
     try:
-        import opendp.prelude as dp
+        dp: Any = import_module("opendp.prelude")
     except ImportError as error:
         raise InputError(
             "noise with differential privacy needs OpenDP; install it with: "
