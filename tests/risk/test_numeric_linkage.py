@@ -72,9 +72,11 @@ def test_links_are_those_of_looking_at_every_pair(both, metric, with_blocks, can
         )
         for numbers, keys, blocks in both
     ]
-    found = linked(*seen, metric, candidates)
-    np.testing.assert_allclose(found.correct, brute(*seen, metric), atol=1e-12)
-    np.testing.assert_allclose(found.among, brute(*seen, metric, candidates), atol=1e-12)
+    first, second = seen
+    found = linked(first, second, metric, candidates)
+    np.testing.assert_allclose(found.correct, brute(first, second, metric), atol=1e-12)
+    near = brute(first, second, metric, candidates)
+    np.testing.assert_allclose(found.among, near, atol=1e-12)
 
 
 @pytest.mark.parametrize("metric", METRICS)

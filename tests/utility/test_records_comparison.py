@@ -216,7 +216,7 @@ def test_strata_are_compared_as_if_they_were_files():
     rng = np.random.default_rng(3)
     before = pa.table(
         {
-            "region": rng.choice(["N", "S", None], 90).tolist(),
+            "region": rng.choice(np.array(["N", "S", None]), 90).tolist(),
             "job": rng.choice(["x", "y"], 90),
             "income": rng.integers(0, 100, 90),
         }

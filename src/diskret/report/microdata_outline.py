@@ -9,8 +9,16 @@ from typing import Any, Literal
 from diskret.risk.summary import Combination, RiskSummary
 
 #: What methods do to values, in general words.
-Family = Literal["recoded", "suppressed", "randomised", "aggregated", "noisy", "changed"]
-Family = Literal["recoded", "suppressed", "randomised", "exchanged", "cut", "changed"]
+Family = Literal[
+    "recoded",
+    "suppressed",
+    "randomised",
+    "exchanged",
+    "aggregated",
+    "noisy",
+    "cut",
+    "changed",
+]
 Kind = Literal["text", "whole", "decimal", "date", "logical"]
 
 

@@ -190,6 +190,7 @@ _WORDS: dict[str, dict[str, str]] = {
             "kommen denen der Ausgangsdaten nahe, Varianzen können größer und Zusammenhänge "
             "schwächer sein; auch unmögliche Werte, etwa negative, können vorkommen. Schlüsse auf "
             "einzelne Datensätze sind nicht möglich."
+        ),
         "use exchanged": (
             "Manche Datensätze enthalten Werte anderer. Jeder Wert kommt so oft vor wie in den "
             "Ausgangsdaten, aber Zusammenhänge mit anderen Merkmalen sind schwächer, und Schlüsse "

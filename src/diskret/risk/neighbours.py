@@ -145,7 +145,9 @@ class Comparison:
         return found[0], found[1].astype(np.intp)
 
 
-def comparisons(original: Seen, protected: Seen, space: Space) -> Iterator[Comparison]:
+def comparisons(
+    original: Seen, protected: Seen, space: Space, between: float = 1.0
+) -> Iterator[Comparison]:
     """Compare protected records by what they show with the originals that show it, too.
 
     A protected record with a missing value is compared by its other variables. The records are
@@ -157,6 +159,8 @@ def comparisons(original: Seen, protected: Seen, space: Space) -> Iterator[Compa
         The same n records before and after protection.
     space
         Of the numeric variables.
+    between
+        How far two categories of a key are apart.
     """
     p, q = original.numbers.shape[1], original.keys.shape[1]
     for pattern in np.unique(protected.shown).tolist():
@@ -173,7 +177,7 @@ def comparisons(original: Seen, protected: Seen, space: Space) -> Iterator[Compa
         both = original.take(candidates), protected.take(rows)
         place = [space.coordinates(seen.numbers, numbers) for seen in both]
         if len(keys):
-            place = _with_keys(place, [seen.keys[:, keys] for seen in both])
+            place = _with_keys(place, [seen.keys[:, keys] for seen in both], between)
         if space.power == 1:  # Gower's distance is a mean
             place = [at / max(len(numbers) + len(keys), 1) for at in place]
         own_at = np.full(original.n, -1, np.intp)
@@ -238,14 +242,14 @@ def _distance(one: Numbers, other: Numbers, power: int) -> Numbers:
     return away.sum(axis=1) if power == 1 else np.sqrt(np.square(away).sum(axis=1))
 
 
-def _with_keys(place: Sequence[Numbers], keys: Sequence[Codes]) -> list[Numbers]:
-    """Two categories are 1 apart, whichever they are."""
+def _with_keys(place: Sequence[Numbers], keys: Sequence[Codes], between: float) -> list[Numbers]:
+    """Two categories are equally far apart, whichever they are."""
     made: list[Numbers] = []
     sizes = np.maximum(keys[0].max(axis=0), keys[1].max(axis=0)) + 1
     for at, codes in zip(place, keys, strict=True):
         columns = [
             # of two categories one coordinate tells enough
-            (column[:, None] == np.arange(size)) / 2 if size > 2 else column[:, None].astype(float)
+            between * (column[:, None] if size <= 2 else (column[:, None] == np.arange(size)) / 2)
             for column, size in zip(codes.T, sizes, strict=True)
         ]
         made.append(np.concatenate([at, *columns], axis=1))

@@ -20,6 +20,8 @@ from diskret.risk.sums import total
 _STEPS, _REST = 200, 1e-5
 #: Probabilities are kept that far from 0, so that logarithms exist.
 _LEAST = 1e-9
+#: Different keys are that far apart when candidates are looked for: only to choose among equals.
+_TIE = 1e-6
 #: Combinations of levels are numbered in 64 bits.
 _LARGEST = 2**62
 #: Weights that differ by less are the same.
@@ -107,8 +109,8 @@ def linked_by_weights(
     near
         Ascending distances in standard deviations of the original variable.
     neighbours
-        So many candidates of each protected record are compared: the nearest places by Gower's
-        distance. All n² pairs are never looked at.
+        So many candidates of each protected record are compared: those with the nearest numbers,
+        and of equally near ones those that agree in more keys. All n² pairs are never looked at.
 
     Raises
     ------
@@ -147,7 +149,7 @@ def linked_by_weights(
             "combinations; compare fewer variables, or name fewer distances in near="
         )
     made: list[_Pairs] = []
-    for one in comparisons(original, protected, space(original.numbers, "gower")):
+    for one in comparisons(original, protected, space(original.numbers, "gower"), _TIE):
         far, who = one.nearest(np.arange(len(one.points)), min(neighbours, len(one.known)))
         pattern = np.zeros(who.shape, np.int64)
         mine, theirs = one.first[:, None], one.known_first[who]

@@ -80,7 +80,8 @@ def robust_scatter(values: Numbers, share: float = 0.5) -> RobustScatter:
     outliers hardly influence, and moves from each to the h records that are nearest by their
     Mahalanobis distance, again and again, which never makes the determinant larger. The result
     is made consistent for normally distributed values, and estimated once more from all records
-    within the 97.5 % quantile (unless half of the records agree in some direction). Nothing is drawn at random, and memory is that of a few copies.
+    within the 97.5 % quantile (unless half of the records agree in some direction). Nothing is
+    drawn at random, and memory is that of a few copies.
 
     Where a variable follows from those before it (a total after its parts), the covariance is
     singular, and records are judged by the variables that do not follow, which says the same.
@@ -133,6 +134,25 @@ def robust_scatter(values: Numbers, share: float = 0.5) -> RobustScatter:
     center = rest + (middle[free] / unit[free] + found.center) @ out
     covariance = out.T @ found.covariance @ out
     return RobustScatter(center, covariance, len(free), best.agreeing, sphere)
+
+
+def following(values: Numbers) -> list[int]:
+    """Variables that follow from those before them: constants, and sums of others.
+
+    Parameters
+    ----------
+    values
+        Finite numbers, ``(n, p)``, n at least 1.
+
+    Examples
+    --------
+    >>> parts = np.array([[1.0, 5.0], [2.0, 2.0], [7.0, 1.0]])
+    >>> following(np.column_stack((parts, parts.sum(axis=1), [3, 3, 3])))
+    [2, 3]
+    """
+    center, scale = robust_scale(values)
+    free, _ = _independent((values - center) / scale)
+    return [j for j in range(values.shape[1]) if j not in free]
 
 
 def _independent(y: Numbers) -> tuple[NDArray[np.intp], Numbers]:

@@ -831,14 +831,14 @@ class Microdata:
         ordered: Ordered = (),
         size: int = 2,
     ) -> RecordsComparison:
-        """What protection cost so far: these microdata, or others, beside the original ones.
+        """What protection cost so far; or what others that were made of these cost beyond that.
 
         See [`compare`][diskret.utility.compare].
         """
         from diskret.utility import compare
 
         return compare(
-            self.original,
+            self.original if protected is None else self,
             self if protected is None else protected,
             numeric=numeric,
             categorical=categorical,

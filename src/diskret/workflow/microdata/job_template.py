@@ -58,6 +58,8 @@ k = 3
 #variables = ["income"]
 #given = ["age"]
 #seed = 4
+
+#[[steps]]
 #do = "swap"                  # pairs of records exchange values
 #variables = ["region"]
 #within = ["age", "sex"]      # strata in which they are exchanged

@@ -26,8 +26,8 @@ _FAMILY: Mapping[str, Family] = {
     "pram": "randomised",
     "microaggregate": "aggregated",
     "add_noise": "noisy",
-    "rank_swap": "randomised",
-    "shuffle": "randomised",
+    "rank_swap": "exchanged",
+    "shuffle": "exchanged",
     "swap_records": "randomised",
     "swap": "exchanged",
     "dp_noise": "randomised",
@@ -36,8 +36,7 @@ _FAMILY: Mapping[str, Family] = {
 }
 _DROPPING = ("drop", "remove_identifiers")
 #: Arguments that name variables a method looks at, and leaves alone.
-_BESIDE = ("strata", "given")
-_BESIDE = ("strata", "within", "similar", "ranges", "targets")
+_BESIDE = ("strata", "given", "within", "similar", "ranges", "targets")
 #: Up to so many categories are listed.
 _LISTED = 12
 
