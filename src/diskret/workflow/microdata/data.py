@@ -6,9 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from os import PathLike
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -18,38 +16,45 @@ from diskret.errors import InputError
 from diskret.io import Coded, FrameKind, coded, returned, to_arrow
 from diskret.io.columns import column
 from diskret.io.numbers import numbers
-from diskret.progress import Progress, silent
-from diskret.risk import Compat, Keys, Missing
+from diskret.risk import Keys
 from diskret.workflow.microdata.history import Step
 from diskret.workflow.microdata.roles import Roles, roles
+from diskret.workflow.microdata.verb import Verb
 
 if TYPE_CHECKING:
-    from diskret.attack.microdata.claims import Claim
-    from diskret.hierarchy import Hierarchy
-    from diskret.keys import SecretKeys
-    from diskret.microdata.aggregation import Measure
-    from diskret.microdata.aggregation.clustered import Transform
-    from diskret.microdata.dates import Period
-    from diskret.microdata.generalise import Criterion
-    from diskret.microdata.loss import Loss, Metric
-    from diskret.microdata.numbers import Method
-    from diskret.risk.metrics import Metric as RecordMetric
-    from diskret.risk.suda import Scores
     from diskret.utility import RecordsComparison
     from diskret.utility.compare import Ordered
-    from diskret.utility.risk_utility import RiskUtilityMap
-    from diskret.workflow.microdata.anonymity import Anonymity
-    from diskret.workflow.microdata.checklist import Checklist
-    from diskret.workflow.microdata.explore import Choice, LossFigure, RiskFigure
-    from diskret.workflow.microdata.generalise import Levels
-    from diskret.workflow.microdata.numeric_risk import NumericRisk
-    from diskret.workflow.microdata.population_uniques import PopulationUniques
-    from diskret.workflow.microdata.pram import Transitions
-    from diskret.workflow.microdata.result import MicrodataResult
-    from diskret.workflow.microdata.risk import MicrodataRisk
-    from diskret.workflow.microdata.risky_combinations import RiskyCombinations
-    from diskret.workflow.microdata.suda import Suda
-    from diskret.workflow.microdata.trees import Tree
+    from diskret.workflow.microdata.anonymity import anonymity as _anonymity
+    from diskret.workflow.microdata.checklist import checklist as _checklist
+    from diskret.workflow.microdata.dp_noise import dp_noise as _dp_noise
+    from diskret.workflow.microdata.explore import explore as _explore
+    from diskret.workflow.microdata.generalise import generalise as _generalise
+    from diskret.workflow.microdata.microaggregate import microaggregate as _microaggregate
+    from diskret.workflow.microdata.noise import add_noise as _add_noise
+    from diskret.workflow.microdata.numeric_risk import numeric_risk as _numeric_risk
+    from diskret.workflow.microdata.population_uniques import (
+        population_uniques as _population_uniques,
+    )
+    from diskret.workflow.microdata.pram import pram as _pram
+    from diskret.workflow.microdata.pram import transitions as _transitions
+    from diskret.workflow.microdata.rank_swap import rank_swap as _rank_swap
+    from diskret.workflow.microdata.recode import drop as _drop
+    from diskret.workflow.microdata.recode import recode as _recode
+    from diskret.workflow.microdata.recode import remove_identifiers as _remove_identifiers
+    from diskret.workflow.microdata.recode_candidates import recode_candidates as _recode_candidates
+    from diskret.workflow.microdata.release import release as _release
+    from diskret.workflow.microdata.replay import replay as _replay
+    from diskret.workflow.microdata.risk import risk as _risk
+    from diskret.workflow.microdata.risky_combinations import (
+        risky_combinations as _risky_combinations,
+    )
+    from diskret.workflow.microdata.save_job import save_job as _save_job
+    from diskret.workflow.microdata.shuffle import shuffle as _shuffle
+    from diskret.workflow.microdata.suda import suda as _suda
+    from diskret.workflow.microdata.suppress import local_suppression as _local_suppression
+    from diskret.workflow.microdata.swap import swap as _swap
+    from diskret.workflow.microdata.top_code import top_code as _top_code
+    from diskret.workflow.microdata.top_code import top_code_together as _top_code_together
 
 
 class Microdata:
@@ -247,579 +252,64 @@ class Microdata:
         made.changed = self.changed - gone
         return made
 
-    # ── again ───────────────────────────────────────────────────────────────────────
-
-    def replay(self, frame: Any, progress: Progress = silent) -> Microdata:
-        """Do the same steps on other records.
-
-        See [`replay`][diskret.workflow.microdata.replay.replay].
-        """
-        from diskret.workflow.microdata.replay import replay
-
-        return replay(self, frame, progress)
-
-    def save_job(self, path: str | PathLike[str], records: str | PathLike[str]) -> Path:
-        """Write roles and steps as a job file for ``diskret anonymize``.
-
-        See [`save_job`][diskret.workflow.microdata.save_job.save_job].
-        """
-        from diskret.workflow.microdata.save_job import save_job
-
-        return save_job(self, path, records)
-
-    # ── risk ────────────────────────────────────────────────────────────────────────
-
-    def risk(
-        self,
-        missing: Missing = "wildcard",
-        alpha: float = 1.0,
-        compat: Compat | None = None,
-        population: Any = None,
-        count: str | None = None,
-        keys: Sequence[str] | None = None,
-    ) -> MicrodataRisk:
-        """How likely each record is recognised by its keys.
-
-        See [`risk`][diskret.workflow.microdata.risk.risk].
-        """
-        from diskret.workflow.microdata.risk import risk
-
-        return risk(self, missing, alpha, compat, population, count, keys)
-
-    # ── uniques ─────────────────────────────────────────────────────────────────────
-
-    def suda(
-        self,
-        max_size: int | None = None,
-        scores: Scores = "original",
-        dis_fraction: float = 0.01,
-        missing: Missing = "wildcard",
-    ) -> Suda:
-        """Find the special uniques: records that are alone in small sets of keys.
-
-        See [`suda`][diskret.workflow.microdata.suda.suda] for the parameters.
-        """
-        from diskret.workflow.microdata.suda import suda
-
-        return suda(self, max_size, scores, dis_fraction, missing)
-
-    def risky_combinations(
-        self,
-        size: int = 3,
-        threshold: float = 1,
-        weighted: bool = False,
-        levels: Mapping[str, int] | None = None,
-        missing: Missing = "wildcard",
-    ) -> RiskyCombinations:
-        """Count the rare cells in every combination of a few keys, and who stands in them.
-
-        See [`risky_combinations`][diskret.workflow.microdata.risky_combinations.risky_combinations]
-        for the parameters.
-        """
-        from diskret.workflow.microdata.risky_combinations import risky_combinations
-
-        return risky_combinations(self, size, threshold, weighted, levels, missing)
-
-    def population_uniques(
-        self, model: str | Sequence[Sequence[str]] = "auto", fraction: float | None = None
-    ) -> PopulationUniques:
-        """Estimate how many records that are alone in the sample are alone in the population.
-
-        See [`population_uniques`][diskret.workflow.microdata.population_uniques.population_uniques]
-        for the parameters.
-        """
-        from diskret.workflow.microdata.population_uniques import population_uniques
-
-        return population_uniques(self, model, fraction)
-
-    # ── anonymity ───────────────────────────────────────────────────────────────────
-
-    def anonymity(
-        self,
-        missing: Missing = "wildcard",
-        sensitive: Sequence[str] | None = None,
-        ordered: Iterable[str] | Mapping[str, Sequence[Any]] = (),
-        trees: Mapping[str, Hierarchy] | None = None,
-        keys: Sequence[str] | None = None,
-        l: int = 2,  # noqa: E741
-    ) -> Anonymity:
-        """How many records agree in their keys, and how different their sensitive values are.
-
-        See [`anonymity`][diskret.workflow.microdata.anonymity.anonymity].
-        """
-        from diskret.workflow.microdata.anonymity import anonymity
-
-        return anonymity(self, missing, sensitive, ordered, trees, keys, l)
-
-    # ── recoding ────────────────────────────────────────────────────────────────────
-
-    def recode(
-        self,
-        variable: str,
-        *,
-        groups: Mapping[Any, Any] | None = None,
-        missing: str | None = None,
-        breaks: Sequence[float] | None = None,
-        method: Method | None = None,
-        classes: int | None = None,
-        labels: Sequence[str] | None = None,
-        right: bool = False,
-        hierarchy: Tree | None = None,
-        level: int | None = None,
-        top: float | str | Sequence[float | str] | None = None,
-        bottom: float | str | Sequence[float | str] | None = None,
-        width: float | None = None,
-        period: Period | None = None,
-        at: str | None = None,
-    ) -> Microdata:
-        """Make one variable coarser: groups, classes, levels of a tree, ends, rounding, dates.
-
-        See [`recode`][diskret.workflow.microdata.recode.recode].
-        """
-        from diskret.workflow.microdata.recode import recode
-
-        return recode(
-            self,
-            variable,
-            groups=groups,
-            missing=missing,
-            breaks=breaks,
-            method=method,
-            classes=classes,
-            labels=labels,
-            right=right,
-            hierarchy=hierarchy,
-            level=level,
-            top=top,
-            bottom=bottom,
-            width=width,
-            period=period,
-            at=at,
-        )
-
-    def generalise(
-        self,
-        hierarchies: Mapping[str, Levels],
-        k: int = 3,
-        *,
-        keys: Sequence[str] | None = None,
-        suppression: float = 0.0,
-        metric: Metric | Loss = "entropy",
-        diversity: int | None = None,
-        criterion: Criterion | None = None,
-        monotone: bool = False,
-        progress: Progress = silent,
-    ) -> Microdata:
-        """Show the keys on the levels of their hierarchies that lose least and make them safe.
-
-        See [`generalise`][diskret.workflow.microdata.generalise.generalise].
-        """
-        from diskret.workflow.microdata.generalise import generalise
-
-        return generalise(
-            self,
-            hierarchies,
-            k,
-            keys=keys,
-            suppression=suppression,
-            metric=metric,
-            diversity=diversity,
-            criterion=criterion,
-            monotone=monotone,
-            progress=progress,
-        )
-
-    def recode_candidates(
-        self,
-        hierarchies: Mapping[str, Tree] | None = None,
-        k: int = 3,
-        *,
-        keys: Sequence[str] | None = None,
-        missing: Missing = "wildcard",
-        progress: Progress = silent,
-    ) -> Any:
-        """Try small recodings of the keys, and show what each does to risk and to information.
-
-        See [`recode_candidates`][diskret.workflow.microdata.recode_candidates.recode_candidates].
-        """
-        from diskret.workflow.microdata.recode_candidates import recode_candidates
-
-        return recode_candidates(
-            self, hierarchies, k, keys=keys, missing=missing, progress=progress
-        )
-
-    def drop(self, columns: str | Iterable[str]) -> Microdata:
-        """Leave columns out, whatever their roles.
-
-        See [`drop`][diskret.workflow.microdata.recode.drop].
-        """
-        from diskret.workflow.microdata.recode import drop
-
-        return drop(self, columns)
-
-    def remove_identifiers(self) -> Microdata:
-        """Leave all direct identifiers out.
-
-        See [`remove_identifiers`][diskret.workflow.microdata.recode.remove_identifiers].
-        """
-        from diskret.workflow.microdata.recode import remove_identifiers
-
-        return remove_identifiers(self)
-
-    # ── suppression ─────────────────────────────────────────────────────────────────
-
-    def local_suppression(
-        self,
-        k: int | str = 3,
-        importance: Sequence[str] | Mapping[str, float] | None = None,
-        *,
-        subsets: Mapping[tuple[str, ...], int] | Sequence[tuple[Sequence[str], int]] | None = None,
-        strata: Sequence[str] | None = None,
-        costs: Mapping[str, float] | None = None,
-        keep: Sequence[str] = (),
-        threshold: float | None = None,
-        diversity: int | Mapping[str, int] | None = None,
-        closeness: float | Mapping[str, float] | None = None,
-        ordered: Sequence[str] = (),
-        matches: Literal["visible", "wildcard"] = "visible",
-        rounds: int = 100,
-        progress: Progress = silent,
-    ) -> Microdata:
-        """Suppress few values of the keys so that every record agrees with at least k records.
-
-        See [`local_suppression`][diskret.workflow.microdata.suppress.local_suppression].
-        """
-        from diskret.workflow.microdata.suppress import local_suppression
-
-        return local_suppression(
-            self,
-            k,
-            importance,
-            subsets=subsets,
-            strata=strata,
-            costs=costs,
-            keep=keep,
-            threshold=threshold,
-            diversity=diversity,
-            closeness=closeness,
-            ordered=ordered,
-            matches=matches,
-            rounds=rounds,
-            progress=progress,
-        )
-
-    # ── randomisation ───────────────────────────────────────────────────────────────
-
-    def pram(
-        self,
-        variables: str | Iterable[str | Sequence[str]],
-        *,
-        seed: int,
-        matrix: Any = None,
-        stay: float = 0.8,
-        invariant: bool = True,
-        exact: bool = False,
-        forbidden: Iterable[Sequence[Any]] | None = None,
-        band: int | None = None,
-        strata: str | Iterable[str] | None = None,
-    ) -> Microdata:
-        """Change values of categorical variables at random, with known probabilities.
-
-        See [`pram`][diskret.workflow.microdata.pram.pram] for the parameters.
-        """
-        from diskret.workflow.microdata.pram import pram
-
-        return pram(
-            self,
-            variables,
-            seed=seed,
-            matrix=matrix,
-            stay=stay,
-            invariant=invariant,
-            exact=exact,
-            forbidden=forbidden,
-            band=band,
-            strata=strata,
-        )
-
-    def transitions(
-        self,
-        variable: str | Sequence[str],
-        *,
-        matrix: Any = None,
-        stay: float = 0.8,
-        invariant: bool = True,
-        forbidden: Iterable[Sequence[Any]] | None = None,
-        band: int | None = None,
-        strata: str | Iterable[str] | None = None,
-    ) -> Transitions:
-        """The matrices that `pram` would use, and how credible published values would be.
-
-        See [`transitions`][diskret.workflow.microdata.pram.transitions] for the parameters.
-        """
-        from diskret.workflow.microdata.pram import transitions
-
-        return transitions(
-            self,
-            variable,
-            matrix=matrix,
-            stay=stay,
-            invariant=invariant,
-            forbidden=forbidden,
-            band=band,
-            strata=strata,
-        )
-
-    # ── aggregation ─────────────────────────────────────────────────────────────────
-
-    def microaggregate(
-        self,
-        variables: str | Iterable[str] | None = None,
-        method: str = "mdav",
-        k: int = 3,
-        *,
-        measure: Measure = "mean",
-        scale: bool = True,
-        nominal: str | Iterable[str] = (),
-        ordinal: str | Iterable[str] = (),
-        weights: bool = False,
-        strata: str | Iterable[str] | None = None,
-        gamma: float | None = None,
-        clusters: int | None = None,
-        transform: Transform | None = None,
-        seed: int | None = None,
-        progress: Progress = silent,
-    ) -> Microdata:
-        """Put records into groups of k and more, and give each the mean of its group.
-
-        See [`microaggregate`][diskret.workflow.microdata.microaggregate.microaggregate].
-        """
-        from diskret.workflow.microdata.microaggregate import microaggregate
-
-        return microaggregate(
-            self,
-            variables,
-            method,
-            k,
-            measure=measure,
-            scale=scale,
-            nominal=nominal,
-            ordinal=ordinal,
-            weights=weights,
-            strata=strata,
-            gamma=gamma,
-            clusters=clusters,
-            transform=transform,
-            seed=seed,
-            progress=progress,
-        )
-
-    # ── noise ───────────────────────────────────────────────────────────────────────
-
-    def add_noise(
-        self,
-        variables: str | Iterable[str] | None = None,
-        method: Literal["additive", "correlated", "restricted", "romm", "outliers"] = "additive",
-        *,
-        seed: int,
-        share: float = 0.1,
-        rescale: bool = False,
-        keep_zeros: bool = False,
-        quantile: float = 0.975,
-        strata: str | Iterable[str] | None = None,
-    ) -> Microdata:
-        """Change numbers by random amounts, with means and covariances kept if wanted.
-
-        See [`add_noise`][diskret.workflow.microdata.noise.add_noise] for the parameters.
-        """
-        from diskret.workflow.microdata.noise import add_noise
-
-        return add_noise(
-            self,
-            variables,
-            method,
-            seed=seed,
-            share=share,
-            rescale=rescale,
-            keep_zeros=keep_zeros,
-            quantile=quantile,
-            strata=strata,
-        )
-
-    def rank_swap(
-        self,
-        variables: str | Iterable[str] | None = None,
-        *,
-        seed: int,
-        window: float | None = None,
-        correlation: float | None = None,
-        mean_error: float | None = None,
-        top: float = 0.0,
-        bottom: float = 0.0,
-        strata: str | Iterable[str] | None = None,
-    ) -> Microdata:
-        """Exchange values between records that rank similarly.
-
-        See [`rank_swap`][diskret.workflow.microdata.rank_swap.rank_swap] for the parameters.
-        """
-        from diskret.workflow.microdata.rank_swap import rank_swap
-
-        return rank_swap(
-            self,
-            variables,
-            seed=seed,
-            window=window,
-            correlation=correlation,
-            mean_error=mean_error,
-            top=top,
-            bottom=bottom,
-            strata=strata,
-        )
-
-    def shuffle(
-        self,
-        variables: str | Iterable[str],
-        given: str | Iterable[str] = (),
-        method: Literal["copula", "regression"] = "copula",
-        *,
-        seed: int,
-        strata: str | Iterable[str] | None = None,
-    ) -> Microdata:
-        """Let values change places so that they fit other variables as well as before.
-
-        See [`shuffle`][diskret.workflow.microdata.shuffle.shuffle] for the parameters.
-        """
-        from diskret.workflow.microdata.shuffle import shuffle
-
-        return shuffle(self, variables, given, method, seed=seed, strata=strata)
-
-    # ── swapping ────────────────────────────────────────────────────────────────────
-
-    def swap(
-        self,
-        variables: str | Iterable[str],
-        *,
-        seed: int,
-        probability: float | str = 0.05,
-        within: str | Iterable[str] | None = None,
-        ranges: Mapping[str, Any] | None = None,
-        together: bool = True,
-        targets: int | str | None = None,
-        similar: Iterable[str | Sequence[str]] = (),
-    ) -> Microdata:
-        """Exchange values between records, in pairs within strata.
-
-        See [`swap`][diskret.workflow.microdata.swap.swap] for the parameters.
-        """
-        from diskret.workflow.microdata.swap import swap
-
-        return swap(
-            self,
-            variables,
-            seed=seed,
-            probability=probability,
-            within=within,
-            ranges=ranges,
-            together=together,
-            targets=targets,
-            similar=similar,
-        )
-
-    def top_code(
-        self,
-        variable: str,
-        *,
-        share: float | None = None,
-        limit: float | None = None,
-        bottom: bool = False,
-        keep: Literal["mean", "median", "value"] = "mean",
-        k: int = 3,
-        within: str | Iterable[str] | None = None,
-    ) -> Microdata:
-        """Replace the largest values of a numeric variable by their mean, so that its total stays.
-
-        See [`top_code`][diskret.workflow.microdata.top_code.top_code] for the parameters.
-        """
-        from diskret.workflow.microdata.top_code import top_code
-
-        return top_code(
-            self,
-            variable,
-            share=share,
-            limit=limit,
-            bottom=bottom,
-            keep=keep,
-            k=k,
-            within=within,
-        )
-
-    def top_code_together(
-        self, variables: Iterable[str] | None = None, *, quantile: float = 0.975
-    ) -> Microdata:
-        """Pull records that lie far from all others, in several variables, back to their ellipsoid.
-
-        See [`top_code_together`][diskret.workflow.microdata.top_code.top_code_together].
-        """
-        from diskret.workflow.microdata.top_code import top_code_together
-
-        return top_code_together(self, variables, quantile=quantile)
-
-    def dp_noise(
-        self,
-        variables: str | Iterable[str],
-        *,
-        epsilon: float | Mapping[str, float],
-        bounds: Mapping[str, Sequence[float]],
-        delta: float | None = None,
-        progress: Progress = silent,
-    ) -> Microdata:
-        """Add noise to every value of numeric variables so that it is differentially private.
-
-        See [`dp_noise`][diskret.workflow.microdata.dp_noise.dp_noise] for the parameters.
-        """
-        from diskret.workflow.microdata.dp_noise import dp_noise
-
-        return dp_noise(
-            self, variables, epsilon=epsilon, bounds=bounds, delta=delta, progress=progress
-        )
-
-    # ── numeric risk ────────────────────────────────────────────────────────────────
-
-    def numeric_risk(
-        self,
-        variables: Sequence[str] | None = None,
-        k: tuple[float, float] = (0.05, 0.05),
-        *,
-        metric: RecordMetric = "standardised",
-        blocks: Sequence[str] = (),
-        keys: Sequence[str] = (),
-        candidates: int = 10,
-        ranks: float = 0.05,
-        probabilistic: bool = False,
-        sample: int | None = None,
-        seed: int = 0,
-    ) -> NumericRisk:
-        """Compare numeric values with the original ones as an attacker would who knows these.
-
-        See [`numeric_risk`][diskret.workflow.microdata.numeric_risk.numeric_risk].
-        """
-        from diskret.workflow.microdata.numeric_risk import numeric_risk
-
-        return numeric_risk(
-            self,
-            variables,
-            k,
-            metric=metric,
-            blocks=blocks,
-            keys=keys,
-            candidates=candidates,
-            ranks=ranks,
-            probabilistic=probabilistic,
-            sample=sample,
-            seed=seed,
-        )
-
-    # ── utility ─────────────────────────────────────────────────────────────────────
+    # ── what they can do: each verb has a module of its own ─────────────────────────
+
+    if TYPE_CHECKING:
+        replay = _replay
+        save_job = _save_job
+        risk = _risk
+        suda = _suda
+        risky_combinations = _risky_combinations
+        population_uniques = _population_uniques
+        anonymity = _anonymity
+        numeric_risk = _numeric_risk
+        recode = _recode
+        recode_candidates = _recode_candidates
+        generalise = _generalise
+        drop = _drop
+        remove_identifiers = _remove_identifiers
+        local_suppression = _local_suppression
+        pram = _pram
+        transitions = _transitions
+        microaggregate = _microaggregate
+        add_noise = _add_noise
+        rank_swap = _rank_swap
+        shuffle = _shuffle
+        top_code = _top_code
+        top_code_together = _top_code_together
+        dp_noise = _dp_noise
+        swap = _swap
+        explore = _explore
+        checklist = _checklist
+        release = _release
+    else:
+        replay = Verb("replay")
+        save_job = Verb("save_job")
+        risk = Verb("risk")
+        suda = Verb("suda")
+        risky_combinations = Verb("risky_combinations")
+        population_uniques = Verb("population_uniques")
+        anonymity = Verb("anonymity")
+        numeric_risk = Verb("numeric_risk")
+        recode = Verb("recode")
+        recode_candidates = Verb("recode_candidates")
+        generalise = Verb("generalise")
+        drop = Verb("recode")
+        remove_identifiers = Verb("recode")
+        local_suppression = Verb("suppress")
+        pram = Verb("pram")
+        transitions = Verb("pram")
+        microaggregate = Verb("microaggregate")
+        add_noise = Verb("noise")
+        rank_swap = Verb("rank_swap")
+        shuffle = Verb("shuffle")
+        top_code = Verb("top_code")
+        top_code_together = Verb("top_code")
+        dp_noise = Verb("dp_noise")
+        swap = Verb("swap")
+        explore = Verb("explore")
+        checklist = Verb("checklist")
+        release = Verb("release")
 
     def compare(
         self,
@@ -846,68 +336,6 @@ class Microdata:
             ordered=ordered,
             size=size,
         )
-
-    def explore(
-        self,
-        choices: Mapping[str, Choice],
-        *,
-        risk: Mapping[str, RiskFigure] | None = None,
-        loss: Mapping[str, LossFigure] | None = None,
-        seed: int | None = None,
-        progress: Progress = silent,
-    ) -> RiskUtilityMap:
-        """Try several ways to protect these microdata, and set risk against loss.
-
-        See [`explore`][diskret.workflow.microdata.explore.explore].
-        """
-        from diskret.workflow.microdata.explore import explore
-
-        return explore(self, choices, risk=risk, loss=loss, seed=seed, progress=progress)
-
-    # ── release ─────────────────────────────────────────────────────────────────────
-
-    def release(
-        self,
-        claim: Claim | Iterable[Claim] | None = None,
-        *,
-        name: str = "microdata",
-        level: str | None = None,
-        columns: Iterable[str] | None = None,
-        attributes: Iterable[str] = (),
-        weight: bool = True,
-        household: bool = False,
-        id: bool = False,  # noqa: A002
-        shuffle: bool = True,
-        keys: SecretKeys | str | PathLike[str] | None = None,
-    ) -> MicrodataResult:
-        """Put together what may leave, and prove what is claimed of it.
-
-        See [`release`][diskret.workflow.microdata.release.release].
-        """
-        from diskret.workflow.microdata.release import release
-
-        return release(
-            self,
-            claim,
-            name=name,
-            level=level,
-            columns=columns,
-            attributes=attributes,
-            weight=weight,
-            household=household,
-            id=id,
-            shuffle=shuffle,
-            keys=keys,
-        )
-
-    def checklist(self, level: str = "factual", language: str = "en") -> Checklist:
-        """What is done and what is missing for a level of anonymity of German statistics law.
-
-        See [`checklist`][diskret.workflow.microdata.checklist.checklist].
-        """
-        from diskret.workflow.microdata.checklist import checklist
-
-        return checklist(self, level, language)
 
 
 def _weights(values: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
