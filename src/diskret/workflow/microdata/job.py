@@ -181,19 +181,18 @@ def _step(section: Section) -> Step:
     if "do" not in section:
         raise section.error(f"the key 'do' is missing in {section.name}: what to do")
     verb = section.choice("do", "", VERBS)
-    admissible = inspect.signature(getattr(Microdata, verb)).parameters
+    _, *parameters = inspect.signature(getattr(Microdata, verb)).parameters.values()
+    admissible = {one.name: one for one in parameters if one.name != "progress"}
     arguments = {key: value for key, value in section.values.items() if key != "do"}
     for name in arguments:
-        if name == "self" or name not in admissible:
-            known = [known for known in admissible if known not in ("self", "progress")]
-            near = get_close_matches(name, known, n=1)
+        if name not in admissible:
+            near = get_close_matches(name, admissible, n=1)
             hint = f"; did you mean '{near[0]}'?" if near else "."
             raise section.error(
-                f"'{verb}' knows no '{name}'{hint} Admissible: {', '.join(known)}", name
+                f"'{verb}' knows no '{name}'{hint} Admissible: {', '.join(admissible)}", name
             )
     for name, parameter in admissible.items():
-        required = parameter.default is parameter.empty and name != "self"
-        if required and name not in arguments:
+        if parameter.default is parameter.empty and name not in arguments:
             raise section.error(f"'{verb}' needs the key '{name}'")
     return Step(verb, {name: _seen_from(section, value) for name, value in arguments.items()})
 
