@@ -16,7 +16,7 @@ LAYERS = (
     ("cli", "workbench", "service", "argus"),
     ("workflow", "datasets"),
     ("release", "formats", "report"),
-    ("suppression", "rounding", "cellkey", "adjustment", "microdata", "spatial"),
+    ("suppression", "rounding", "cellkey", "adjustment", "microdata", "safe", "spatial"),
     ("rules", "attack", "risk", "utility"),
     ("system",),
     ("tables",),

@@ -1,0 +1,118 @@
+"""What SAFE is asked, and what it answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class SpecialCell:
+    """A controlled cell that is treated in its own way.
+
+    Parameters
+    ----------
+    codes
+        Its code in each variable of the table.
+    allowance
+        Deviation that is free, as in `ControlTable`.
+    exact
+        Whether the cell keeps its count.
+    """
+
+    codes: tuple[int, ...]
+    allowance: int = 0
+    exact: bool = False
+
+
+@dataclass(frozen=True)
+class ControlTable:
+    """A controlled table: its cells are to deviate as little as possible.
+
+    Parameters
+    ----------
+    columns
+        Positions of its variables; none: the total.
+    counter
+        Position of the variable whose codes are what is counted (0 or 1 building for each
+        record, persons in the dwelling, …); None: records.
+    allowance
+        w in max(\\|d\\| - w): a deviation that is free; below 0 for cells that matter more.
+    exact
+        Whether its cells keep their counts.
+    special
+        Cells with an allowance of their own, or kept exactly.
+    """
+
+    columns: tuple[int, ...]
+    counter: int | None = None
+    allowance: int = 0
+    exact: bool = False
+    special: tuple[SpecialCell, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class SafeProblem:
+    """Distinct combinations of a file, how often they occur, and the tables that matter.
+
+    Parameters
+    ----------
+    names
+        The variables.
+    codes
+        Distinct combinations in ascending order, ``(J, V)``, int32, codes from 0 on. Put
+        variables of regions first: what is near in the file is treated together.
+    count
+        How often each occurs, ``(J,)``, int64, at least 1.
+    sizes
+        Number of codes of each variable, ``(V,)``.
+    tables
+        The controlled tables.
+    minimum
+        Every combination of the file that is made occurs not at all or at least so often.
+    groups
+        Positions of variables that change together, because one is a coarser level of
+        another: a partition of all variables.
+    new
+        Whether combinations may come up that the file does not have. Never one that falls into
+        an empty cell of a controlled table, or two of whose values never occur together.
+    """
+
+    names: tuple[str, ...]
+    codes: NDArray[np.int32]
+    count: NDArray[np.int64]
+    sizes: tuple[int, ...]
+    tables: tuple[ControlTable, ...]
+    minimum: int = 3
+    groups: tuple[tuple[int, ...], ...] = ()
+    new: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class SafeFile:
+    """The combinations of a safe file.
+
+    Parameters
+    ----------
+    codes
+        Distinct combinations in ascending order, ``(K, V)``, int32.
+    count
+        How often each occurs, ``(K,)``, int64, at least the minimum.
+    sweeps
+        Sweeps that were done, of `planned`: the same plan and stop give the same file again.
+    planned
+        Sweeps that the search was planned for.
+    trace
+        Largest and mean deviation after some sweeps: ``(sweep, largest, mean)``.
+    optimal
+        Whether it is proven that no other file has smaller deviations.
+    """
+
+    codes: NDArray[np.int32]
+    count: NDArray[np.int64]
+    sweeps: int = 0
+    planned: int = 0
+    trace: tuple[tuple[int, int, float], ...] = ()
+    optimal: bool = False
