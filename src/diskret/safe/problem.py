@@ -39,7 +39,7 @@ class ControlTable:
         Position of the variable whose codes are what is counted (0 or 1 building for each
         record, persons in the dwelling, …); None: records.
     allowance
-        w in max(\\|d\\| - w): a deviation that is free; below 0 for cells that matter more.
+        Deviation that is free: w in the largest of abs(d) - w. Below 0 for cells that matter more.
     exact
         Whether its cells keep their counts.
     special

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from diskret.errors import InputError
 from diskret.io import Coded, FrameKind, coded, returned, to_arrow
 from diskret.io.columns import column
+from diskret.io.frames import from_arrow
 from diskret.io.numbers import numbers
 from diskret.risk import Keys
 from diskret.workflow.microdata.history import Step
@@ -106,6 +107,7 @@ class Microdata:
     history: tuple[Step, ...]
     original: Microdata
     changed: frozenset[str]
+    linked: bool
 
     def __init__(
         self,
@@ -139,6 +141,7 @@ class Microdata:
         self.history = ()
         self.original = self
         self.changed = frozenset()
+        self.linked = True
         self._frame = frame
         self._coded: dict[str, Coded] = {}
 
@@ -160,8 +163,10 @@ class Microdata:
         """The records as they are now, as the kind of frame that came in. Confidential.
 
         Same columns, types, row order and index; whole numbers of pandas that have gaps now are
-        nullable.
+        nullable. Records that were `replaced` have an order and index of their own.
         """
+        if not self.linked:
+            return from_arrow(self.table, self.kind)
         return returned(self._frame, self.kind, self.table, self.changed)
 
     def table_column(self, name: str) -> pa.ChunkedArray:
@@ -238,6 +243,22 @@ class Microdata:
                 made.table = made.table.set_column(at, name, values)
         made.history = (*self.history, step)
         made.changed = self.changed.union(columns)
+        return made
+
+    def replaced(self, table: pa.Table, step: Step) -> Self:
+        """Other records in place of these, with the columns of `table`, and one more step.
+
+        They are no longer `linked`: none of them stands for a record of the original.
+        """
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        gone = set(self.table.column_names).difference(table.column_names)
+        made.table = table
+        made.roles = self.roles.without(gone)
+        made._coded = {}
+        made.history = (*self.history, step)
+        made.changed = frozenset(table.column_names)
+        made.linked = False
         return made
 
     def without(self, columns: Iterable[str], step: Step) -> Self:
