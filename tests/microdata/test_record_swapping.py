@@ -99,7 +99,8 @@ def test_who_is_at_risk_and_stays_has_nobody_left_and_rates_are_met_if_they_can_
     if moved.sum() <= goal - 2:  # a pair more was possible if there was one
         assert not any((possible(households, one, level) & ~moved).any() for one in staying)
     risky = households.needs < levels
-    assert moved.sum() <= max(2 * (risky & households.part).sum(), goal + 1)
+    at_most = 2 * (risky & households.part).sum()
+    assert moved.sum() <= at_most or moved.sum() < goal + 2
 
 
 @given(problems(), st.integers(0, 10**6))

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -81,31 +80,25 @@ def _numbers(md: Microdata) -> NDArray[np.intp]:
     return np.arange(md.n)
 
 
-def check_alike(
-    md: Microdata, names: Sequence[str], codes: NDArray[Any], where: str, group: Members
-) -> None:
-    """Refuse variables, one number a record, that differ between members of a household.
+def check_alike(md: Microdata, name: str, codes: NDArray[Any], where: str, group: Members) -> None:
+    """Refuse a variable, as a number for each record, that differs between members of a household.
 
     Raises
     ------
     InputError
-        They do; `where` they were named, and an example, are told.
+        It does; `where` it was named, and an example, are told.
     """
     differs = codes != codes[group.first[group.of]]
     if not differs.any():
         return
     row = int(differs.argmax())
     first = int(group.first[group.of[row]])
-    values = [(name, md.table_column(name)) for name in names]
-    shown = next(
-        f"{name!r} is {column[first]} in row {first + 1} and {column[row]} in row {row + 1}"
-        for name, column in values
-        if not column[first].equals(column[row])
-    )
+    values = md.table_column(name)
+    home = md.table_column(md.roles.household or "")[row]
     wrong = len(np.unique(group.of[differs]))
-    number = md.table_column(md.roles.household or "")[row]
     raise InputError(
-        f"{where} names what differs between members of {wrong:,} of {group.number:,} households: "
-        f"in household {number}, {shown}; households move whole, so name only variables that are "
+        f"{where} names {name!r}, which differs between members of {wrong:,} of {group.number:,} "
+        f"households: in household {home} it is {values[first]} in row {first + 1} and "
+        f"{values[row]} in row {row + 1}; households move whole, so name only variables that are "
         "the same for all members (the size of the household, not an age)"
     )

@@ -32,9 +32,6 @@ if TYPE_CHECKING:
 
 Method = Literal["targeted", "random"]
 
-#: Where variables that move were named.
-_MOVING = "geography= or carry_along="
-
 
 def swap_records(
     md: Microdata,
@@ -165,7 +162,9 @@ def swap_records(
     group = members(md)
     moving = with_followers(md, [*levels, *beside])
     areas, part = _areas(md, levels, group)
-    check_alike(md, moving, numbered([md.table_column(one) for one in moving])[0], _MOVING, group)
+    for name in moving:
+        codes = numbered([md.table_column(name)])[0]
+        check_alike(md, name, codes, "carry_along=", group)
     if areas[-1][part].min(initial=2**62) == areas[-1][part].max(initial=-1):
         raise InputError(
             f"all households live in one area of {levels[-1]!r}, so none can change places"
@@ -291,11 +290,11 @@ def _areas(
     above, size = np.zeros(group.number, dtype=np.intp), 1
     for at, name in enumerate(levels):
         column = md.coded(name)
-        check_alike(md, [name], column.codes, "geography=", group)
+        check_alike(md, name, column.codes, "geography=", group)
         here = column.codes[group.first]
         part &= here >= 0
         above, number = grouped([above.astype(np.int32), here], [size, len(column.categories)])
-        if size > 1 and number == size:
+        if number == size > len(column.categories):
             raise InputError(
                 f"geography= goes from coarse to fine, but {name!r} divides none of the {size:,} "
                 f"areas of {levels[at - 1]!r}; turn the order round, or leave one of them out"
@@ -316,11 +315,13 @@ def _households(
 ) -> Households:
     """What the draw needs to know."""
     profiles, strata = agreeing
+    for where, listed in (("within=", strata), *(("similar=", one) for one in profiles)):
+        for name in listed:
+            check_alike(md, name, md.coded(name).codes, where, group)
     made: list[NDArray[np.intp]] = []
     for profile in profiles or [[]]:
         names = list(dict.fromkeys([*strata, *profile]))
         of = md.keys(names).classes.of if names else np.zeros(md.n, dtype=np.intp)
-        check_alike(md, names, of, "similar= or within=", group)
         made.append(of[group.first])
     if method == "random":
         even = [np.ones(group.number)] * len(areas)
