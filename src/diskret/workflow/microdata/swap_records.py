@@ -121,11 +121,11 @@ def swap_records(
     than 100 the lowest and the highest); in how many areas the number of records changed
     (``other_totals``).
 
-    Households at risk do not disappear: somebody who looks for one finds it in the
-    wrong place. If partners agree in the size of the household, ``other_totals`` is 0: the
-    population of every area is published as it is. What swapping does to tables is told by
-    `Microdata.compare`. Who changed places with whom is written nowhere; the office can
-    compare with `Microdata.original`.
+    Households at risk do not disappear: somebody who looks for one finds it in the wrong place. If
+    partners agree in the size of the household, ``other_totals`` is 0: the population of every
+    area is published as it is. What swapping does to tables is told by `Microdata.compare`, and
+    table by table by `Microdata.deviations`. Who changed places with whom is written nowhere;
+    the office can compare with `Microdata.original`.
 
     References
     ----------
