@@ -10,6 +10,7 @@ import pytest
 from pyarrow import csv
 
 from diskret import Microdata
+from diskret.errors import InputError
 
 PARTS = ["PTOTVAL", "PEARNVAL", "POTHVAL"]
 
@@ -92,3 +93,51 @@ def test_text_and_gaps_can_be_exchanged_not_whole_numbers_only():
     pairs = [tuple(row.values()) for row in made.to_pylist()]
     assert Counter(pairs) == Counter(tuple(row.values()) for row in table.to_pylist())
     assert made["town"].is_null().equals(table["town"].is_null())
+
+
+@pytest.fixture(scope="module")
+def homes(testdata):
+    """The households of the sample with their size, urban or rural."""
+    size = np.bincount(testdata["ori_hid"])[testdata["ori_hid"].to_numpy()]
+    table = testdata.append_column("size", pa.array(size))
+    return Microdata(table, keys=["relat", "sex", "age", "roof"], household="ori_hid")
+
+
+def test_record_swapping_with_k_1_is_refused_and_other_k_have_a_visible_effect(homes):
+    # the peer's own example uses k = 1, which flags nobody, and users saw no effect of k
+    with pytest.raises(InputError, match="k= is a whole number from 2"):
+        homes.swap_records("urbrur", seed=1, k=1)
+    risky = []
+    for k in (2, 3, 5):
+        made = homes.swap_records("urbrur", seed=1, rate=0, k=k)
+        found = made.history[0].found["levels"]["urbrur"]
+        shown = ["urbrur", *homes.roles.keys]
+        rare = homes.keys(shown).classes
+        below = (rare.count < k)[rare.of]
+        assert found["risky"] == len(set(homes.table["ori_hid"].to_numpy()[below]))
+        # each swap serves one at risk at least; who is left has no partner in the other area
+        assert found["moved"] <= 2 * found["swapped"]
+        assert found["swapped"] + found["left"] == found["risky"]
+        risky.append(found["risky"])
+    assert risky[0] < risky[1] < risky[2]
+
+
+def test_record_swapping_refuses_profiles_that_differ_within_a_household(homes):
+    # silently taken from one of the members elsewhere
+    with pytest.raises(InputError, match="'age', which differs between members"):
+        homes.swap_records("urbrur", seed=1, similar=["size", "age"])
+
+
+def test_record_swapping_takes_text_gaps_and_writes_no_log(homes, tmp_path, monkeypatch):
+    # whole numbers only elsewhere; ids as categories made it hang; a log file by default
+    monkeypatch.chdir(tmp_path)
+    home = pa.chunked_array([[f"H{one}" for one in homes.table["ori_hid"].to_pylist()]])
+    area = [None, "urban", "rural"]
+    text = pa.chunked_array([[area[one] for one in homes.table["urbrur"].to_pylist()]])
+    table = homes.table.drop_columns(["ori_hid", "urbrur"])
+    table = table.append_column("home", home.dictionary_encode()).append_column("area", text)
+    md = Microdata(table, keys=homes.roles.keys, household="home")
+    state = np.random.get_state()[1].tolist()  # noqa: NPY002
+    made = md.swap_records("area", seed=1)
+    assert np.random.get_state()[1].tolist() == state  # noqa: NPY002
+    assert made.history[0].found["moved"] > 0 and list(tmp_path.iterdir()) == []

@@ -1,4 +1,4 @@
-"""The search for partners of a rank swap."""
+"""Searches for partners: of a rank swap, and of households that change places."""
 
 from __future__ import annotations
 
@@ -48,3 +48,57 @@ def partners(
                         break
                     chosen -= 1
     return other
+
+
+@kernel
+def donors(
+    needing: NDArray[np.intp],
+    ranked: NDArray[np.intp],
+    group: NDArray[np.intp],
+    groups: int,
+    area: NDArray[np.intp],
+    free: NDArray[np.bool_],
+    most: int,
+) -> NDArray[np.intp]:  # pragma: no cover - compiled
+    """For each of `needing` the first free one of its group that lives in another area; -1: none.
+
+    `ranked` holds all that may be chosen, the first choice first. Who is taken is no longer
+    `free`, and after `most` pairs nobody else is served. The time is linear: in each group `first`
+    is the first free one, and all free ones before `other` live in the area of `first`, so both
+    only move forward.
+    """
+    start = np.zeros(groups + 1, dtype=np.int64)
+    for one in ranked:
+        if free[one]:
+            start[group[one] + 1] += 1
+    start = np.cumsum(start)
+    place = start[:-1].copy()
+    listed = np.empty(start[-1], dtype=np.int64)
+    for one in ranked:
+        if free[one]:
+            listed[place[group[one]]] = one
+            place[group[one]] += 1
+    first, other = start[:-1].copy(), start[:-1].copy()
+    found = np.full(len(needing), -1)
+    made = 0
+    for i in range(len(needing)):
+        if made == most:
+            break
+        one = needing[i]
+        if not free[one]:
+            continue
+        here = group[one]
+        end = start[here + 1]
+        a = first[here]
+        while a < end and not free[listed[a]]:
+            a += 1
+        b = max(other[here], a)
+        while b < end and (not free[listed[b]] or area[listed[b]] == area[listed[a]]):
+            b += 1
+        first[here], other[here] = a, b
+        chosen = b if area[listed[a]] == area[one] else a
+        if chosen < end:
+            found[i] = listed[chosen]
+            free[one] = free[found[i]] = False
+            made += 1
+    return found

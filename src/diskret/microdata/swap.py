@@ -123,7 +123,7 @@ def _paired(values: Rows, group: Rows, rows: Rows, risky: Flags, rng: np.random.
     safe = np.flatnonzero(~risky[rows])
     last[safe[np.unique(group[rows[safe]], return_index=True)[1]]] = True
     rows = rows[np.lexsort((last, group[rows]))]
-    rank = _rank(group[rows])
+    rank = place_in_group(group[rows])
     second = np.flatnonzero(rank % 2 == 1)
     left, right = rows[second - 1], rows[second]
     equal = values[left] == values[right]
@@ -142,7 +142,7 @@ def _turned(values: Rows, group: Rows, rows: Rows, rng: np.random.Generator) -> 
     """
     shuffled = rng.permutation(int(values.max(initial=-1)) + 1)
     rows = rows[np.lexsort((shuffled[values[rows]], group[rows]))]
-    rank = _rank(group[rows])
+    rank = place_in_group(group[rows])
     size = np.bincount(group[rows], minlength=1)[group[rows]]
     at = np.flatnonzero(rank < size // 2)
     return np.stack([rows[at], rows[at + (size[at] + 1) // 2]])
@@ -194,12 +194,15 @@ def _zipped(one: Rows, other: Rows) -> Pairs:
     """Places in two lists of groups: the first of a group with the first of it, and so on."""
     width = len(one) + len(other) + 1
     order, turn = np.argsort(one, kind="stable"), np.argsort(other, kind="stable")
-    numbers = (one[order] * width + _rank(one[order]), other[turn] * width + _rank(other[turn]))
+    numbers = (
+        one[order] * width + place_in_group(one[order]),
+        other[turn] * width + place_in_group(other[turn]),
+    )
     _, first, second = np.intersect1d(*numbers, assume_unique=True, return_indices=True)
     return order[first], turn[second]
 
 
-def _rank(group: Rows) -> Rows:
+def place_in_group(group: Rows) -> Rows:
     """Place of each in its group, from 0; groups come one after another."""
     at = np.arange(len(group))
     start = np.flatnonzero(np.diff(group, prepend=-1))

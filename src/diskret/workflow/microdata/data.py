@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from diskret.workflow.microdata.suda import suda as _suda
     from diskret.workflow.microdata.suppress import local_suppression as _local_suppression
     from diskret.workflow.microdata.swap import swap as _swap
+    from diskret.workflow.microdata.swap_records import swap_records as _swap_records
     from diskret.workflow.microdata.top_code import top_code as _top_code
     from diskret.workflow.microdata.top_code import top_code_together as _top_code_together
 
@@ -300,6 +301,7 @@ class Microdata:
         top_code_together = _top_code_together
         dp_noise = _dp_noise
         swap = _swap
+        swap_records = _swap_records
         explore = _explore
         checklist = _checklist
         release = _release
@@ -328,6 +330,7 @@ class Microdata:
         top_code_together = Verb("top_code")
         dp_noise = Verb("dp_noise")
         swap = Verb("swap")
+        swap_records = Verb("swap_records")
         explore = Verb("explore")
         checklist = Verb("checklist")
         release = Verb("release")

@@ -68,6 +68,14 @@ k = 3
 #seed = 1
 
 #[[steps]]
+#do = "swap_records"          # whole households change places, those at risk first
+#geography = ["state", "region"]   # from coarse to fine
+#similar = [["size"]]         # in which both agree; several lists are tried one after another
+#k = 3                        # at risk: fewer than so many in the area have their keys
+#rate = 0.05                  # share of the households that change places
+#seed = 1
+
+#[[steps]]
 #do = "top_code"              # the largest values become their mean
 #variable = "income"
 #share = 0.01

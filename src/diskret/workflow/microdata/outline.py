@@ -28,15 +28,18 @@ _FAMILY: Mapping[str, Family] = {
     "add_noise": "noisy",
     "rank_swap": "exchanged",
     "shuffle": "exchanged",
-    "swap_records": "randomised",
     "swap": "exchanged",
+    "swap_records": "exchanged",
     "dp_noise": "randomised",
     "top_code": "cut",
     "top_code_together": "cut",
 }
 _DROPPING = ("drop", "remove_identifiers")
 #: Arguments that name variables a method looks at, and leaves alone.
-_BESIDE = ("strata", "given", "within", "similar", "ranges", "targets")
+_BESIDE = (
+    *("strata", "given", "within", "similar", "ranges", "targets"),
+    *("risk_variables", "risk"),
+)
 #: Up to so many categories are listed.
 _LISTED = 12
 

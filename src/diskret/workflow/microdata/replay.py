@@ -23,6 +23,7 @@ VERBS = (
     "rank_swap",
     "shuffle",
     "swap",
+    "swap_records",
     "top_code",
     "top_code_together",
     "dp_noise",

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
@@ -19,6 +18,13 @@ from diskret.microdata.categories import texts
 from diskret.microdata.swap import partners
 from diskret.risk import frequencies
 from diskret.risk.keys import Classes, grouped
+from diskret.workflow.microdata.exchange import (
+    check_seed,
+    named,
+    numbered,
+    profiles_of,
+    with_followers,
+)
 from diskret.workflow.microdata.history import Step, given
 
 if TYPE_CHECKING:
@@ -119,8 +125,8 @@ def swap(
     20
     """
     names = [variables] if isinstance(variables, str) else list(variables)
-    strata = _named(md.roles.strata if within is None else within)
-    profiles = _profiles(similar)
+    strata = named(md.roles.strata if within is None else within)
+    profiles = profiles_of(similar)
     _check(md, names, strata, profiles, seed)
     allowed, outside = _allowed(md, ranges or {})
     chance = _chance(md, probability)
@@ -132,8 +138,8 @@ def swap(
     columns: dict[str, pa.ChunkedArray] = {}
     found: dict[str, Any] = {"outside": outside} if ranges else {}
     for part_names in [names] if together else [[name] for name in names]:
-        carried = _with_followers(md, part_names)
-        values, there = _values([md.table_column(name) for name in part_names])
+        carried = with_followers(md, part_names)
+        values, there = numbered([md.table_column(name) for name in part_names])
         part = there & allowed
         if not part.any():
             raise InputError(
@@ -178,18 +184,6 @@ def swap(
 # ── what is asked for ───────────────────────────────────────────────────────────────
 
 
-def _named(names: str | Iterable[Any]) -> list[Any]:
-    return [names] if isinstance(names, str) else list(names)
-
-
-def _profiles(similar: str | Iterable[Any]) -> list[list[str]]:
-    """Lists of variables; plain names are one list."""
-    named = _named(similar)
-    if named and all(isinstance(one, str) for one in named):
-        return [named]
-    return [_named(one) for one in named]
-
-
 def _check(
     md: Microdata,
     names: Sequence[str],
@@ -202,21 +196,14 @@ def _check(
     twice = [name for at, name in enumerate(names) if name in names[:at]]
     if twice:
         raise InputError(f"variables= names {some('column', twice)} twice")
-    moving = _with_followers(md, names)
+    moving = with_followers(md, names)
     both = [name for name in (*strata, *(n for one in profiles for n in one)) if name in moving]
     if both:
         raise InputError(
             f"{some('column', both)} cannot be exchanged and divide the records at the same time; "
             "leave it out of within= and similar=, or of variables="
         )
-    if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
-        raise InputError(f"seed= is a whole number from 0, not {seed!r}")
-
-
-def _with_followers(md: Microdata, names: Sequence[str]) -> list[str]:
-    """The variables and those that tell the same in more detail."""
-    further = [one for name in names for one in md.roles.followers.get(name, ())]
-    return list(dict.fromkeys((*names, *further)))
+    check_seed(seed)
 
 
 def _allowed(md: Microdata, ranges: Mapping[str, Any]) -> tuple[NDArray[np.bool_], dict[str, int]]:
@@ -292,22 +279,6 @@ def _within(md: Microdata, whole: NDArray[np.intp], names: Sequence[str]) -> NDA
     size = int(whole.max()) + 1
     codes = [whole.astype(np.int32), *(one.codes for one in further)]
     return grouped(codes, [size, *(len(one.categories) for one in further)])[0]
-
-
-def _values(columns: Sequence[pa.ChunkedArray]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-    """A number for each combination of values, and the records in which none is missing."""
-    codes: list[NDArray[np.int32]] = []
-    sizes: list[int] = []
-    for column in columns:
-        if pa.types.is_floating(column.type):
-            column = pc.if_else(pc.is_nan(column), None, column)
-        encoded = column.combine_chunks().dictionary_encode()
-        if isinstance(encoded, pa.ChunkedArray):
-            encoded = encoded.combine_chunks()
-        codes.append(pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False))
-        sizes.append(len(encoded.dictionary))
-    there = np.logical_and.reduce([one >= 0 for one in codes])
-    return grouped(codes, sizes)[0], there
 
 
 # ── what was done ───────────────────────────────────────────────────────────────────
