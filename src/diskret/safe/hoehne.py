@@ -102,7 +102,11 @@ def hoehne(
         state.admit(admitted)
     y = state.y
     file = SafeFile(
-        problem.codes[y > 0], y[y > 0], sweeps=state.sweeps, planned=state.sweeps, trace=tuple(trace)
+        problem.codes[y > 0],
+        y[y > 0],
+        sweeps=state.sweeps,
+        planned=state.sweeps,
+        trace=tuple(trace),
     )
     return check(problem, file, known)
 
@@ -185,8 +189,10 @@ def _groups(
         cell = index[:, t].astype(np.int64)
         amount = counted[:, known.unit[t]].astype(np.int64)
         own = np.where(known.exact[cell] & (amount > 0), 1 + cell * (1 + amount.max()) + amount, 0)
-        _, own = np.unique(own, return_inverse=True)
-        both = group * (1 + own.max()) + own
-        _, group = np.unique(np.append(both, 0), return_inverse=True)
-        group = group.ravel()[:-1]
+        group = _numbered(group * (1 + own.max()) + own)
     return group
+
+
+def _numbered(key: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Small numbers in place of large ones, 0 for 0."""
+    return np.unique(np.append(key, 0), return_inverse=True)[1].ravel()[:-1]
