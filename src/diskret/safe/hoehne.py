@@ -14,9 +14,9 @@ from diskret.safe.problem import SafeFile, SafeProblem
 #: Times through the file with the same admissible error.
 _PASSES = 4
 #: Partners tried for all combinations together that are not safe yet, and least for each.
-_PAIRS, _PARTNERS = 1_000_000, 8
+_PAIRS, _PARTNERS = 200_000, 4
 #: Partners tried for a combination that is safe already.
-_FEW = 2
+_FEW = 1
 
 
 def hoehne(
