@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from diskret.utility.compare import Ordered
     from diskret.workflow.microdata.anonymity import anonymity as _anonymity
     from diskret.workflow.microdata.checklist import checklist as _checklist
+    from diskret.workflow.microdata.deviations import deviations as _deviations
     from diskret.workflow.microdata.dp_noise import dp_noise as _dp_noise
     from diskret.workflow.microdata.explore import explore as _explore
     from diskret.workflow.microdata.generalise import generalise as _generalise
@@ -300,6 +301,7 @@ class Microdata:
         top_code_together = _top_code_together
         dp_noise = _dp_noise
         swap = _swap
+        deviations = _deviations
         explore = _explore
         checklist = _checklist
         release = _release
@@ -328,6 +330,7 @@ class Microdata:
         top_code_together = Verb("top_code")
         dp_noise = Verb("dp_noise")
         swap = Verb("swap")
+        deviations = Verb("deviations")
         explore = Verb("explore")
         checklist = Verb("checklist")
         release = Verb("release")
