@@ -107,6 +107,7 @@ class Microdata:
     kind: FrameKind
     history: tuple[Step, ...]
     original: Microdata
+    before: Microdata
     changed: frozenset[str]
     linked: bool
 
@@ -141,6 +142,7 @@ class Microdata:
             raise InputError("there are no records; is it the right file?")
         self.history = ()
         self.original = self
+        self.before = self
         self.changed = frozenset()
         self.linked = True
         self._frame = frame
@@ -249,7 +251,8 @@ class Microdata:
     def replaced(self, table: pa.Table, step: Step) -> Self:
         """Other records in place of these, with the columns of `table`, and one more step.
 
-        They are no longer `linked`: none of them stands for a record of the original.
+        They are no longer `linked`: none of them stands for a record of the original. What they
+        replace is `before`, the tables of which theirs are to be close to.
         """
         made = object.__new__(type(self))
         made.__dict__.update(self.__dict__)
@@ -259,6 +262,7 @@ class Microdata:
         made._coded = {}
         made.history = (*self.history, step)
         made.changed = frozenset(table.column_names)
+        made.before = self
         made.linked = False
         return made
 

@@ -26,8 +26,9 @@ def deviations(md: Microdata, tables: Any = None, *, uncontrolled: Any = None) -
     """Compare tables of the records with tables of the original ones.
 
     For every method that changes or replaces records: SAFE, swapping, PRAM, … Coarser categories
-    are no deviation: the original records are recoded in the same way first. A missing value is
-    a category of its own; weights do not count.
+    are no deviation: the original records are recoded in the same way first. Records that were
+    replaced are compared with those that they replace. A missing value is a category of its own;
+    weights do not count.
 
     Parameters
     ----------
@@ -73,7 +74,9 @@ def deviations(md: Microdata, tables: Any = None, *, uncontrolled: Any = None) -
 
 
 def original_records(md: Microdata) -> pa.Table:
-    """The original records with the categories that the protected ones have."""
+    """The records that were replaced; else the original ones with the categories of now."""
+    if not md.linked:
+        return md.before.table
     steps = [step for step in md.history if step.verb in _COARSER]
     return (carry_out(md.original, steps) if steps else md.original).table
 
@@ -96,9 +99,10 @@ def chosen_tables(md: Microdata, tables: Any) -> TableLists:
     return found
 
 
-def _of_step(step: Step) -> Any:
+def _of_step(step: Step) -> dict[str, Any]:
     """The tables as the step listed them when it was done."""
-    return step.found.get("tables", step.arguments.get("tables", ()))
+    tables = step.found.get("tables", step.arguments.get("tables", ()))
+    return {RECORDS: tables, **step.found.get("counters", {})}
 
 
 def _of_keys(md: Microdata) -> Iterator[tuple[str, ...]]:
