@@ -131,9 +131,8 @@ def verify_microdata_internal(
     link = _read_link(folder / f"{name}.link.parquet", records.num_rows)
     there = [column for column in ("row", "weight", "household") if column in link.column_names]
     columns = link.select(there)
-    if marks(keys, None, records, content(columns))["released"] != certificate["inputs"].get(
-        "released"
-    ):
+    again = marks(keys, None, records, content(columns))
+    if again["released"] != certificate["inputs"].get("released"):
         raise VerificationError(
             f"{name}: the records or the office's link to the original ones are not those that "
             "were released, or this is not the key they were released with"
