@@ -41,10 +41,11 @@ def safe_records(frame, minimum=3, change=None):
     return cells.select(names).take(pa.array(np.repeat(np.arange(len(count)), count)))
 
 
-def replaced(frame=None, change=None, tables=None, **step):
+def replaced(frame=None, change=None, tables=None, exact=()):
     """Microdata whose records are those of a safe file."""
     original = persons() if frame is None else frame
     md = dk.Microdata(original, keys=["town", "age"], identifiers=["name"])
-    found = {"tables": TABLES if tables is None else tables, "counters": {"building": [["town"]]}}
-    made = Step("safe", {"tables": found["tables"], **step}, found)
+    listed = TABLES if tables is None else tables
+    found = {"tables": listed, "counters": {"building": [["town"]]}, "exact": exact}
+    made = Step("safe", {"tables": listed}, found)
     return md.replaced(safe_records(original, change=change), made)

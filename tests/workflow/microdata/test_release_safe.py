@@ -171,7 +171,7 @@ def one_more(count):
         ),
         (lambda: replaced(exact=[["sex"]]), Safe(), "'f'|'m'.*exact="),
         (lambda: replaced(exact=[{"sex": "f"}]), Safe(), r"1 cells of the table sex .*\('f'\)"),
-        (lambda: replaced(strata=["town"]), Safe(), "table town had to keep their counts"),
+        (lambda: replaced(exact=[["town"]]), Safe(), "table town had to keep their counts"),
         (replaced, Safe(exact=[()]), r"the table total had to keep .*\(all\): "),
         (replaced, Safe(exact=[["age"]]), "none of the controlled tables"),
         (replaced, [Safe(), KAnonymity(3)], "Safe stands alone"),

@@ -22,7 +22,7 @@ def persons(n=200, seed=1):
 
 
 def replaced(md, records, tables):
-    return md.replaced(records, Step("safe", {"tables": tables}))
+    return md.replaced(records, Step("safe", {}, {"tables": tables}))
 
 
 def test_unchanged_records_deviate_by_nothing():

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from diskret.workflow.microdata.data import Microdata
-    from diskret.workflow.microdata.history import Step
 
 #: Steps that say which categories there are, and change no record otherwise.
 _COARSER = ("recode", "generalise", "drop", "remove_identifiers")
@@ -84,7 +83,10 @@ def original_records(md: Microdata) -> pa.Table:
 def controlled_tables(md: Microdata) -> TableLists | None:
     """The tables that SAFE controlled; None if it was not used."""
     steps = [step for step in md.history if step.verb == "safe"]
-    return table_lists(_of_step(steps[-1])) if steps else None
+    if not steps:
+        return None
+    found = steps[-1].found
+    return table_lists({RECORDS: found["tables"], **found.get("counters", {})})
 
 
 def chosen_tables(md: Microdata, tables: Any) -> TableLists:
@@ -97,12 +99,6 @@ def chosen_tables(md: Microdata, tables: Any) -> TableLists:
             "there is no table to count; name some, e.g. tables=[('region', 'age'), ('sex',)]"
         )
     return found
-
-
-def _of_step(step: Step) -> dict[str, Any]:
-    """The tables as the step listed them when it was done."""
-    tables = step.found.get("tables", step.arguments.get("tables", ()))
-    return {RECORDS: tables, **step.found.get("counters", {})}
 
 
 def _of_keys(md: Microdata) -> Iterator[tuple[str, ...]]:

@@ -104,9 +104,4 @@ def completed(md: Microdata, claim: Safe) -> Safe:
 def _kept(md: Microdata) -> list[Any]:
     """Tables and cells that SAFE had to keep exactly."""
     steps = [step for step in md.history if step.verb == "safe"]
-    if not steps:
-        return []
-    step = steps[-1]
-    exact = list(step.found.get("exact", step.arguments.get("exact") or ()))
-    strata = step.arguments.get("strata")
-    return [*exact, tuple(strata)] if strata else exact
+    return list(steps[-1].found.get("exact", ())) if steps else []
