@@ -59,6 +59,7 @@ PROMISED = {
         "LDiversity",
         "NoIdentifiers",
         "RiskBelow",
+        "Safe",
         "TCloseness",
     },
     "datasets": {"business_register"},

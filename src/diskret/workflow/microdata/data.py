@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from diskret.utility.compare import Ordered
     from diskret.workflow.microdata.anonymity import anonymity as _anonymity
     from diskret.workflow.microdata.checklist import checklist as _checklist
+    from diskret.workflow.microdata.deviations import deviations as _deviations
     from diskret.workflow.microdata.dp_noise import dp_noise as _dp_noise
     from diskret.workflow.microdata.explore import explore as _explore
     from diskret.workflow.microdata.generalise import generalise as _generalise
@@ -107,6 +108,7 @@ class Microdata:
     kind: FrameKind
     history: tuple[Step, ...]
     original: Microdata
+    before: Microdata
     changed: frozenset[str]
     linked: bool
 
@@ -141,6 +143,7 @@ class Microdata:
             raise InputError("there are no records; is it the right file?")
         self.history = ()
         self.original = self
+        self.before = self
         self.changed = frozenset()
         self.linked = True
         self._frame = frame
@@ -249,7 +252,8 @@ class Microdata:
     def replaced(self, table: pa.Table, step: Step) -> Self:
         """Other records in place of these, with the columns of `table`, and one more step.
 
-        They are no longer `linked`: none of them stands for a record of the original.
+        They are no longer `linked`: none of them stands for a record of the original. What they
+        replace is `before`, the tables of which theirs are to be close to.
         """
         made = object.__new__(type(self))
         made.__dict__.update(self.__dict__)
@@ -259,6 +263,7 @@ class Microdata:
         made._coded = {}
         made.history = (*self.history, step)
         made.changed = frozenset(table.column_names)
+        made.before = self
         made.linked = False
         return made
 
@@ -302,6 +307,7 @@ class Microdata:
         dp_noise = _dp_noise
         swap = _swap
         swap_records = _swap_records
+        deviations = _deviations
         explore = _explore
         checklist = _checklist
         release = _release
@@ -331,6 +337,7 @@ class Microdata:
         dp_noise = Verb("dp_noise")
         swap = Verb("swap")
         swap_records = Verb("swap_records")
+        deviations = Verb("deviations")
         explore = Verb("explore")
         checklist = Verb("checklist")
         release = Verb("release")

@@ -82,7 +82,7 @@ def _touched(step: Step, md: Microdata) -> Iterator[str]:
 
 def _more_gaps(md: Microdata, name: str) -> bool:
     """Whether values of a column were suppressed, by whatever method."""
-    if name not in md.changed or name not in md.original.table.column_names:
+    if not md.linked or name not in md.changed or name not in md.original.table.column_names:
         return False
     return md.table_column(name).null_count > md.original.table_column(name).null_count
 
@@ -148,6 +148,7 @@ def inside_outline(result: MicrodataResult) -> InsideOutline:
         riskiest=() if after is None else riskiest(md.keys(names), after),
         roles={role: tuple(columns) for role, columns in md.roles.by_role().items()},
         release=result.arguments,
+        deviations=result.deviations,
     )
 
 
