@@ -41,6 +41,11 @@ def parquet_columns(paths: tuple[Path, ...]) -> tuple[str, ...]:
     return columns[0]
 
 
+def parquet_rows(paths: tuple[Path, ...]) -> int:
+    """How many records the files have together."""
+    return sum(parquet.read_metadata(path).num_rows for path in paths)
+
+
 def read_parquet(paths: tuple[Path, ...]) -> list[pa.Table]:
     """Read each file as a table."""
     return [parquet.ParquetFile(path).read() for path in paths]

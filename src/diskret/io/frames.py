@@ -133,14 +133,25 @@ def to_arrow(frame: Any) -> tuple[pa.Table, FrameKind]:
         in a database.
     """
     opened = source(frame)
+    return in_memory(opened), opened.kind
+
+
+def in_memory(opened: Source) -> pa.Table:
+    """The records of a source as an Arrow table.
+
+    Raises
+    ------
+    InputError
+        As for `to_arrow`.
+    """
     if opened.database is not None:
         raise InputError(
             f"{opened.database!r} stays in its database: it can be tabulated, but not read as a "
             "frame; fetch what you need first"
         )
     if opened.spark is not None:
-        return _plain(frame_to_arrow(opened.spark)), opened.kind
-    return (opened.arrow if opened.arrow is not None else _read(opened)), opened.kind
+        return _plain(frame_to_arrow(opened.spark))
+    return opened.arrow if opened.arrow is not None else _read(opened)
 
 
 def from_arrow(table: pa.Table, kind: FrameKind) -> Any:
