@@ -41,6 +41,11 @@ def parquet_columns(paths: tuple[Path, ...]) -> tuple[str, ...]:
     return columns[0]
 
 
+def parquet_schemas(paths: tuple[Path, ...]) -> list[pa.Schema]:
+    """The columns of each file with their types."""
+    return [parquet.read_schema(path) for path in paths]
+
+
 def parquet_rows(paths: tuple[Path, ...]) -> int:
     """How many records the files have together."""
     return sum(parquet.read_metadata(path).num_rows for path in paths)

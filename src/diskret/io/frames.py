@@ -16,7 +16,13 @@ from narwhals import dependencies as known
 
 from diskret.errors import InputError
 from diskret.io.database import PostgresTable
-from diskret.io.files import csv_header, parquet_columns, read_csv, read_parquet
+from diskret.io.files import (
+    csv_header,
+    parquet_columns,
+    parquet_schemas,
+    read_csv,
+    read_parquet,
+)
 from diskret.io.names import check_names, some
 from diskret.io.spark import arrow_to_frame, frame_to_arrow, is_spark_frame
 
@@ -154,6 +160,22 @@ def in_memory(opened: Source) -> pa.Table:
     return opened.arrow if opened.arrow is not None else _read(opened)
 
 
+def arrow_types(opened: Source) -> dict[str, pa.DataType]:
+    """The type that each column has, or has once it is in memory.
+
+    Examples
+    --------
+    >>> arrow_types(source(pa.table({"age": [31]})))
+    {'age': DataType(int64)}
+    """
+    if opened.format == "parquet":
+        schemas = [pa.schema(_plain_fields(schema)) for schema in parquet_schemas(opened.paths)]
+        schema = pa.unify_schemas(schemas, promote_options="permissive")
+    else:
+        schema = in_memory(opened).schema
+    return dict(zip(schema.names, schema.types, strict=True))
+
+
 def from_arrow(table: pa.Table, kind: FrameKind) -> Any:
     """Turn an Arrow table into the kind of frame the user works with.
 
@@ -239,8 +261,11 @@ def _polars_to_arrow(frame: nw.DataFrame[Any]) -> pa.Table:
 
 def _plain(table: pa.Table) -> pa.Table:
     """Decode dictionaries, make untyped columns text, drop metadata."""
-    schema = pa.schema([(field.name, _plain_type(field.type)) for field in table.schema])
-    return table.cast(schema).replace_schema_metadata(None)
+    return table.cast(pa.schema(_plain_fields(table.schema))).replace_schema_metadata(None)
+
+
+def _plain_fields(schema: pa.Schema) -> list[tuple[str, pa.DataType]]:
+    return [(field.name, _plain_type(field.type)) for field in schema]
 
 
 def _plain_type(arrow_type: pa.DataType) -> pa.DataType:

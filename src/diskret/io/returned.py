@@ -164,6 +164,9 @@ def _arrow(frame: pa.Table, table: pa.Table, changed: Collection[str]) -> pa.Tab
 
 def _arrow_values(frame: pa.Table, name: str, values: pa.ChunkedArray) -> pa.ChunkedArray:
     at = frame.schema.get_field_index(name)
-    if at >= 0 and pa.types.is_dictionary(frame.schema.field(at).type):
+    before = frame.schema.field(at).type if at >= 0 else None
+    if before is not None and pa.types.is_dictionary(before):
+        if pa.types.is_large_string(values.type) and pa.types.is_string(before.value_type):
+            values = values.cast(before.value_type)  # reading made it large
         return values.dictionary_encode()
     return values

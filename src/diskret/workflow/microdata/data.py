@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from diskret.workflow.microdata.risky_combinations import (
         risky_combinations as _risky_combinations,
     )
+    from diskret.workflow.microdata.safe import safe as _safe
     from diskret.workflow.microdata.save_job import save_job as _save_job
     from diskret.workflow.microdata.shuffle import shuffle as _shuffle
     from diskret.workflow.microdata.suda import suda as _suda
@@ -335,6 +336,7 @@ class Microdata:
         top_code_together = _top_code_together
         dp_noise = _dp_noise
         swap = _swap
+        safe = _safe
         explore = _explore
         checklist = _checklist
         release = _release
@@ -363,6 +365,7 @@ class Microdata:
         top_code_together = Verb("top_code")
         dp_noise = Verb("dp_noise")
         swap = Verb("swap")
+        safe = Verb("safe")
         explore = Verb("explore")
         checklist = Verb("checklist")
         release = Verb("release")
