@@ -136,12 +136,13 @@ def safe(
     Returns
     -------
     Microdata
-        With the new records, in a drawn order. The step in the history has the number of records
-        and combinations before and after (`records`, `combinations`), of combinations that came
-        up (`new`), the controlled tables by what is counted (`tables`), number, largest and mean
-        deviation of their cells that were not empty, overall and by dimension (`deviations`),
-        sweeps done and planned, what was left out (`left_out`), and whether the deviations are
-        proven to be the smallest (`optimal`). ``before`` has the records that were replaced.
+        With the new records, in a drawn order; ``before`` has those that were replaced. The step
+        in the history has the number of records and combinations before and after (`records`,
+        `combinations`), of combinations that came up (`new`), the controlled tables (`tables`,
+        `counters`), what was to be kept (`exact`), number, largest and mean deviation of cells
+        that were not empty, overall and by dimension (`deviations`), sweeps done and planned,
+        what was left out (`left_out`), and whether the deviations are proven to be the smallest
+        (`optimal`).
 
     Raises
     ------
@@ -369,9 +370,7 @@ def _found(
         "records": [int(problem.count.sum()), int(file.count.sum())],
         "combinations": [len(problem.count), len(file.count)],
         "new": _new(problem, file),
-        "tables": {
-            name: [list(table) for table in tables] for name, tables in control.tables.items()
-        },
+        "tables": [list(table) for table in control.tables[""]],
         "deviations": deviations_by_dimension(
             problem, counted.table, counted.original, counted.protected
         ),
@@ -379,6 +378,14 @@ def _found(
         "left_out": [name for name in md.records.columns if name not in names],
         "optimal": file.optimal,
     }
+    if len(control.tables) > 1:
+        made["counters"] = {
+            name: [list(table) for table in tables]
+            for name, tables in control.tables.items()
+            if name
+        }
+    if kept := control.wishes.kept():
+        made["exact"] = kept
     if file.planned:
         made |= {"sweeps": file.sweeps, "planned": file.planned}
         if file.sweeps < file.planned:

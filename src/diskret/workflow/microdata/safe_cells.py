@@ -46,6 +46,11 @@ class CellWishes:
         """Tables that are to be controlled because something in them is exact."""
         return [*self.exact, *(tuple(cell) for cell, allowance in self.cells if allowance is None)]
 
+    def kept(self) -> list[Any]:
+        """The exact tables and cells, as a job file can hold them."""
+        cells = [dict(cell) for cell, allowance in self.cells if allowance is None]
+        return [*(list(table) for table in self.exact), *cells]
+
     def special(self, found: Combinations) -> Mapping[frozenset[str], list[dict[str, Any]]]:
         """Table → its cells that are treated in their own way, with the code of each variable.
 
