@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -54,6 +55,16 @@ def parquet_rows(paths: tuple[Path, ...]) -> int:
 def read_parquet(paths: tuple[Path, ...]) -> list[pa.Table]:
     """Read each file as a table."""
     return [parquet.ParquetFile(path).read() for path in paths]
+
+
+def parquet_blocks(
+    paths: tuple[Path, ...], columns: Sequence[str], rows: int
+) -> Iterator[pa.RecordBatch]:
+    """The files block by block, some columns, text as dictionaries."""
+    for path in paths:
+        file = parquet.ParquetFile(path, read_dictionary=list(columns))
+        for batch in file.iter_batches(batch_size=rows, columns=list(columns)):
+            yield batch.select(list(columns))
 
 
 def csv_header(path: Path) -> tuple[tuple[str, ...], str]:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -18,6 +19,7 @@ from diskret.errors import InputError
 from diskret.io.database import PostgresTable
 from diskret.io.files import (
     csv_header,
+    parquet_blocks,
     parquet_columns,
     parquet_schemas,
     read_csv,
@@ -174,6 +176,21 @@ def arrow_types(opened: Source) -> dict[str, pa.DataType]:
     else:
         schema = in_memory(opened).schema
     return dict(zip(schema.names, schema.types, strict=True))
+
+
+def blocks(opened: Source, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
+    """The records block by block, some columns; Parquet files are not read at once.
+
+    Examples
+    --------
+    >>> ages = source(pa.table({"age": [31, 84, 7]}))
+    >>> [block.num_rows for block in blocks(ages, ["age"], 2)]
+    [2, 1]
+    """
+    if opened.format == "parquet":
+        yield from parquet_blocks(opened.paths, columns, rows)
+    else:
+        yield from in_memory(opened).select(list(columns)).to_batches(max_chunksize=rows)
 
 
 def from_arrow(table: pa.Table, kind: FrameKind) -> Any:

@@ -6,22 +6,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from diskret.engines import KeyQuestion
-from diskret.engines.duckdb import DuckDBEngine
 from diskret.errors import InputError
-from diskret.io import Coded
+from diskret.io import coded
 from diskret.io.columns import whole_numbers
-from diskret.io.frames import arrow_types
+from diskret.io.frames import arrow_types, blocks
 
 if TYPE_CHECKING:
     from diskret.workflow.microdata.data import Microdata
+
+_BLOCK = 1 << 19
+_LARGEST = 2**62
+#: What is counted in a record stays below it: the numbers are codes.
+_COUNTED = 2**20
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +62,7 @@ class Combinations:
 
 
 def combinations(md: Microdata, names: Sequence[str], counters: Sequence[str] = ()) -> Combinations:
-    """Count the records of each combination, in the engine: Parquet files stay where they are.
+    """Count the records of each combination; Parquet files are read block by block.
 
     Parameters
     ----------
@@ -69,51 +73,117 @@ def combinations(md: Microdata, names: Sequence[str], counters: Sequence[str] = 
     counters
         Those of them whose codes are their values: whole numbers from 0, none missing.
 
+    Returns
+    -------
+    Combinations
+        In ascending order. A missing value is a category of its own, before all others.
+
     Raises
     ------
     InputError
         A column is missing, holds numbers with decimals, or cannot be counted.
     """
+    columns = [_Column(name) for name in names]
+    for block in blocks(md.records, names, _BLOCK):
+        for column, values in zip(columns, block.columns, strict=True):
+            column.add(values)
     types = arrow_types(md.records)
-    with DuckDBEngine(md.records) as engine:
-        counts = engine.frequencies(KeyQuestion(tuple(names)))
     values: list[pa.Array] = []
-    codes: list[NDArray[np.int32]] = []
-    for key in counts.keys:
-        made = _numbers(key) if key.name in counters else _categories(key)
-        values.append(_typed(made[0], types[key.name], key.name))
-        codes.append(made[1])
-    return Combinations(tuple(names), tuple(values), tuple(codes), counts.records)
+    codes: list[NDArray[Any]] = []
+    for column in columns:
+        there, numbered = column.finished(column.name in counters)
+        values.append(there.cast(types[column.name]))
+        codes.append(numbered)
+    rows, count = distinct(codes, [len(one) for one in values])
+    chosen: list[NDArray[np.int32]] = []
+    for v in range(len(codes)):
+        chosen.append(codes[v][rows].astype(np.int32))
+        codes[v] = codes[v][:0]  # many records, many columns: what is done with goes
+    return Combinations(tuple(names), tuple(values), tuple(chosen), count)
 
 
-def _categories(key: Coded) -> tuple[pa.Array, NDArray[np.int32]]:
-    """What is missing is a category of its own, before all others."""
-    if key.codes.min() >= 0:
-        return key.categories, key.codes
-    nothing = pa.nulls(1, key.categories.type)
-    return pa.concat_arrays([nothing, key.categories]), key.codes + np.int32(1)
+def distinct(
+    codes: Sequence[NDArray[Any]], sizes: Sequence[int]
+) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
+    """Distinct rows of some columns, ascending: where each is first, and how often it is there.
+
+    Examples
+    --------
+    >>> distinct([np.array([1, 0, 1]), np.array([0, 2, 0])], [2, 3])
+    (array([1, 0]), array([1, 2]))
+    """
+    number, span = np.zeros(len(codes[0]), dtype=np.int64), 1
+    for column, size in zip(codes, sizes, strict=True):
+        if span * size > _LARGEST:
+            known, number = np.unique(number, return_inverse=True)
+            span = len(known)
+        number *= size
+        number += column
+        span *= size
+    order = np.argsort(number, kind="stable")
+    number = number[order]
+    start = np.flatnonzero(np.r_[True, number[1:] != number[:-1]])
+    return order[start], np.diff(start, append=len(order)).astype(np.int64)
 
 
-def _numbers(key: Coded) -> tuple[pa.Array, NDArray[np.int32]]:
-    """What is counted is its own code."""
-    if key.codes.min() < 0:
-        raise InputError(
-            f"values of {key.name!r}, which is to be counted, are missing; fill in 0 where "
-            "nothing is to be counted"
-        )
-    number = whole_numbers(pa.chunked_array([key.categories]), key.name)
-    if number.max(initial=0) >= 2**31 - 1:
-        raise InputError(f"values of {key.name!r} are too large to be counted")
-    return pa.array(np.arange(number.max(initial=0) + 1)), number[key.codes].astype(np.int32)
+@dataclass
+class _Column:
+    """Numbers the values of a column as they come; they are put in order at the end."""
+
+    name: str
+    known: pa.Array | None = None
+    codes: list[NDArray[Any]] = field(default_factory=list[NDArray[Any]])
+
+    def add(self, values: pa.Array) -> None:
+        here = coded(pa.chunked_array([values]), self.name)
+        if self.known is None:
+            self.known = here.categories
+        at = pc.index_in(here.categories, value_set=self.known)
+        new = here.categories.filter(at.is_null())
+        if len(new):
+            self.known = pa.concat_arrays([self.known, new])
+            at = pc.index_in(here.categories, value_set=self.known)
+        table = np.append(at.to_numpy(zero_copy_only=False), -1)
+        self.codes.append(table.astype(_narrow(len(self.known)))[here.codes])
+
+    def finished(self, counted: bool) -> tuple[pa.Array, NDArray[Any]]:
+        """What the codes mean, ascending, and the code of each record."""
+        known = pa.array([], pa.string()) if self.known is None else self.known
+        codes = np.concatenate([np.zeros(0, dtype=np.int8), *self.codes])
+        self.codes.clear()
+        missing = bool((codes < 0).any())
+        if counted:
+            return self._counted(known, codes, missing)
+        there = np.zeros(len(known) + 1, dtype=np.bool_)
+        there[codes] = True
+        order = pc.sort_indices(known).to_numpy()
+        order = order[there[order]]
+        rank = np.zeros(len(known) + 1, dtype=_narrow(len(known) + 1))
+        rank[order] = np.arange(len(order)) + missing
+        rank[-1] = 0
+        values = known.take(pa.array(order))
+        if missing:
+            values = pa.concat_arrays([pa.nulls(1, values.type), values])
+        return values, rank[codes]
+
+    def _counted(
+        self, known: pa.Array, codes: NDArray[Any], missing: bool
+    ) -> tuple[pa.Array, NDArray[Any]]:
+        if missing:
+            raise InputError(
+                f"values of {self.name!r}, which is to be counted, are missing; fill in 0 where "
+                "nothing is to be counted"
+            )
+        number = whole_numbers(pa.chunked_array([known]), self.name)
+        largest = int(number.max(initial=0))
+        if largest >= _COUNTED:
+            raise InputError(
+                f"{self.name!r} is to be counted, but has {largest:,} in a record; numbers below "
+                f"{_COUNTED:,} can be"
+            )
+        return pa.array(np.arange(largest + 1)), number.astype(_narrow(largest + 1))[codes]
 
 
-def _typed(values: pa.Array, wanted: pa.DataType, name: str) -> pa.Array:
-    if values.type == wanted:
-        return values
-    try:
-        return values.cast(pa.string()).cast(wanted)
-    except pa.ArrowException as error:
-        raise InputError(
-            f"values of {name!r} ({wanted}) cannot be made again from their categories "
-            f"({error}); turn them into text first"
-        ) from error
+def _narrow(size: int) -> type[np.signedinteger[Any]]:
+    """The smallest type for codes below `size`, and -1."""
+    return np.int8 if size < 2**7 else np.int16 if size < 2**15 else np.int32

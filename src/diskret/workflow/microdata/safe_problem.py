@@ -14,10 +14,8 @@ from diskret.io.names import some
 from diskret.safe import ControlTable, SafeProblem, SpecialCell
 from diskret.safe.cells import Cells, cells
 from diskret.safe.dependence import groups
-from diskret.workflow.microdata.combinations import Combinations
+from diskret.workflow.microdata.combinations import Combinations, distinct
 from diskret.workflow.microdata.safe_cells import CellWishes
-
-_LARGEST = 2**62
 
 
 @dataclass(frozen=True)
@@ -104,15 +102,7 @@ def safe_problem(found: Combinations, control: Control) -> tuple[SafeProblem, Co
 
 def _ordered(found: Combinations, order: Sequence[int]) -> Combinations:
     """The variables in another order, and the combinations ascending in it."""
-    number, span = np.zeros(len(found.count), dtype=np.int64), 1
-    for v in order:
-        size = found.sizes[v]
-        if span * size > _LARGEST:
-            distinct, number = np.unique(number, return_inverse=True)
-            span = len(distinct)
-        number = number * size + found.codes[v]
-        span *= size
-    rows = np.argsort(number, kind="stable")
+    rows, _ = distinct([found.codes[v] for v in order], [found.sizes[v] for v in order])
     return Combinations(
         tuple(found.names[v] for v in order),
         tuple(found.values[v] for v in order),
@@ -172,20 +162,20 @@ def _tables(
 def _check_public(found: Combinations, control: Control, parts: Sequence[Sequence[int]]) -> None:
     """Refuse public columns that would not be known once combinations occur more often."""
     others = [v for v, name in enumerate(found.names) if name not in control.public]
-    rest = _ordered(found, others)
-    same = np.ones(len(rest.count) - 1, dtype=np.bool_)
-    for codes in rest.codes:
-        same &= codes[1:] == codes[:-1]
-    if same.any():
+    rows, several = distinct([found.codes[v] for v in others], [found.sizes[v] for v in others])
+    unclear = np.flatnonzero(several > 1)
+    if len(unclear):
+        row = rows[unclear[0]]
+        same = np.ones(len(found.count), dtype=np.bool_)
+        for v in others:
+            same &= found.codes[v] == found.codes[v][row]
         names = [found.names[v] for v in others]
-        again = _ordered(found, [*others, *(found.names.index(name) for name in control.public)])
-        row = int(np.flatnonzero(same)[0])
+        one, two = (found.shown(at, control.public) for at in np.flatnonzero(same)[:2].tolist())
         raise InputError(
             f"public= names {some('column', [*control.public])}, which the other variables do not "
-            f"tell: {int(same.sum()):,} combinations come with several values, e.g. "
-            f"{again.shown(row, names)} with {again.shown(row, control.public)} and with "
-            f"{again.shown(row + 1, control.public)}; name the column in columns= or in a table, "
-            "and it is protected with the others"
+            f"tell: {len(unclear):,} combinations come with several values, e.g. "
+            f"{found.shown(int(row), names)} with {one} and with {two}; name the column in "
+            "columns= or in a table, and it is protected with the others"
         )
     alone = [
         found.names[part[0]]
