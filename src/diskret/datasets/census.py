@@ -1,0 +1,234 @@
+"""A made-up census: persons in households in dwellings, and the tables that are controlled."""
+
+# pyarrow has no type information for its classes.
+# pyright: reportUnknownParameterType=false, reportUnknownMemberType=false
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from diskret.datasets.census_codes import (
+    BUILDING_VARIABLES,
+    DWELLING_VARIABLES,
+    PERSON_VARIABLES,
+    Variable,
+    industry_labels,
+    tree,
+)
+from diskret.datasets.census_draw import Codes, coarser, text
+from diskret.datasets.census_dwellings import dwellings
+from diskret.datasets.census_persons import answers, households
+from diskret.datasets.census_regions import AREAS, PERSONS, regions
+from diskret.datasets.census_tables import Expectation, choose
+from diskret.datasets.survey import occupation_tree
+from diskret.errors import InputError
+from diskret.hierarchy import Hierarchy
+
+#: Non-empty cells for each person of the German census of 1987 and for each dwelling; how they
+#: spread over tables of 1, 2, 3 and 4 or 5 variables (Höhne, SAFE – a method for anonymising
+#: the German census, 2011).
+_PERSON_CELLS = 10_219_270 / PERSONS
+_DWELLING_CELLS = 2_906_234 / 26_624_252
+_PERSON_SPREAD = (0.0013, 0.034, 0.353, 0.612)
+_DWELLING_SPREAD = (0.0034, 0.077, 0.328, 0.592)
+#: Tables with 2, 3 and 4 or 5 variables; those with 1 come in addition.
+_PERSON_TABLES = (125, 210, 67)
+_DWELLING_TABLES = (18, 28, 24)
+_BUILDING_TABLES = (10, 9, 6)
+#: Share of the cells that count buildings.
+_BUILDING_SHARE = 0.15
+_MOST = 2_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Census:
+    """Persons and dwellings, the tables that are controlled, and the code trees.
+
+    Parameters
+    ----------
+    persons
+        One row for each person, ordered by municipality and household: ``household`` and
+        ``dwelling`` (int64), 21 variables and 7 coarser levels (dictionary-encoded text).
+        Questions are skipped as in a real census: only the employed have an occupation,
+        children no school degree.
+    dwellings
+        One row for each dwelling: ``dwelling_id`` and ``building_id`` (int64), the counting
+        variables ``dwelling`` (always 1) and ``building`` (1 for one dwelling of each building,
+        else 0), 7 variables and 8 coarser levels.
+    tables
+        430 controlled tables of the persons, as tuples of 1 to 5 variables.
+    dwelling_tables
+        Counting variable → controlled tables of the dwellings, 119 together.
+    hierarchies
+        Variable → code tree, where it has coarser levels.
+    levels
+        Variable → its coarser levels, the finer ones first.
+    """
+
+    persons: pa.Table
+    dwellings: pa.Table
+    tables: tuple[tuple[str, ...], ...]
+    dwelling_tables: Mapping[str, tuple[tuple[str, ...], ...]]
+    hierarchies: Mapping[str, Hierarchy]
+    levels: Mapping[str, tuple[str, ...]]
+
+
+def census(n: int = 30_000, seed: int = 1) -> Census:
+    """Make up a census of `n` persons in households, dwellings and buildings.
+
+    Municipalities are of very different sizes. The tables have about as many non-empty cells
+    for each person, and cells of about the same sizes, as those with which SAFE was tested on
+    the German census of 1987. The states' names are real, every figure is made up.
+
+    Parameters
+    ----------
+    n
+        Number of persons, at least 1.
+    seed
+        The same `n` and `seed` give the same census.
+
+    Raises
+    ------
+    InputError
+        `n` is below 1 or `seed` is negative.
+
+    Examples
+    --------
+    >>> made = census(3_000, seed=7)
+    >>> made.persons.num_rows, len(made.tables)
+    (3000, 430)
+    >>> made.levels["municipality"]
+    ('district', 'state')
+    """
+    if n < 1:
+        raise InputError(f"a census needs at least one person, not n={n}")
+    if seed < 0:
+        raise InputError(f"the seed must be a whole number from 0 upwards, not {seed}")
+    rng = np.random.Generator(np.random.PCG64(seed))
+    where = regions(n)
+    made = households(rng, n)
+    bounds = np.cumsum(where.size)
+    drawn = np.searchsorted(bounds / bounds[-1], rng.random(len(made.size)), side="right")
+    municipality = np.sort(drawn.astype(np.int16))
+    homes = dwellings(rng, municipality, where.area)
+    places: dict[str, Variable] = {"municipality": (where.codes, where.levels)}
+    of = np.repeat(np.arange(len(made.size), dtype=np.int64), made.size)
+    person_variables, dwelling_variables = places | PERSON_VARIABLES, places | DWELLING_VARIABLES
+    found = {"municipality": municipality[of]}
+    found |= answers(rng, made, where.area[municipality], AREAS)
+    persons = _with_levels(person_variables, found)
+    homes_found = {"municipality": homes.municipality} | homes.answers
+    dwelling_columns = _with_levels(dwelling_variables, homes_found)
+    tables = _person_tables(rng, persons, person_variables)
+    dwelling_tables = _dwelling_tables(rng, dwelling_columns, dwelling_variables, homes.first)
+    return Census(
+        pa.table(
+            {"household": of + 1, "dwelling": homes.of_household[of] + 1}
+            | {name: text(names, codes) for name, (names, codes) in persons.items()}
+        ),
+        pa.table(
+            {
+                "dwelling_id": np.arange(len(homes.first)) + 1,
+                "building_id": homes.building + 1,
+                "dwelling": np.ones(len(homes.first), dtype=np.int8),
+                "building": homes.first.astype(np.int8),
+            }
+            | {name: text(names, codes) for name, (names, codes) in dwelling_columns.items()}
+        ),
+        tables,
+        dwelling_tables,
+        _trees(person_variables | dwelling_variables) | {"municipality": where.tree()},
+        {
+            name: tuple(levels)
+            for name, (_, levels) in (person_variables | dwelling_variables).items()
+            if levels
+        },
+    )
+
+
+Columns = dict[str, tuple[Sequence[str], Codes]]
+
+
+def _with_levels(variables: Mapping[str, Variable], found: Mapping[str, Codes]) -> Columns:
+    """Names and codes of all columns, coarser levels behind each variable."""
+    columns: Columns = {}
+    for name, (names, levels) in variables.items():
+        columns[name] = names, found[name]
+        at = columns[name]
+        for level, above in levels.items():
+            columns[level] = at = coarser(at[0], above, at[1])
+    return columns
+
+
+def _person_tables(
+    rng: np.random.Generator, columns: Columns, variables: Mapping[str, Variable]
+) -> tuple[tuple[str, ...], ...]:
+    codes, scale = _part({name: codes for name, (_, codes) in columns.items()})
+    group = codes["activity"] * 5 + codes["life_stage"]
+    group = (group * 2 + codes["sex"]) * 2 + codes["citizenship"]
+    n = len(columns["age"][1])
+    expected = Expectation(codes, group, scale)
+    return _tables(rng, expected, variables, _PERSON_TABLES, _PERSON_SPREAD, n * _PERSON_CELLS)
+
+
+def _dwelling_tables(
+    rng: np.random.Generator,
+    columns: Columns,
+    variables: Mapping[str, Variable],
+    first: NDArray[np.bool_],
+) -> dict[str, tuple[tuple[str, ...], ...]]:
+    cells = len(first) * _DWELLING_CELLS
+    found = {name: codes for name, (_, codes) in columns.items()}
+    buildings = {name: variables[name] for name in BUILDING_VARIABLES}
+    made: dict[str, tuple[tuple[str, ...], ...]] = {}
+    for counter, kept, asked, numbers, share in (
+        ("dwelling", slice(None), variables, _DWELLING_TABLES, 1 - _BUILDING_SHARE),
+        ("building", first, buildings, _BUILDING_TABLES, _BUILDING_SHARE),
+    ):
+        codes, scale = _part({name: part[kept] for name, part in found.items()})
+        group = codes["building_size"] * len(DWELLING_VARIABLES["year"][0]) + codes["year"]
+        expected = Expectation(codes, group, scale)
+        made[counter] = _tables(rng, expected, asked, numbers, _DWELLING_SPREAD, share * cells)
+    return made
+
+
+def _part(codes: Mapping[str, Codes]) -> tuple[dict[str, Codes], int]:
+    """Every so-manieth record, at most `_MOST`, and how many each stands for."""
+    step = -(-len(next(iter(codes.values()))) // _MOST)
+    return {name: part[::step] for name, part in codes.items()}, step
+
+
+def _tables(
+    rng: np.random.Generator,
+    expected: Expectation,
+    variables: Mapping[str, Variable],
+    numbers: tuple[int, int, int],
+    spread: tuple[float, float, float, float],
+    cells: float,
+) -> tuple[tuple[str, ...], ...]:
+    """All tables of one variable, and `numbers` of 2, of 3, and of 4 or 5 variables."""
+    families = [(name, *levels) for name, (_, levels) in variables.items()]
+    tables: list[tuple[str, ...]] = [(name,) for name in chain(*families)]
+    left = cells - sum(expected.sizes(table).sum() for table in tables)
+    for at, dimensions in enumerate(((2,), (3,), (4, 5))):
+        share = spread[at + 1] / sum(spread[at + 1 :])
+        chosen, made = choose(rng, expected, families, dimensions, numbers[at], share * left)
+        left -= made
+        tables += chosen
+    return tuple(tables)
+
+
+def _trees(variables: Mapping[str, Variable]) -> dict[str, Hierarchy]:
+    labels = {"industry": industry_labels()}
+    made = {
+        name: tree(levels.values(), labels.get(name, {}))
+        for name, (_, levels) in variables.items()
+        if levels
+    }
+    return made | {"occupation": occupation_tree()}
