@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ _FIRST = 4096
 
 
 def groups(
-    columns: Sequence[NDArray[np.int32]], sizes: Sequence[int]
+    columns: Sequence[NDArray[np.signedinteger[Any]]], sizes: Sequence[int]
 ) -> tuple[tuple[int, ...], ...]:
     """Put each variable together with the finer one that it follows from.
 
@@ -51,7 +52,7 @@ def groups(
     return tuple(tuple(sorted(group, key=lambda v: (sizes[v], v))) for group in members.values())
 
 
-def follows(fine: NDArray[np.int32], coarse: NDArray[np.int32]) -> bool:
+def follows(fine: NDArray[np.signedinteger[Any]], coarse: NDArray[np.signedinteger[Any]]) -> bool:
     """Whether the code in one variable is known from that in another.
 
     Examples

@@ -39,14 +39,14 @@ class Combinations:
     values
         For each variable what its codes mean, in the type of its column; null: missing.
     codes
-        V arrays ``(J,)``, int32, codes from 0 on.
+        V arrays ``(J,)``, codes from 0 on, in small types.
     count
         Number of records, ``(J,)``, int64.
     """
 
     names: tuple[str, ...]
     values: tuple[pa.Array, ...]
-    codes: tuple[NDArray[np.int32], ...]
+    codes: tuple[NDArray[np.signedinteger[Any]], ...]
     count: NDArray[np.int64]
 
     @property
@@ -95,11 +95,9 @@ def combinations(md: Microdata, names: Sequence[str], counters: Sequence[str] = 
         values.append(there.cast(types[column.name]))
         codes.append(numbered)
     rows, count = distinct(codes, [len(one) for one in values])
-    chosen: list[NDArray[np.int32]] = []
-    for v in range(len(codes)):
-        chosen.append(codes[v][rows].astype(np.int32))
-        codes[v] = codes[v][:0]  # many records, many columns: what is done with goes
-    return Combinations(tuple(names), tuple(values), tuple(chosen), count)
+    for v in range(len(codes)):  # one after another: there are many records and columns
+        codes[v] = codes[v][rows]
+    return Combinations(tuple(names), tuple(values), tuple(codes), count)
 
 
 def distinct(

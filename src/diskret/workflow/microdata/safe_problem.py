@@ -82,12 +82,12 @@ def safe_problem(found: Combinations, control: Control) -> tuple[SafeProblem, Co
         )
 
     order = sorted(parts, key=rank, reverse=True)
-    ordered = _ordered(found, [v for part in order for v in part])
+    ordered, codes = _ordered(found, [v for part in order for v in part])
     at = {name: v for v, name in enumerate(ordered.names)}
     ends = np.cumsum([0, *map(len, order)]).tolist()
     problem = SafeProblem(
         ordered.names,
-        np.stack(ordered.codes, axis=1),
+        codes,
         ordered.count,
         ordered.sizes,
         _tables(ordered, control, at),
@@ -100,15 +100,22 @@ def safe_problem(found: Combinations, control: Control) -> tuple[SafeProblem, Co
     return problem, ordered, known
 
 
-def _ordered(found: Combinations, order: Sequence[int]) -> Combinations:
-    """The variables in another order, and the combinations ascending in it."""
+def _ordered(found: Combinations, order: Sequence[int]) -> tuple[Combinations, NDArray[np.int32]]:
+    """The variables in another order, the combinations ascending in it; and as one array.
+
+    A variable lies in one piece: tables are counted variable by variable.
+    """
     rows, _ = distinct([found.codes[v] for v in order], [found.sizes[v] for v in order])
-    return Combinations(
+    codes = np.empty((len(rows), len(order)), dtype=np.int32, order="F")
+    for at, v in enumerate(order):
+        codes[:, at] = found.codes[v][rows]
+    ordered = Combinations(
         tuple(found.names[v] for v in order),
         tuple(found.values[v] for v in order),
-        tuple(found.codes[v][rows] for v in order),
+        tuple(codes[:, at] for at in range(len(order))),
         found.count[rows],
     )
+    return ordered, codes
 
 
 def _tables(
