@@ -1,0 +1,110 @@
+"""Whether a file is safe and keeps what it has to: what every engine asks before it answers."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diskret.errors import ProofError
+from diskret.safe.cells import Cells, cells, deviations
+from diskret.safe.problem import SafeFile, SafeProblem
+
+_EXAMPLES = 3
+
+
+def check(problem: SafeProblem, file: SafeFile, known: Cells | None = None) -> SafeFile:
+    """Return a file that is as asked for, and refuse any other.
+
+    Parameters
+    ----------
+    problem, file
+        What was asked, and what was made.
+    known
+        The cells of the problem, if they are at hand.
+
+    Raises
+    ------
+    ProofError
+        Combinations repeat or are not in order, one occurs too seldom or must not occur, or a
+        cell that is kept exactly has another count.
+
+    Examples
+    --------
+    >>> from diskret.safe import ControlTable
+    >>> codes = np.array([[0], [1]], dtype=np.int32)
+    >>> problem = SafeProblem(("age",), codes, np.array([2, 7]), (2,), (ControlTable((0,)),))
+    >>> check(problem, SafeFile(codes, np.array([2, 7])))
+    Traceback (most recent call last):
+    diskret.errors.ProofError: the file that was made is not safe: 1 of 2 combinations occur \
+less than 3 times, e.g. age=0 2 times
+    """
+    text = _sortable(file.codes)
+    order = bool(np.all(text[:-1] < text[1:]))
+    _refuse(not order, "combinations are not distinct and in ascending order")
+    sizes = np.array(problem.sizes, dtype=np.int64)
+    within = bool(np.all((file.codes >= 0) & (file.codes < sizes)))
+    _refuse(not within, "there are codes that no variable has")
+    few = np.flatnonzero(file.count < problem.minimum)
+    _refuse(
+        len(few) > 0,
+        f"{len(few)} of {len(file.count)} combinations occur less than {problem.minimum} times, "
+        f"e.g. {_some(problem, file, few)}",
+    )
+    original = _sortable(problem.codes)
+    near = np.minimum(np.searchsorted(original, text), len(original) - 1)
+    opened = np.flatnonzero(original[near] != text)
+    if len(opened):
+        strange = opened if not problem.new else opened[_impossible(problem, file.codes[opened])]
+        _refuse(
+            len(strange) > 0,
+            f"{len(strange)} combinations must not come up, e.g. {_some(problem, file, strange)}",
+        )
+    keeps = any(t.exact or any(cell.exact for cell in t.special) for t in problem.tables)
+    if keeps or len(opened):
+        known = cells(problem) if known is None else known
+        found = deviations(problem, file, known)
+        new = int((found.protected[found.original == 0] > 0).sum())
+        _refuse(new > 0, f"{new} cells are no longer empty")
+        moved = (found.protected != found.original)[: len(known)] & known.exact
+        wrong = np.flatnonzero(moved)
+        _refuse(
+            len(wrong) > 0,
+            f"{len(wrong)} cells were to be kept exactly, e.g. "
+            + "; ".join(
+                f"{known.named(cell)} became {found.protected[cell]}"
+                for cell in wrong[:_EXAMPLES].tolist()
+            ),
+        )
+    return file
+
+
+def _refuse(wrong: bool, why: str) -> None:
+    if wrong:
+        raise ProofError(f"the file that was made is not safe: {why}")
+
+
+def _some(problem: SafeProblem, file: SafeFile, rows: NDArray[np.int64]) -> str:
+    """A few combinations, in words."""
+    named: list[str] = []
+    for row in rows[:_EXAMPLES].tolist():
+        codes = zip(problem.names, file.codes[row].tolist(), strict=True)
+        at = " ".join(f"{name}={code}" for name, code in codes)
+        named.append(f"{at} {file.count[row]} times")
+    return "; ".join(named)
+
+
+def _sortable(codes: NDArray[np.int32]) -> NDArray[np.bytes_]:
+    """Combinations as texts of bytes that sort as their codes do."""
+    bytewise = np.ascontiguousarray(codes, dtype=">i4")
+    return bytewise.view(f"S{4 * max(codes.shape[1], 1)}").ravel()
+
+
+def _impossible(problem: SafeProblem, codes: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Which combinations have two values that never occur together."""
+    found = np.zeros(len(codes), dtype=np.bool_)
+    for v in range(len(problem.names)):
+        for w in range(v + 1):
+            together = np.zeros((problem.sizes[v], problem.sizes[w]), dtype=np.bool_)
+            together[problem.codes[:, v], problem.codes[:, w]] = True
+            found |= ~together[codes[:, v], codes[:, w]]
+    return found
