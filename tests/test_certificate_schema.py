@@ -123,3 +123,22 @@ def test_certificates_of_microdata_follow_their_schema(tmp_path):
         for secret in ({"threshold": 0.9}, {"shown": {"k": 2, "t": 0.3}}):
             with pytest.raises(jsonschema.ValidationError):
                 jsonschema.validate(found | secret, schema)
+
+
+def test_certificates_of_safe_files_follow_their_schema(tmp_path):
+    from diskret.attack.microdata.claims import Safe
+    from diskret.workflow.microdata import Step
+
+    path = SCHEMAS / "certificate-microdata.schema.json"
+    schema = json.loads(path.read_text(encoding="utf-8"))
+    persons = pa.table({"town": [f"T{i % 40}" for i in range(160)], "sex": ["m", "f"] * 80})
+    step = Step("safe", {}, {"tables": [["town"], ["town", "sex"], []]})
+    md = dk.Microdata(persons).replaced(persons, step)
+    folder = md.release(Safe(), keys=dk.SecretKeys(bytes(32))).write(tmp_path / "out", ["csv"])
+    certificate = folder / "public" / "microdata.certificate.json"
+    found = json.loads(certificate.read_text(encoding="utf-8"))
+    assert found["shown"]["by_size"][0]["cells"] >= 30
+    jsonschema.validate(found, schema)
+    for secret in ({"exact": [["town"]]}, {"mean": 0.5}):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(found | {"shown": found["shown"] | secret}, schema)

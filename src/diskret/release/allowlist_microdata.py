@@ -28,6 +28,13 @@ MICRODATA_ENDINGS = (".csv", ".parquet", ".html", CERTIFICATE)
 #: The admissible keys of a public certificate of microdata; see `allowlist`.
 _TEXT: Mapping[str, Any] = {"en": None, "de": None}
 _COUNTED: Mapping[str, Any] = dict.fromkeys(("k", "keys", "missing", "size"))
+#: What is documented of a safe file: its tables by name, and deviations by size of the cell.
+_SAFE: Mapping[str, Any] = {
+    "minimum": None,
+    "tables": {"*": None},
+    "largest": None,
+    "by_size": dict.fromkeys(("from", "to", "cells", "largest", "mean")),
+}
 MICRODATA_CERTIFICATE: Mapping[str, Any] = {
     "schema": None,
     "family": None,
@@ -36,7 +43,7 @@ MICRODATA_CERTIFICATE: Mapping[str, Any] = {
     "columns": None,
     "claimed": _TEXT,
     "not_claimed": _TEXT,
-    "shown": {**_COUNTED, "further": _COUNTED},
+    "shown": {**_COUNTED, "further": _COUNTED, **_SAFE},
     "files": {"*": None},
     "inputs": {"records": None, "released": None},
     "software": None,

@@ -7,6 +7,7 @@ from os import PathLike
 from typing import Any
 
 from diskret.report.markup import Markup, element
+from diskret.report.microdata_deviations import controlled, documented
 from diskret.report.microdata_outline import InsideOutline, Outline, Variable
 from diskret.report.microdata_texts import microdata_words
 from diskret.report.page import (
@@ -62,6 +63,7 @@ def write_public_microdata_report(
         section(words["protection"], *_families(outline, words)),
         section(words["use"], element("ul", *_advice(outline, words))),
         section(words["certificate"], *statements(certificate, language)),
+        *documented(certificate.get("shown", {}), words),
         *file_list(certificate, words),
     ]
     write_page(
@@ -104,6 +106,7 @@ def write_internal_microdata_report(
     words = microdata_words(language)
     body = [
         _summary(outline, words),
+        *controlled(inside.deviations, words),
         section(words["risk"], *_risk(inside, words)),
         section(words["steps"], _steps(inside, words)),
         section(words["changes"], _changes(inside, outline.records, words)),

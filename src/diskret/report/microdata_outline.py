@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from diskret.risk.summary import Combination, RiskSummary
+from diskret.utility.table_deviations import TableDeviations
 
 #: What methods do to values, in general words.
 Family = Literal[
@@ -106,6 +107,8 @@ class InsideOutline:
         The combinations of keys with the largest risks that remain.
     roles, release
         What each column is for, and how the file was released.
+    deviations
+        How far the controlled tables of a safe file deviate; None: it is none.
     """
 
     keys: tuple[str, ...]
@@ -117,3 +120,4 @@ class InsideOutline:
     riskiest: tuple[Combination, ...]
     roles: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     release: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    deviations: TableDeviations | None = None

@@ -90,6 +90,22 @@ _WORDS: dict[str, dict[str, str]] = {
         ),
         "use weight": "Results for the population need the weights in the file.",
         "use plain": "Values are those collected; missing values are empty.",
+        "documented": "How far tables of this file deviate",
+        "documented note": (
+            "The records are not those collected: they were made so that no combination of values "
+            "is rare and the tables named below are close to those of the original. Cells of "
+            "these tables that are not empty in the original deviate by {largest} at most; the "
+            "larger a cell, the smaller its relative deviation. Deviations of other tables are "
+            "not known."
+        ),
+        "size from": "From",
+        "size to": "To",
+        "size cells": "Table cells",
+        "size largest": "Largest deviation",
+        "size mean": "Mean deviation",
+        "controlled tables": "Controlled tables",
+        "counted of": "{table}, counting {counter}",
+        "table total": "total",
         # the office's own report
         "office": "Disclosure control of microdata",
         "risk": "Risk before and after",
@@ -225,6 +241,22 @@ _WORDS: dict[str, dict[str, str]] = {
             "Ergebnisse für die Grundgesamtheit brauchen die Hochrechnungsfaktoren der Datei."
         ),
         "use plain": "Die Werte sind die erhobenen; fehlende Werte sind leer.",
+        "documented": "Wie weit Tabellen aus dieser Datei abweichen",
+        "documented note": (
+            "Die Datensätze sind nicht die erhobenen: Sie sind so gebildet, dass keine "
+            "Kombination von Werten selten ist und die unten genannten Tabellen denen der "
+            "Ausgangsdaten nahekommen. Felder dieser Tabellen, die in den Ausgangsdaten nicht leer "
+            "sind, weichen um höchstens {largest} ab; je größer ein Feld, desto kleiner seine "
+            "relative Abweichung. Wie weit andere Tabellen abweichen, ist nicht bekannt."
+        ),
+        "size from": "Von",
+        "size to": "Bis",
+        "size cells": "Tabellenfelder",
+        "size largest": "Größte Abweichung",
+        "size mean": "Mittlere Abweichung",
+        "controlled tables": "Kontrollierte Tabellen",
+        "counted of": "{table}, gezählt wird {counter}",
+        "table total": "insgesamt",
         "office": "Geheimhaltung von Einzeldaten",
         "risk": "Risiko vorher und nachher",
         "risk note": (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from diskret.utility.cumulative import DeviationTable
 from diskret.utility.groups import size_bounds
 from diskret.utility.words import number, words_in
 
@@ -17,7 +18,9 @@ def rows(comparison: Comparison, language: str) -> dict[str, list[list[str]]]:
     words = words_in(language)
     return {
         words["by size"]: [words["size head"].split("|"), *_size_rows(comparison, language)],
-        words["by deviation"]: _deviation_rows(comparison, language),
+        words["by deviation"]: deviation_rows(
+            comparison.deviation_table, comparison.decimals, language
+        ),
     }
 
 
@@ -64,14 +67,22 @@ def _size_rows(comparison: Comparison, language: str) -> list[list[str]]:
     ]
 
 
-def _deviation_rows(comparison: Comparison, language: str) -> list[list[str]]:
-    """Cells on the left, cumulative shares on the right; the last row holds all cells."""
-    words, table = words_in(language), comparison.deviation_table
-    names = [str(dimension) for dimension in table.dimension.tolist()]
+def deviation_rows(
+    table: DeviationTable, decimals: int, language: str, last: int | None = None
+) -> list[list[str]]:
+    """Cells on the left, cumulative shares on the right; the last row holds all cells.
+
+    `last` is a number of variables that stands for all from it on.
+    """
+    words = words_in(language)
+    names = [
+        words["or more"].format(number=dimension) if dimension == last else str(dimension)
+        for dimension in table.dimension.tolist()
+    ]
     head = [words["deviation"], *names, words["up to"], *names, words["all"]]
     rows = [
         [
-            number(float(table.bound[i]), comparison.decimals, language),
+            number(float(table.bound[i]), decimals, language),
             *(number(cells, 0, language) if cells else "–" for cells in table.cells[i].tolist()),
             "",
             *(number(100 * share, 1, language) for share in table.shares[i].tolist()),

@@ -96,6 +96,16 @@ WORDS: dict[str, dict[str, str]] = {
         "frontier": "on the frontier",
         "beaten": "beaten by another choice",
         "as it is": "as it is",
+        "or more": "{number} or more",
+        "controlled": "Controlled tables",
+        "uncontrolled": "Tables that were not controlled",
+        "counted tables": (
+            "{cells} cells in {tables} tables that were not empty deviate by {largest} at most and "
+            "by {mean} on average; {exact} % are exact. Cells that became empty: {emptied}; empty "
+            "cells that are so no more: {filled}."
+        ),
+        "by variables": "Cells by deviation and number of variables of the table",
+        "printed size head": "from|to|table cells|largest deviation|mean deviation",
         "propensity": (
             "A model with {parameters} parameters tells protected from original records with a "
             "pMSE of {pmse}, {ratio} times what is expected of records drawn anew."
@@ -200,6 +210,16 @@ WORDS: dict[str, dict[str, str]] = {
         "frontier": "auf der Grenze",
         "beaten": "von einer anderen Wahl übertroffen",
         "as it is": "wie sie sind",
+        "or more": "{number} und mehr",
+        "controlled": "Kontrollierte Tabellen",
+        "uncontrolled": "Nicht kontrollierte Tabellen",
+        "counted tables": (
+            "{cells} zuvor nicht leere Felder in {tables} Tabellen weichen um höchstens {largest} "
+            "und im Mittel um {mean} ab; {exact} % sind exakt. Felder, die leer wurden: {emptied}; "
+            "leere Felder, die es nicht mehr sind: {filled}."
+        ),
+        "by variables": "Felder nach Abweichung und Zahl der Merkmale der Tabelle",
+        "printed size head": "von|bis|Tabellenfelder|größte Abweichung|mittlere Abweichung",
         "propensity": (
             "Ein Modell mit {parameters} Parametern unterscheidet geschützte von ursprünglichen "
             "Datensätzen mit einem pMSE von {pmse}, dem {ratio}-Fachen dessen, was bei neu "

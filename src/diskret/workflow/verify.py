@@ -13,6 +13,7 @@ from typing import Any
 from diskret.attack import Attacker, Examination, examine, interval_columns, overlapping
 from diskret.attack.certificate import outer_intervals, refined_to
 from diskret.attack.microdata.certificate import FAMILY as MICRODATA
+from diskret.attack.microdata.certificate import SAFE
 from diskret.attack.statements import claimed, not_claimed
 from diskret.engines.filters import disjoint
 from diskret.errors import InputError, VerificationError
@@ -21,6 +22,7 @@ from diskret.progress import Progress, silent
 from diskret.release import Releases, check_digests, published_in
 from diskret.tables import CHANGES, Publication, Published
 from diskret.workflow.microdata.verify import verify_microdata, verify_microdata_internal
+from diskret.workflow.microdata.verify_safe import verify_safe, verify_safe_internal
 from diskret.workflow.verify_changed import verify_changed, verify_changed_internal
 from diskret.workflow.verify_derived import verify_derived
 from diskret.workflow.verify_internal import verify_internal
@@ -104,12 +106,14 @@ def verify(
     suppressed = 0
     tables: list[Published] = []
     groups: list[Publication] = []
-    records = {name for name, content in contents.items() if content["family"] == MICRODATA}
+    records = {name for name, content in contents.items() if content["family"] in (MICRODATA, SAFE)}
     for name in sorted(records):
         content = contents.pop(name)
-        lines.append(verify_microdata(public, name, content))
+        safe = content["family"] == SAFE
+        lines.append((verify_safe if safe else verify_microdata)(public, name, content))
         if inside is not None and secret is not None:
-            lines.append(verify_microdata_internal(inside, public, name, content, secret))
+            verify_inside = verify_safe_internal if safe else verify_microdata_internal
+            lines.append(verify_inside(inside, public, name, content, secret))
     changed = {name for name, content in contents.items() if content["family"] in CHANGES}
     for name in sorted(changed):
         content = contents.pop(name)
@@ -298,6 +302,7 @@ def _read(path: Path) -> dict[str, Any]:
     if not isinstance(content, dict) or content.get("family") not in (
         "suppression",
         MICRODATA,
+        SAFE,
         *CHANGES,
     ):
         raise VerificationError(f"{path} is no certificate of a table or of microdata")

@@ -11,6 +11,8 @@ from diskret.attack.noise_certificate import Statement, in_languages
 from diskret.errors import InputError
 
 FAMILY = "microdata"
+#: Of files whose records were replaced.
+SAFE = "safe"
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +34,8 @@ class MicrodataCertificate:
         Figures for any reader, JSON-ready: what anyone can count again in the file.
     figures
         Figures for the office, JSON-ready. Confidential.
+    family
+        ``"microdata"``, or ``"safe"`` for files whose records were replaced.
     """
 
     name: str
@@ -40,12 +44,13 @@ class MicrodataCertificate:
     checked: tuple[Statement, ...] = ()
     shown: Mapping[str, Any] = field(default_factory=dict[str, Any])
     figures: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    family: str = FAMILY
 
     def public(self) -> dict[str, Any]:
         """What anybody may read. Digests of files and inputs are added when these are written."""
         return {
             "schema": SCHEMA,
-            "family": FAMILY,
+            "family": self.family,
             "name": self.name,
             "claimed": in_languages(self.claimed),
             "not_claimed": in_languages(self.not_claimed),
@@ -56,7 +61,7 @@ class MicrodataCertificate:
         """What the office keeps beside the public certificate."""
         return {
             "schema": SCHEMA,
-            "family": FAMILY,
+            "family": self.family,
             "name": self.name,
             "checked": in_languages(self.checked),
             **self.figures,

@@ -96,7 +96,7 @@ smaller k
     )
     for key in keys:
         file.numbers(key)  # must leave
-    _refuse_identifiers(file, original, identifiers)
+    refuse_identifiers(file, original, identifiers)
     figures: list[dict[str, Any]] = []
     for claim in asked:
         found = check(file, claim)
@@ -182,7 +182,7 @@ def _households(household: ArrayLike | pa.ChunkedArray, n: int) -> Numbers:
     return np.where(alone, len(known) + np.cumsum(alone) - 1, found)
 
 
-def _refuse_identifiers(
+def refuse_identifiers(
     file: Leaving, original: pa.Table | None, identifiers: Sequence[str]
 ) -> None:
     """Refuse direct identifiers, also those that only have another name."""

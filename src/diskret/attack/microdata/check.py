@@ -32,6 +32,7 @@ from diskret.attack.microdata.claims import (
     KMap,
     LDiversity,
     Missing,
+    NoIdentifiers,
     RiskBelow,
     TCloseness,
 )
@@ -89,7 +90,9 @@ def check(file: Leaving, claim: Claim) -> Finding:
         return _t_closeness(file, claim)
     if isinstance(claim, AlphaK | BetaLikeness | DeltaDisclosure):
         return _shares(file, claim)
-    return Finding(np.zeros(0, dtype=np.int64), {})
+    if isinstance(claim, NoIdentifiers):
+        return Finding(np.zeros(0, dtype=np.int64), {})
+    raise InputError(f"{claim!r} is no claim about records that stand for somebody; claim it alone")
 
 
 # ── who agrees ───────────────────────────────────────────────────────────────────────

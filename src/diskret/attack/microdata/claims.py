@@ -5,12 +5,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, Literal, get_args
 
+import pyarrow as pa
+
 from diskret.errors import InputError
+from diskret.tables.lists import table_lists
 
 __all__ = [
     "AlphaK",
@@ -24,6 +27,7 @@ __all__ = [
     "Missing",
     "NoIdentifiers",
     "RiskBelow",
+    "Safe",
     "TCloseness",
 ]
 
@@ -356,11 +360,62 @@ class KMap:
 
 
 @dataclass(frozen=True)
+class Safe:
+    """Every combination of values occurs not at all or often enough, and tables deviate little.
+
+    A claim about files whose records were replaced, as SAFE does; it stands alone.
+
+    Source: Höhne (2003); Höhne, *SAFE – a method for anonymising the German Census*.
+
+    Parameters
+    ----------
+    minimum
+        Least number of records with a combination of all variables that occurs, at least 2.
+    tables
+        The controlled tables, each a name or names of variables; or a mapping from a counting
+        variable to such a list, with ``""`` for records. None: those that the method controlled.
+    largest
+        Largest deviation of their cells that were not empty; None: whatever it is, readers are told
+        what it is.
+    exact
+        Controlled tables that keep all counts, and cells that do: column → value. None: those that
+        the method had to keep. Confidential.
+    opened
+        Whether cells of controlled tables that were empty may be so no more.
+
+    Raises
+    ------
+    InputError
+        An argument is not admissible.
+
+    Examples
+    --------
+    >>> Safe(3, [("region", "age"), "sex"], largest=9).tables
+    {'': (('region', 'age'), ('sex',))}
+    """
+
+    minimum: int = 3
+    tables: Any = None
+    largest: int | None = None
+    exact: Any = None
+    opened: bool = False
+
+    def __post_init__(self) -> None:
+        _whole("minimum", self.minimum, 2)
+        if self.largest is not None:
+            _whole("largest", self.largest, 0)
+        if self.tables is not None:
+            object.__setattr__(self, "tables", table_lists(self.tables))
+        if self.exact is not None:
+            object.__setattr__(self, "exact", _exact(self.exact))
+
+
+@dataclass(frozen=True)
 class NoIdentifiers:
     """No direct identifier leaves; always checked, whether claimed or not."""
 
 
-#: Any of them.
+#: Any of them, but for `Safe`, which is about other files.
 Claim = (
     KAnonymity
     | RiskBelow
@@ -409,3 +464,19 @@ def _names(claim: Any, role: str) -> None:
         if not names or not all(isinstance(name, str) for name in names):
             raise InputError(f"{role}= must be names of columns, not {given!r}")
         object.__setattr__(claim, role, names)
+
+
+def _exact(given: Any) -> tuple[tuple[str, ...] | dict[str, str | None], ...]:
+    """Tables as tuples of names; cells as column → value as text."""
+    made: list[tuple[str, ...] | dict[str, str | None]] = []
+    for one in (given,) if isinstance(given, str | Mapping) else given:
+        if isinstance(one, Mapping):
+            cell: Mapping[Any, Any] = one
+            made.append({str(name): _text(value) for name, value in cell.items()})
+        else:
+            made += table_lists([one], "exact").get("", ())
+    return tuple(made)
+
+
+def _text(value: Any) -> str | None:
+    return pa.array([value]).cast(pa.string())[0].as_py()

@@ -25,7 +25,8 @@ from diskret.attack.noise_certificate import Statement
 #: Claims about what the records that agree in the keys show.
 _ABOUT_VALUES = (LDiversity, TCloseness, AlphaK, BetaLikeness, DeltaDisclosure)
 
-_NO_IDENTIFIERS = Statement(
+#: Said of every file.
+NO_IDENTIFIERS = Statement(
     "The file has no names, addresses or numbers that identify a person directly.",
     "Die Datei enthält keine Namen, Adressen oder Nummern, die eine Person unmittelbar bezeichnen.",
 )
@@ -94,7 +95,7 @@ _ESTIMATED = Statement(
 
 def claimed(file: Leaving, claims: Sequence[Claim]) -> tuple[Statement, ...]:
     """What any reader may know: names k and keys, no other parameter."""
-    said = [_NO_IDENTIFIERS, *(_public(file, claim) for claim in claims)]
+    said = [NO_IDENTIFIERS, *(_public(file, claim) for claim in claims)]
     said += [_READ_AS[claim.missing] for claim in claims if not isinstance(claim, NoIdentifiers)]
     return _once(said)
 
@@ -230,7 +231,7 @@ def _public(file: Leaving, claim: Claim) -> Statement:
     if isinstance(claim, KMap):
         return _POPULATION
     if isinstance(claim, NoIdentifiers):
-        return _NO_IDENTIFIERS
+        return NO_IDENTIFIERS
     names = _listed(variables(file, claim))
     if isinstance(claim, LDiversity):
         return Statement(

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from diskret.utility.compare import Ordered
     from diskret.workflow.microdata.anonymity import anonymity as _anonymity
     from diskret.workflow.microdata.checklist import checklist as _checklist
+    from diskret.workflow.microdata.deviations import deviations as _deviations
     from diskret.workflow.microdata.dp_noise import dp_noise as _dp_noise
     from diskret.workflow.microdata.explore import explore as _explore
     from diskret.workflow.microdata.generalise import generalise as _generalise
@@ -293,6 +294,7 @@ class Microdata:
         made._coded = {}
         made.history = (*self.history, step)
         made.changed = frozenset(table.column_names)
+        made.before = self
         made.linked = False
         return made
 
@@ -337,6 +339,7 @@ class Microdata:
         dp_noise = _dp_noise
         swap = _swap
         safe = _safe
+        deviations = _deviations
         explore = _explore
         checklist = _checklist
         release = _release
@@ -366,6 +369,7 @@ class Microdata:
         dp_noise = Verb("dp_noise")
         swap = Verb("swap")
         safe = Verb("safe")
+        deviations = Verb("deviations")
         explore = Verb("explore")
         checklist = Verb("checklist")
         release = Verb("release")

@@ -30,6 +30,18 @@ def draws(keys: SecretKeys, name: str, table: pa.Table) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64(int(mark, 16)))
 
 
+def drawn_order(
+    keys: SecretKeys, name: str, table: pa.Table
+) -> tuple[NDArray[np.intp], np.random.Generator]:
+    """A secret order of these records, ``(n,)``, and the source of further draws about them.
+
+    It does not depend on the order that they come in.
+    """
+    first = canonical(table)
+    draw = draws(keys, name, table.take(pa.array(first)))
+    return first[draw.permutation(table.num_rows)], draw
+
+
 def record_numbers(n: int, draw: np.random.Generator) -> pa.Array:
     """New numbers of n records in random order, all with as many digits."""
     return pa.array(_numbers(n, draw))

@@ -149,6 +149,7 @@ def inside_outline(result: MicrodataResult) -> InsideOutline:
         riskiest=() if after is None else riskiest(md.keys(names), after),
         roles={role: tuple(columns) for role, columns in md.roles.by_role().items()},
         release=result.arguments,
+        deviations=result.deviations,
     )
 
 

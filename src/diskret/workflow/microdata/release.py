@@ -12,22 +12,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from diskret.attack.microdata import MicrodataCertificate, certify
+from diskret.attack.microdata.claims import Safe
 from diskret.attack.noise_certificate import Statement
 from diskret.errors import InputError, ProofError
 from diskret.io.names import some
 from diskret.keys import SecretKeys
 from diskret.tables.public_files import check_file_name
 from diskret.workflow.microdata.dp_noise import guarantees
+from diskret.workflow.microdata.leaving import leaving
 from diskret.workflow.microdata.levels import claims_of
-from diskret.workflow.microdata.numbering import (
-    canonical,
-    draws,
-    household_numbers,
-    record_numbers,
-)
+from diskret.workflow.microdata.numbering import drawn_order, household_numbers, record_numbers
+from diskret.workflow.microdata.release_safe import release_safe
 from diskret.workflow.microdata.result import Inside, MicrodataResult
 
 if TYPE_CHECKING:
@@ -40,7 +37,7 @@ _OPEN = ("keys", "numeric", "sensitive", "strata")
 
 def release(
     md: Microdata,
-    claim: Claim | Iterable[Claim] | None = None,
+    claim: Claim | Safe | Iterable[Claim] | None = None,
     *,
     name: str = "microdata",
     level: str | None = None,
@@ -61,7 +58,8 @@ def release(
     claim
         What has to hold of the released records, e.g. ``dk.claims.KAnonymity(3)``, or several
         claims. Each is checked on the very values that leave, in code that knows nothing of the
-        methods that made them.
+        methods that made them. For records that were replaced by a safe file:
+        ``dk.claims.Safe()``, alone; then all variables leave, and there is no link to the original.
     name
         Name of the file, and stem of its files.
     level
@@ -104,12 +102,22 @@ def release(
     """
     check_file_name(name)
     secret = SecretKeys.load(keys)
+    asked = _asked(claim)
+    if not md.linked or any(isinstance(one, Safe) for one in asked):
+        options = {
+            "level": level is not None,
+            "columns": columns is not None,
+            "attributes": bool(tuple(attributes)),
+            "household": household,
+            "id": id,
+            "shuffle": not shuffle,
+        }
+        return release_safe(md, asked, name, secret, [one for one, used in options.items() if used])
     chosen = _chosen(md, columns, tuple(attributes), weight)
-    claims = _claims(md, claim, level, chosen)
-    table = _values(md, chosen)
-    first = canonical(table)
-    draw = draws(secret, name, table.take(pa.array(first)))
-    order = first[draw.permutation(md.n)] if shuffle else np.arange(md.n)
+    claims = _claims(md, asked, level, chosen)
+    table = leaving(md, chosen)
+    order, draw = drawn_order(secret, name, table)
+    order = order if shuffle else np.arange(md.n)
     table = table.take(pa.array(order)).combine_chunks()
     table = _numbered(md, table, order, draw, household=household, id=id)
     names = tuple(key for key in md.roles.keys if key in chosen)
@@ -165,10 +173,13 @@ def _certified(
         raise
 
 
+def _asked(claim: Any) -> tuple[Any, ...]:
+    return () if claim is None else tuple(claim) if isinstance(claim, Iterable) else (claim,)
+
+
 def _claims(
-    md: Microdata, claim: Any, level: str | None, chosen: Sequence[str]
+    md: Microdata, given: tuple[Claim, ...], level: str | None, chosen: Sequence[str]
 ) -> tuple[Claim, ...]:
-    given = () if claim is None else tuple(claim) if isinstance(claim, Iterable) else (claim,)
     if level is not None:
         sensitive = any(name in chosen for name in md.roles.sensitive)
         given += tuple(one for one in claims_of(level, sensitive) if one not in given)
@@ -236,33 +247,6 @@ def _chosen(
             "numeric= or sensitive= when you make the microdata, or columns= here"
         )
     return named
-
-
-def _values(md: Microdata, names: Sequence[str]) -> pa.Table:
-    """The columns, with null for every missing value."""
-    columns: dict[str, pa.ChunkedArray] = {}
-    odd: list[str] = []
-    for name in names:
-        values = md.table_column(name)
-        if not _plain(values.type):
-            odd.append(name)
-        if pa.types.is_floating(values.type):
-            values = pc.if_else(pc.is_nan(values), None, values)
-        columns[name] = values
-    if odd:
-        raise InputError(
-            f"{some('column', odd)} holds {md.table_column(odd[0]).type} values, which a file of "
-            "records cannot hold; turn them into text, numbers or dates, or leave the column out"
-        )
-    return pa.table(columns)
-
-
-def _plain(type_: pa.DataType) -> bool:
-    types = pa.types
-    number = types.is_integer(type_) or types.is_floating(type_) or types.is_decimal(type_)
-    text = types.is_string(type_) or types.is_large_string(type_)
-    when = types.is_date(type_) or types.is_timestamp(type_) or types.is_time(type_)
-    return number or text or when or types.is_boolean(type_)
 
 
 def _numbered(

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
@@ -17,12 +17,17 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from diskret.attack.microdata import MicrodataCertificate
+from diskret.errors import InputError
 from diskret.io import from_arrow
 from diskret.io.cleaned import cleaned
 from diskret.keys import SecretKeys
+from diskret.tables.counted import TableCounts, beside_all, combined
+from diskret.utility.table_deviations import TableDeviations, table_deviations
+from diskret.workflow.microdata.content import content
+from diskret.workflow.microdata.controlled import written
 
 if TYPE_CHECKING:
-    from diskret.attack.microdata.claims import Claim
+    from diskret.attack.microdata.claims import Claim, Safe
     from diskret.workflow.microdata.data import Microdata
 
 
@@ -102,16 +107,19 @@ class MicrodataResult:
         How it was released. Confidential.
     keys
         The office's keys.
+    controlled
+        Of a safe file: the cells of the controlled tables in the original. Confidential.
     """
 
     name: str
     microdata: Microdata
     table: pa.Table
     order: NDArray[np.intp]
-    claims: tuple[Claim, ...]
+    claims: tuple[Claim | Safe, ...]
     certificate: MicrodataCertificate
     arguments: Mapping[str, Any]
     keys: SecretKeys = field(repr=False)
+    controlled: tuple[TableCounts, ...] = field(default=(), repr=False)
 
     def __repr__(self) -> str:
         columns = ", ".join(self.table.column_names)
@@ -133,7 +141,16 @@ class MicrodataResult:
 
         The caller's kind of frame: `record`, the position in the release, and `row`, that in the
         original file, both from 1; and the numbers of record and household in both.
+
+        Raises
+        ------
+        InputError
+            The records were replaced: none of them stands for a record of the original.
         """
+        if not self.microdata.linked:
+            raise InputError(
+                "the records of a safe file stand for nobody, so there is no link to the original"
+            )
         md, order = self.microdata, pa.array(self.order)
         made: dict[str, Any] = {
             "record": pa.array(np.arange(1, md.n + 1)),
@@ -152,6 +169,20 @@ class MicrodataResult:
         """What claims about risks are checked with. Confidential."""
         return Inside.of(self.microdata, self.order)
 
+    def kept(self) -> Iterator[bytes]:
+        """What the office keeps to check the claims with, for a keyed fingerprint. Confidential."""
+        linked = self.microdata.linked
+        return content(self.inside.columns() if linked else written(self.controlled))
+
+    @cached_property
+    def deviations(self) -> TableDeviations | None:
+        """How far the controlled tables of a safe file deviate; else None. Confidential."""
+        if self.microdata.linked:
+            return None
+        named = (name for one in self.controlled for name in (*one.columns, one.counter) if name)
+        after = combined(self.table, list(dict.fromkeys(named)))
+        return table_deviations(beside_all(self.controlled, after))
+
     def write(
         self,
         folder: str | PathLike[str],
@@ -165,7 +196,8 @@ class MicrodataResult:
 
         The public files are the records, the certificate and a report for readers. The internal
         ones are the certificate of the office, what was done with which settings, a report, and
-        the link from released to original records.
+        the link from released to original records; of a safe file, which has none, the cells of
+        the controlled tables in the original.
 
         Parameters
         ----------

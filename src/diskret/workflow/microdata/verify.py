@@ -15,6 +15,7 @@ from diskret.attack.microdata import certify, claims_shown
 from diskret.errors import InputError, ProofError, VerificationError
 from diskret.keys import SecretKeys
 from diskret.release import as_text, digest, read_records_csv, read_records_parquet
+from diskret.workflow.microdata.content import content
 from diskret.workflow.microdata.result import Inside
 from diskret.workflow.microdata.write import claim_from_json, marks
 
@@ -62,7 +63,7 @@ def verify_microdata(public: Path, name: str, certificate: Mapping[str, Any]) ->
             raise VerificationError(
                 f"{name}: the certificate does not claim what it shows; its text was changed"
             )
-        _check_figures(name, [text for text in told if text not in sentences], records)
+        check_figures(name, [text for text in told if text not in sentences], records)
     counted = "; ".join(
         f"{claim.k}-anonymity by {', '.join(claim.keys or ())}"
         + ("" if claim.size is None else f", any {claim.size} of them")
@@ -75,7 +76,7 @@ def verify_microdata(public: Path, name: str, certificate: Mapping[str, Any]) ->
     )
 
 
-def _check_figures(name: str, sentences: Sequence[str], records: pa.Table) -> None:
+def check_figures(name: str, sentences: Sequence[str], records: pa.Table) -> None:
     """Refuse a claim with a figure that the certificate does not show: nobody could count it."""
     columns = sorted(records.column_names, key=len, reverse=True)
     named = re.compile("|".join(map(re.escape, columns)))
@@ -130,7 +131,8 @@ def verify_microdata_internal(
     link = _read_link(folder / f"{name}.link.parquet", records.num_rows)
     there = [column for column in ("row", "weight", "household") if column in link.column_names]
     columns = link.select(there)
-    if marks(keys, None, records, columns)["released"] != certificate["inputs"].get("released"):
+    again = marks(keys, None, records, content(columns))
+    if again["released"] != certificate["inputs"].get("released"):
         raise VerificationError(
             f"{name}: the records or the office's link to the original ones are not those that "
             "were released, or this is not the key they were released with"

@@ -24,6 +24,7 @@ from diskret.release import (
 )
 from diskret.report import write_internal_microdata_report, write_public_microdata_report
 from diskret.workflow.microdata.content import content
+from diskret.workflow.microdata.controlled import written
 from diskret.workflow.microdata.outline import inside_outline, outline
 from diskret.workflow.microdata.result import MicrodataResult
 from diskret.workflow.software import software
@@ -84,7 +85,7 @@ def _write_public(
         "records": records.num_rows,
         "columns": records.column_names,
         "files": listed,
-        "inputs": marks(keys, result.microdata.original.table, records, result.inside.columns()),
+        "inputs": marks(keys, result.microdata.original.table, records, result.kept()),
         "software": software(),
     }
     if "html" in formats:
@@ -98,10 +99,10 @@ def _write_public(
 
 
 def marks(
-    keys: SecretKeys, original: pa.Table | None, records: pa.Table, inside: pa.Table
+    keys: SecretKeys, original: pa.Table | None, records: pa.Table, kept: Iterable[bytes]
 ) -> dict[str, str]:
-    """Keyed fingerprints of the original file, and of what left with the office's link to it."""
-    released = keys.fingerprint("released records", [*content(records), *content(inside)])
+    """Keyed fingerprints of the original file, and of what left with what the office keeps."""
+    released = keys.fingerprint("released records", [*content(records), *kept])
     if original is None:
         return {"released": released}
     return {"records": keys.fingerprint("records", content(original)), "released": released}
@@ -119,12 +120,10 @@ def _write_internal(
     title: str | None,
 ) -> None:
     name = result.name
-    link, _ = to_arrow(result.link)
-    inside = result.inside.columns()
-    for column in ("weight", "household"):
-        if column in inside.column_names:
-            link = link.append_column(column, inside.column(column))
-    write_internal_parquet(link, folder / f"{name}.link.parquet")
+    if result.microdata.linked:
+        _write_link(result, folder / f"{name}.link.parquet")
+    else:
+        write_internal_parquet(written(result.controlled), folder / f"{name}.controlled.parquet")
     write_json(settings(result), folder / f"{name}.settings.json")
     if "html" in formats:
         both = {**certificate, "checked": result.certificate.internal()["checked"]}
@@ -136,6 +135,15 @@ def _write_internal(
             title=title,
             language=language,
         )
+
+
+def _write_link(result: MicrodataResult, path: Path) -> None:
+    link, _ = to_arrow(result.link)
+    inside = result.inside.columns()
+    for column in ("weight", "household"):
+        if column in inside.column_names:
+            link = link.append_column(column, inside.column(column))
+    write_internal_parquet(link, path)
 
 
 def _write_certificate(result: MicrodataResult, folder: Path, digests: Mapping[str, str]) -> None:
@@ -182,16 +190,16 @@ def claim_as_json(claim: Any) -> dict[str, Any]:
 
 def claim_from_json(content_: Mapping[str, Any]) -> Any:
     """The claim again; None if it needs a population, which is not kept."""
-    from diskret.attack.microdata.claims import Claim
+    from diskret.attack.microdata.claims import Claim, Safe
 
-    kinds: dict[str, Any] = {kind.__name__: kind for kind in get_args(Claim)}
+    kinds: dict[str, Any] = {kind.__name__: kind for kind in (*get_args(Claim), Safe)}
     arguments = {name: value for name, value in content_.items() if name != "claim"}
     made = kinds.get(str(content_.get("claim")))
     return None if made is None or made.__name__ == "KMap" else made(**arguments)
 
 
 def _kept(value: Any) -> bool:
-    return value is None or isinstance(value, (str, int, float, tuple, list))
+    return value is None or isinstance(value, (str, int, float, tuple, list, dict))
 
 
 def _plain(value: Any) -> Any:

@@ -1,0 +1,81 @@
+"""What a table shows of small counts and groups, and what of it is true."""
+
+from collections import defaultdict
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from diskret.attack.disclosures import disclosures
+from diskret.errors import InputError
+
+CELLS = st.lists(
+    st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(0, 4), st.booleans()),
+    max_size=25,
+)
+
+
+def arrays(cells):
+    group, original, published, hidden = (
+        np.array([cell[i] for cell in cells], dtype=kind)
+        for i, kind in enumerate((np.int64, np.int64, np.int64, bool))
+    )
+    return group, original, published, hidden
+
+
+@given(CELLS, st.integers(2, 4), st.integers(1, 3))
+def test_counted_by_hand(cells, below, least):
+    group, original, published, hidden = arrays(cells)
+    found = disclosures(group, original, published, hidden=hidden, below=below, least=least)
+    shown = [(g, o, 1 if h else p, h) for g, o, p, h in cells]
+    assert found.small == sum(not h and 0 < p < below for _, _, p, h in shown)
+    assert found.true_small == sum(
+        not h and 0 < p < below and 0 < o < below for _, o, p, h in shown
+    )
+    assert found.true_uniques == sum(not h and o == p == 1 for _, o, p, h in shown)
+    rows = defaultdict(list)
+    for number, (g, o, p, _) in enumerate(shown):
+        rows[g].append((number, o, p))
+    seen = true = there = 0
+    for row in rows.values():
+        full = [number for number, _, p in row if p]
+        truly = [number for number, o, _ in row if o]
+        apparent = len(full) == 1 and sum(p for _, _, p in row) >= least
+        seen += apparent
+        true += apparent and truly == full
+        there += len(truly) == 1 and sum(o for _, o, _ in row) >= least
+    assert (found.groups, found.true_groups, found.original_groups) == (seen, true, there)
+
+
+def test_a_table_as_it_is_discloses_what_is_true():
+    group, counts = np.array([0, 0, 1, 1, 2, 2]), np.array([3, 0, 1, 2, 0, 1])
+    found = disclosures(group, counts, counts)
+    assert (found.groups, found.true_groups, found.uniques, found.small) == (2, 2, 2, 3)
+    assert found.credible_small == found.credible_groups == 1
+    assert disclosures(group, counts, counts, least=2).groups == 1
+
+
+def test_a_single_hidden_cell_tells_where_a_group_is_and_not_how_many():
+    group, counts = np.array([0, 0, 0]), np.array([0, 2, 0])
+    found = disclosures(group, counts, counts, hidden=counts == 2)
+    assert (found.small, found.groups, found.true_groups) == (0, 1, 1)
+    two = np.array([0, 2, 1])
+    assert disclosures(group, two, two, hidden=two > 0).groups == 0
+
+
+def test_three_for_one_and_none_for_one_are_not_believable():
+    """What SAFE does: ones become 0 or 3."""
+    group = np.array([0, 0, 1, 1])
+    found = disclosures(group, np.array([1, 9, 1, 1]), np.array([0, 9, 3, 0]))
+    assert (found.small, found.groups, found.true_groups) == (0, 2, 0)
+    assert found.credible_groups == 0
+    assert np.isnan(found.credible_small)
+
+
+def test_arrays_that_do_not_fit_are_refused():
+    one = np.array([1])
+    with pytest.raises(InputError, match="equally long"):
+        disclosures(np.array([0]), one, np.array([1, 2]))
+    with pytest.raises(InputError, match="at least 0"):
+        disclosures(np.array([0]), one, -one)
