@@ -1,6 +1,5 @@
 """Small problems of SAFE, drawn from a number, and the best file of tiny ones by brute force."""
 
-from dataclasses import replace
 from itertools import combinations, product
 
 import numpy as np
@@ -55,7 +54,9 @@ def best(problem, candidates=None, above=4):
     `candidates`: combinations that may occur; those of the problem by default.
     """
     codes = problem.codes if candidates is None else candidates
-    before = {tuple(row): int(n) for row, n in zip(problem.codes.tolist(), problem.count, strict=True)}
+    before = {
+        tuple(row): int(n) for row, n in zip(problem.codes.tolist(), problem.count, strict=True)
+    }
     ranges = [
         [0, *range(problem.minimum, max(problem.minimum, before.get(tuple(row), 0) + above) + 1)]
         for row in codes.tolist()
@@ -65,17 +66,18 @@ def best(problem, candidates=None, above=4):
     largest -= 99
     fine = np.ones(len(y), dtype=bool)
     for table in problem.tables:
+        columns = list(table.columns)
+        at = [tuple(row) for row in codes[:, columns].tolist()]
         special = {cell.codes: cell for cell in table.special}
-        of = lambda row, columns=table.columns: tuple(row[c] for c in columns)  # noqa: E731
         unit = np.ones(len(codes), dtype=np.int64)
         if table.counter is not None:
             unit = codes[:, table.counter].astype(np.int64)
-        for cell in dict.fromkeys(of(row) for row in codes.tolist()):
-            inside = np.array([of(row) == cell for row in codes.tolist()]) * unit
+        for cell in dict.fromkeys(at):
+            inside = np.array([other == cell for other in at]) * unit
             was = sum(
                 n * (1 if table.counter is None else row[table.counter])
                 for row, n in before.items()
-                if of(row) == cell
+                if tuple(row[c] for c in columns) == cell
             )
             off = np.abs(y @ inside - was)
             own = special.get(cell, table)
@@ -89,7 +91,9 @@ def best(problem, candidates=None, above=4):
             total += off
     if not fine.any():
         return None
-    return min(zip(largest[fine].tolist(), number[fine].tolist(), total[fine].tolist(), strict=True))
+    return min(
+        zip(largest[fine].tolist(), number[fine].tolist(), total[fine].tolist(), strict=True)
+    )
 
 
 def made(problem, codes, count):

@@ -34,7 +34,9 @@ def test_cells_are_those_of_the_records(seed, dense):
         index = known.index()
     finally:
         module._DENSE = kept
-    mine = {(int(known.table[c]), known.codes(c)): int(known.original[c]) for c in range(len(known))}
+    mine = {
+        (int(known.table[c]), known.codes(c)): int(known.original[c]) for c in range(len(known))
+    }
     assert mine == counted(problem, problem.codes, problem.count)
     sums = np.zeros(len(known), dtype=np.int64)
     np.add.at(sums, index, known.counted()[:, known.unit] * problem.count[:, None])
@@ -66,7 +68,8 @@ def test_deviations_list_cells_of_both_files(seed):
         assert (found.original[c], found.protected[c]) == (before[cell], after.get(cell, 0))
     opened = sorted((cell[0], after[cell]) for cell in new)
     rest = slice(len(known), None)
-    assert sorted(zip(found.table[rest].tolist(), found.protected[rest].tolist())) == opened  # noqa: B905
+    mine = zip(found.table[rest].tolist(), found.protected[rest].tolist(), strict=True)
+    assert sorted(mine) == opened
     assert not found.original[rest].any()
 
 

@@ -1,5 +1,6 @@
 """The best safe file of small problems, and the check that every engine makes."""
 
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from small_problems import best, made, score, small_problem
 
 from diskret.errors import InputError, ProofError
-from diskret.safe import ControlTable, SafeFile, SafeProblem
+from diskret.safe import ControlTable, SafeProblem, SpecialCell
 from diskret.safe import candidates as candidates_module
 from diskret.safe.candidates import candidates
 from diskret.safe.cells import ExactCellsError, cells
@@ -83,9 +84,7 @@ def test_a_set_of_exact_cells_is_irreducible():
     """A row of 4 and columns of 4 and 5: the row's 4 cannot be split into two columns."""
     codes = np.array([[0, 0], [0, 1], [1, 1], [2, 0]], dtype=np.int32)
     rows, columns = ControlTable((0,), exact=True), ControlTable((1,), exact=True)
-    problem = SafeProblem(
-        ("row", "column"), codes, np.array([2, 2, 3, 3]), (3, 2), (rows, columns)
-    )
+    problem = SafeProblem(("row", "column"), codes, np.array([2, 2, 3, 3]), (3, 2), (rows, columns))
     with pytest.raises(ExactCellsError) as caught:
         optimal(problem)
     blamed = caught.value.cells
@@ -100,8 +99,6 @@ def test_a_set_of_exact_cells_is_irreducible():
 
 def feasible(problem, special):
     """Whether some exact cells can be kept together, by brute force."""
-    from diskret.safe import SpecialCell
-
     tables = tuple(
         ControlTable((v,), special=tuple(SpecialCell(cell, exact=True) for cell in special[v]))
         for v in range(2)
@@ -125,9 +122,6 @@ def test_too_many_new_combinations_are_refused(monkeypatch):
 
 
 def test_large_problems_are_refused(monkeypatch):
-    from diskret.safe import optimal as module  # noqa: F401
-    import sys
-
     monkeypatch.setattr(sys.modules["diskret.safe.optimal"], "_LARGEST", 10)
     with pytest.raises(InputError, match="too many for a proof"):
         optimal(small_problem(1))

@@ -58,6 +58,8 @@ def alone(
                 s2 += w * np.int64(w)
                 up = min(up, np.int64(limit[c] - off[c]) // w)
                 down = min(down, np.int64(limit[c] + off[c]) // w)
+            if up == 0 and down == 0:
+                break
         now = y[j]
         safe = now == 0 or now >= minimum
         best, chosen = np.int64(0), now
@@ -122,17 +124,22 @@ def in_pairs(
                     if c == e:
                         v -= w
                         w = np.int64(0)
+                    if v == 0 and w == 0:
+                        continue
                     s1 += v * off[c] - w * off[e]
                     s2 += v * v + w * w
-                    if v > 0:
-                        up = min(up, np.int64(limit[c] - off[c]) // v)
-                        down = min(down, np.int64(limit[c] + off[c]) // v)
-                    elif v < 0:
-                        up = min(up, np.int64(limit[c] + off[c]) // -v)
-                        down = min(down, np.int64(limit[c] - off[c]) // -v)
-                    if w > 0:
-                        up = min(up, np.int64(limit[e] + off[e]) // w)
-                        down = min(down, np.int64(limit[e] - off[e]) // w)
+                    above, below = np.int64(limit[c] - off[c]), np.int64(limit[c] + off[c])
+                    if v < 0:
+                        above, below = below, above
+                    if v != 0:
+                        up = min(up, above if abs(v) == 1 else above // abs(v))
+                        down = min(down, below if abs(v) == 1 else below // abs(v))
+                    above, below = np.int64(limit[e] + off[e]), np.int64(limit[e] - off[e])
+                    if w != 0:
+                        up = min(up, above if w == 1 else above // w)
+                        down = min(down, below if w == 1 else below // w)
+                    if up == 0 and down == 0:
+                        break
                 up = min(up, y[k], np.int64(2 * minimum))
                 down = min(down, y[j], np.int64(2 * minimum))
                 before = int(bad) + int(0 < y[k] < minimum)

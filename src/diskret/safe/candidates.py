@@ -13,9 +13,7 @@ from diskret.safe.problem import SafeProblem
 _MOST = 5_000
 
 
-def candidates(
-    problem: SafeProblem, known: Cells
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+def candidates(problem: SafeProblem, known: Cells) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Combinations that may occur, in ascending order, and how often they occur now.
 
     New ones, where the problem allows them, have no two values that never occur together, and

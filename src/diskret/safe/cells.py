@@ -296,9 +296,7 @@ def _span(problem: SafeProblem, table: ControlTable) -> int:
     return span
 
 
-def _keys(
-    problem: SafeProblem, table: ControlTable, rows: NDArray[np.int32]
-) -> NDArray[np.int64]:
+def _keys(problem: SafeProblem, table: ControlTable, rows: NDArray[np.int32]) -> NDArray[np.int64]:
     """The cell of each combination as one number."""
     key = np.zeros(len(rows), dtype=np.int64)
     for v in table.columns:

@@ -14,9 +14,9 @@ from diskret.safe.problem import SafeFile, SafeProblem
 #: Times through the file with the same admissible error.
 _PASSES = 4
 #: Partners tried for all combinations together that are not safe yet, and least for each.
-_PAIRS, _PARTNERS = 1_000_000, 8
+_PAIRS, _PARTNERS = 200_000, 4
 #: Partners tried for a combination that is safe already.
-_FEW = 2
+_FEW = 1
 
 
 def hoehne(
@@ -102,7 +102,11 @@ def hoehne(
         state.admit(admitted)
     y = state.y
     file = SafeFile(
-        problem.codes[y > 0], y[y > 0], sweeps=state.sweeps, planned=state.sweeps, trace=tuple(trace)
+        problem.codes[y > 0],
+        y[y > 0],
+        sweeps=state.sweeps,
+        planned=state.sweeps,
+        trace=tuple(trace),
     )
     return check(problem, file, known)
 
@@ -185,8 +189,10 @@ def _groups(
         cell = index[:, t].astype(np.int64)
         amount = counted[:, known.unit[t]].astype(np.int64)
         own = np.where(known.exact[cell] & (amount > 0), 1 + cell * (1 + amount.max()) + amount, 0)
-        _, own = np.unique(own, return_inverse=True)
-        both = group * (1 + own.max()) + own
-        _, group = np.unique(np.append(both, 0), return_inverse=True)
-        group = group.ravel()[:-1]
+        group = _numbered(group * (1 + own.max()) + own)
     return group
+
+
+def _numbered(key: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Small numbers in place of large ones, 0 for 0."""
+    return np.unique(np.append(key, 0), return_inverse=True)[1].ravel()[:-1]

@@ -35,7 +35,7 @@ class Solved:
 class Programme:
     """A programme that is put together row by row.
 
-    A frequency is y = m b + s, with b 0 or 1 and 0 ≤ s ≤ (most − m) b. All else are further columns.
+    A frequency is y = m b + s, with b 0 or 1 and 0 ≤ s ≤ (most − m) b. The rest are other columns.
 
     Parameters
     ----------
