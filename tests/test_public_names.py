@@ -60,6 +60,7 @@ PROMISED = {
         "LDiversity",
         "NoIdentifiers",
         "RiskBelow",
+        "Safe",
         "TCloseness",
     },
     "datasets": {"business_register"},
