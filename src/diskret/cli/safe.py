@@ -15,6 +15,7 @@ from diskret.cli.options import DebugOption
 from diskret.cli.outcome import reported
 from diskret.cli.show import show_files, terminal
 from diskret.cli.texts import TEXTS, Language, number
+from diskret.errors import InputError
 
 if TYPE_CHECKING:
     from diskret.workflow.microdata.job import MicrodataJob
@@ -72,9 +73,9 @@ def safe(
 def _with(job: MicrodataJob, checkpoint: Path | None, time_limit: float | None) -> MicrodataJob:
     """The job with what the command line adds to its last step."""
     if not job.steps or job.steps[-1].verb != "safe":
-        raise typer.BadParameter(
-            'the job has no section [safe]; carry it out with "diskret anonymize", or use '
-            "--template to see what belongs there"
+        raise InputError(
+            f"{job.path}: there is no section [safe]; carry the job out with diskret anonymize, or "
+            "use --template to see what belongs there"
         )
     *before, last = job.steps
     added: dict[str, Any] = {}

@@ -428,6 +428,7 @@ def test_the_step_is_done_again_from_a_job_file(tmp_path, asked):  # noqa: F811
     )
     made.save_job(tmp_path / "job.toml", "people.parquet")
     job = read_microdata_job(tmp_path / "job.toml")
+    assert job.claims == (dk.claims.Safe(minimum=4),)
     told = []
     again = carry_out(
         dk.Microdata(job.records, **job.roles), job.steps, lambda *one: told.append(one)

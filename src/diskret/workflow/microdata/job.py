@@ -199,9 +199,10 @@ def _safe(section: Section) -> Step:
 
 def _anew(steps: Sequence[Step]) -> tuple[Claim, ...]:
     """What is claimed of a file of replaced records if nothing is said: what SAFE promises."""
-    if not steps or steps[-1].verb != "safe":
-        return ()
-    return (claim_names()["safe"](minimum=steps[-1].arguments.get("minimum", 3)),)
+    made = [step for step in steps if step.verb == "safe"]
+    return tuple(
+        claim_names()["safe"](minimum=step.arguments.get("minimum", 3)) for step in made[:1]
+    )
 
 
 def _arguments(section: Section, verb: str) -> dict[str, Any]:
