@@ -144,3 +144,13 @@ def test_a_job_without_safe_is_for_another_command(folder):
 
 def test_without_a_job_the_usage_is_said():
     assert diskret().exit_code == 2
+
+
+def test_anonymize_makes_safe_files_too_even_if_no_key_is_left(folder):
+    text = JOB.replace("[safe]", '[[steps]]\ndo = "safe"').replace(
+        'household = "household"', 'keys = ["religion"]'
+    )
+    (folder / "job.toml").write_text(text + "[release.claims]\nsafe = { minimum = 3 }\n")
+    made = CliRunner().invoke(app, ["anonymize", "job.toml"])
+    assert made.exit_code == 0, made.output
+    assert (folder / "out" / "public").is_dir()

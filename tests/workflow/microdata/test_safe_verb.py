@@ -9,6 +9,8 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from stand_in import asked  # noqa: F401
 
 import diskret as dk
@@ -438,3 +440,49 @@ def test_the_step_is_done_again_from_a_job_file(tmp_path, asked):  # noqa: F811
     assert again.history[-1].found == made.history[-1].found
     assert ("count combinations", 1, 1) in told
     assert made.replay(people()).table == made.table
+
+
+# ── with real engines ───────────────────────────────────────────────────────────────
+
+
+def test_combinations_that_come_up_are_counted_and_fit_together():
+    draw = np.random.default_rng(2)
+    frame = pa.table(
+        {
+            "town": draw.choice(list("AB"), 14),
+            "sex": draw.choice(list("fm"), 14),
+            "job": draw.choice(list("xyz"), 14),
+        }
+    )
+    md = dk.Microdata(frame)
+    tables = [("town", "sex"), "job"]
+    old, new = (
+        md.safe(tables, method="exact", new_combinations=one).history[-1].found
+        for one in (False, True)
+    )
+    assert (old["new"], new["new"]) == (0, 1)
+    assert new["opened"] == 0
+    assert new["deviations"]["all"]["largest"] <= old["deviations"]["all"]["largest"]
+
+
+@settings(max_examples=25)
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("AB"), st.sampled_from(["f", None]), st.integers(0, 3)),
+        min_size=8,
+        max_size=40,
+    ),
+    st.integers(2, 4),
+)
+def test_any_file_becomes_safe_and_is_told_as_it_is(rows, minimum):
+    columns = dict(zip(("town", "sex", "age"), map(list, zip(*rows, strict=True)), strict=True))
+    md = dk.Microdata(pa.table(columns))
+    made = md.safe([("town", "age"), "sex"], minimum=minimum, method="hoehne")
+    after = frequencies(made.table)
+    assert not after or min(after.values()) >= minimum
+    assert set(after) <= set(frequencies(md.table))
+    told, counted = made.history[-1].found, made.deviations().controlled.overall
+    assert told["records"] == [len(rows), made.n]
+    every = told["deviations"]["all"]
+    assert (every["cells"], every["largest"]) == (counted.cells, counted.largest)
+    assert every["mean"] == pytest.approx(counted.mean, abs=1e-4)
