@@ -4,7 +4,6 @@ import sys
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 
 from diskret.safe import SafeFile
 
@@ -18,9 +17,8 @@ def nearest(problem, **_):
     return SafeFile(problem.codes[kept], count[kept], 7, 9, ((7, 1, 0.5),))
 
 
-@pytest.fixture
-def asked(monkeypatch):
-    """The problems and the options that the stand-in was given."""
+def in_place_of_search(monkeypatch):
+    """Put the stand-in there; the problems and options that it is given come into a list."""
     seen = []
 
     def search(problem, **options):

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stand_in import asked  # noqa: F401
+from stand_in import in_place_of_search
 
 import diskret as dk
 from diskret.errors import DiskretError, InputError
@@ -20,6 +20,11 @@ from diskret.workflow.microdata.replay import carry_out
 
 STATE = {"011": "01", "012": "01", "021": "02", "022": "02", "023": "02"}
 AREA = {"011": "urban", "012": "rural", "021": "urban", "022": "rural", "023": "rural"}
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    return in_place_of_search(monkeypatch)
 
 
 def people(n: int = 400, seed: int = 1) -> pa.Table:
@@ -60,7 +65,7 @@ def names(problem, tables=None):
 # ── what is asked ───────────────────────────────────────────────────────────────────
 
 
-def test_the_engine_gets_each_combination_once_in_order_with_its_frequency(asked):  # noqa: F811
+def test_the_engine_gets_each_combination_once_in_order_with_its_frequency(asked):
     microdata().safe([("town", "age", "job"), "sex"])
     problem, _ = asked[0]
     assert set(problem.names) == {"town", "age", "job", "sex"}
@@ -72,7 +77,7 @@ def test_the_engine_gets_each_combination_once_in_order_with_its_frequency(asked
     assert problem.codes.max(axis=0).tolist() == [size - 1 for size in problem.sizes]
 
 
-def test_margins_and_the_total_are_controlled_unless_only_named_tables_are_asked_for(asked):  # noqa: F811
+def test_margins_and_the_total_are_controlled_unless_only_named_tables_are_asked_for(asked):
     microdata().safe([("town", "age"), ("age", "town")])
     microdata().safe([("town", "age")], margins=False)
     pair = frozenset({"town", "age"})
@@ -81,7 +86,7 @@ def test_margins_and_the_total_are_controlled_unless_only_named_tables_are_asked
     assert names(asked[1][0]) == {pair, frozenset()}
 
 
-def test_what_follows_from_another_variable_changes_with_it_and_regions_come_first(asked):  # noqa: F811
+def test_what_follows_from_another_variable_changes_with_it_and_regions_come_first(asked):
     microdata().safe([("age", "sex"), ("age", "job"), ("state",), ("town",)], strata=["state"])
     problem, _ = asked[0]
     assert problem.names[:2] == ("state", "town")
@@ -90,7 +95,7 @@ def test_what_follows_from_another_variable_changes_with_it_and_regions_come_fir
     assert [v for group in problem.groups for v in group] == list(range(5))
 
 
-def test_a_code_tree_adds_its_levels_as_columns(asked):  # noqa: F811
+def test_a_code_tree_adds_its_levels_as_columns(asked):
     tree = {**STATE, "01": "All", "02": "All"}
     made = microdata().safe([("town", "sex")], levels={"town": tree})
     problem, _ = asked[0]
@@ -103,13 +108,13 @@ def test_a_code_tree_adds_its_levels_as_columns(asked):  # noqa: F811
     assert "town_1" not in made.original.table.column_names
 
 
-def test_coarser_columns_are_levels_too(asked):  # noqa: F811
+def test_coarser_columns_are_levels_too(asked):
     microdata().safe([("town", "sex")], levels={"town": ["state"]}, margins=False)
     pairs = [frozenset({"town", "sex"}), frozenset({"state", "sex"})]
     assert names(asked[0][0]) == {*pairs, frozenset()}
 
 
-def test_counting_variables_have_their_own_tables_and_keep_their_values(asked):  # noqa: F811
+def test_counting_variables_have_their_own_tables_and_keep_their_values(asked):
     made = microdata().safe({"": ["age"], "building": [("town", "sex")]}, margins=False)
     problem, _ = asked[0]
     at = problem.names.index("building")
@@ -121,7 +126,7 @@ def test_counting_variables_have_their_own_tables_and_keep_their_values(asked): 
     assert made.table["building"].type == people()["building"].type
 
 
-def test_a_variable_that_counts_one_in_every_record_counts_records(asked):  # noqa: F811
+def test_a_variable_that_counts_one_in_every_record_counts_records(asked):
     frame = people().append_column("dwelling", pa.array([1] * 400))
     microdata(frame).safe({"dwelling": ["age", "sex"], "building": ["town"]}, margins=False)
     problem, _ = asked[0]
@@ -130,7 +135,7 @@ def test_a_variable_that_counts_one_in_every_record_counts_records(asked):  # no
     assert len(problem.tables) == 5
 
 
-def test_allowances_and_exact_cells_reach_their_tables(asked):  # noqa: F811
+def test_allowances_and_exact_cells_reach_their_tables(asked):
     microdata().safe(
         [("town", "sex"), "age"],
         weights={("sex", "town"): -1, "age": 2},
@@ -150,7 +155,7 @@ def test_allowances_and_exact_cells_reach_their_tables(asked):  # noqa: F811
 
 
 @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, lambda rows: list(rows)])
-def test_cells_with_allowances_come_as_a_frame_or_a_list(kind, asked):  # noqa: F811
+def test_cells_with_allowances_come_as_a_frame_or_a_list(kind, asked):
     rows = [
         {"town": "012", "sex": "m", "allowance": 3},
         {"town": "021", "sex": "f", "allowance": 0},
@@ -166,7 +171,7 @@ def test_cells_with_allowances_come_as_a_frame_or_a_list(kind, asked):  # noqa: 
     ]
 
 
-def test_options_reach_the_search(asked):  # noqa: F811
+def test_options_reach_the_search(asked):
     told = []
     microdata().safe(
         ["sex"],
@@ -188,7 +193,7 @@ def test_options_reach_the_search(asked):  # noqa: F811
 # ── what comes back ─────────────────────────────────────────────────────────────────
 
 
-def test_every_combination_occurs_not_at_all_or_often_enough(asked):  # noqa: F811
+def test_every_combination_occurs_not_at_all_or_often_enough(asked):
     made = microdata().safe([("town", "age", "job", "sex")], minimum=4)
     assert made.table.column_names == ["age", "sex", "job", "town"]
     after = frequencies(made.table)
@@ -206,7 +211,7 @@ def test_every_combination_occurs_not_at_all_or_often_enough(asked):  # noqa: F8
     assert "7 of 9 sweeps" in found["note"]
 
 
-def test_deviations_by_dimension_are_those_of_the_tables(asked):  # noqa: F811
+def test_deviations_by_dimension_are_those_of_the_tables(asked):
     made = microdata().safe([("town", "age"), "sex"], columns=["job"])
     told = made.history[-1].found["deviations"]
     off: dict[int, list[int]] = {}
@@ -226,7 +231,7 @@ def test_deviations_by_dimension_are_those_of_the_tables(asked):  # noqa: F811
     assert told["2"]["cells"] == len(off[2])
 
 
-def test_the_file_depends_on_the_records_but_not_on_their_order(asked):  # noqa: F811
+def test_the_file_depends_on_the_records_but_not_on_their_order(asked):
     turned = people().take(pa.array(np.random.default_rng(3).permutation(400)))
     one, two, other = (
         microdata(frame).safe([("town", "age", "sex")], seed=seed).table
@@ -237,7 +242,7 @@ def test_the_file_depends_on_the_records_but_not_on_their_order(asked):  # noqa:
     assert frequencies(one) == frequencies(other)
 
 
-def test_parquet_files_stay_where_they_are(tmp_path, asked):  # noqa: F811
+def test_parquet_files_stay_where_they_are(tmp_path, asked):
     pq.write_table(people(), tmp_path / "people.parquet")
     md = dk.Microdata(tmp_path / "people.parquet", keys=["town", "sex"])
     assert md.n == 400
@@ -260,7 +265,7 @@ def typed() -> pa.Table:
     )
 
 
-def test_types_of_arrow_come_back(asked):  # noqa: F811
+def test_types_of_arrow_come_back(asked):
     frame = typed().set_column(0, "town", typed()["town"].dictionary_encode())
     made = dk.Microdata(frame).safe([("town", "age", "rooms"), ("own", "since", "seen")])
     assert made.frame.schema.equals(frame.schema)
@@ -269,7 +274,7 @@ def test_types_of_arrow_come_back(asked):  # noqa: F811
     assert made.table["own"].null_count > 0
 
 
-def test_types_of_pandas_come_back(asked):  # noqa: F811
+def test_types_of_pandas_come_back(asked):
     frame = typed().to_pandas()
     frame["town"] = pd.Categorical(frame["town"], ["023", "022", "021", "012", "011"], ordered=True)
     frame["age"] = frame["age"].astype("Int16")
@@ -287,8 +292,8 @@ def test_types_of_pandas_come_back(asked):  # noqa: F811
     assert made.index.equals(pd.RangeIndex(len(made)))
 
 
-def test_types_of_polars_come_back(asked):  # noqa: F811
-    frame = pl.from_arrow(typed()).with_columns(
+def test_types_of_polars_come_back(asked):
+    frame = pl.DataFrame(typed()).with_columns(
         pl.col("town").cast(pl.Enum(["023", "022", "021", "012", "011"]))
     )
     for one in (frame, frame.lazy()):
@@ -297,7 +302,7 @@ def test_types_of_polars_come_back(asked):  # noqa: F811
         assert made.schema == frame.schema
 
 
-def test_public_columns_are_carried_along(asked):  # noqa: F811
+def test_public_columns_are_carried_along(asked):
     made = microdata().safe([("town", "sex")], public=["area", "state"])
     rows = made.table.to_pylist()
     assert all(AREA[row["town"]] == row["area"] for row in rows)
@@ -310,7 +315,7 @@ def test_public_columns_are_carried_along(asked):  # noqa: F811
     assert "area = 'rural' and with area = 'urban'" in str(told.value)
 
 
-def test_a_public_column_that_several_variables_tell_together_stops_new_combinations(asked):  # noqa: F811
+def test_a_public_column_that_several_variables_tell_together_stops_new_combinations(asked):
     rows = [("a", "x", "1"), ("a", "y", "2"), ("b", "x", "2"), ("b", "y", "1")] * 5
     frame = pa.table(
         dict(zip(("one", "two", "both"), map(list, zip(*rows, strict=True)), strict=True))
@@ -382,7 +387,7 @@ def test_exact_cells_that_contradict_each_other_are_named_by_their_values():
         ({"tables": ["half"]}, "numbers with decimals"),
     ],
 )
-def test_what_cannot_be_done_is_said(arguments, message, asked):  # noqa: F811
+def test_what_cannot_be_done_is_said(arguments, message, asked):
     frame = people().append_column("half", pa.array([i / 2 for i in range(400)]))
     frame = frame.append_column("age_1", frame["age"])
     with pytest.raises(DiskretError, match=message):
@@ -395,7 +400,7 @@ def test_samples_are_refused():
         md.safe(["sex"])
 
 
-def test_nothing_but_columns_can_be_taken_away_afterwards(asked):  # noqa: F811
+def test_nothing_but_columns_can_be_taken_away_afterwards(asked):
     made = microdata().safe([("town", "sex", "age")])
     for step in (
         lambda: made.recode("town", groups={"0": ["011", "012"]}),
@@ -416,7 +421,7 @@ def test_nothing_but_columns_can_be_taken_away_afterwards(asked):  # noqa: F811
 # ── again ───────────────────────────────────────────────────────────────────────────
 
 
-def test_the_step_is_done_again_from_a_job_file(tmp_path, asked):  # noqa: F811
+def test_the_step_is_done_again_from_a_job_file(tmp_path, asked):
     pq.write_table(people(), tmp_path / "people.parquet")
     first = dk.Microdata(tmp_path / "people.parquet", keys=["town", "sex"])
     made = first.recode("age", groups={"young": ["0", "1"]}).safe(

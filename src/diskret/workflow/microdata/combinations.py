@@ -134,15 +134,12 @@ class _Column:
 
     def add(self, values: pa.Array) -> None:
         here = coded(pa.chunked_array([values]), self.name)
-        if self.known is None:
-            self.known = here.categories
-        at = pc.index_in(here.categories, value_set=self.known)
-        new = here.categories.filter(at.is_null())
-        if len(new):
-            self.known = pa.concat_arrays([self.known, new])
-            at = pc.index_in(here.categories, value_set=self.known)
+        known = here.categories[:0] if self.known is None else self.known
+        new = here.categories.filter(pc.index_in(here.categories, value_set=known).is_null())
+        self.known = known = pa.concat_arrays([known, new])
+        at = pc.index_in(here.categories, value_set=known)
         table = np.append(at.to_numpy(zero_copy_only=False), -1)
-        self.codes.append(table.astype(_narrow(len(self.known)))[here.codes])
+        self.codes.append(table.astype(_narrow(len(known)))[here.codes])
 
     def finished(self, counted: bool) -> tuple[pa.Array, NDArray[Any]]:
         """What the codes mean, ascending, and the code of each record."""
