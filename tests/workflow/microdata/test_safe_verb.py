@@ -252,6 +252,20 @@ def test_parquet_files_stay_where_they_are(tmp_path, asked):
     assert md.table.num_rows == 400  # and are read when they are asked for
 
 
+def test_several_parquet_files_are_one_even_if_their_types_differ(tmp_path, asked):
+    one, two = people().slice(0, 150), people().slice(150)
+    two = two.set_column(1, "age", two["age"].cast(pa.int16()))
+    two = two.set_column(4, "town", two["town"].dictionary_encode())
+    pq.write_table(one, tmp_path / "1.parquet")
+    pq.write_table(two, tmp_path / "2.parquet")
+    md = dk.Microdata([tmp_path / "1.parquet", tmp_path / "2.parquet"])
+    assert md.n == 400
+    made = md.safe([("town", "age", "job")])
+    whole = microdata().safe([("town", "age", "job")])
+    assert made.table.to_pylist() == whole.table.to_pylist()
+    assert made.table["age"].type == md.table["age"].type
+
+
 def typed() -> pa.Table:
     return pa.table(
         {

@@ -83,11 +83,11 @@ def combinations(md: Microdata, names: Sequence[str], counters: Sequence[str] = 
     InputError
         A column is missing, holds numbers with decimals, or cannot be counted.
     """
-    columns = [_Column(name) for name in names]
+    types = arrow_types(md.records)
+    columns = [_Column(name, pa.array([], types[name])) for name in names]
     for block in blocks(md.records, names, _BLOCK):
         for column, values in zip(columns, block.columns, strict=True):
             column.add(values)
-    types = arrow_types(md.records)
     values: list[pa.Array] = []
     codes: list[NDArray[Any]] = []
     for column in columns:
@@ -129,21 +129,20 @@ class _Column:
     """Numbers the values of a column as they come; they are put in order at the end."""
 
     name: str
-    known: pa.Array | None = None
+    known: pa.Array
     codes: list[NDArray[Any]] = field(default_factory=list[NDArray[Any]])
 
     def add(self, values: pa.Array) -> None:
         here = coded(pa.chunked_array([values]), self.name)
-        known = here.categories[:0] if self.known is None else self.known
-        new = here.categories.filter(pc.index_in(here.categories, value_set=known).is_null())
-        self.known = known = pa.concat_arrays([known, new])
-        at = pc.index_in(here.categories, value_set=known)
-        table = np.append(at.to_numpy(zero_copy_only=False), -1)
-        self.codes.append(table.astype(_narrow(len(known)))[here.codes])
+        found = here.categories.cast(self.known.type)  # files may differ in it
+        new = found.filter(pc.index_in(found, value_set=self.known).is_null())
+        self.known = pa.concat_arrays([self.known, new])
+        at = pc.index_in(found, value_set=self.known).to_numpy(zero_copy_only=False)
+        self.codes.append(np.append(at, -1).astype(_narrow(len(self.known)))[here.codes])
 
     def finished(self, counted: bool) -> tuple[pa.Array, NDArray[Any]]:
         """What the codes mean, ascending, and the code of each record."""
-        known = pa.array([], pa.string()) if self.known is None else self.known
+        known = self.known
         codes = np.concatenate([np.zeros(0, dtype=np.int8), *self.codes])
         self.codes.clear()
         missing = bool((codes < 0).any())
