@@ -42,6 +42,7 @@ PUBLIC = [
     "round_table",
     "rules",
     "suppress",
+    "tables_up_to",
     "tabulate",
     "utility",
     "write",

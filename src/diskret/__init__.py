@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from diskret.workflow.perturb_records import perturbation_sql as perturbation_sql
     from diskret.workflow.record_keys import record_keys as record_keys
     from diskret.workflow.round_table import round_table as round_table
+    from diskret.workflow.table_lists import tables_up_to as tables_up_to
     from diskret.workflow.write import write as write
 
 __version__ = "0.1.0"
@@ -82,6 +83,7 @@ __all__ = [
     "round_table",
     "rules",
     "suppress",
+    "tables_up_to",
     "tabulate",
     "utility",
     "write",
@@ -124,6 +126,7 @@ _HOME = {
     "record_keys": "workflow.record_keys",
     "round_table": "workflow.round_table",
     "suppress": "workflow",
+    "tables_up_to": "workflow.table_lists",
     "tabulate": "workflow",
     "write": "workflow.write",
 }

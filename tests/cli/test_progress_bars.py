@@ -32,3 +32,15 @@ def test_long_work_gets_a_bar_for_each_task():
     drawn = screen.file.getvalue()  # type: ignore[attr-defined]
     assert "tabulate" in drawn
     assert "3/70" in drawn
+
+
+def test_what_is_said_of_a_task_changes_in_its_bar():
+    screen = console(terminal=True)
+    with progress_bars(screen, patience=0) as progress:
+        progress("search: largest 17, mean 4.20", 1, 9)
+        progress("search: largest 13, mean 2.55", 8, 9)
+    drawn = screen.file.getvalue()  # type: ignore[attr-defined]
+    assert "8/9" in drawn
+    last = drawn.rsplit("8/9", 1)[0].rsplit("search", 1)[1]
+    assert "largest 13" in last
+    assert "1/9" not in drawn.rsplit("largest 13", 1)[1]

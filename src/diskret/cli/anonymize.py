@@ -60,11 +60,12 @@ def _show(result: MicrodataResult, folder: Path, language: Language) -> None:
     console, texts = terminal(), TEXTS[language]
     md = result.microdata
     console.print()
-    before, after = _risk(md.original, language), _risk(md, language)
-    table = Table("", *texts.before_after.split(", "), title_justify="left", title=result.name)
-    for name, one, two in zip(texts.recognised.split(", "), before, after, strict=True):
-        table.add_row(name, Text(one, justify="right"), Text(two, justify="right"))
-    console.print(table)
+    if md.roles.keys:  # they may have been left out
+        before, after = _risk(md.original, language), _risk(md, language)
+        table = Table("", *texts.before_after.split(", "), title_justify="left", title=result.name)
+        for name, one, two in zip(texts.recognised.split(", "), before, after, strict=True):
+            table.add_row(name, Text(one, justify="right"), Text(two, justify="right"))
+        console.print(table)
     console.print(Text(texts.certificate, style="bold"))
     for line in result.certificate.summary(language.value):
         console.print(Padding(Text(f"• {line}"), (0, 0, 0, 2)))

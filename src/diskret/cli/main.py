@@ -11,6 +11,7 @@ from diskret.cli.cellkey import cellkey
 from diskret.cli.demo import demo
 from diskret.cli.ledger import ledger
 from diskret.cli.protect import protect
+from diskret.cli.safe import safe
 from diskret.cli.verify import verify
 
 app = typer.Typer(
@@ -42,6 +43,7 @@ def _options(
 app.command()(demo)
 app.command()(protect)
 app.command()(anonymize)
+app.command()(safe)
 app.command()(verify)
 app.command()(audit)
 app.add_typer(ledger, name="ledger")

@@ -21,6 +21,7 @@ def progress_bars(
 ) -> Generator[Progress, None, None]:
     """A callback that draws a bar for each task, once `patience` seconds have passed.
 
+    What stands behind a colon in a task, such as the largest deviation so far, may change.
     Bars are drawn on the error stream and only if it is a terminal.
     """
     console = console or Console(stderr=True)
@@ -39,9 +40,10 @@ def progress_bars(
     tasks = {}
 
     def progress(task: str, done: int, total: int) -> None:
-        if task not in tasks:
-            tasks[task] = bars.add_task(task, total=total)
-        bars.update(tasks[task], completed=done, total=total)
+        name = task.partition(":")[0]
+        if name not in tasks:
+            tasks[name] = bars.add_task(task, total=total)
+        bars.update(tasks[name], description=task, completed=done, total=total)
         if time.monotonic() - begun >= patience:
             bars.start()
 

@@ -69,6 +69,11 @@ class Texts:
     cell_key_written: str
     before_after: str
     recognised: str
+    safe_counts: str
+    safe_columns: str
+    safe_all: str
+    safe_stopped: str
+    safe_nothing: str
     error: str
     refused: str
     warning: str
@@ -143,6 +148,11 @@ TEXTS = {
         cell_key_written="Written, confidential: {file}",
         before_after="before, after",
         recognised="records, alone with their keys, fewer than 3 alike, expected to be recognised",
+        safe_counts="records, combinations of values",
+        safe_columns="variables of a table, cells, largest deviation, mean deviation",
+        safe_all="all controlled tables",
+        safe_stopped="Stopped. The state is in {file}; the same command goes on from there.",
+        safe_nothing="Stopped; nothing was written. With --checkpoint FILE a search can go on.",
         error="Error: {message}",
         refused="Refused: {message}",
         warning="Warning: {message}",
@@ -223,6 +233,12 @@ TEXTS = {
         before_after="vorher, nachher",
         recognised="Datensätze, mit ihren Schlüsseln allein, weniger als 3 gleiche, "
         "erwartete Erkennungen",
+        safe_counts="Datensätze, Kombinationen von Werten",
+        safe_columns="Merkmale der Tabelle, Felder, größte Abweichung, mittlere Abweichung",
+        safe_all="alle kontrollierten Tabellen",
+        safe_stopped="Angehalten. Der Stand liegt in {file}; derselbe Befehl fährt dort fort.",
+        safe_nothing="Angehalten; nichts wurde geschrieben. Mit --checkpoint DATEI lässt sich eine "
+        "Suche fortsetzen.",
         error="Fehler: {message}",
         refused="Verweigert: {message}",
         warning="Warnung: {message}",

@@ -4,7 +4,7 @@ from diskret.io.coded import Coded, coded
 from diskret.io.database import PostgresTable
 from diskret.io.fixed import Column, read_fixed
 from diskret.io.frames import FrameKind, Source, from_arrow, source, to_arrow
-from diskret.io.returned import returned
+from diskret.io.returned import renewed, returned
 
 __all__ = [
     "Coded",
@@ -15,6 +15,7 @@ __all__ = [
     "coded",
     "from_arrow",
     "read_fixed",
+    "renewed",
     "returned",
     "source",
     "to_arrow",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -41,9 +42,29 @@ def parquet_columns(paths: tuple[Path, ...]) -> tuple[str, ...]:
     return columns[0]
 
 
+def parquet_schemas(paths: tuple[Path, ...]) -> list[pa.Schema]:
+    """The columns of each file with their types."""
+    return [parquet.read_schema(path) for path in paths]
+
+
+def parquet_rows(paths: tuple[Path, ...]) -> int:
+    """How many records the files have together."""
+    return sum(parquet.read_metadata(path).num_rows for path in paths)
+
+
 def read_parquet(paths: tuple[Path, ...]) -> list[pa.Table]:
     """Read each file as a table."""
     return [parquet.ParquetFile(path).read() for path in paths]
+
+
+def parquet_blocks(
+    paths: tuple[Path, ...], columns: Sequence[str], rows: int
+) -> Iterator[pa.RecordBatch]:
+    """The files block by block, some columns, text as dictionaries."""
+    for path in paths:
+        file = parquet.ParquetFile(path, read_dictionary=list(columns))
+        for batch in file.iter_batches(batch_size=rows, columns=list(columns)):
+            yield batch.select(list(columns))
 
 
 def csv_header(path: Path) -> tuple[tuple[str, ...], str]:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -16,7 +17,14 @@ from narwhals import dependencies as known
 
 from diskret.errors import InputError
 from diskret.io.database import PostgresTable
-from diskret.io.files import csv_header, parquet_columns, read_csv, read_parquet
+from diskret.io.files import (
+    csv_header,
+    parquet_blocks,
+    parquet_columns,
+    parquet_schemas,
+    read_csv,
+    read_parquet,
+)
 from diskret.io.names import check_names, some
 from diskret.io.spark import arrow_to_frame, frame_to_arrow, is_spark_frame
 
@@ -133,14 +141,56 @@ def to_arrow(frame: Any) -> tuple[pa.Table, FrameKind]:
         in a database.
     """
     opened = source(frame)
+    return in_memory(opened), opened.kind
+
+
+def in_memory(opened: Source) -> pa.Table:
+    """The records of a source as an Arrow table.
+
+    Raises
+    ------
+    InputError
+        As for `to_arrow`.
+    """
     if opened.database is not None:
         raise InputError(
             f"{opened.database!r} stays in its database: it can be tabulated, but not read as a "
             "frame; fetch what you need first"
         )
     if opened.spark is not None:
-        return _plain(frame_to_arrow(opened.spark)), opened.kind
-    return (opened.arrow if opened.arrow is not None else _read(opened)), opened.kind
+        return _plain(frame_to_arrow(opened.spark))
+    return opened.arrow if opened.arrow is not None else _read(opened)
+
+
+def arrow_types(opened: Source) -> dict[str, pa.DataType]:
+    """The type that each column has, or has once it is in memory.
+
+    Examples
+    --------
+    >>> arrow_types(source(pa.table({"age": [31]})))
+    {'age': DataType(int64)}
+    """
+    if opened.format == "parquet":
+        schemas = [pa.schema(_plain_fields(schema)) for schema in parquet_schemas(opened.paths)]
+        schema = pa.unify_schemas(schemas, promote_options="permissive")
+    else:
+        schema = in_memory(opened).schema
+    return dict(zip(schema.names, schema.types, strict=True))
+
+
+def blocks(opened: Source, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
+    """The records block by block, some columns; Parquet files are not read at once.
+
+    Examples
+    --------
+    >>> ages = source(pa.table({"age": [31, 84, 7]}))
+    >>> [block.num_rows for block in blocks(ages, ["age"], 2)]
+    [2, 1]
+    """
+    if opened.format == "parquet":
+        yield from parquet_blocks(opened.paths, columns, rows)
+    else:
+        yield from in_memory(opened).select(list(columns)).to_batches(max_chunksize=rows)
 
 
 def from_arrow(table: pa.Table, kind: FrameKind) -> Any:
@@ -228,8 +278,11 @@ def _polars_to_arrow(frame: nw.DataFrame[Any]) -> pa.Table:
 
 def _plain(table: pa.Table) -> pa.Table:
     """Decode dictionaries, make untyped columns text, drop metadata."""
-    schema = pa.schema([(field.name, _plain_type(field.type)) for field in table.schema])
-    return table.cast(schema).replace_schema_metadata(None)
+    return table.cast(pa.schema(_plain_fields(table.schema))).replace_schema_metadata(None)
+
+
+def _plain_fields(schema: pa.Schema) -> list[tuple[str, pa.DataType]]:
+    return [(field.name, _plain_type(field.type)) for field in schema]
 
 
 def _plain_type(arrow_type: pa.DataType) -> pa.DataType:

@@ -44,21 +44,74 @@ def returned(frame: Any, kind: FrameKind, table: pa.Table, changed: Collection[s
     return from_arrow(table, kind)
 
 
+def renewed(frame: Any, kind: FrameKind, table: pa.Table) -> Any:
+    """Other records than the caller's, as the kind of frame that came in, with its types.
+
+    Parameters
+    ----------
+    frame
+        What the caller handed in.
+    kind
+        Its kind.
+    table
+        The records; those of its columns that `frame` has get their types from there.
+
+    Returns
+    -------
+    frame
+        As from `returned`; nullable types of pandas stay nullable, and the index is new.
+
+    Examples
+    --------
+    >>> frame = pa.table({"town": pa.array(["A", "B"]).dictionary_encode()})
+    >>> renewed(frame, "pyarrow", pa.table({"town": ["B", "B", "B"]})).schema.field("town").type
+    DictionaryType(dictionary<values=string, indices=int32, ordered=0>)
+    """
+    if kind == "pandas":
+        import pandas as pd
+
+        index = pd.RangeIndex(table.num_rows)
+        columns = {
+            name: _series(pd, frame, name, table.column(name), index) for name in table.column_names
+        }
+        for name, series in columns.items():
+            before = frame[name].dtype if name in frame.columns else None
+            if pd.api.types.is_extension_array_dtype(before) and series.dtype != before:
+                categories = isinstance(before, pd.CategoricalDtype)
+                columns[name] = series if categories else series.astype(before)
+        return pd.DataFrame(columns, index=index)
+    if kind == "polars":
+        import polars as pl
+
+        schema = frame.collect_schema()
+        return pl.DataFrame(
+            [_polars_series(pl, schema, name, table.column(name)) for name in table.column_names]
+        )
+    if kind == "pyarrow" and isinstance(frame, pa.Table):
+        for at, name in enumerate(table.column_names):
+            table = table.set_column(at, name, _arrow_values(frame, name, table.column(name)))
+        return table
+    return from_arrow(table, kind)
+
+
 def _pandas(frame: Any, table: pa.Table, changed: Collection[str]) -> Any:
     import pandas as pd
 
     made = frame[[n for n in frame.columns if n in table.column_names]].copy(deep=False)
     for name in sorted(changed):
-        values = table.column(name)
-        before = frame[name].dtype if name in frame.columns else None
-        series = values.to_pandas(types_mapper=_nullable(pd) if values.null_count else None)
-        series = pd.Series(series.array, index=frame.index, name=name)
-        if isinstance(before, pd.CategoricalDtype):
-            series = series.astype(_categories(pd, frame[name], series))
-        elif getattr(before, "kind", "") == "O":  # text, in whatever way pandas keeps it
-            series = series.astype(before)
-        made[name] = series
+        made[name] = _series(pd, frame, name, table.column(name), frame.index)
     return made
+
+
+def _series(pd: Any, frame: Any, name: str, values: pa.ChunkedArray, index: Any) -> Any:
+    before = frame[name].dtype if name in frame.columns else None
+    series = values.to_pandas(types_mapper=_nullable(pd) if values.null_count else None)
+    series = pd.Series(series.array, index=index, name=name)
+    if isinstance(before, pd.CategoricalDtype):
+        return series.astype(_categories(pd, frame[name], series))
+    if getattr(before, "kind", "") == "O":  # text, in whatever way pandas keeps it
+        return series.astype(before)
+    return series
 
 
 def _nullable(pd: Any) -> Any:
@@ -83,26 +136,37 @@ def _polars(frame: Any, table: pa.Table, changed: Collection[str]) -> Any:
     made = frame.lazy().collect()
     made = made.select([n for n in made.columns if n in table.column_names])
     for name in sorted(changed):
-        series = pl.Series(name, pl.from_arrow(table.column(name)))
-        before = made.schema.get(name)
-        if before is not None and isinstance(before, (pl.Categorical, pl.Enum)):
-            fits = not isinstance(before, pl.Enum) or set(series.drop_nulls().unique()) <= set(
-                before.categories
-            )
-            series = series.cast(before if fits else pl.Categorical())
-        made = made.with_columns(series)
+        made = made.with_columns(_polars_series(pl, made.schema, name, table.column(name)))
     return made
+
+
+def _polars_series(pl: Any, schema: Any, name: str, values: pa.ChunkedArray) -> Any:
+    series = pl.Series(name, pl.from_arrow(values))
+    before = schema.get(name)
+    if before is None or not isinstance(before, (pl.Categorical, pl.Enum)):
+        return series
+    fits = not isinstance(before, pl.Enum) or set(series.drop_nulls().unique()) <= set(
+        before.categories
+    )
+    return series.cast(before if fits else pl.Categorical())
 
 
 def _arrow(frame: pa.Table, table: pa.Table, changed: Collection[str]) -> pa.Table:
     made = frame.select([n for n in frame.column_names if n in table.column_names])
     for name in sorted(changed):
-        values = table.column(name)
-        at = made.schema.get_field_index(name)
+        at, values = made.schema.get_field_index(name), table.column(name)
         if at < 0:
             made = made.append_column(name, values)
-            continue
-        if pa.types.is_dictionary(made.schema.field(at).type):
-            values = values.dictionary_encode()
-        made = made.set_column(at, name, values)
+        else:
+            made = made.set_column(at, name, _arrow_values(frame, name, values))
     return made
+
+
+def _arrow_values(frame: pa.Table, name: str, values: pa.ChunkedArray) -> pa.ChunkedArray:
+    at = frame.schema.get_field_index(name)
+    before = frame.schema.field(at).type if at >= 0 else None
+    if before is not None and pa.types.is_dictionary(before):
+        if pa.types.is_large_string(values.type) and pa.types.is_string(before.value_type):
+            values = values.cast(before.value_type)  # reading made it large
+        return values.dictionary_encode()
+    return values

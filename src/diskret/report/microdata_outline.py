@@ -18,6 +18,7 @@ Family = Literal[
     "aggregated",
     "noisy",
     "cut",
+    "replaced",
     "changed",
 ]
 Kind = Literal["text", "whole", "decimal", "date", "logical"]

@@ -40,6 +40,7 @@ _WORDS: dict[str, dict[str, str]] = {
         "noisy": "Random noise added:",
         "exchanged": "Exchanged between records:",
         "cut": "Extreme values cut off:",
+        "replaced": "Made anew, no record being one of the original:",
         "changed": "Changed:",
         "order shuffled": "The order of the records is random and means nothing.",
         "order kept": "The records are in the order of the original file.",
@@ -73,6 +74,12 @@ _WORDS: dict[str, dict[str, str]] = {
         "use cut": (
             "Extreme values of these variables were replaced by less extreme ones: variances, "
             "highest and lowest values are too small in size."
+        ),
+        "use replaced": (
+            "Every combination of values occurs not at all or several times, however often it "
+            "occurs in the original. All tables fit together, but counts deviate by small "
+            "numbers: least, compared with the count, in large cells. What does not occur here may "
+            "occur in the original; conclusions about single records are not possible."
         ),
         "use recoded": (
             "Categories are coarser than those collected; results by finer ones are not possible."
@@ -179,6 +186,7 @@ _WORDS: dict[str, dict[str, str]] = {
         "noisy": "Mit Zufallsfehlern überlagert:",
         "exchanged": "Zwischen Datensätzen vertauscht:",
         "cut": "Extreme Werte gekappt:",
+        "replaced": "Neu gebildet, kein Datensatz ist einer der Ausgangsdaten:",
         "changed": "Verändert:",
         "order shuffled": "Die Reihenfolge der Datensätze ist zufällig und bedeutet nichts.",
         "order kept": "Die Datensätze stehen in der Reihenfolge der Ausgangsdatei.",
@@ -215,6 +223,12 @@ _WORDS: dict[str, dict[str, str]] = {
         "use cut": (
             "Extreme Werte dieser Merkmale sind durch weniger extreme ersetzt: Varianzen, größte "
             "und kleinste Werte sind dem Betrag nach zu klein."
+        ),
+        "use replaced": (
+            "Jede Kombination von Werten kommt gar nicht oder mehrfach vor, wie oft auch immer in "
+            "den Ausgangsdaten. Alle Tabellen passen zusammen, aber Häufigkeiten weichen um kleine "
+            "Zahlen ab, bei großen Feldern verhältnismäßig am wenigsten. Was hier nicht vorkommt, "
+            "kann es in den Ausgangsdaten; Schlüsse auf einzelne Datensätze sind nicht möglich."
         ),
         "use recoded": (
             "Die Kategorien sind gröber als erhoben; feinere Ergebnisse sind nicht möglich."

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -13,9 +14,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
-from diskret.io import Coded, FrameKind, coded, returned, to_arrow
+from diskret.io import Coded, FrameKind, Source, coded, renewed, returned, source
 from diskret.io.columns import column
-from diskret.io.frames import from_arrow
+from diskret.io.files import parquet_rows
+from diskret.io.frames import in_memory
 from diskret.io.numbers import numbers
 from diskret.risk import Keys
 from diskret.workflow.microdata.history import Step
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
     from diskret.workflow.microdata.risky_combinations import (
         risky_combinations as _risky_combinations,
     )
+    from diskret.workflow.microdata.safe import safe as _safe
     from diskret.workflow.microdata.save_job import save_job as _save_job
     from diskret.workflow.microdata.shuffle import shuffle as _shuffle
     from diskret.workflow.microdata.suda import suda as _suda
@@ -69,7 +72,8 @@ class Microdata:
     ----------
     frame
         Records as any kind of frame, or the path of a Parquet or CSV file. They are read into
-        memory. null and NaN are missing values.
+        memory, Parquet when values are first needed: `safe` counts what it needs where it is.
+        null and NaN are missing values.
     keys
         Categorical variables an attacker may know of a person: age, region, occupation.
     numeric
@@ -104,7 +108,6 @@ class Microdata:
     """
 
     roles: Roles
-    table: pa.Table
     kind: FrameKind
     history: tuple[Step, ...]
     original: Microdata
@@ -126,9 +129,12 @@ class Microdata:
         identifiers: Iterable[str] = (),
         followers: Mapping[str, str | Iterable[str]] | None = None,
     ) -> None:
-        self.table, self.kind = to_arrow(frame)
+        self._opened = source(frame)
+        self.kind = self._opened.kind
+        if self._opened.format != "parquet":
+            self.table = in_memory(self._opened)
         self.roles = roles(
-            self.table.column_names,
+            self._opened.columns,
             keys=keys,
             numeric=numeric,
             weight=weight,
@@ -139,7 +145,7 @@ class Microdata:
             identifiers=identifiers,
             followers=followers,
         )
-        if not self.table.num_rows:
+        if not self.n:
             raise InputError("there are no records; is it the right file?")
         self.history = ()
         self.original = self
@@ -157,10 +163,22 @@ class Microdata:
 
     # ── what they hold ──────────────────────────────────────────────────────────────
 
+    @cached_property
+    def table(self) -> pa.Table:
+        """The records as they are now, in memory."""
+        return in_memory(self._opened)
+
+    @property
+    def records(self) -> Source:
+        """The records as an engine takes them: in their Parquet files as long as they are there."""
+        return source(self.table) if "table" in self.__dict__ else self._opened
+
     @property
     def n(self) -> int:
         """Number of records."""
-        return self.table.num_rows
+        if "table" in self.__dict__:
+            return self.table.num_rows
+        return parquet_rows(self._opened.paths)
 
     @property
     def frame(self) -> Any:
@@ -170,7 +188,7 @@ class Microdata:
         nullable. Records that were `replaced` have an order and index of their own.
         """
         if not self.linked:
-            return from_arrow(self.table, self.kind)
+            return renewed(self._frame, self.kind, self.table)
         return returned(self._frame, self.kind, self.table, self.changed)
 
     def table_column(self, name: str) -> pa.ChunkedArray:
@@ -235,16 +253,29 @@ class Microdata:
         return np.column_stack([numbers(self.table_column(name), name) for name in chosen])
 
     def after(self, columns: Mapping[str, pa.ChunkedArray], step: Step) -> Self:
-        """The microdata with some columns replaced, and one more step in their history."""
+        """The microdata with some columns replaced, and one more step in their history.
+
+        Raises
+        ------
+        InputError
+            The records were `replaced`: what holds of combinations of their values would be lost.
+        """
+        if not self.linked:
+            raise InputError(
+                f"{step.verb}() would change values of a file in which every combination of values "
+                "occurs often enough, and its tables with them; do it first, and safe() last"
+            )
+        table = self.table  # read once, for these microdata and for those that are made
         made = object.__new__(type(self))
         made.__dict__.update(self.__dict__)
         made._coded = {name: kept for name, kept in self._coded.items() if name not in columns}
         for name, values in columns.items():
-            at = made.table.schema.get_field_index(name)
+            at = table.schema.get_field_index(name)
             if at < 0:
-                made.table = made.table.append_column(name, values)
+                table = table.append_column(name, values)
             else:
-                made.table = made.table.set_column(at, name, values)
+                table = table.set_column(at, name, values)
+        made.table = table
         made.history = (*self.history, step)
         made.changed = self.changed.union(columns)
         return made
@@ -257,7 +288,8 @@ class Microdata:
         """
         made = object.__new__(type(self))
         made.__dict__.update(self.__dict__)
-        gone = set(self.table.column_names).difference(table.column_names)
+        made.before = self
+        gone = set(self.records.columns).difference(table.column_names)
         made.table = table
         made.roles = self.roles.without(gone)
         made._coded = {}
@@ -270,9 +302,10 @@ class Microdata:
     def without(self, columns: Iterable[str], step: Step) -> Self:
         """The microdata when some columns are gone, and one more step in their history."""
         gone = set(columns)
+        table = self.table
         made = object.__new__(type(self))
         made.__dict__.update(self.__dict__)
-        made.table = self.table.drop_columns(sorted(gone))
+        made.table = table.drop_columns(sorted(gone))
         made.roles = self.roles.without(gone)
         made._coded = {name: kept for name, kept in self._coded.items() if name not in gone}
         made.history = (*self.history, step)
@@ -307,6 +340,7 @@ class Microdata:
         dp_noise = _dp_noise
         swap = _swap
         swap_records = _swap_records
+        safe = _safe
         deviations = _deviations
         explore = _explore
         checklist = _checklist
@@ -337,6 +371,7 @@ class Microdata:
         dp_noise = Verb("dp_noise")
         swap = Verb("swap")
         swap_records = Verb("swap_records")
+        safe = Verb("safe")
         deviations = Verb("deviations")
         explore = Verb("explore")
         checklist = Verb("checklist")
@@ -355,7 +390,17 @@ class Microdata:
         """What protection cost so far; or what others that were made of these cost beyond that.
 
         See [`compare`][diskret.utility.compare].
+
+        Raises
+        ------
+        InputError
+            The records were replaced by others: they are compared by their tables.
         """
+        if not (self.linked and (protected is None or getattr(protected, "linked", True))):
+            raise InputError(
+                "records that were replaced stand for no record of the original, so that the two "
+                "files cannot be compared record by record; compare their tables with deviations()"
+            )
         from diskret.utility import compare
 
         return compare(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from os import PathLike
@@ -78,14 +78,19 @@ def read_microdata_job(path: str | PathLike[str]) -> MicrodataJob:
         what is admissible.
     """
     job = open_job(Path(path))
-    job.check(required=("records", "roles", "release"), optional=("steps",))
+    anew = "safe" in job
+    required = ("records", "release") if anew else ("records", "roles", "release")
+    job.check(required=required, optional=("roles", "steps", "safe"))
+    steps = tuple(_step(section) for section in job.sections("steps"))
+    if anew:
+        steps = (*steps, _safe(job.section("safe")))
     records = job.section("records")
     records.check(required=("path",))
     release = job.section("release")
     release.check(
         optional=("claims", "folder", "formats", "language", "title", *_TEXTS, *_LISTS, *_SWITCHES)
     )
-    if "claims" not in release and "level" not in release:
+    if "claims" not in release and "level" not in release and not anew:
         raise release.error(
             "[release] must say what has to hold: [release.claims], e.g. k_anonymity = { k = 3 }, "
             'or level = "formal", "factual" or "absolute"'
@@ -94,8 +99,8 @@ def read_microdata_job(path: str | PathLike[str]) -> MicrodataJob:
         path=job.file,
         records=records.existing_file("path"),
         roles=_roles(job.section("roles")),
-        steps=tuple(_step(section) for section in job.sections("steps")),
-        claims=_claims(release.section("claims")),
+        steps=steps,
+        claims=_claims(release.section("claims")) or _anew(steps),
         release=_release(release),
         folder=job.file.parent / release.text("folder", "out"),
         formats=release.choices("formats", _DEFAULT, _FORMATS),
@@ -181,6 +186,27 @@ def _step(section: Section) -> Step:
     if "do" not in section:
         raise section.error(f"the key 'do' is missing in {section.name}: what to do")
     verb = section.choice("do", "", VERBS)
+    return Step(verb, _arguments(section, verb))
+
+
+def _safe(section: Section) -> Step:
+    """The step that replaces the records; its checkpoint lies beside the job file."""
+    arguments = _arguments(section, "safe")
+    if "checkpoint" in arguments:
+        arguments["checkpoint"] = str(section.file.parent / section.text("checkpoint", ""))
+    return Step("safe", arguments)
+
+
+def _anew(steps: Sequence[Step]) -> tuple[Claim, ...]:
+    """What is claimed of a file of replaced records if nothing is said: what SAFE promises."""
+    made = [step for step in steps if step.verb == "safe"]
+    return tuple(
+        claim_names()["safe"](minimum=step.arguments.get("minimum", 3)) for step in made[:1]
+    )
+
+
+def _arguments(section: Section, verb: str) -> dict[str, Any]:
+    """The other keys of a step, checked by what its method takes."""
     _, *parameters = inspect.signature(getattr(Microdata, verb)).parameters.values()
     admissible = {one.name: one for one in parameters if one.name != "progress"}
     arguments = {key: value for key, value in section.values.items() if key != "do"}
@@ -194,7 +220,7 @@ def _step(section: Section) -> Step:
     for name, parameter in admissible.items():
         if parameter.default is parameter.empty and name not in arguments:
             raise section.error(f"'{verb}' needs the key '{name}'")
-    return Step(verb, {name: _seen_from(section, value) for name, value in arguments.items()})
+    return {name: _seen_from(section, value) for name, value in arguments.items()}
 
 
 def _seen_from(section: Section, value: Any) -> Any:

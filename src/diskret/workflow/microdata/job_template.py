@@ -87,6 +87,12 @@ k = 3
 #epsilon = 1
 #bounds = { income = [0, 20000] }
 
+#[[steps]]
+#do = "safe"                  # every combination not at all or often enough; the last step
+#tables = [["region", "age"], { up_to = 2, of = ["age", "sex", "occupation"] }]
+#minimum = 3
+#seed = 1                     # "diskret safe --template" shows more
+
 # What must hold before anything is written.
 [release]
 folder = "out"

@@ -33,6 +33,7 @@ _FAMILY: Mapping[str, Family] = {
     "dp_noise": "randomised",
     "top_code": "cut",
     "top_code_together": "cut",
+    "safe": "replaced",
 }
 _DROPPING = ("drop", "remove_identifiers")
 #: Arguments that name variables a method looks at, and leaves alone.
@@ -74,6 +75,9 @@ def outline(result: MicrodataResult) -> Outline:
 def _touched(step: Step, md: Microdata) -> Iterator[str]:
     """The changed variables that a step names; if it names none, the keys that changed."""
     if step.verb in _DROPPING:
+        return
+    if step.verb == "safe":  # of a record of the original nothing is left
+        yield from md.table.column_names
         return
     arguments = {name: value for name, value in step.arguments.items() if name not in _BESIDE}
     named = [text for text in _texts(arguments) if text in md.changed]

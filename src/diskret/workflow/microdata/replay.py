@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable
 from typing import Any
 
@@ -27,6 +28,7 @@ VERBS = (
     "top_code",
     "top_code_together",
     "dp_noise",
+    "safe",
 )
 
 
@@ -80,8 +82,11 @@ def carry_out(md: Microdata, steps: Iterable[Step], progress: Progress = silent)
             raise InputError(
                 f"step {number}: there is no method {step.verb!r}; there are {', '.join(VERBS)}"
             )
+        method = getattr(md, step.verb)
+        reporting = "progress" in inspect.signature(method).parameters
+        arguments = {**step.arguments, "progress": progress} if reporting else step.arguments
         try:
-            md = getattr(md, step.verb)(**step.arguments)
+            md = method(**arguments)
         except DiskretError as error:
             raise type(error)(f"step {number}, {step.verb}: {error}") from error
         progress("steps", number, len(todo))

@@ -27,7 +27,6 @@ _RELEASE = """\
 folder = "out"
 
 [release.claims]
-k_anonymity = { k = 3 }
 """
 
 
@@ -59,7 +58,7 @@ def save_job(md: Microdata, path: str | PathLike[str], records: str | PathLike[s
         _section("[records]", {"path": os.fspath(records)}),
         _section("[roles]", md.original.roles.arguments()),
         *(_section("[[steps]]", {"do": step.verb, **step.arguments}) for step in md.history),
-        _RELEASE,
+        _RELEASE + _claim(md),
     ]
     target = Path(path)
     try:
@@ -71,6 +70,13 @@ def save_job(md: Microdata, path: str | PathLike[str], records: str | PathLike[s
     with os.fdopen(opened, "w", encoding="utf-8") as file:
         file.write("".join(parts))
     return target
+
+
+def _claim(md: Microdata) -> str:
+    for step in md.history:
+        if step.verb == "safe":
+            return f"safe = {{ minimum = {step.arguments.get('minimum', 3)} }}\n"
+    return "k_anonymity = { k = 3 }\n"
 
 
 def _beside(value: Any, folder: Path) -> Any:

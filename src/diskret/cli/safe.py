@@ -1,0 +1,126 @@
+"""``diskret safe JOB.toml``: make a file without rare combinations, prove it, write."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from diskret.cli.options import DebugOption
+from diskret.cli.outcome import reported
+from diskret.cli.show import show_files, terminal
+from diskret.cli.texts import TEXTS, Language, number
+from diskret.errors import InputError
+
+if TYPE_CHECKING:
+    from diskret.workflow.microdata.job import MicrodataJob
+    from diskret.workflow.microdata.result import MicrodataResult
+
+_STOPPED = 130
+
+
+def safe(
+    job_file: Annotated[
+        Path | None, typer.Argument(metavar="JOB.toml", help="What to protect, and how.")
+    ] = None,
+    folder: Annotated[
+        Path | None, typer.Option(help="Where to write instead of the folder of the job.")
+    ] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(help="State of the search: kept there, and gone on from. Confidential."),
+    ] = None,
+    time_limit: Annotated[
+        float | None, typer.Option(help="Seconds after which the best file so far is taken.")
+    ] = None,
+    template: Annotated[
+        bool, typer.Option("--template", help="Print a commented job file and stop.")
+    ] = False,
+    language: Annotated[
+        Language | None, typer.Option(help="Language of what is shown; default: that of the job.")
+    ] = None,
+    debug: DebugOption = False,
+) -> None:
+    """Replace the records of a job file by safe ones, prove and write them."""
+    with reported(language or Language.en, debug):
+        if template:
+            from diskret.workflow.microdata.safe_template import safe_template
+
+            typer.echo(safe_template(), nl=False)
+            return
+        if job_file is None:
+            raise typer.BadParameter("name a job file, or use --template to get one to start from")
+
+        from diskret.cli.progress import progress_bars
+        from diskret.workflow.microdata.job import read_microdata_job, run_microdata_job
+
+        job = _with(read_microdata_job(job_file), checkpoint, time_limit)
+        shown = language or Language(job.language)
+        try:
+            with progress_bars() as progress:
+                written, result = run_microdata_job(job, folder, progress=progress)
+        except KeyboardInterrupt:
+            _show_stopped(job, shown)
+            raise typer.Exit(_STOPPED) from None
+        _show(result, written, shown)
+
+
+def _with(job: MicrodataJob, checkpoint: Path | None, time_limit: float | None) -> MicrodataJob:
+    """The job with what the command line adds to its last step."""
+    if not job.steps or job.steps[-1].verb != "safe":
+        raise InputError(
+            f"{job.path}: there is no section [safe]; carry the job out with diskret anonymize, or "
+            "use --template to see what belongs there"
+        )
+    *before, last = job.steps
+    added: dict[str, Any] = {}
+    if checkpoint is not None:
+        added["checkpoint"] = str(checkpoint)
+    if time_limit is not None:
+        added["time_limit"] = time_limit
+    step = replace(last, arguments={**last.arguments, **added})
+    return replace(job, steps=(*before, step))
+
+
+def _show_stopped(job: MicrodataJob, language: Language) -> None:
+    texts = TEXTS[language]
+    state = job.steps[-1].arguments.get("checkpoint")
+    message = (
+        texts.safe_stopped.format(file=state)
+        if state is not None and Path(state).exists()
+        else texts.safe_nothing
+    )
+    typer.secho(message, fg="yellow", err=True)
+
+
+def _show(result: MicrodataResult, folder: Path, language: Language) -> None:
+    console, texts = terminal(), TEXTS[language]
+    found = result.microdata.history[-1].found
+    console.print()
+    counts = Table("", *texts.before_after.split(", "), title_justify="left", title=result.name)
+    for name, key in zip(texts.safe_counts.split(", "), ("records", "combinations"), strict=True):
+        counts.add_row(name, *(_right(one, language) for one in found[key]))
+    console.print(counts)
+    off = Table(*texts.safe_columns.split(", "))
+    by_dimension = dict(found["deviations"])
+    every = by_dimension.pop("all")
+    for name, part in [*by_dimension.items(), (texts.safe_all, every)]:
+        mean = Text(number(round(100 * part["mean"]), 2, language), justify="right")
+        off.add_row(name, *(_right(part[key], language) for key in ("cells", "largest")), mean)
+    console.print(off)
+    if "note" in found:
+        console.print(found["note"])
+    console.print(Text(texts.certificate, style="bold"))
+    for line in result.certificate.summary(language.value):
+        console.print(Padding(Text(f"• {line}"), (0, 0, 0, 2)))
+    console.print()
+    show_files(console, folder, language)
+
+
+def _right(count: int, language: Language) -> Text:
+    return Text(number(int(count), 0, language), justify="right")
