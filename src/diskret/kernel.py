@@ -18,7 +18,7 @@ def kernel(function: F) -> F:
 
     compiled: Any
     try:
-        compiled = numba.njit(cache=True)(function)
+        compiled = numba.njit(cache=True, nogil=True)(function)
     except RuntimeError:  # no folder for the cache is writable
-        compiled = numba.njit(function)
+        compiled = numba.njit(nogil=True)(function)
     return compiled

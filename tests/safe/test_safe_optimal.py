@@ -2,6 +2,7 @@
 
 import sys
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -107,7 +108,10 @@ def feasible(problem, special):
 
 
 def test_no_proof_is_claimed_when_time_is_over():
-    problem = small_problem(3, most=60)
+    draw = np.random.default_rng(1)
+    codes, count = np.unique(draw.integers(0, 7, (900, 4)), axis=0, return_counts=True)
+    tables = tuple(ControlTable(pair) for pair in combinations(range(4), 2))
+    problem = SafeProblem(tuple("abcd"), codes.astype(np.int32), count, (7,) * 4, tables)
     file = optimal(problem, time_limit=0.0)
     assert not file.optimal
     assert file.count.min() >= 3

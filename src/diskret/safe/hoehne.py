@@ -101,13 +101,7 @@ def hoehne(
         admitted += increment
         state.admit(admitted)
     y = state.y
-    file = SafeFile(
-        problem.codes[y > 0],
-        y[y > 0],
-        sweeps=state.sweeps,
-        planned=state.sweeps,
-        trace=tuple(trace),
-    )
+    file = SafeFile(problem.codes[y > 0], y[y > 0], sweeps=(state.sweeps,), trace=tuple(trace))
     return check(problem, file, known)
 
 

@@ -101,18 +101,16 @@ class SafeFile:
     count
         How often each occurs, ``(K,)``, int64, at least the minimum.
     sweeps
-        Sweeps that were done, of `planned`: the same plan and stop give the same file again.
-    planned
-        Sweeps that the search was planned for.
+        Sweeps that were done in each stage of a search: with the same numbers it makes the same
+        file again.
     trace
-        Largest and mean deviation after some sweeps: ``(sweep, largest, mean)``.
+        Largest abs(d) - w and mean abs(d) after some sweeps: ``(sweeps, largest, mean)``.
     optimal
         Whether it is proven that no other file has smaller deviations.
     """
 
     codes: NDArray[np.int32]
     count: NDArray[np.int64]
-    sweeps: int = 0
-    planned: int = 0
+    sweeps: tuple[int, ...] = ()
     trace: tuple[tuple[int, int, float], ...] = ()
     optimal: bool = False

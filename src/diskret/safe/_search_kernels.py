@@ -1,0 +1,353 @@
+"""Loops of the search: small changes, one after the other."""
+
+# numba compiles these functions; its decorator hides their types.
+# pyright: reportUnknownParameterType=false, reportMissingParameterType=false
+
+from __future__ import annotations
+
+import numpy as np
+
+from diskret.kernel import kernel
+
+_UNIT = 1.0 / 9007199254740992.0
+#: Changes that cost so many times the temperature are not drawn at all.
+_HOPELESS = 40.0
+_NEVER = 1e30
+
+
+@kernel
+def _step(random):
+    """The next state of a xorshift generator (Marsaglia 2003)."""
+    random ^= random << np.uint64(13)
+    random ^= random >> np.uint64(7)
+    random ^= random << np.uint64(17)
+    return random
+
+
+@kernel
+def _seeded(seed):
+    """A state that differs from those of other seeds in about half of its bits."""
+    z = np.uint64(seed) + np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return (z ^ (z >> np.uint64(31))) | np.uint64(1)
+
+
+@kernel
+def _place(row, values, maps, index):
+    """Cells of a combination in all tables."""
+    for t in range(len(maps.base)):
+        index[t] = maps.base[t]
+    for g in range(len(maps.width)):
+        start, size = maps.first[g], maps.first[g + 1] - maps.first[g]
+        key = maps.key_first[g] + values[row, g] * size
+        for p in range(size):
+            index[maps.tables[start + p]] += maps.key[key + p]
+
+
+@kernel
+def add_counts(values, count, sign, maps, state):
+    """Add the counts of combinations to the states of their cells."""
+    index = np.empty(len(maps.base), dtype=np.int32)
+    for row in range(len(count)):
+        if count[row]:
+            _place(row, values, maps, index)
+            for t in range(len(index)):
+                state[index[t]] += sign * count[row]
+
+
+@kernel
+def start(order, values, original, minimum, maps, slope, state, count):
+    """Each combination in turn becomes 0 or frequent enough, whichever costs its cells less."""
+    index = np.empty(len(maps.base), dtype=np.int32)
+    for row in order:
+        _place(row, values, maps, index)
+        first, second = 0, 0
+        for t in range(len(index)):
+            s = state[index[t]]
+            first += slope[s, 0]
+            second += slope[s, 1]
+        x = original[row]
+        best, least = 0, 0
+        for i in range(-1, minimum + 1):
+            y = x + i if i >= 0 else 0
+            if y < minimum and y != 0:
+                continue
+            e = y - x
+            cost = e * first + e * e * second
+            if i < 0 or cost < least:
+                best, least = y, cost
+        count[row] = best
+        if best != x:
+            for t in range(len(index)):
+                state[index[t]] += best - x
+
+
+@kernel
+def _drawn(random):
+    """A number from 0 to 1, without 1."""
+    return (random >> np.uint64(11)) * _UNIT
+
+
+@kernel
+def _alone(one, state, slope):
+    """Powers of the deviations of a combination's cells, summed up."""
+    linear, square, up, down = 0, 0, 0, 0
+    for t in range(len(one)):
+        s = state[np.uintp(one[t])]
+        linear += slope[s, 0]
+        square += slope[s, 1]
+        up += slope[s, 2]
+        down += slope[s, 3]
+    return linear, square, up, down
+
+
+@kernel
+def _apart(one, two, state, slope):
+    """The same for the cells that two combinations do not share; those of `two` count less."""
+    linear, square, up, down = 0, 0, 0, 0
+    for t in range(len(one)):
+        a, b = one[t], two[t]
+        if a != b:
+            s, u = state[np.uintp(a)], state[np.uintp(b)]
+            linear += slope[s, 0] - slope[u, 0]
+            square += slope[s, 1] + slope[u, 1]
+            up += slope[s, 2] + slope[u, 3]
+            down += slope[s, 3] + slope[u, 2]
+    return linear, square, up, down
+
+
+@kernel
+def _cost(sums, e, growth):
+    """What it costs to add e to the deviations that were summed up."""
+    far = len(growth) // 2
+    return sums[0] * e + sums[1] * e * e + sums[2] * growth[far + e] + sums[3] * growth[far - e]
+
+
+@kernel
+def _exchanged(one, two, a, b, g, v, z, maps, state, energy):
+    """What it costs if two combinations exchange their values v and z of group g."""
+    first = maps.first[g]
+    size = maps.first[g + 1] - first
+    kv, kz = maps.key_first[g] + v * size, maps.key_first[g] + z * size
+    cost = 0
+    for p in range(size):
+        t = maps.tables[first + p]
+        move = maps.key[kz + p] - maps.key[kv + p]
+        from_one, from_two = one[t], two[t]
+        to_one, to_two = from_one + move, from_two - move
+        s, u = state[from_one], state[from_two]
+        if to_one == from_two:
+            if a != b:
+                cost += energy[s - a + b] - energy[s] + energy[u + a - b] - energy[u]
+        else:
+            x, y = state[to_one], state[to_two]
+            cost += energy[s - a] - energy[s] + energy[x + a] - energy[x]
+            cost += energy[u - b] - energy[u] + energy[y + b] - energy[y]
+    return cost
+
+
+@kernel
+def _occurs(row, g, value, values, maps):
+    """Whether a value goes together with each other value of a combination."""
+    for h in range(len(maps.width)):
+        if h != g:
+            at = maps.together_first[g, h] + value * maps.width[h] + values[row, h]
+            if not maps.together[at]:
+                return False
+    return True
+
+
+@kernel
+def _worth(cost, heat, draw):
+    """Whether a change is made at a temperature, given a number from 0 to 1."""
+    return cost <= 0 or (cost < _HOPELESS * heat and draw < np.exp(-cost / heat))
+
+
+@kernel
+def _chance(cost, heat):
+    """How often a change is made, relative to the cheapest one."""
+    return np.exp(-cost / heat) if cost < _HOPELESS * heat else 0.0
+
+
+@kernel
+def _handed(sums, a, b, most_a, most_b, minimum, growth, heat, draw, costs):
+    """How many records the second row hands to the first, drawn by their costs; and the cost."""
+    far = len(growth) // 2
+    lowest, highest = max(-far, -a), min(far, b)
+    least = 0.0
+    for e in range(lowest, highest + 1):
+        x, y = a + e, b - e
+        rare = (0 < x < minimum) or (0 < y < minimum)
+        if e == 0:
+            cost = 0.0
+        elif rare or x > max(most_a, a) or y > max(most_b, b):
+            cost = _NEVER
+        else:
+            cost = _cost(sums, e, growth)
+        costs[e - lowest] = cost
+        least = min(least, cost)
+    total = 0.0
+    for k in range(highest - lowest + 1):
+        total += _chance(costs[k] - least, heat)
+    draw *= total
+    for k in range(highest - lowest + 1):
+        draw -= _chance(costs[k] - least, heat)
+        if draw < 0:
+            return k + lowest, costs[k]
+    return 0, 0.0
+
+
+@kernel
+def _noted(found, r, q, g, e, cost, moves, limits):
+    """Note a change that may be carried out if it costs no more then; how many there are."""
+    moves[found, 0], moves[found, 1], moves[found, 2], moves[found, 3] = r, q, g, e
+    limits[found] = max(cost, 0.0)
+    return found + 1
+
+
+@kernel
+def propose(
+    rows,
+    values,
+    count,
+    cap,
+    minimum,
+    maps,
+    state,
+    slope,
+    energy,
+    growth,
+    heat,
+    window,
+    rates,
+    seed,
+    index,
+    moves,
+    limits,
+    tried,
+):
+    """Changes of neighbouring rows that seem worth while; nothing is changed.
+
+    moves: row, partner, group (-1: records), amount. A row that is its own partner changes alone.
+    """
+    groups = len(maps.width)
+    far = len(growth) // 2
+    differ = np.empty(groups, dtype=np.int64)
+    costs = np.empty(2 * far + 1, dtype=np.float64)
+    random = _seeded(seed)
+    found = 0
+    for i in range(len(rows)):
+        _place(rows[i], values, maps, index[i])
+    for i in range(len(rows)):
+        r, one = rows[i], index[i]
+        a = count[r]
+        random = _step(random)
+        if a >= minimum and _drawn(random) < rates[0]:
+            tried[0] += 1
+            random = _step(random)
+            e = 1 if random & np.uint64(1) else -1
+            if a + e < minimum:
+                e = -a
+            if e >= -far and a + e <= max(cap[r], a):
+                cost = _cost(_alone(one, state, slope), e, growth)
+                random = _step(random)
+                if _worth(cost, heat, _drawn(random)):
+                    found = _noted(found, r, r, -1, e, cost, moves, limits)
+        for w in range(1, min(window + 1, len(rows) - i)):
+            q, two = rows[i + w], index[i + w]
+            b = count[q]
+            if a + b == 0:
+                continue
+            if 0 < a <= far and 0 < b <= far and rates[3] > 0:
+                n = 0
+                for g in range(groups):
+                    if values[r, g] != values[q, g]:
+                        differ[n] = g
+                        n += 1
+                if n > 1:
+                    random = _step(random)
+                    g = differ[np.int64((random >> np.uint64(20)) % np.uint64(n))]
+                    v, z = values[r, g], values[q, g]
+                    tried[3] += 1
+                    cost = float(_exchanged(one, two, a, b, g, v, z, maps, state, energy))
+                    random = _step(random)
+                    if _worth(cost, heat, _drawn(random)):
+                        if _occurs(r, g, z, values, maps) and _occurs(q, g, v, values, maps):
+                            found = _noted(found, r, q, g, 0, cost, moves, limits)
+            kind = 1 if a + b > 2 * minimum and a >= minimum and b >= minimum else 2
+            random = _step(random)
+            if _drawn(random) >= rates[kind]:
+                continue
+            sums = _apart(one, two, state, slope)
+            if sums[1] == 0:  # they share all cells
+                continue
+            tried[kind] += 1
+            random = _step(random)
+            e, cost = _handed(
+                sums, a, b, cap[r], cap[q], minimum, growth, heat, _drawn(random), costs
+            )
+            if e != 0:
+                found = _noted(found, r, q, -1, e, cost, moves, limits)
+    return found
+
+
+@kernel
+def _fits(count, minimum):
+    """Whether a count is 0 or large enough."""
+    return count == 0 or count >= minimum
+
+
+@kernel
+def carry_out(
+    found, moves, limits, values, count, minimum, maps, state, slope, energy, growth, done
+):
+    """Carry out proposed changes one after the other, if they still cost no more."""
+    tables = len(maps.base)
+    far = len(growth) // 2
+    one = np.empty(tables, dtype=np.int32)
+    two = np.empty(tables, dtype=np.int32)
+    for i in range(found):
+        r, q, g, e = moves[i, 0], moves[i, 1], moves[i, 2], moves[i, 3]
+        a, b = count[r], count[q]
+        _place(r, values, maps, one)
+        _place(q, values, maps, two)
+        if r == q:
+            if not _fits(a + e, minimum):
+                continue
+            if _cost(_alone(one, state, slope), e, growth) > limits[i]:
+                continue
+            done[0] += 1
+            count[r] = a + e
+            for t in range(tables):
+                state[np.uintp(one[t])] += e
+        elif g < 0:
+            if not (_fits(a + e, minimum) and _fits(b - e, minimum)):
+                continue
+            if _cost(_apart(one, two, state, slope), e, growth) > limits[i]:
+                continue
+            done[1 if e * e < minimum * minimum else 2] += 1
+            count[r], count[q] = a + e, b - e
+            for t in range(tables):
+                state[np.uintp(one[t])] += e
+                state[np.uintp(two[t])] -= e
+        else:
+            v, z = values[r, g], values[q, g]
+            if v == z or not (0 < a <= far and 0 < b <= far):
+                continue
+            if _exchanged(one, two, a, b, g, v, z, maps, state, energy) > limits[i]:
+                continue
+            if not (_occurs(r, g, z, values, maps) and _occurs(q, g, v, values, maps)):
+                continue
+            done[3] += 1
+            values[r, g], values[q, g] = z, v
+            first = maps.first[g]
+            size = maps.first[g + 1] - first
+            kv, kz = maps.key_first[g] + v * size, maps.key_first[g] + z * size
+            for p in range(size):
+                t = maps.tables[first + p]
+                move = maps.key[kz + p] - maps.key[kv + p]
+                state[one[t]] -= a
+                state[one[t] + move] += a
+                state[two[t]] -= b
+                state[two[t] - move] += b

@@ -1,0 +1,314 @@
+"""Rows of a file on their way: sweeps of small changes that become ever more choosy."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diskret.errors import InputError
+from diskret.parallel import cores
+from diskret.progress import Progress
+from diskret.safe.checkpoint import Checkpoint, Standing
+from diskret.safe.layout import Layout
+from diskret.safe.potential import SCALE, Potential, potential
+from diskret.safe.problem import SafeFile, SafeProblem
+
+#: Temperature and wall stay as they are during a stage, and come down from one to the next.
+STAGES = 60
+#: Temperature for each table at first and at last, and the least.
+_HEAT = (1.2, 0.03)
+_COLD = 0.2
+#: Where the wall is, as a share of the largest deviation.
+_WALL = (1.0, 0.5)
+#: If new combinations may come up, they do after so many stages.
+_FAITHFUL = 30
+_HEAT_NEW = (0.05, 0.01)
+_WALL_NEW = (0.7, 0.3)
+#: Exchanges leave most tables of one variable as they are, so that these may weigh more then.
+_MARGIN = 8.0
+#: Neighbours in the order of a sweep that a row is changed together with.
+_WINDOW = 6
+#: Rows that are looked at together, at least and at most, and how many times more in parallel.
+_LEAST, _BLOCK, _PARTS = 64, 1024, 8
+#: Rows grow up to this, in thirds of the minimum, or by this beyond their original count.
+_MOST, _MORE = 8, 4
+#: Cells must not deviate by nearly as much as is told apart; this times the minimum is kept free.
+_FAR = 12
+#: Kinds of changes: alone, by less than the minimum, by more, exchanges. Those that are seldom
+#: worth while are tried seldom, but at least so often.
+_RARELY = 0.02
+_WORTH = 300.0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Sweeps of each stage, or the seconds that all take together; a first sweep is always done."""
+
+    sweeps: tuple[int, ...] | None
+    seconds: float | None
+
+    def over(self, stage: int, done: int, seconds: float) -> bool:
+        """Whether a stage has had its share."""
+        if self.sweeps is not None:
+            return done >= self.sweeps[stage]
+        if not stage and not done:
+            return False
+        return seconds > (self.seconds or 0.0) * (stage + 1) / STAGES
+
+
+class Run:
+    """One search; rows are combinations that occur not at all or often enough.
+
+    Parameters
+    ----------
+    problem, laid
+        What is asked, and where its cells are.
+    seed
+        Of the draws.
+    plan
+        How long.
+    progress
+        Told about sweeps.
+    checkpoint
+        Where to go on, and to keep where it stands.
+    """
+
+    def __init__(
+        self,
+        problem: SafeProblem,
+        laid: Layout,
+        seed: tuple[int, ...],
+        plan: Plan,
+        progress: Progress,
+        checkpoint: Checkpoint | None,
+    ):
+        self.problem, self.laid, self.seed, self.plan = problem, laid, seed, plan
+        self.progress, self.checkpoint = progress, checkpoint
+        self.since = time.monotonic()
+        at = checkpoint.load() if checkpoint is not None else None
+        at = self._first() if at is None else at
+        self.values, self.count, self.cap, self.rates = at.values, at.count, at.cap, at.rates
+        self.sweeps, self.trace = list(at.sweeps), list(at.trace)
+        self.since -= at.seconds
+        self.state = laid.rest.copy()
+        _kernels().add_counts(laid.values, problem.count, -1, laid.maps, self.state)
+        _kernels().add_counts(self.values, self.count, 1, laid.maps, self.state)
+        self.trace = self.trace or [self._figures()]
+        if self.score()[0] + _FAR * problem.minimum > laid.half:
+            raise InputError(
+                f"cells deviate by {self.score()[0]} before the search begins, which is more than "
+                "it can handle; name fewer or coarser tables"
+            )
+        rows = len(laid.values)
+        self.block = min(max(_LEAST, rows // 8), _BLOCK)
+        self.parts = max(1, min(_PARTS, rows // (2 * self.block)))
+        self.room = [_Room.of(self.block, len(laid.maps.base)) for _ in range(self.parts)]
+
+    def anneal(self) -> None:
+        """Go through all stages that are still to be done."""
+        with ThreadPoolExecutor(min(cores(), self.parts)) as pool:
+            for stage in range(len(self.trace) - 1, STAGES):
+                self._stage(stage, pool)
+
+    @property
+    def deviation(self) -> NDArray[np.int64]:
+        """That of the cells that are looked at, ``(C,)``."""
+        seen = self.laid.seen
+        return self.state[seen].astype(np.int64) - self.laid.rest[seen]
+
+    def score(self) -> tuple[int, int, int]:
+        """Largest abs(d) - w, how many cells have it, and Σ abs(d)."""
+        off = np.abs(self.deviation)
+        over = off - self.laid.allowance
+        largest = int(over.max(initial=0)) if not len(over) else int(over.max())
+        return largest, int((over == largest).sum()), int(off.sum())
+
+    def broken(self) -> int:
+        """Number of cells that are to be kept exactly and are not."""
+        exact = self.laid.exact
+        return int((self.state[exact] != self.laid.rest[exact]).sum())
+
+    def file(self) -> SafeFile:
+        """The rows as a file; equal ones become one combination."""
+        there = np.flatnonzero(self.count)
+        codes = np.empty((len(there), len(self.problem.names)), dtype=np.int32)
+        for g, members in enumerate(self.laid.groups):
+            codes[:, list(members)] = self.laid.codes[g][self.values[there, g]]
+        order = np.lexsort(codes.T[::-1])
+        codes, count = codes[order], self.count[there][order]
+        first = np.flatnonzero(np.diff(codes, axis=0, prepend=-1).any(axis=1))
+        return SafeFile(
+            codes[first],
+            np.add.reduceat(count, first) if len(first) else count,
+            sweeps=tuple(self.sweeps),
+            trace=tuple(self.trace),
+        )
+
+    # ── sweeps ──────────────────────────────────────────────────────────────────────
+
+    def _first(self) -> Standing:
+        """Each combination in a drawn order becomes 0 or frequent enough."""
+        problem, laid = self.problem, self.laid
+        count = np.zeros(len(problem.count), dtype=np.int64)
+        slope = potential(laid.kinds, problem.minimum, laid.half, None).slope
+        asked = laid.values, problem.count, problem.minimum, laid.maps, slope
+        _kernels().start(self._draws().permutation(len(count)), *asked, laid.rest.copy(), count)
+        values = laid.values.copy()
+        unit = problem.minimum / 3
+        cap = np.maximum(problem.count + round(_MORE * unit), round(_MOST * unit))
+        return Standing(values, count, cap, (), np.array([1.0, 1.0, 1.0, 0.0]), 0.0, ())
+
+    def _stage(self, stage: int, pool: ThreadPoolExecutor) -> None:
+        new = self.problem.new and stage >= _FAITHFUL
+        if new and not self.rates[3]:
+            self._open()
+        costs, heat = self._prices(stage, new)
+        if len(self.sweeps) == stage:
+            self.sweeps.append(0)
+        while not self.plan.over(stage, self.sweeps[stage], time.monotonic() - self.since):
+            at = self._standing(copy=True) if self.checkpoint is not None else None
+            try:
+                self._sweep(costs, heat, pool)
+                self.sweeps[stage] += 1
+                at = self._standing()
+                self._report(stage)
+            except BaseException:
+                if self.checkpoint is not None and at is not None:
+                    self.checkpoint.save(at)
+                raise
+            if self.checkpoint is not None:
+                self.checkpoint.save_sometimes(at)
+        self.trace.append(self._figures())
+
+    def _prices(self, stage: int, new: bool) -> tuple[Potential, float]:
+        """What deviations cost in a stage, and the temperature."""
+        first, last = (_FAITHFUL, STAGES) if new else (0, _FAITHFUL if self.problem.new else STAGES)
+        share = (stage - first) / (last - first - 1)
+        heats, walls = (_HEAT_NEW, _WALL_NEW) if new else (_HEAT, _WALL)
+        heat = heats[0] * (heats[1] / heats[0]) ** share * len(self.problem.tables)
+        wall = (walls[0] + (walls[1] - walls[0]) * share) * max(self.trace[-1][1], 1)
+        laid, minimum = self.laid, self.problem.minimum
+        margin = _MARGIN if new else 1.0
+        costs = potential(laid.kinds, minimum, laid.half, wall * 3 / minimum, margin)
+        return costs, max(heat, _COLD) * SCALE
+
+    def _figures(self) -> tuple[int, int, float]:
+        """Sweeps so far, the largest abs(d) - w and the mean of abs(d)."""
+        largest, _, total = self.score()
+        return sum(self.sweeps), largest, total / max(len(self.laid.seen), 1)
+
+    def _open(self) -> None:
+        """From now on new combinations may come up; those that are gone may, too."""
+        there = self.count > 0
+        self.values, self.count = self.values[there], self.count[there]
+        self.cap = self.cap[there]
+        self.rates = np.ones(4)
+
+    def _sweep(self, costs: Potential, heat: float, pool: ThreadPoolExecutor) -> None:
+        """Go through all rows once: propose in parallel, carry out one after the other."""
+        number = sum(self.sweeps) + 1
+        order = _order(self.values, self.laid, self._draws(number))
+        tried = np.zeros((self.parts, 4), dtype=np.int64)
+        done = np.zeros(4, dtype=np.int64)
+        for low in range(0, len(order), self.block * self.parts):
+            propose = partial(self._propose, order, low, costs, heat, number, tried)
+            each = map if self.parts == 1 else pool.map
+            found = list(each(propose, range(self.parts)))  # before anything is changed
+            for part, number_of in enumerate(found):
+                self._carry_out(part, number_of, costs, done)
+        worth = done / np.maximum(tried.sum(axis=0), 1)
+        rates = np.clip(_WORTH * worth, _RARELY, 1.0)
+        self.rates = np.where(self.rates > 0, rates, 0.0)
+        if self.broken():
+            self.rates[0] = 1.0
+
+    def _propose(
+        self,
+        order: NDArray[np.intp],
+        low: int,
+        costs: Potential,
+        heat: float,
+        number: int,
+        tried: NDArray[np.int64],
+        part: int,
+    ) -> int:
+        """Find changes in one block of rows; how many."""
+        first, room = low + part * self.block, self.room[part]
+        if first >= len(order):
+            return 0
+        rows = order[first : first + self.block]
+        seed = int(self._draws(number, first + 1).integers(1 << 62))
+        rows_now = self.values, self.count, self.cap
+        now = self.problem.minimum, self.laid.maps, self.state
+        price = costs.slope, costs.energy, costs.growth, heat
+        space = room.index, room.moves, room.limits, tried[part]
+        return int(
+            _kernels().propose(rows, *rows_now, *now, *price, _WINDOW, self.rates, seed, *space)
+        )
+
+    def _carry_out(self, part: int, found: int, costs: Potential, done: NDArray[np.int64]) -> None:
+        room = self.room[part]
+        now = self.values, self.count, self.problem.minimum, self.laid.maps, self.state
+        price = costs.slope, costs.energy, costs.growth
+        _kernels().carry_out(found, room.moves, room.limits, *now, *price, done)
+
+    def _draws(self, *of: int) -> np.random.Generator:
+        return np.random.default_rng([*self.seed, *of])
+
+    def _standing(self, copy: bool = False) -> Standing:
+        values = self.values.copy() if copy else self.values
+        count = self.count.copy() if copy else self.count
+        seconds = time.monotonic() - self.since
+        sweeps, trace = tuple(self.sweeps), tuple(self.trace)
+        return Standing(values, count, self.cap, sweeps, self.rates, seconds, trace)
+
+    def _report(self, stage: int) -> None:
+        _, largest, mean = self._figures()
+        self.progress(f"search: largest {largest}, mean {mean:.2f}", stage + 1, STAGES)
+
+
+@dataclass(frozen=True, eq=False)
+class _Room:
+    """Space for the cells of a block of rows, and for the changes that are proposed there."""
+
+    index: NDArray[np.int32]
+    moves: NDArray[np.int64]
+    limits: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, rows: int, tables: int) -> _Room:
+        most = rows * (2 * _WINDOW + 1)
+        return cls(
+            np.empty((rows, tables), dtype=np.int32),
+            np.empty((most, 4), dtype=np.int64),
+            np.empty(most),
+        )
+
+
+def _order(
+    values: NDArray[np.unsignedinteger], laid: Layout, draws: np.random.Generator
+) -> NDArray[np.intp]:
+    """Rows sorted by the groups in a drawn order, those of many tables rather first."""
+    width = laid.maps.width
+    drawn = np.argsort(draws.exponential(size=len(width)) / np.maximum(laid.weight, 1))
+    key = np.zeros(len(values), dtype=np.uint64)
+    room = 64
+    for g in drawn.tolist():
+        bits = int(width[g] - 1).bit_length()
+        if bits > room:
+            break
+        key = (key << np.uint64(bits)) | values[:, g].astype(np.uint64)
+        room -= bits
+    return np.argsort(key, kind="stable")
+
+
+def _kernels():  # pyright: ignore[reportUnknownParameterType]
+    """The compiled loops, which are slow to load."""
+    from diskret.safe import _search_kernels
+
+    return _search_kernels

@@ -1,0 +1,280 @@
+"""Where the cells of a combination are, so that a small change is quick to follow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diskret.errors import InputError
+from diskret.safe.cells import Cells
+from diskret.safe.problem import SafeProblem
+
+#: Deviations that are told apart on each side of 0: at least, for each unit of the minimum, and
+#: where there is room.
+_LEAST, _EACH, _MOST_APART = 512, 64, 2048
+#: Possible cells, empty ones included: there is a place for each.
+_MOST = 1 << 31
+_KINDS = 1000
+#: Values of a group are numbered in an array with a place for each below this size.
+_DENSE = 1 << 24
+
+
+class Maps(NamedTuple):
+    """Arrays that tell the cells of a combination from the values of its groups.
+
+    Parameters
+    ----------
+    base
+        First cell of each table, ``(T,)``, int64.
+    first
+        The tables of group g are ``tables[first[g]:first[g + 1]]``; ``(G + 1,)``, int64.
+    tables
+        Tables that a group has a part in, int32.
+    key_first, key
+        What value v of group g adds to the cell numbers of its tables:
+        ``key[key_first[g] + v * m:][:m]`` for its m tables; int64 and int32.
+    together_first, together
+        Whether values v of group g and w of group h ever occur together:
+        ``together[together_first[g, h] + v * width[h] + w]``.
+    width
+        Number of values of each group, ``(G,)``, int64.
+    """
+
+    base: NDArray[np.int64]
+    first: NDArray[np.int64]
+    tables: NDArray[np.int32]
+    key_first: NDArray[np.int64]
+    key: NDArray[np.int32]
+    together_first: NDArray[np.int64]
+    together: NDArray[np.bool_]
+    width: NDArray[np.int64]
+
+
+class Kind(NamedTuple):
+    """Cells that are treated alike.
+
+    Parameters
+    ----------
+    allowance
+        Deviation that is free.
+    exact
+        Whether the count is kept.
+    margin
+        Whether it belongs to a table of one variable, or is the total: few cells, which are
+        looked at most.
+    free
+        Whether the deviation does not matter at all: records that a table does not count.
+    """
+
+    allowance: int
+    exact: bool
+    margin: bool
+    free: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """A problem as the search sees it.
+
+    Parameters
+    ----------
+    values
+        Value of each group of variables in each combination, ``(J, G)``, uint16 or uint32.
+    groups
+        Positions of the variables of each group.
+    codes
+        Codes of the variables of a group for each of its values, G arrays ``(values, members)``.
+    maps
+        From values to cells.
+    rest
+        State of every possible cell at deviation 0: its kind times ``2 * half``, plus `half`;
+        ``(M,)``, int16 or int32. A deviation of d adds d to it. The last kind is that of cells
+        that are empty and stay so.
+    half
+        Deviations are told apart up to here.
+    kinds
+        What the kinds of cells are, without the last.
+    seen, allowance
+        Cells whose deviations are looked at, and which of these are free, ``(C,)``, int64.
+    exact
+        Cells that keep their counts, int64.
+    """
+
+    values: NDArray[np.unsignedinteger]
+    groups: tuple[tuple[int, ...], ...]
+    codes: tuple[NDArray[np.int32], ...]
+    maps: Maps
+    rest: NDArray[np.integer]
+    half: int
+    kinds: tuple[Kind, ...]
+    seen: NDArray[np.int64]
+    allowance: NDArray[np.int64]
+    exact: NDArray[np.int64]
+
+    @property
+    def weight(self) -> NDArray[np.float64]:
+        """Number of tables that each group has a part in, ``(G,)``."""
+        return np.diff(self.maps.first).astype(np.float64)
+
+
+def layout(problem: SafeProblem, known: Cells) -> Layout:
+    """Prepare a problem for the search.
+
+    Raises
+    ------
+    InputError
+        The tables have too many possible cells, or count something else than 0 or 1 a record.
+    """
+    groups = problem.groups or tuple((v,) for v in range(len(problem.names)))
+    strides, spans = _strides(problem)
+    base = np.concatenate([[0], np.cumsum(spans)]).astype(np.int64)
+    if base[-1] >= _MOST:
+        largest = int(np.argmax(spans))
+        names = ", ".join(problem.names[v] for v in problem.tables[largest].columns)
+        raise InputError(
+            f"the controlled tables have {int(base[-1]):,} possible cells, more than "
+            f"{_MOST:,}; leave out the largest ({names}: {spans[largest]:,}) or name coarser "
+            "variables in it"
+        )
+    found = [_values(problem, group) for group in groups]
+    codes = tuple(codes for _, codes in found)
+    narrow = max(map(len, codes)) <= 1 << 16
+    values = np.empty((len(problem.codes), len(groups)), np.uint16 if narrow else np.uint32)
+    for g, (one, _) in enumerate(found):
+        values[:, g] = one
+    first, tables, key_first, key = [0], [], [0], []
+    for group, known_codes in zip(groups, codes, strict=True):
+        part = np.flatnonzero(strides[:, list(group)].any(axis=1))
+        adds = known_codes.astype(np.int64) @ strides[part][:, list(group)].T
+        tables.append(part.astype(np.int32))
+        key.append(adds.astype(np.int32).ravel())
+        first.append(first[-1] + len(part))
+        key_first.append(key_first[-1] + adds.size)
+    together_first, together = _together(values, codes, problem.new)
+    maps = Maps(
+        base[:-1].copy(),
+        np.array(first, dtype=np.int64),
+        np.concatenate(tables),
+        np.array(key_first, dtype=np.int64),
+        np.concatenate(key),
+        together_first,
+        together,
+        np.array([len(one) for one in codes], dtype=np.int64),
+    )
+    return Layout(values, groups, codes, maps, *_cells(problem, known, base))
+
+
+def _strides(problem: SafeProblem) -> tuple[NDArray[np.int64], list[int]]:
+    """What a code of a variable adds to the cell number of a table, and cells of each table.
+
+    A variable that counts is one more variable of the table: records that it does not count have
+    cells of their own, which are looked at no further.
+    """
+    strides = np.zeros((len(problem.tables), len(problem.names)), dtype=np.int64)
+    spans: list[int] = []
+    for t, table in enumerate(problem.tables):
+        span = 1
+        for v in reversed(table.columns):
+            strides[t, v] = span
+            span *= problem.sizes[v]
+        if table.counter is not None:
+            if problem.sizes[table.counter] > 2:
+                raise InputError(
+                    f"{problem.names[table.counter]!r} counts up to "
+                    f"{problem.sizes[table.counter] - 1} for one record; the search takes "
+                    "variables that count 0 or 1: make a record for each counted unit"
+                )
+            if table.counter in table.columns:
+                raise InputError(
+                    f"{problem.names[table.counter]!r} is a variable of a table and counts in it"
+                )
+            strides[t, table.counter] = span
+            span *= 2
+        spans.append(span)
+    return strides, spans
+
+
+def _values(
+    problem: SafeProblem, group: tuple[int, ...]
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Numbers of the combinations of codes of some variables, and their codes."""
+    if len(group) == 1:
+        size = problem.sizes[group[0]]
+        return problem.codes[:, group[0]], np.arange(size, dtype=np.int32)[:, None]
+    key = np.zeros(len(problem.codes), dtype=np.int64)
+    for v in group:
+        key = key * problem.sizes[v] + problem.codes[:, v]
+    span = int(np.prod([float(problem.sizes[v]) for v in group]))
+    if span <= _DENSE:
+        there = np.zeros(span, dtype=np.bool_)
+        there[key] = True
+        own, number = np.flatnonzero(there), (np.cumsum(there) - 1).astype(np.int32)[key]
+    else:
+        own, number = np.unique(key, return_inverse=True)
+    codes = np.stack(np.unravel_index(own, [problem.sizes[v] for v in group]), axis=1)
+    return number.astype(np.int32), codes.astype(np.int32)
+
+
+def _together(
+    values: NDArray[np.unsignedinteger], codes: tuple[NDArray[np.int32], ...], new: bool
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Which values of two groups ever occur together; nothing if no combination may come up."""
+    count = len(codes)
+    first = np.zeros((count, count), dtype=np.int64)
+    if not new:
+        return first, np.zeros(0, dtype=np.bool_)
+    parts: list[NDArray[np.bool_]] = []
+    size = 0
+    for g in range(count):
+        for h in range(count):
+            if g == h:
+                continue
+            part = np.zeros(len(codes[g]) * len(codes[h]), dtype=np.bool_)
+            part[values[:, g].astype(np.int64) * len(codes[h]) + values[:, h]] = True
+            first[g, h] = size
+            size += len(part)
+            parts.append(part)
+    return first, np.concatenate([np.zeros(0, dtype=np.bool_), *parts])
+
+
+def _cells(
+    problem: SafeProblem, known: Cells, base: NDArray[np.int64]
+) -> tuple[
+    NDArray[np.integer],
+    int,
+    tuple[Kind, ...],
+    NDArray[np.int64],
+    NDArray[np.int64],
+    NDArray[np.int64],
+]:
+    """States at rest, kinds, and the cells that are looked at with their allowances."""
+    at = base[known.table] + known.key
+    free: list[NDArray[np.int64]] = []
+    for t, table in enumerate(problem.tables):
+        if table.counter is not None:  # records that are counted come second
+            span = (base[t + 1] - base[t]) // 2
+            at[known.table == t] += span
+            free.append(np.arange(base[t], base[t] + span))
+    margin = np.array([len(table.columns) < 2 for table in problem.tables])[known.table]
+    of = np.stack([known.allowance, known.exact, margin], axis=1).astype(np.int64)
+    distinct, kind = np.unique(of, axis=0, return_inverse=True)
+    kinds = [Kind(int(one[0]), bool(one[1]), bool(one[2]), False) for one in distinct]
+    if free:
+        kinds.append(Kind(0, False, False, True))
+    if len(kinds) > _KINDS:
+        raise InputError(
+            f"the cells have {len(kinds)} different allowances and exact ones among them; "
+            f"choose at most {_KINDS} different weights"
+        )
+    room = np.iinfo(np.int16).max // (2 * (len(kinds) + 1))
+    half = max(_LEAST, _EACH * problem.minimum, min(room, _MOST_APART))
+    narrow = half <= room
+    rest = np.full(int(base[-1]), 2 * half * len(kinds) + half, np.int16 if narrow else np.int32)
+    for cells in free:
+        rest[cells] = 2 * half * (len(kinds) - 1) + half
+    rest[at] = 2 * half * kind.ravel() + half
+    there = known.original > 0
+    return rest, half, tuple(kinds), at[there], known.allowance[there], at[known.exact]
