@@ -89,7 +89,7 @@ def test_what_the_command_line_adds_reaches_the_search(folder, monkeypatch):
     more = ["--checkpoint", "new.state", "--time-limit", "9", "--folder", "again"]
     assert diskret("job.toml", *more).exit_code == 0
     assert [one["checkpoint"] for one in seen] == ["old.state", "new.state"]
-    assert [(one["sweeps"], one["time_limit"]) for one in seen] == [(40, None), (40, 9)]
+    assert [(one["sweeps"], one["time_limit"]) for one in seen] == [(40, None), (None, 9)]
 
 
 def test_ctrl_c_says_how_to_go_on(folder, monkeypatch):

@@ -83,7 +83,10 @@ def _with(job: MicrodataJob, checkpoint: Path | None, time_limit: float | None) 
         added["checkpoint"] = str(checkpoint)
     if time_limit is not None:
         added["time_limit"] = time_limit
-    step = replace(last, arguments={**last.arguments, **added})
+    arguments = dict(last.arguments)
+    if time_limit is not None:
+        arguments.pop("sweeps", None)
+    step = replace(last, arguments={**arguments, **added})
     return replace(job, steps=(*before, step))
 
 

@@ -7,15 +7,13 @@ from importlib import import_module
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-import numpy as np
-
 from diskret.errors import InputError
 from diskret.io import coded
 from diskret.io.names import some
 from diskret.microdata.categories import raised
 from diskret.progress import Progress, silent
 from diskret.safe import SafeFile, SafeProblem
-from diskret.safe.cells import Cells, ExactCellsError, deviations
+from diskret.safe.cells import Cells, ExactCellsError
 from diskret.workflow.microdata.combinations import Combinations, combinations
 from diskret.workflow.microdata.history import Step, given
 from diskret.workflow.microdata.safe_cells import (
@@ -25,12 +23,8 @@ from diskret.workflow.microdata.safe_cells import (
     written_exact,
     written_weights,
 )
-from diskret.workflow.microdata.safe_problem import (
-    Control,
-    deviations_by_dimension,
-    safe_problem,
-    said,
-)
+from diskret.workflow.microdata.safe_found import found_by_safe
+from diskret.workflow.microdata.safe_problem import Control, safe_problem, said
 from diskret.workflow.microdata.safe_records import safe_records
 from diskret.workflow.microdata.trees import Tree, tree, written
 from diskret.workflow.table_lists import TableEntry, table_list
@@ -65,7 +59,7 @@ def safe(
     exact: Exact | None = None,
     strata: Iterable[str] = (),
     new_combinations: bool = False,
-    sweeps: int | None = None,
+    sweeps: int | Sequence[int] | None = None,
     time_limit: float | None = None,
     checkpoint: str | PathLike[str] | None = None,
     seed: int = 1,
@@ -121,10 +115,12 @@ def safe(
         Whether combinations may come up that the file does not have: never one that falls into an
         empty cell of a controlled table, or with two values that never occur together.
     sweeps
-        Work of the search: how often it goes through the file. None: what is usual.
+        Work of the search: how often it goes through the file, in all or in each of its stages.
+        None: what is usual.
     time_limit
-        Seconds after which search or integer programming end with the best file so far; the
-        sweeps done are in the history.
+        Seconds that the search, or each step of integer programming, may take. In place of it the
+        history has the sweeps that were done in each stage: with these the search makes the
+        same file again.
     checkpoint
         File of the state of the search: what it finds there it goes on from. Confidential.
     seed
@@ -140,7 +136,7 @@ def safe(
         in the history has the number of records and combinations before and after (`records`,
         `combinations`), of combinations that came up (`new`), the controlled tables (`tables`,
         `counters`), what was to be kept (`exact`), number, largest and mean deviation of cells
-        that were not empty, overall and by dimension (`deviations`), sweeps done and planned,
+        that were not empty, overall and by dimension (`deviations`), sweeps done (`sweeps`),
         what was left out (`left_out`), and whether the deviations are proven to be the smallest
         (`optimal`).
 
@@ -220,7 +216,9 @@ def safe(
         "time_limit": time_limit,
         "seed": seed,
     }
-    told = _found(md, names, control, problem, file, cells)
+    if method == "search" and time_limit is not None:
+        step |= {"sweeps": list(file.sweeps), "time_limit": None}
+    told = found_by_safe(md, names, control, problem, file, cells)
     return before.replaced(table, Step("safe", given(step, _DEFAULTS), told))
 
 
@@ -249,7 +247,7 @@ def _check(
     minimum: int,
     method: Method,
     seed: int,
-    sweeps: int | None,
+    sweeps: int | Sequence[int] | None,
     time_limit: float | None,
     checkpoint: Any,
 ) -> None:
@@ -275,10 +273,6 @@ def _check(
     stray = [name for name in _BUDGET if given_[name] is not None and name not in takes]
     if stray:
         raise InputError(f"{stray[0]}= is not for method={method!r}; leave it out")
-    if sweeps is not None and sweeps < 1:
-        raise InputError(f"sweeps= is a whole number from 1, not {sweeps!r}")
-    if time_limit is not None and not time_limit > 0:
-        raise InputError(f"time_limit= is a number of seconds above 0, not {time_limit!r}")
 
 
 def _with_levels(
@@ -352,59 +346,9 @@ def _solved(
             said(found, problem.tables[table], codes) for table, codes in error.cells[:5]
         )
         raise InputError(
-            f"cells that are to stay exact contradict each other: {shown}; keep fewer cells or a "
+            f"cells that cannot all be kept exactly: {shown}; keep fewer cells or a "
             "coarser table exactly, or combine categories first"
         ) from error
-
-
-def _found(
-    md: Microdata,
-    names: Sequence[str],
-    control: Control,
-    problem: SafeProblem,
-    file: SafeFile,
-    cells: Cells,
-) -> dict[str, Any]:
-    counted = deviations(problem, file, cells)
-    made: dict[str, Any] = {
-        "records": [int(problem.count.sum()), int(file.count.sum())],
-        "combinations": [len(problem.count), len(file.count)],
-        "new": _new(problem, file),
-        "tables": [list(table) for table in control.tables[""]],
-        "deviations": deviations_by_dimension(
-            problem, counted.table, counted.original, counted.protected
-        ),
-        "opened": int(((counted.original == 0) & (counted.protected > 0)).sum()),
-        "left_out": [name for name in md.records.columns if name not in names],
-        "optimal": file.optimal,
-    }
-    if len(control.tables) > 1:
-        made["counters"] = {
-            name: [list(table) for table in tables]
-            for name, tables in control.tables.items()
-            if name
-        }
-    if kept := control.wishes.kept():
-        made["exact"] = kept
-    if file.planned:
-        made |= {"sweeps": file.sweeps, "planned": file.planned}
-        if file.sweeps < file.planned:
-            made["note"] = (
-                f"ended after {file.sweeps:,} of {file.planned:,} sweeps; more time would make "
-                "deviations smaller"
-            )
-    return made
-
-
-def _new(problem: SafeProblem, file: SafeFile) -> int:
-    """How many combinations came up that the original does not have."""
-    if not problem.new:
-        return 0
-    wide = f"S{4 * len(problem.names)}"
-    before, after = (
-        np.ascontiguousarray(one.codes, dtype=">i4").view(wide).ravel() for one in (problem, file)
-    )
-    return int(np.isin(after, before, invert=True).sum())
 
 
 # ── arguments ───────────────────────────────────────────────────────────────────────
