@@ -49,7 +49,7 @@ PUBLIC = [
 ]
 
 PROMISED = {
-    "attack": {"Attacker", "SuppressionCertificate", "intervals"},
+    "attack": {"Attacker", "SuppressionCertificate", "disclosures", "intervals"},
     "claims": {
         "AlphaK",
         "BetaLikeness",

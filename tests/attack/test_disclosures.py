@@ -3,12 +3,15 @@
 from collections import defaultdict
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays as arrays_of
 
-from diskret.attack.disclosures import disclosures
+from diskret.attack.disclosures import disclosures, read_off
 from diskret.errors import InputError
+from diskret.tables import Published, Table
 
 CELLS = st.lists(
     st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(0, 4), st.booleans()),
@@ -27,7 +30,7 @@ def arrays(cells):
 @given(CELLS, st.integers(2, 4), st.integers(1, 3))
 def test_counted_by_hand(cells, below, least):
     group, original, published, hidden = arrays(cells)
-    found = disclosures(group, original, published, hidden=hidden, below=below, least=least)
+    found = read_off(group, original, published, hidden=hidden, below=below, least=least)
     shown = [(g, o, 1 if h else p, h) for g, o, p, h in cells]
     assert found.small == sum(not h and 0 < p < below for _, _, p, h in shown)
     assert found.true_small == sum(
@@ -50,24 +53,24 @@ def test_counted_by_hand(cells, below, least):
 
 def test_a_table_as_it_is_discloses_what_is_true():
     group, counts = np.array([0, 0, 1, 1, 2, 2]), np.array([3, 0, 1, 2, 0, 1])
-    found = disclosures(group, counts, counts)
+    found = read_off(group, counts, counts)
     assert (found.groups, found.true_groups, found.uniques, found.small) == (2, 2, 2, 3)
     assert found.credible_small == found.credible_groups == 1
-    assert disclosures(group, counts, counts, least=2).groups == 1
+    assert read_off(group, counts, counts, least=2).groups == 1
 
 
 def test_a_single_hidden_cell_tells_where_a_group_is_and_not_how_many():
     group, counts = np.array([0, 0, 0]), np.array([0, 2, 0])
-    found = disclosures(group, counts, counts, hidden=counts == 2)
+    found = read_off(group, counts, counts, hidden=counts == 2)
     assert (found.small, found.groups, found.true_groups) == (0, 1, 1)
     two = np.array([0, 2, 1])
-    assert disclosures(group, two, two, hidden=two > 0).groups == 0
+    assert read_off(group, two, two, hidden=two > 0).groups == 0
 
 
 def test_three_for_one_and_none_for_one_are_not_believable():
     """What SAFE does: ones become 0 or 3."""
     group = np.array([0, 0, 1, 1])
-    found = disclosures(group, np.array([1, 9, 1, 1]), np.array([0, 9, 3, 0]))
+    found = read_off(group, np.array([1, 9, 1, 1]), np.array([0, 9, 3, 0]))
     assert (found.small, found.groups, found.true_groups) == (0, 2, 0)
     assert found.credible_groups == 0
     assert np.isnan(found.credible_small)
@@ -76,6 +79,55 @@ def test_three_for_one_and_none_for_one_are_not_believable():
 def test_arrays_that_do_not_fit_are_refused():
     one = np.array([1])
     with pytest.raises(InputError, match="equally long"):
-        disclosures(np.array([0]), one, np.array([1, 2]))
+        read_off(np.array([0]), one, np.array([1, 2]))
     with pytest.raises(InputError, match="at least 0"):
-        disclosures(np.array([0]), one, -one)
+        read_off(np.array([0]), one, -one)
+
+
+def by_town_and_job(counts):
+    cells = {"town": ["A", "A", "B", "B"], "job": ["baker", "smith", "baker", "smith"]}
+    return Table.from_cells(
+        pa.table({**cells, "n": counts}), by={"town": None, "job": None}, count="n"
+    )
+
+
+@given(arrays_of(np.int64, (2, 2), elements=st.integers(0, 4)), st.sampled_from(["town", "job"]))
+def test_groups_of_a_table_are_the_codes_of_the_other_variables(counts, category):
+    table = by_town_and_job([1, 2, 0, 3])
+    shown = np.zeros((3, 3), dtype=np.int64)
+    shown[1:, 1:] = counts
+    shown[0, 1:], shown[1:, 0], shown[0, 0] = counts.sum(0), counts.sum(1), counts.sum()
+    found = disclosures(table, shown, category)
+    rows = shown[:, 1:] if category == "job" else shown[1:, :].T
+    assert found.groups == sum((row > 0).sum() == 1 for row in rows)
+    assert found.small == ((rows > 0) & (rows < 3)).sum()
+
+
+def test_a_published_table_and_an_array_tell_the_same():
+    table = by_town_and_job([1, 4, 0, 5])
+    public = table.measure.sum.astype(float)
+    hidden = np.zeros(table.shape, dtype=bool)
+    hidden[1, 1:] = True
+    public[hidden] = np.nan
+    value = np.where(hidden, 0, table.measure.sum)
+    published = Published("t", table.dimensions, "count", True, 0, value, hidden, value < 0)
+    found = disclosures(table, published, "job")
+    assert found == disclosures(table, public, "job")
+    assert (found.original_uniques, found.uniques) == (2, 1)  # the baker, as a total as well
+    assert (found.groups, found.true_groups) == (1, 1)  # town B has no baker
+
+
+def test_tables_that_do_not_fit_are_refused():
+    table = by_town_and_job([1, 4, 0, 5])
+    count = table.measure.sum
+    with pytest.raises(InputError, match="none of the variables of the table: town, job"):
+        disclosures(table, count, "sex")
+    with pytest.raises(InputError, match=r"shape \(3,\), the table has \(3, 3\)"):
+        disclosures(table, count[0], "job")
+    with pytest.raises(InputError, match="whole numbers"):
+        disclosures(table, count / 2, "job")
+    sums = Table.from_cells(
+        pa.table({"town": ["A", "B"], "pay": [100, 70]}), by={"town": None}, value="pay"
+    )
+    with pytest.raises(InputError, match="values of 'pay'"):
+        disclosures(sums, sums.measure.sum, "town")

@@ -9,6 +9,7 @@ from diskret.attack.certificate import SuppressionCertificate, certify, targets_
 from diskret.attack.certify_cell_key import certify_cell_key
 from diskret.attack.certify_cell_key_sums import certify_cell_key_sums
 from diskret.attack.certify_rounding import certify_rounding
+from diskret.attack.disclosures import Disclosures, disclosures
 from diskret.attack.equations import cell_name, neighbours
 from diskret.attack.examination import Examination, Targets
 from diskret.attack.examine import examine
@@ -52,6 +53,7 @@ __all__ = [
     "Constellation",
     "ConstellationRisk",
     "Differencing",
+    "Disclosures",
     "Estimate",
     "Examination",
     "Explanations",
@@ -80,6 +82,7 @@ __all__ = [
     "certify_rounding",
     "constellation_risk",
     "differencing",
+    "disclosures",
     "ends_in_units",
     "examine",
     "explain",

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
+from diskret.tables import Published, Table
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,72 @@ class Disclosures:
 
 
 def disclosures(
+    table: Table, published: Any, category: str, *, below: int = 3, least: int = 1
+) -> Disclosures:
+    """Count what a published table shows of small counts and of groups, and what of it is true.
+
+    An attacker who takes the published counts at their word is meant: who sees one person in a cell
+    believes to have found this person, and who sees a whole group in one category believes to know
+    it of every member. What can be concluded from sums and several tables together is for the
+    attacks on each method.
+
+    Parameters
+    ----------
+    table
+        The original table, of counts.
+    published
+        What is published in its place: a [`Published`][diskret.Published], or an array of the
+        table's shape with counts, masked or NaN where they are withheld. Who knows that zeros are
+        shown knows that a withheld cell holds somebody, but not how many.
+    category
+        The variable whose finest codes are the categories. Each combination of the codes of the
+        others, totals included, is a group; no other codes of `category` are looked at.
+    below
+        Counts below it are small.
+    least
+        Groups of which fewer are shown do not count (2: without those who are alone in their
+        group, who are uniques already). A withheld cell counts one.
+
+    Raises
+    ------
+    InputError
+        The table is none of counts or has no such variable; published counts have another shape,
+        or are no whole numbers from 0.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> cells = {"town": ["A", "A", "B", "B"], "job": ["baker", "smith", "baker", "smith"]}
+    >>> by = {"town": None, "job": None}
+    >>> table = Table.from_cells(pa.table(cells | {"n": [1, 4, 0, 5]}), by=by, count="n")
+    >>> shown = np.array([[10, 0, 10], [4, 0, 4], [6, 0, 6]])
+    >>> found = disclosures(table, shown, "job")
+    >>> found.original_uniques, found.uniques, found.groups, found.true_groups
+    (2, 0, 3, 1)
+    """
+    names = [dimension.name for dimension in table.dimensions]
+    if not table.frequency:
+        raise InputError(
+            f"the table holds values of {table.measure.name!r}; what counts disclose is asked of a "
+            "table of counts"
+        )
+    if category not in names:
+        raise InputError(
+            f"category={category!r} is none of the variables of the table: {', '.join(names)}"
+        )
+    value, hidden = _counts(published, table.shape)
+    axis = names.index(category)
+    leaf = table.dimensions[axis].hierarchy.is_leaf
+    original, value, hidden = (
+        np.moveaxis(array, axis, -1)[..., leaf] for array in (table.measure.sum, value, hidden)
+    )
+    group = np.repeat(np.arange(original.size // leaf.sum()), leaf.sum())
+    return read_off(
+        group, original.ravel(), value.ravel(), hidden=hidden.ravel(), below=below, least=least
+    )
+
+
+def read_off(
     group: NDArray[np.integer],
     original: NDArray[np.int64],
     published: NDArray[np.int64],
@@ -65,12 +133,7 @@ def disclosures(
     below: int = 3,
     least: int = 1,
 ) -> Disclosures:
-    """Count what a table shows of small counts and of groups, and what of it is true.
-
-    An attacker who takes the published counts at their word is meant: who sees one person in a cell
-    believes to have found this person, and who sees a whole group in one category believes to know
-    it of every member. What can be concluded from sums and several tables together is for the
-    attacks on each method.
+    """Count the same of cells that are listed, as [`disclosures`][diskret.attack.disclosures] does.
 
     Parameters
     ----------
@@ -103,7 +166,7 @@ def disclosures(
     Examples
     --------
     >>> town = np.array([0, 0, 1, 1])
-    >>> found = disclosures(town, np.array([1, 4, 0, 5]), np.array([0, 4, 0, 6]))
+    >>> found = read_off(town, np.array([1, 4, 0, 5]), np.array([0, 4, 0, 6]))
     >>> found.groups, found.true_groups, found.original_uniques, found.uniques
     (2, 1, 1, 0)
     """
@@ -132,6 +195,24 @@ def disclosures(
         original_groups=int(truly.sum()),
         below=below,
     )
+
+
+def _counts(published: Any, shape: tuple[int, ...]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Published counts, and where they are withheld."""
+    if isinstance(published, Published):
+        value, hidden = published.value, published.suppressed
+    else:
+        array = np.ma.masked_invalid(np.ma.asanyarray(published))
+        value, hidden = array.filled(0), np.ma.getmaskarray(array)
+    if value.shape != shape:
+        raise InputError(
+            f"the published counts have the shape {value.shape}, the table has {shape}: one for "
+            "each combination of codes, totals included"
+        )
+    whole = np.rint(value).astype(np.int64)
+    if (whole != value).any():
+        raise InputError(f"published counts are whole numbers; {value[whole != value][0]} is none")
+    return whole, hidden
 
 
 def _alone(
