@@ -26,4 +26,4 @@ def test_without_a_writable_cache_folder(monkeypatch):
         return found
 
     assert total(np.arange(5)) == 10
-    assert asked[:2] == [{"cache": True}, {}]
+    assert asked[:2] == [{"cache": True, "nogil": True}, {"nogil": True}]
