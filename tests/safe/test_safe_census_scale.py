@@ -44,7 +44,7 @@ def test_hundreds_of_tables_of_a_small_census(reference_data):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("new", "most", "mean"), [(False, 13, 2.6), (True, 10, 2.03)])
+@pytest.mark.parametrize(("new", "most", "mean"), [(False, 14, 2.6), (True, 11, 2.03)])
 def test_deviations_of_300_000_persons(reference_data, new, most, mean):
     _, largest, found = search(problem(reference_data, 300_000, new), seed=1, sweeps=400).trace[-1]
     assert largest <= most
