@@ -77,3 +77,15 @@ def test_internal_links_lead_somewhere(page):
             if not (page.parent / path).exists():
                 broken.append(target)
     assert broken == []
+
+
+def test_every_defect_has_the_test_it_names():
+    there = {
+        test
+        for file in (ROOT / "tests").rglob("test_*.py")
+        for test in re.findall(r"def (test_\w+)", file.read_text(encoding="utf-8"))
+    }
+    page = (ROOT / "docs" / "defects.md").read_text(encoding="utf-8")
+    named = re.findall(r"`(test_\w+)`", page)
+    assert named
+    assert [test for test in named if test not in there] == []
