@@ -8,13 +8,14 @@ PYTEST_ARGS ?=
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test test-all bench lint types docs clean
+.PHONY: help demo test test-all bench count lint types docs clean
 
 help:
 	@echo "make demo      protect an artificial business register, prove it, write $(OUT)/"
 	@echo "make test      unit tests, property tests and examples"
 	@echo "make test-all  the same with many more examples, and the slow tests"
 	@echo "make bench     measure speed and memory"
+	@echo "make count     files, lines, code and circles of the package"
 	@echo "make lint      style"
 	@echo "make types     types"
 	@echo "make docs      build the documentation in site/"
@@ -33,6 +34,9 @@ bench: $(VENV)/.installed-dev
 	@for script in benchmarks/[a-z]*.py; do \
 		echo "== $$script"; $(BIN)/python "$$script" || exit 1; \
 	done
+
+count: $(VENV)/.installed-dev
+	$(BIN)/python benchmarks/count.py
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
