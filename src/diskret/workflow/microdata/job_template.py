@@ -25,6 +25,18 @@ variable = "age"
 width = 5
 #top = 85
 
+#[[steps]]
+#do = "drop"                  # columns that are not wanted
+#columns = ["year"]
+
+#[[steps]]
+#do = "remove_identifiers"    # columns that name persons, at once
+
+#[[steps]]
+#do = "generalise"            # the combination of levels that loses least and leaves k records
+#hierarchies = { age = [5, 10, 20] }
+#k = 3
+
 [[steps]]
 do = "local_suppression"      # as few values as possible, until k records share every combination
 k = 3
@@ -80,6 +92,11 @@ k = 3
 #variable = "income"
 #share = 0.01
 #k = 3                        # at least so many records behind a mean
+
+#[[steps]]
+#do = "top_code_together"     # records that are far out in several variables at once
+#variables = ["income", "wealth"]
+#quantile = 0.975
 
 #[[steps]]
 #do = "dp_noise"              # noise that is differentially private; needs OpenDP
