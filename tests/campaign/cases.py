@@ -146,6 +146,7 @@ def draw(seed: int) -> Case:
     ledger = rng.random() < 0.12
     number = int(rng.choice([2, 3])) if ledger else 1
     groups = _names(rng, leaves)
+    collide = rng.random() < 0.15 and any(groups.values())
     releases = []
     for release in range(number):
         tables = int(rng.choice([1, 2])) if ledger else int(rng.choice([1, 2, 2, 3, 3]))
@@ -153,7 +154,8 @@ def draw(seed: int) -> Case:
         for table in range(tables):
             measure = "turnover" if summed else None
             name = f"r{release}t{table}"
-            layout = _layout(rng, name, leaves, records, groups, measure)
+            how = _colliding if collide else _layout
+            layout = how(rng, name, leaves, records, groups, measure)
             if layout is not None:
                 made.append(layout)
         if made:
@@ -244,12 +246,41 @@ def _layout(
     for other in names:
         if rng.random() < (0.12 if other in shown else 0.3):
             where[other] = _filter(rng, other, leaves[other])
-    axes = {own: _axis(rng, leaves[own], where.get(own), groups[own]) for own in shown}
-    layout = Layout(name, axes, where, measure)
+    combine = 0.5 if measure is None else 0.1  # sums of units that straddle cannot be combined
+    axes = {own: _axis(rng, leaves[own], where.get(own), groups[own], combine) for own in shown}
+    return _of_somebody(Layout(name, axes, where, measure), leaves, records)
+
+
+def _of_somebody(
+    layout: Layout, leaves: dict[str, tuple[str, ...]], records: dict[str, list[Any]]
+) -> Layout | None:
+    """The table, unless nobody is in it."""
     rows = zip(*(records[n] for n in leaves), strict=True)
-    if not any(all(layout.selects(n, e) for n, e in zip(leaves, r, strict=True)) for r in rows):
-        return None  # nobody is in it
-    return layout
+    inside = (all(layout.selects(n, e) for n, e in zip(leaves, r, strict=True)) for r in rows)
+    return layout if any(inside) else None
+
+
+def _colliding(
+    rng: np.random.Generator,
+    name: str,
+    leaves: dict[str, tuple[str, ...]],
+    records: dict[str, list[Any]],
+    groups: dict[str, list[tuple[str, tuple[str, ...]]]],
+    measure: str | None,
+) -> Layout | None:
+    """A table that combines other categories than the next one, under the same name."""
+    own, choice = next((n, g) for n, g in groups.items() if g)
+    codes = leaves[own]
+    where: dict[str, Any] = {}
+    if rng.random() < 0.7:
+        size = int(rng.integers(2, len(codes)))
+        where[own] = sorted(str(c) for c in rng.choice(codes, size=size, replace=False))
+    group = choice[int(rng.integers(len(choice)))][1]
+    axes = {own: _combined(codes, "Other", group, measure is None or rng.random() < 0.1)}
+    others = [n for n in leaves if n not in (own, STAFF)]
+    if others and rng.random() < 0.4:
+        axes[others[0]] = _axis(rng, leaves[others[0]], None, [], 0)
+    return _of_somebody(Layout(name, axes, where, measure), leaves, records)
 
 
 def _filter(rng: np.random.Generator, name: str, codes: tuple[str, ...]) -> Any:
@@ -272,6 +303,7 @@ def _axis(
     leaves: tuple[str, ...],
     wanted: Any,
     groups: list[tuple[str, tuple[str, ...]]],
+    combine: float,
 ) -> Axis:
     own = leaves
     if wanted is not None and not isinstance(wanted, dict) and rng.random() < 0.5:
@@ -284,18 +316,25 @@ def _axis(
     if not fitting or rng.random() < 0.45:
         return Axis(codes, parent, total=total)
     name, group = fitting[int(rng.integers(len(fitting)))]
-    combined = rng.random() < 0.5
-    if combined:
-        for code in group:
-            del codes[code], parent[code]
-        codes[name], parent[name] = frozenset(group), total
-        return Axis(codes, parent, {name: group}, total)
-    if name in group:
+    recoded = rng.random() < combine
+    if name in group and not recoded:
         return Axis(codes, parent, total=total)
-    for code in group:  # a level of its own
-        parent[code] = name
+    return _combined(own, name, group, recoded, total)
+
+
+def _combined(
+    leaves: tuple[str, ...], name: str, group: tuple[str, ...], recoded: bool, total: str = "Total"
+) -> Axis:
+    """Codes of which some are combined, in their place or as a level above them."""
+    codes = {total: frozenset(leaves)} | {code: frozenset({code}) for code in leaves}
+    parent = dict.fromkeys(leaves, total)
+    for code in group:
+        if recoded:
+            del codes[code], parent[code]
+        else:
+            parent[code] = name
     codes[name], parent[name] = frozenset(group), total
-    return Axis(codes, parent, total=total)
+    return Axis(codes, parent, {name: group} if recoded else {}, total)
 
 
 def _rule(rng: np.random.Generator, summed: bool) -> Rule:

@@ -30,8 +30,8 @@ HERE = Path(__file__).resolve().parent
 SOURCE = HERE.parents[1] / "src" / "diskret"
 #: Seconds after which a case is given up and counted as such.
 PATIENCE = 120
-#: How many lines are told of a refusal or a finding.
-TOLD = 90
+#: How many characters are told of a refusal or a finding.
+TOLD = 400
 
 Line = dict[str, Any]
 
