@@ -1,0 +1,362 @@
+"""What published tables give away, found from the records and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations, product
+
+import numpy as np
+
+from campaign.cases import Box, Case
+from campaign.judged import level
+from campaign.programme import Floats
+from campaign.world import Codes, Shown, World
+
+_TINY = 1e-6
+#: The most coalitions of two that are tried for one case.
+_PAIRS = 150
+#: Lines with more suppressed parts are asked for no pairs.
+_LONG = 10
+_CIRCLE = "three or more of these tables"
+_PARTS = "parts of overlapping categories"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that is known too well."""
+
+    kind: str  # value, cell, rest, rests, atom, sum, insider
+    what: str
+    value: int
+    needed: float
+    lower: float
+    upper: float
+    claimed: bool
+    exact: bool = True
+
+    def __str__(self) -> str:
+        beyond = "" if self.claimed else " (beyond what is claimed)"
+        sure = "" if self.exact else " (not proven in fractions)"
+        return (
+            f"{self.kind}: {self.what} = {self.value} is within [{self.lower:g}, {self.upper:g}], "
+            f"needed ± {self.needed:g}{beyond}{sure}"
+        )
+
+
+def attack(case: Case, tables: Sequence[Shown]) -> list[Finding]:
+    """All that is known too well, each measure on its own."""
+    found: list[Finding] = []
+    for measure in dict.fromkeys(table.layout.measure for table in tables):
+        own = [table for table in tables if table.layout.measure == measure]
+        alone = _Attack(case, World(case, own, measure))
+        found += alone.run()
+        if alone.circle:  # what two tables say together is claimed all the same
+            for pair in combinations(own, 2):
+                two = _Attack(case, World(case, pair, measure))
+                two.circle = False
+                found += two.run()
+    return found
+
+
+@dataclass(frozen=True)
+class _Target:
+    """A cell or a sum of cells, and what those who contribute to it are owed."""
+
+    what: str
+    kind: str
+    rows: tuple[int, ...]
+    goal: Floats
+    value: int
+    shares: dict[int, int]
+    lone: frozenset[int]  # contributors
+
+
+class _Attack:
+    def __init__(self, case: Case, world: World) -> None:
+        self.case, self.world = case, world
+        self.counts = world.records.measure is None
+        self.coalition = max(case.coalition, 1)
+        self.worlds: list[Floats] = []
+        unclaimed = " ".join(s for table in world.tables for s in table.unclaimed)
+        self.circle = _CIRCLE in unclaimed
+        self.parts = _PARTS not in unclaimed
+
+    def run(self) -> list[Finding]:
+        wrong = self.world.contradicted
+        if wrong:
+            return [
+                Finding("value", _told(table, codes), 0, 0, 0, 0, True) for table, codes in wrong
+            ]
+        found = [*self._cells(), *self._rests()]
+        if self.case.coalition:
+            sums = list(self._sums())
+            found += [one for target in sums for one in self._uncertain(target, "sum")]
+            found += self._insiders(sums)
+        return found
+
+    # ── cells ───────────────────────────────────────────────────────────────────
+
+    def _hidden(self) -> Iterator[_Target]:
+        done: set[int] = set()
+        for table, own in zip(self.world.tables, self.world.of, strict=True):
+            for codes, row in own.items():
+                if table.value[codes] is None and row not in done:
+                    done.add(row)
+                    yield self._target(_told(table, codes), "cell", (row,))
+
+    def _target(self, what: str, kind: str, rows: tuple[int, ...]) -> _Target:
+        goal = self.world.rows[list(rows)].sum(axis=0)
+        shares = self.world.records.shares(self.world.union(rows))
+        value = int(self.world.true[list(rows)].sum())
+        return _Target(what, kind, rows, goal, value, shares, frozenset())
+
+    def _cells(self) -> Iterator[Finding]:
+        for target in self._hidden():
+            yield from self._uncertain(target, "cell")
+
+    def _uncertain(self, target: _Target, kind: str) -> Iterator[Finding]:
+        """The outsider's attack."""
+        need = level(
+            self.case.rule, None, list(target.shares.values()), self.coalition, self.counts
+        )
+        if need is None and kind != "cell":
+            return
+        yield from self._narrow(target, kind, need, target.value if self._floored else None)
+
+    @property
+    def _floored(self) -> bool:
+        return not self.world.records.negative
+
+    def _narrow(
+        self, target: _Target, kind: str, need: Fraction | None, room: int | None
+    ) -> Iterator[Finding]:
+        """Whether the interval is too narrow; `room`: how far the value can fall at most."""
+        programme = self.world.programme
+        ends = [programme.smallest(sign * target.goal) for sign in (1, -1)]
+        self.worlds += [end.world for end in ends if end.world is not None]
+        low, high = ends[0].value, -ends[1].value
+        value, far = target.value, need or Fraction(0)
+        down = far if room is None else min(far, Fraction(room))
+        slack = _TINY * max(1.0, abs(value))
+        for end, bound, sign in ((ends[0], value - down, 1), (ends[1], value + far, -1)):
+            short = end.value > sign * float(bound) + slack
+            if far and short:
+                exact = end.price is not None and programme.proven(
+                    sign * target.goal, end.price, sign * bound
+                )
+                yield Finding(kind, target.what, value, float(far), low, high, not self.circle, exact)
+                return
+        if need is None and high - low < 1 - slack:
+            yield Finding(kind, target.what, value, 0, low, high, not self.circle)
+
+    # ── what subtraction reveals ────────────────────────────────────────────────
+
+    def _rests(self) -> Iterator[Finding]:
+        """Published cells without published parts that differ in one variable only."""
+        boxes = list(self.world.boxes)
+        shown = [box for box, out in zip(boxes, self.world.shown, strict=True) if out]
+        for position in range(len(self.case.elements)):
+            alike: dict[Box, list[int]] = {}
+            for box in shown:
+                rest = (*box[:position], *box[position + 1 :])
+                alike.setdefault(rest, []).append(box[position])
+            for rest, masks in alike.items():
+                yield from self._rests_along(position, rest, masks)
+
+    def _rests_along(self, position: int, rest: Box, masks: list[int]) -> Iterator[Finding]:
+        def box(mask: int) -> Box:
+            return (*rest[:position], mask, *rest[position:])
+
+        done: set[int] = set()
+        for whole in masks:
+            parts = [mask for mask in masks if mask != whole and mask & whole == mask and mask]
+            for number in (1, 2):
+                for taken in combinations(parts, number):
+                    if number == 2 and taken[0] & taken[1]:
+                        continue
+                    left = self._without_nobody(position, rest, whole & ~sum(taken))
+                    if not left or left in done:
+                        continue
+                    done.add(left)
+                    if box(left) in self.world.boxes or self._of_one_table(position, rest, left):
+                        continue
+                    yield from self._revealed(box(left), box(whole), [box(t) for t in taken])
+
+    def _of_one_table(self, position: int, rest: Box, left: int) -> bool:
+        """Whether some table shows cells that make up what is left."""
+        boxes = list(self.world.boxes)
+        for own in self.world.of:
+            covered = 0
+            for row in own.values():
+                other = boxes[row]
+                same = (*other[:position], *other[position + 1 :]) == rest
+                part = self._without_nobody(position, rest, other[position])
+                if same and part & left == part:
+                    covered |= part
+            if covered == left:
+                return True
+        return False
+
+    def _without_nobody(self, position: int, rest: Box, left: int) -> int:
+        """Values of a variable, without those that no record there can have."""
+        for nobody in self.world.nobody:
+            others = (*nobody[:position], *nobody[position + 1 :])
+            if all(mask & own == mask for mask, own in zip(rest, others, strict=True)):
+                left &= ~nobody[position]
+        return left
+
+    def _revealed(self, left: Box, whole: Box, taken: list[Box]) -> Iterator[Finding]:
+        inside = self.world.records.inside(left)
+        shares = self.world.records.shares(inside)
+        need = level(self.case.rule, None, list(shares.values()), self.coalition, self.counts)
+        if need is None:
+            return
+        value = self.world.total(left)
+        what = f"{self._named(whole)} without {' and '.join(map(self._named, taken))}"
+        judged = self.parts and (self.counts or self.case.listed)
+        kind = "rest" if len(taken) == 1 else "rests"
+        yield Finding(kind, what, value, float(need), value, value, judged)
+
+    def _named(self, box: Box) -> str:
+        row = self.world.boxes[box]
+        for table, own in zip(self.world.tables, self.world.of, strict=True):
+            for codes, place in own.items():
+                if place == row:
+                    return _told(table, codes)
+        raise AssertionError(box)
+
+    # ── insiders ────────────────────────────────────────────────────────────────
+
+    def _sums(self) -> Iterator[_Target]:
+        """Sums of suppressed cells that a reader can name: remainders, differences, pairs."""
+        done: set[frozenset[int]] = set()
+        for table, own in zip(self.world.tables, self.world.of, strict=True):
+            for kind, cells in _sums_of(table):
+                rows = frozenset(own[codes] for codes in cells)
+                if len(rows) > 1 and rows not in done:
+                    done.add(rows)
+                    what = f"{kind} {' + '.join(_told(table, codes) for codes in cells)}"
+                    yield self._target(what, "sum", tuple(sorted(rows)))
+
+    def _insiders(self, sums: list[_Target]) -> Iterator[Finding]:
+        targets = [*self._hidden(), *sums]
+        contributors = sorted({owner for target in targets for owner in target.shares})
+        coalitions = [(one,) for one in contributors]
+        if self.case.coalition > 1:
+            rng = np.random.default_rng(self.case.seed)
+            pairs = list(combinations(contributors, 2))
+            rng.shuffle(pairs)
+            coalitions += pairs[:_PAIRS]
+        for coalition in coalitions:
+            yield from self._insider(frozenset(coalition), targets)
+
+    def _insider(self, coalition: frozenset[int], targets: list[_Target]) -> Iterator[Finding]:
+        world, records = self.world, self.world.records
+        wanted: list[tuple[_Target, Fraction, Fraction]] = []
+        for target in targets:
+            own = [x for owner, x in target.shares.items() if owner in coalition]
+            others = [x for owner, x in target.shares.items() if owner not in coalition]
+            need = level(self.case.rule, own, others, self.coalition, self.counts)
+            if need is not None:
+                down = min(need, Fraction(sum(others))) if self._floored else need
+                wanted.append((target, down, need))
+        if not wanted:
+            return
+        mine = np.isin(records.owner, list(coalition))
+        held = world.held(mine)
+        lone = [row for row in self._hidden_rows if self._contributors[row] and self._contributors[row] <= coalition]
+        floor = held if self._floored else np.full(len(held), -np.inf)
+        lower, upper = world.lower.copy(), world.upper.copy()
+        lower[lone] = upper[lone] = (world.rows @ held)[lone]
+        fitting = self._fitting(floor, lone, lower)
+        open_: list[tuple[_Target, Fraction, int]] = []
+        for target, down, up in wanted:
+            reached = fitting @ target.goal if len(fitting) else np.zeros(0)
+            slack = _TINY * max(1.0, abs(target.value))
+            if not (reached <= target.value - float(down) + slack).any():
+                open_.append((target, down, 1))
+            if not (reached >= target.value + float(up) - slack).any():
+                open_.append((target, up, -1))
+        if not open_:
+            return
+        before = world.lower, world.upper, world.programme.floor
+        world.programme.within(lower, upper, floor)
+        for target, far, sign in open_:
+            yield from self._insider_end(coalition, target, far, sign)
+        world.programme.within(*before)
+
+    def _insider_end(
+        self, coalition: frozenset[int], target: _Target, far: Fraction, sign: int
+    ) -> Iterator[Finding]:
+        programme = self.world.programme
+        end = programme.smallest(sign * target.goal)
+        if end.world is not None:
+            self.worlds.append(end.world)
+        bound = sign * target.value - far
+        if end.value <= float(bound) + _TINY * max(1.0, abs(target.value)):
+            return
+        exact = end.price is not None and programme.proven(sign * target.goal, end.price, bound)
+        ends = sorted([sign * end.value, sign * np.inf])
+        what = f"{target.what} for {sorted(coalition)}"
+        yield Finding("insider", what, target.value, float(far), *ends, not self.circle, exact)
+
+    @property
+    def _hidden_rows(self) -> list[int]:
+        return [row for row, shown in enumerate(self.world.shown) if not shown]
+
+    @property
+    def _contributors(self) -> dict[int, frozenset[int]]:
+        if not hasattr(self, "_who"):
+            self._who = {
+                row: frozenset(self.world.records.shares(self.world.union([row])))
+                for row in self._hidden_rows
+            }
+        return self._who
+
+    def _fitting(self, floor: Floats, lone: list[int], value: Floats) -> Floats:
+        """The worlds found so far that a coalition could still believe in."""
+        if not self.worlds:
+            return np.zeros((0, len(floor)))
+        worlds = np.array(self.worlds)
+        fits = (worlds >= floor - _TINY).all(axis=1)
+        fits &= (np.abs(worlds @ self.world.rows[lone].T - value[lone]) < _TINY).all(axis=1)
+        return worlds[fits]
+
+
+def _told(table: Shown, codes: Codes) -> str:
+    cell = ", ".join(f"{n}={c}" for n, c in zip(table.layout.axes, codes, strict=True))
+    return f"{table.layout.name}[{cell}]"
+
+
+def _sums_of(table: Shown) -> Iterator[tuple[str, list[Codes]]]:
+    axes = table.layout.axes
+    for position, (name, axis) in enumerate(axes.items()):
+        others = [own.codes for other, own in axes.items() if other != name]
+        for rest in product(*others):
+
+            def cell(code: str, rest: Codes = rest, position: int = position) -> Codes:
+                return (*rest[:position], code, *rest[position:])
+
+            def hidden(code: str, cell=cell) -> bool:  # noqa: ANN001
+                return table.value[cell(code)] is None
+
+            for total, parts in axis.parts.items():
+                gone = [code for code in parts if hidden(code)]
+                if not hidden(total):
+                    yield "remainder", [cell(code) for code in gone]
+                    deep = _below(axis.parts, total, hidden)
+                    yield "difference", [cell(code) for code in deep]
+                if len(gone) <= _LONG:
+                    for pair in combinations(gone, 2):
+                        yield "pair", [cell(code) for code in pair]
+
+
+def _below(parts: dict[str, list[str]], code: str, hidden) -> list[str]:  # noqa: ANN001
+    """Suppressed codes without parts that have no published code between them and this one."""
+    found: list[str] = []
+    for part in parts.get(code, []):
+        if hidden(part):
+            found += _below(parts, part, hidden) if part in parts else [part]
+    return found

@@ -1,0 +1,220 @@
+"""A hundred random releases from records, attacked from their records; and that the attack bites.
+
+`make attack CASES=20000` does the same with many more. The statistics below are published by hand,
+as something that protects them badly would do it: the oracle must object to each, for the reason
+that is given. None of this needs diskret.
+"""
+
+from dataclasses import replace
+
+import pytest
+from campaign.cases import STAFF, Axis, Case, Layout, draw
+from campaign.judged import level
+from campaign.oracle import attack
+from campaign.run import one
+from campaign.world import Shown
+
+FEWER_THAN_3 = (("frequency", 3),)
+NUMBERS = tuple(str(n) for n in range(1, 9))
+
+
+def flat(leaves, **groups):
+    """All codes below a total; those of a group in one code in their place."""
+    codes = {"Total": frozenset(leaves)} | {leaf: frozenset(leaf) for leaf in leaves}
+    for name, own in groups.items():
+        codes = {c: of for c, of in codes.items() if c not in own} | {name: frozenset(own)}
+    return Axis(codes, dict.fromkeys([*codes][1:], "Total"), {n: (*g,) for n, g in groups.items()})
+
+
+def case(rule=FEWER_THAN_3, coalition=0, unit=None, **columns):
+    """Records: a column for each variable, and turnover."""
+    number = len(next(iter(columns.values())))
+    leaves = {n: tuple(sorted(set(c))) for n, c in columns.items() if n != "turnover"}
+    if STAFF in leaves:
+        leaves[STAFF] = NUMBERS
+    records = {"turnover": [1] * number} | columns
+    records |= {"unit": unit or [*range(number)], "holding": [None] * number}
+    return Case(0, records, leaves, (), rule, "auto", coalition, False, True, False, False)
+
+
+def shown(name, axes, where, value, measure=None, bounds=()):
+    """What was published: a value for each cell, None where it is hidden."""
+    layout = Layout(name, axes, where, measure)
+    told = {tuple(code.split()): own for code, own in value.items()}
+    return Shown(layout, told, {tuple(c.split()): ends for c, ends in dict(bounds).items()})
+
+
+def kinds(statistics, *tables):
+    statistics = replace(statistics, releases=(tuple(t.layout for t in tables),))
+    return {finding.kind for finding in attack(statistics, tables) if finding.claimed}
+
+
+# ── what is published ───────────────────────────────────────────────────────────────
+
+
+def test_one_name_for_two_groups():
+    """a = 19 − 12 − 5, because Other is b there and d here."""
+    jobs = case(job="a" * 2 + "b" * 12 + "c" * 20 + "d" * 5)
+    first = shown(
+        "first",
+        {"job": flat("abcd", Other="bc")},
+        {"job": ["a", "b", "d"]},
+        {"Total": 19, "a": None, "d": 5, "Other": None},
+    )
+    second = shown(
+        "second",
+        {"job": flat("abcd", Other="ad")},
+        {"job": ["b", "c", "d"]},
+        {"Total": 37, "b": 12, "c": 20, "Other": 5},
+    )
+    assert kinds(jobs, first, second) == {"cell"}
+    assert kinds(jobs, first) == set()
+
+
+def test_a_list_and_bounds_of_the_same_numbers():
+    staff = case(job="aaaabbcc", staff=["5"] * 6 + ["6"] * 2)
+    listed = shown(
+        "listed", {"job": flat("abc")}, {STAFF: ["5"]}, {"Total": 6, "a": None, "b": None, "c": 0}
+    )
+    bounded = shown(
+        "bounded", {"job": flat("abc")}, {STAFF: {"min": 5, "max": 5}}, {"Total": 6, "a": 4, "b": 2, "c": 0}
+    )  # fmt: skip
+    assert kinds(staff, listed, bounded) == {"cell"}
+    assert kinds(staff, listed) == set()
+
+
+def test_the_rest_beside_a_filter():
+    people = case(region="N" * 21 + "S" * 9, sex="f" * 20 + "m" + "f" * 5 + "m" * 4)
+    everybody = shown("all", {"region": flat("NS")}, {}, {"Total": 30, "N": 21, "S": 9})
+    women = shown("women", {"region": flat("NS")}, {"sex": "f"}, {"Total": 25, "N": 20, "S": 5})
+    assert kinds(people, everybody, women) == {"rest"}
+    assert kinds(people, everybody) == set()
+    both = {"region": flat("NS"), "sex": flat("fm")}
+    value = {"Total Total": 30, "N Total": 21, "S Total": 9, "Total f": 25, "N f": 20, "S f": 5}
+    value |= {"Total m": 5, "N m": 1, "S m": 4}
+    assert kinds(people, everybody, shown("both", both, {}, value)) == set()  # all published by hand
+    hidden = dict.fromkeys(["N f", "N m", "S f", "S m"])
+    assert kinds(people, everybody, shown("both", both, {}, value | hidden)) == set()
+    assert kinds(people, everybody, shown("both", both, {}, value | {"N m": None})) == {"cell"}
+
+
+def test_what_two_filters_leave():
+    people = case(job="a" * 40, sex="f" * 20 + "m" * 18 + "d" * 2)
+    tables = [
+        shown(name, {"job": flat("a")}, {"sex": name} if name else {}, {"Total": n, "a": n})
+        for name, n in (("", 40), ("f", 20), ("m", 18))
+    ]
+    assert kinds(people, *tables) == {"rests"}
+    assert kinds(people, *tables[:2]) == kinds(people, *tables[1:]) == set()
+
+
+# ── who takes part ──────────────────────────────────────────────────────────────────
+
+
+def statistics(coalition, rows):
+    """Cells of a table job × sex: code, values of its firms."""
+    cells = [(code.split(), value) for code, values in rows.items() for value in values]
+    columns = {"job": [c[0] for c, _ in cells], "sex": [c[1] for c, _ in cells]}
+    columns["turnover"] = [value for _, value in cells]
+    return case((("p", 10), ("frequency", 3)), coalition, **columns)
+
+
+INSIDER = {"A x": [50] * 6, "B y": [60] * 6, "A y": [100], "B x": [80], "C x": [70] * 9}
+INSIDER |= {"C y": [70] * 9}
+
+
+def in_job_and_sex(rows, hidden):
+    sums = {code: sum(values) for code, values in rows.items()}
+    jobs = sorted({code[0] for code in rows})
+    value = {}
+    for job in ["Total", *jobs]:
+        for sex in ["Total", "x", "y"]:
+            own = [n for c, n in sums.items() if job in ("Total", c[0]) and sex in ("Total", c[2])]
+            value[f"{job} {sex}"] = None if f"{job} {sex}" in hidden else sum(own)
+    return shown("t", {"job": flat(jobs), "sex": flat("xy")}, {}, value, "turnover")
+
+
+def test_a_firm_that_is_alone_in_a_hidden_cell():
+    """The firm of A × y computes B × x exactly; the outsider does not."""
+    table = in_job_and_sex(INSIDER, ["A x", "A y", "B x", "B y"])
+    assert kinds(statistics(0, INSIDER), table) == set()
+    assert kinds(statistics(1, INSIDER), table) == {"insider"}
+    everything = in_job_and_sex(INSIDER, [f"{job} {sex}" for job in "ABC" for sex in "xy"])
+    assert kinds(statistics(1, INSIDER), everything) == set()
+
+
+def test_the_lower_side():
+    """Somebody who has 97 of the 100 beside it knows that the rest is not less than …"""
+    rows = {"A x": [97, 1, 1, 1], "A y": [100], "B x": [80], "B y": [60] * 6}
+    rows |= {"C x": [70] * 9, "C y": [70] * 9}
+    hidden = ["A x", "A y", "B x", "B y"]
+    assert "insider" in kinds(statistics(1, rows), in_job_and_sex(rows, hidden))
+
+
+def test_two_firms_that_are_alone_together():
+    rows = INSIDER | {"A y": [100, 90], "B x": [80, 70]}
+    table = in_job_and_sex(rows, ["A x", "A y", "B x", "B y"])
+    assert kinds(statistics(1, rows), table) == set()
+    assert kinds(statistics(2, rows), table) == {"insider"}
+
+
+# ── intervals, values, prices ───────────────────────────────────────────────────────
+
+
+def test_an_interval_that_is_too_narrow():
+    people = case(job="a" * 2 + "b" * 4 + "c" * 9)
+    value = {"Total": 15, "a": None, "b": None, "c": 9}
+    for ends, expected in (((1, 3), set()), ((2, 5), {"cell"}), ((0, 2), {"cell"})):
+        table = shown("t", {"job": flat("abc")}, {}, value, bounds={"a": ends})
+        assert kinds(people, table) == expected
+
+
+def test_a_value_that_is_not_that_of_the_records():
+    people = case(job="a" * 2 + "b" * 4)
+    table = shown("t", {"job": flat("ab")}, {}, {"Total": 6, "a": 3, "b": 3})
+    assert kinds(people, table) == {"value"}
+
+
+def test_levels():
+    p = (("p", 10),)
+    assert level(p, None, [100, 5, 3, 2], 1, False) == 5
+    assert level(p, None, [100, 50, 20], 1, False) is None
+    assert level(p, [50], [100, 5], 1, False) == 5
+    assert level((("dominance", (2, 80)),), None, [60, 36, 4], 1, False) == 20
+    assert level((("dominance", (2, 80)),), [60], [36, 4], 1, False) == 20
+    assert level((("dominance", (2, 80)),), [60, 36], [4], 1, False) is None
+    assert level(FEWER_THAN_3, None, [1, 1], 1, True) == 1
+    assert level(FEWER_THAN_3, None, [1, 1, 1], 1, True) is None
+    assert level(FEWER_THAN_3, None, [1, 1, 1], 2, True) == 1
+    assert level(FEWER_THAN_3, None, [50, 30], 1, False) == 8
+    assert level(FEWER_THAN_3, [50], [30], 1, False) == 3
+
+
+# ── diskret's releases ──────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("first", range(1, 101, 25))
+def test_nothing_is_disclosed(first):
+    lines = [one(seed) for seed in range(first, first + 25)]
+    assert [line for line in lines if line["outcome"] in ("disclosed", "crashed")] == []
+    assert sum(line["outcome"] == "protected" for line in lines) > 15
+
+
+def test_what_is_drawn_is_hard():
+    """Names of several groups, groups of several names, filters of what is shown, attackers."""
+    cases = [draw(seed) for seed in range(1, 201)]
+    assert [draw(seed).releases for seed in range(1, 4)] == [c.releases for c in cases[:3]]
+    colliding = renamed = filtered = 0
+    for one_case in cases:
+        groups = {
+            (name, code, own)
+            for layout in one_case.layouts
+            for name, axis in layout.axes.items()
+            for code, own in axis.codes.items()
+        }
+        colliding += len({(name, code) for name, code, _ in groups}) < len(groups)
+        renamed += len({(name, own) for name, _, own in groups}) < len(groups)
+        filtered += any(set(layout.where) & set(layout.axes) for layout in one_case.layouts)
+    assert colliding > 20 and renamed > 20 and filtered > 20
+    assert {c.coalition for c in cases} == {0, 1, 2}
+    assert {c.ledger for c in cases} == {c.intervals for c in cases} == {True, False}
