@@ -6,8 +6,9 @@ the level, 0 or less where it asks for nothing. Definitions are on the page abou
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -64,10 +65,6 @@ class Left:
             top=self.top * factor,
             decimals=decimals,
         )
-
-
-#: Levels of questions, each about the set with that number and up to m contributors.
-Asked = Callable[[NDArray[np.int64], NDArray[np.uint64]], NDArray[np.int64]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,23 +130,24 @@ class Known:
         self, at: NDArray[np.int64], who: NDArray[np.uint64], used: NDArray[np.bool_]
     ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """The entry of each contributor in its set, and whether there is one, ``(q, m)``."""
-        own = self.shares
-        names, number = np.unique(own.who, return_inverse=True)
-        place = np.searchsorted(names, who)
-        place = np.minimum(place, max(len(names) - 1, 0))
-        known = used & (names[place] == who) if len(names) else np.zeros(who.shape, dtype=bool)
-        key = own.at * max(len(names), 1) + number
-        wanted = at[:, None] * max(len(names), 1) + place
-        entry = np.minimum(np.searchsorted(key, wanted), max(len(key) - 1, 0))
+        names, key = self._names
         if not len(key):
-            return np.zeros(who.shape, dtype=np.int64), known
-        return entry, known & (key[entry] == wanted)
+            return np.zeros(who.shape, dtype=np.int64), np.zeros(who.shape, dtype=bool)
+        place = np.minimum(np.searchsorted(names, who), len(names) - 1)
+        wanted = at[:, None] * len(names) + place
+        entry = np.minimum(np.searchsorted(key, wanted), len(key) - 1)
+        return entry, used & (names[place] == who) & (key[entry] == wanted)
 
-    @property
+    @cached_property
+    def _names(self) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+        names, number = np.unique(self.shares.who, return_inverse=True)
+        return names, self.shares.at * max(len(names), 1) + number
+
+    @cached_property
     def _order(self) -> NDArray[np.int64]:
         return np.lexsort((-np.abs(self.shares.value), self.shares.at))
 
-    @property
+    @cached_property
     def _protected(self) -> NDArray[np.int64]:
         order = self._order
         return order[self.shares.protected[order]]
@@ -209,7 +207,7 @@ def _finer(known: Known) -> int:
 
 
 def judged_by(
-    rule: Rule, table: Table, unions: Table, member: Any, coalition: int, place: int = 0
+    rule: Rule, table: Table, unions: Table, member: Any, place: int = 0
 ) -> list[Judged]:
     """Each rule that judges unions, with its verdict and the contributors it looks at.
 
@@ -223,8 +221,6 @@ def judged_by(
         The sets as `union_table` makes them.
     member
         The sets, as for `shares`.
-    coalition
-        How many contributors pool what they know.
     place
         As for `shares`.
     """
