@@ -14,6 +14,14 @@ from diskret.attack.equations import cell_name, neighbours
 from diskret.attack.examination import Examination, Targets
 from diskret.attack.examine import examine
 from diskret.attack.explain import Explanations, explain
+from diskret.attack.insiders import (
+    Insiders,
+    InsidersWithstood,
+    Open,
+    Withstood,
+    unknown_cells,
+    withstand_insiders,
+)
 from diskret.attack.intervals import ends_in_units, interval_columns, intervals
 from diskret.attack.knowledge import attacker_bounds
 from diskret.attack.noise import (
@@ -59,10 +67,13 @@ __all__ = [
     "Explanations",
     "FeasibleCounts",
     "HiddenParameters",
+    "Insiders",
+    "InsidersWithstood",
     "JudgedParts",
     "KeyIntervals",
     "NoiseCertificate",
     "NoiseTable",
+    "Open",
     "Parts",
     "PrivacyLoss",
     "Proposals",
@@ -74,6 +85,7 @@ __all__ = [
     "UnsafeSums",
     "ask_partitions",
     "attacker_bounds",
+    "Withstood",
     "average_out",
     "cell_name",
     "certify",
@@ -102,8 +114,10 @@ __all__ = [
     "revealed_sums",
     "show_sums",
     "targets_of",
+    "unknown_cells",
     "unmet",
     "unmet_sums",
     "unpick",
+    "withstand_insiders",
     "worst_differencing",
 ]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from diskret.attack.exact import Point
 from diskret.attack.witnesses import extremes
 from diskret.tables import Publication
 
@@ -88,6 +90,38 @@ class Examination:
         """What witnesses alone show; the intervals are no wider than that."""
         low, high = extremes(witnesses, denominator)
         return cls(cell, low, high, low, high, witnesses, denominator, beside)
+
+    def numerators(self, hidden: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """The witnesses' numerators for all that is unknown, ``(w, k)``; `hidden` is suppressed."""
+        numerators = np.empty((len(self.denominator), len(hidden)), dtype=np.int64)
+        numerators[:, hidden] = self.witnesses.toarray()
+        if self.beside is not None:
+            numerators[:, ~hidden] = self.beside.toarray()
+        return numerators
+
+    def with_tables(self, tables: Sequence[Point], hidden: NDArray[np.bool_]) -> Examination:
+        """The same with more witnesses, each told for all that is unknown."""
+        if not tables:
+            return self
+        rows = np.stack([table.numerator for table in tables])
+        unit = np.array([table.denominator for table in tables], dtype=np.int64)
+        more = sparse.csr_array(rows[:, hidden])
+        low, high = extremes(more, unit)
+        beside = self.beside
+        if beside is not None:
+            beside = sparse.csr_array(
+                sparse.vstack([beside, sparse.csr_array(rows[:, ~hidden])], format="csr")
+            )
+        return replace(
+            self,
+            lower=np.minimum(self.lower, low),
+            upper=np.maximum(self.upper, high),
+            witness_lower=np.minimum(self.witness_lower, low),
+            witness_upper=np.maximum(self.witness_upper, high),
+            witnesses=sparse.csr_array(sparse.vstack([self.witnesses, more], format="csr")),
+            denominator=np.append(self.denominator, unit),
+            beside=beside,
+        )
 
     def of_tables(self, publication: Publication) -> list[Examination]:
         """What was found about each table alone, at the flat positions of its cells."""

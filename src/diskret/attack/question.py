@@ -44,11 +44,7 @@ class Question:
 
     def numerators(self, examination: Examination) -> NDArray[np.int64]:
         """The witnesses' numerators for all unknown cells, ``(w, k)``."""
-        numerators = np.empty((len(examination.denominator), len(self.cell)), dtype=np.int64)
-        numerators[:, self.hidden] = examination.witnesses.toarray()
-        if examination.beside is not None:
-            numerators[:, ~self.hidden] = examination.beside.toarray()
-        return numerators
+        return examination.numerators(self.hidden)
 
     def met(self, cell: NDArray[np.int64], reach: Reach) -> NDArray[np.bool_]:
         """Which of some cells reach what is required of them; see `unmet`."""

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from diskret.errors import InputError
 from diskret.rules.contributions import largest, unprotected
 from diskret.rules.exact import ceil_divide, linear, percentage
 from diskret.rules.sensitivity import Joinable, Sensitivity, judged
 from diskret.tables import Table
+
+if TYPE_CHECKING:
+    from diskret.rules.insiders import Left
 
 
 @dataclass(frozen=True)
@@ -82,3 +86,14 @@ class Dominance(Joinable):
         if "no_waiver" in table.marked:
             unsafe &= measure.marked["no_waiver"] >= top[..., -1]
         return judged(table, "dominance", unsafe, ceil_divide(need, over))
+
+    def for_insiders(self, left: Left, unsafe: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """What has to stay uncertain for contributors who leave this over."""
+        share = percentage(self.k, "k")
+        others = np.maximum(self.n - left.members, 0)
+        top = np.where(np.arange(left.top.shape[1]) < others[:, None], left.top, 0).sum(axis=1)
+        total = left.inside + left.largest + left.rest
+        need = linear(
+            [(share.denominator, left.inside), (share.denominator, top), (-share.numerator, total)]
+        )
+        return np.where(others > 0, ceil_divide(need, share.numerator), 0)

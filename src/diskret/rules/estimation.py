@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from diskret.errors import InputError
 from diskret.rules.contributions import largest, target, unprotected
 from diskret.rules.exact import ceil_divide, linear
 from diskret.rules.sensitivity import Sensitivity, judged
 from diskret.tables import Table
+
+if TYPE_CHECKING:
+    from diskret.rules.insiders import Left
 
 
 def estimable(
@@ -61,3 +66,13 @@ def check_estimation(minimum_level: float, coalition: int) -> None:
         raise InputError(f"minimum_level must be ≥ 0, not {minimum_level!r}")
     if isinstance(coalition, bool) or not isinstance(coalition, int) or coalition < 1:
         raise InputError(f"coalition must be a whole number ≥ 1, not {coalition!r}")
+
+def estimable_left(left: Left, share: Fraction, minimum_level: float) -> NDArray[np.int64]:
+    """The level that contributors leave open: share·a' − R', rounded up, where it is positive.
+
+    a' is the largest protected contribution of somebody else, R' all the rest outside.
+    """
+    over, of = share.numerator, share.denominator
+    need = ceil_divide(linear([(over, left.largest), (-of, left.rest)]), of)
+    smallest = round(minimum_level * 10**left.decimals)
+    return np.where(need > 0, np.maximum(need, smallest), 0)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal, Self
+from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from diskret.errors import InputError
 from diskret.rules.contributions import contributors, unprotected
 from diskret.rules.exact import percent_of, percentage
 from diskret.rules.sensitivity import Joinable, Sensitivity, judged
 from diskret.tables import Table
+
+if TYPE_CHECKING:
+    from diskret.rules.insiders import Left
 
 _COUNTED = ("records", "units", "holdings")
 
@@ -88,3 +92,10 @@ class MinimumFrequency(Joinable):
         else:
             level = percent_of(table.measure.magnitude, self.range, "range")
         return judged(table, "minimum_frequency", unsafe, level)
+
+    def for_insiders(self, left: Left, unsafe: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """What has to stay uncertain for contributors who leave this over."""
+        if left.frequency:
+            return unsafe.astype(np.int64)
+        level = percent_of(left.largest + left.rest, self.range, "range")
+        return np.where(unsafe, np.maximum(level, 1), 0)

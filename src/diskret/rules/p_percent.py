@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
-from diskret.rules.estimation import check_estimation, estimable
+import numpy as np
+from numpy.typing import NDArray
+
+from diskret.rules.estimation import check_estimation, estimable, estimable_left
 from diskret.rules.exact import percentage
 from diskret.rules.sensitivity import Joinable, Sensitivity
 from diskret.tables import Table
+
+if TYPE_CHECKING:
+    from diskret.rules.insiders import Left
 
 
 @dataclass(frozen=True)
@@ -76,3 +82,7 @@ class PPercent(Joinable):
         return estimable(
             table, share, self.minimum_level, self.coalition, "p_percent", "the p% rule"
         )
+
+    def for_insiders(self, left: Left, unsafe: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """What has to stay uncertain for contributors who leave this over."""
+        return estimable_left(left, percentage(self.p, "p"), self.minimum_level)

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from diskret.errors import InputError
-from diskret.rules.estimation import check_estimation, estimable
+from diskret.rules.estimation import check_estimation, estimable, estimable_left
 from diskret.rules.exact import percentage
 from diskret.rules.sensitivity import Joinable, Sensitivity
 from diskret.tables import Table
+
+if TYPE_CHECKING:
+    from diskret.rules.insiders import Left
 
 
 @dataclass(frozen=True)
@@ -84,3 +90,8 @@ class PQ(Joinable):
         """Judge every cell."""
         share = percentage(self.p, "p") / percentage(self.q, "q")
         return estimable(table, share, self.minimum_level, self.coalition, "pq", "the pq rule")
+
+    def for_insiders(self, left: Left, unsafe: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """What has to stay uncertain for contributors who leave this over."""
+        share = percentage(self.p, "p") / percentage(self.q, "q")
+        return estimable_left(left, share, self.minimum_level)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,9 @@ from diskret.rules.contributions import contributors, largest, unprotected
 from diskret.rules.exact import linear, percent_of, percentage
 from diskret.rules.sensitivity import Joinable, Sensitivity, judged
 from diskret.tables import Table
+
+if TYPE_CHECKING:
+    from diskret.rules.insiders import Left
 
 
 @dataclass(frozen=True)
@@ -94,6 +97,11 @@ class Request(Joinable):
             unsafe |= self._asked(table, "request 2", second, x1)
         level = percent_of(table.measure.magnitude, self.range, "range")
         return judged(table, "request", unsafe & unprotected(table), level)
+
+    def for_insiders(self, left: Left, unsafe: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """What has to stay uncertain for contributors who leave this over."""
+        level = percent_of(left.largest + left.rest, self.range, "range")
+        return np.where(unsafe & left.asked, np.maximum(level, 1), 0)
 
     def _asked(
         self, table: Table, mark: str, percent: float, x1: NDArray[np.int64]

@@ -15,7 +15,7 @@ from diskret.tables import Measure, Table
 _LAST = 99
 #: Levels are computed in so many more decimals than the shadow has, so that what is rounded up
 #: there does not matter.
-_FINER = 6
+FINER = 6
 _ROOM = 2**55
 
 
@@ -119,7 +119,7 @@ class Shadow(Joinable):
         out = np.zeros(table.shape, dtype=np.int64)
         asked = found.unsafe & (level > 0)
         size, of = table.measure.magnitude[asked], shadow.magnitude[asked]
-        out[asked] = np.maximum(np.where(of > 0, _share(level[asked], of, size), size), 1)
+        out[asked] = np.maximum(np.where(of > 0, share_of(level[asked], of, size), size), 1)
         return out
 
 
@@ -138,7 +138,7 @@ def _measure(table: Table, variable: str) -> Measure:
 def _finer(measure: Measure) -> Measure:
     """The same measure in more decimals, as many as 64 bits allow; levels are not cut at 0."""
     largest = int(measure.magnitude.max(initial=1))
-    more = next(n for n in range(_FINER, -1, -1) if largest * 10**n < _ROOM or n == 0)
+    more = next(n for n in range(FINER, -1, -1) if largest * 10**n < _ROOM or n == 0)
     factor = 10**more
     return Measure(
         measure.name,
@@ -151,7 +151,7 @@ def _finer(measure: Measure) -> Measure:
     )
 
 
-def _share(
+def share_of(
     level: NDArray[np.int64], of: NDArray[np.int64], size: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """``level / of`` of a size, rounded up, exact without leaving int64 where that suffices."""

@@ -81,8 +81,8 @@ def of_contributors(table: Table, listed: Contributions, pairs: Pairs) -> Table:
             f"({', '.join(unknown)}), so unions of its cells cannot be judged; tabulate the "
             "records again with contributions=True"
         )
-    units = None if listed.unit is None else _Grouped.of(pairs, listed.unit)
-    holdings = None if listed.holding is None else _Grouped.of(pairs, listed.holding)
+    units = None if listed.unit is None else Grouped.of(pairs, listed.unit)
+    holdings = None if listed.holding is None else Grouped.of(pairs, listed.holding)
     ranked = units if holdings is None else holdings
     if ranked is None:
         raise InputError("the contributions name neither units nor holdings; give unit= as well")
@@ -143,13 +143,13 @@ def _table(
 
 
 @dataclass(frozen=True, eq=False)
-class _Grouped:
+class Grouped:
     """Pairs put together by union and contributor.
 
     Parameters
     ----------
-    union
-        The union of each group, ``(groups,)``, ascending.
+    union, who
+        The union of each group, and the contributor, ``(groups,)``, ascending.
     order, start
         The pairs of group i are those at ``order[start[i]:start[i + 1]]``.
     number
@@ -157,12 +157,13 @@ class _Grouped:
     """
 
     union: NDArray[np.int64]
+    who: NDArray[np.uint64]
     order: NDArray[np.int64]
     start: NDArray[np.int64]
     number: NDArray[np.int64]
 
     @classmethod
-    def of(cls, pairs: Pairs, names: NDArray[np.uint64]) -> _Grouped:
+    def of(cls, pairs: Pairs, names: NDArray[np.uint64]) -> Grouped:
         """Group pairs by the names of their rows."""
         who = names[pairs.row]
         order = np.lexsort((who, pairs.union))
@@ -171,7 +172,7 @@ class _Grouped:
         start = np.flatnonzero(new)
         union = pairs.union[order][start]
         number = np.bincount(union, minlength=pairs.unions + 1).astype(np.int64)
-        return cls(union, order, start, number)
+        return cls(union, who[order][start], order, start, number)
 
     def added(self, values: NDArray[np.int64]) -> NDArray[np.int64]:
         """The sum of a value of each pair, by group."""

@@ -76,21 +76,10 @@ def union_table(table: Table, member: Any) -> Table:
     >>> unions.measure.sum.tolist(), unions.measure.largest[:, 0].tolist()
     ([0, 13, 13], [0, 7, 7])
     """
-    member = sparse.csr_array(member, copy=True)
-    member.eliminate_zeros()
-    cells = int(np.prod(table.shape))
-    if member.shape[1] != cells:
-        raise InputError(
-            f"unions of cells are told by a column for each of the table's {cells:,} cells, "
-            f"not by {member.shape[1]:,}"
-        )
-    used, column = np.unique(member.indices, return_inverse=True)
-    signs = member.data.astype(np.int64)
-    shape = (member.shape[0], len(used))
-    of_used = sparse.csr_array((signs, column, member.indptr), shape=shape)
     leaves = _leaves(table)
+    of_used, used = _used(table, member)
     net = _net(of_used, boxes_of_cells(table.dimensions, leaves.by, used), leaves)
-    if table.contributions is None and not (signs < 0).any():
+    if table.contributions is None and not (of_used.data < 0).any():
         # of a cell at least as much is known as of its leaves
         return of_cells(table, _pairs(of_used, used))
     return _unions(table, net, leaves)
@@ -143,7 +132,33 @@ def union_table_of_parts(
     return _unions(table, _net(alone, boxes, leaves), leaves)
 
 
+def pairs_of(table: Table, member: Any) -> Pairs:
+    """Which listed contributions lie in which union; without a list, which leaf cells.
+
+    Parameters and errors as of `union_table`.
+    """
+    leaves = _leaves(table)
+    of_used, used = _used(table, member)
+    net = _net(of_used, boxes_of_cells(table.dimensions, leaves.by, used), leaves)
+    return _pairs(net, leaves.row, leaves.start)
+
+
 # ── what unions consist of ──────────────────────────────────────────────────────────
+
+
+def _used(table: Table, member: Any) -> tuple[sparse.csr_array, NDArray[np.int64]]:
+    """The unions in terms of the cells that they use, and these cells."""
+    member = sparse.csr_array(member, copy=True)
+    member.eliminate_zeros()
+    cells = int(np.prod(table.shape))
+    if member.shape[1] != cells:
+        raise InputError(
+            f"unions of cells are told by a column for each of the table's {cells:,} cells, "
+            f"not by {member.shape[1]:,}"
+        )
+    used, column = np.unique(member.indices, return_inverse=True)
+    signs, shape = member.data.astype(np.int64), (member.shape[0], len(used))
+    return sparse.csr_array((signs, column, member.indptr), shape=shape), used
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,6 +20,7 @@ from diskret.rules import Sensitivity
 from diskret.suppression import Method, Pattern, Problem, hypercube, modular, network
 from diskret.tables import MeasureSum, Publication, Table
 from diskret.workflow.beside import Beside, Group, beside, read_beside
+from diskret.workflow.insiders import insider_judge
 from diskret.workflow.linked import sums_between
 from diskret.workflow.orders import Order
 from diskret.workflow.parts import parts_judge
@@ -122,6 +123,7 @@ def _protected(
         judge,
         _anew(options.method),
         parts,
+        insider_judge(orders, whom, before),
     )
     certificates = certify(
         proven.publication,

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from diskret.attack import (
     Attacker,
     Examination,
+    InsidersWithstood,
     JudgedParts,
+    Open,
     Requirements,
     Targets,
     UnsafeSums,
@@ -27,6 +29,7 @@ from diskret.release import Earlier
 from diskret.suppression import Method, Pattern, Problem, modular, propose
 from diskret.tables import Publication
 from diskret.workflow.beside import unclaimed_cells
+from diskret.workflow.insiders import InsiderJudge, repaired_against
 from diskret.workflow.parts import PartsJudge
 from diskret.workflow.revealed import Judge, again, asking_for, cleared, extended
 
@@ -58,6 +61,8 @@ class Proven:
         How often the pattern was extended.
     parts
         The parts of categories that are revealed; None if no categories overlap.
+    insiders
+        What was asked of insiders; None if no contributor attacks.
     """
 
     publication: Publication
@@ -67,6 +72,7 @@ class Proven:
     unsafe: UnsafeSums | None
     repaired: int
     parts: JudgedParts | None
+    insiders: InsidersWithstood | None = None
 
 
 def prove(
@@ -79,6 +85,7 @@ def prove(
     judge: Judge | None = None,
     method: Method = modular,
     parts: PartsJudge | None = None,
+    insiders: InsiderJudge | None = None,
 ) -> Proven:
     """Attack a pattern as it would be published, and extend it until every requirement holds.
 
@@ -102,6 +109,8 @@ def prove(
         Finds another pattern where everybody can compute an unsafe sum or part.
     parts
         Which parts of categories that are revealed are unsafe, if categories overlap.
+    insiders
+        Who contributes, and what must stay uncertain to them, if a contributor attacks.
 
     Raises
     ------
@@ -111,6 +120,9 @@ def prove(
         Some cells can be narrowed down too far after all repairs.
     """
     missed = open_sums = np.empty(0, dtype=bool)
+    withstood: InsidersWithstood | None = None
+    told: Sequence[Open] = ()
+    failing: list[list[int]] = []
     unsafe: UnsafeSums | None = None
     unrepaired: ProtectionError | None = None
     published = public(pattern.suppressed)
@@ -150,6 +162,15 @@ def prove(
             open_sums = unmet_sums(examination, unsafe, original)
             if open_sums.any():
                 problem = asking_for(problem, unsafe.only(open_sums))
+        if insiders is not None and unsafe is not None and not (missed.any() or open_sums.any()):
+            examination, found, asked = insiders.attack(
+                published, examination, required, unsafe, original, problem.progress
+            )
+            told, withstood = found.open, InsidersWithstood(insiders.coalition, found.asked)
+            if told:
+                failing = [asked.cells(one) for one in told]
+                pattern = repaired_against(problem, pattern, told, asked, insiders, published)
+                continue
         if not missed.any() and not open_sums.any():
             return Proven(
                 published,
@@ -159,6 +180,7 @@ def prove(
                 unsafe,
                 repaired,
                 _judged(published, parts),
+                withstood,
             )
         if failed == len(_REPAIRS):
             break
@@ -183,16 +205,19 @@ def prove(
                 raise
             unrepaired = error
             break
-    failing = [[int(cell)] for cell in np.flatnonzero(published.suppressed)[missed]]
-    if unsafe is not None and not failing:
+    if missed.any():
+        failing = [[int(cell)] for cell in np.flatnonzero(published.suppressed)[missed]]
+    elif unsafe is not None and open_sums.any():
         rows = np.split(unsafe.member.indices, unsafe.member.indptr[1:-1])
         failing = [rows[i].tolist() for i in np.flatnonzero(open_sums).tolist()]
     shown = "; ".join(
         " + ".join(cell_name(published, cell) for cell in cells) for cells in failing[:_EXAMPLES]
     )
+    what = "cells" if missed.any() else "sums of cells" if open_sums.any() else "cells or sums"
+    by = " by contributors" if told else ""
     raise ProofError(
-        f"{len(failing):,} {'cells' if missed.any() else 'sums of cells'} can still be narrowed "
-        f"down too far after all repairs: {shown}. Nothing was published; combine categories or "
+        f"{len(failing):,} {what} can still be narrowed "
+        f"down too far{by} after all repairs: {shown}. Nothing was published; combine categories or "
         "choose another method"
     ) from unrepaired
 

@@ -1,0 +1,291 @@
+"""What contributors learn of others who take their own contributions out of everything.
+
+Some contributors S know what is theirs in every cell, and in which cells nobody else is. Their
+attack is the outsider's with ``x = c_S`` where S is alone and ``x ≥ c_S`` elsewhere. An alternative
+table that keeps to this proves that S cannot tell; and so does a table that keeps to it only
+after it is moved some way towards the original one, if it still goes far enough then. So tables
+that show what an outsider cannot tell are tried first, and programmes are solved for those S alone
+that they leave open.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from diskret.attack.attacker import Attacker
+from diskret.attack.equations import Equations, equations
+from diskret.attack.exact import Point
+from diskret.attack.examination import Examination
+from diskret.attack.insider_moves import Shown
+from diskret.attack.insider_search import Search
+from diskret.attack.knowledge import unknown_bounds
+from diskret.progress import Progress, silent
+from diskret.tables import Publication, Published, together
+
+#: Contributors, by their numbers, ascending.
+Coalition = tuple[int, ...]
+#: Lower and upper levels of questions: a target each, and contributors, −1 for none.
+Levels = Callable[
+    [NDArray[np.int64], NDArray[np.int64]], tuple[NDArray[np.int64], NDArray[np.int64]]
+]
+#: A table that more contributors contradict is replaced by a shorter move, if there is one.
+_MANY = 40
+
+
+@dataclass(frozen=True, eq=False)
+class Insiders:
+    """Who contributes what to the unknown cells, and what must stay uncertain. Confidential.
+
+    Parameters
+    ----------
+    own
+        Contributions, ``(contributors, k)``, int64 CSR in the order of `Equations.cell`; an
+        entry that is 0 says that somebody is in a cell with nothing.
+    number
+        How many contribute to each cell, ``(k,)``, int64; −1 if nobody knows, then those are
+        alone who contribute all of it.
+    coalition
+        How many contributors pool what they know.
+    target
+        Cells and sums that are unsafe, ``(t, k)``, int64 CSR of ones.
+    most
+        Lower and upper level of each that nobody is owed more than, ``(t,)``, int64.
+    level
+        What is owed to others where these contributors are the insiders.
+    bounded
+        Whether contributions are at least 0, so that a cell is at least what S has in it,
+        bool, ``(k,)``.
+    """
+
+    own: sparse.csr_array
+    number: NDArray[np.int64]
+    coalition: int
+    target: sparse.csr_array
+    most: tuple[NDArray[np.int64], NDArray[np.int64]]
+    level: Levels
+    bounded: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Open:
+    """Contributors to whom a cell or sum is not uncertain enough. Confidential.
+
+    Parameters
+    ----------
+    who
+        The contributors.
+    target
+        The cell or sum, by its number.
+    lower, upper
+        How far down and up it would have to be able to move; 0 on a side that holds.
+    """
+
+    who: Coalition
+    target: int
+    lower: int
+    upper: int
+
+
+@dataclass(frozen=True)
+class InsidersWithstood:
+    """What was asked of insiders, all of it proven. Confidential.
+
+    Parameters
+    ----------
+    coalition
+        How many contributors pool what they know.
+    asked
+        How many pairs of a target and a coalition were looked at one by one; a table at hand
+        proves all others at once.
+    """
+
+    coalition: int
+    asked: int
+
+
+@dataclass(frozen=True, eq=False)
+class Withstood:
+    """The result: tables that show what insiders cannot tell, and what they can.
+
+    Parameters
+    ----------
+    tables
+        Further alternative tables of all unknown cells.
+    open
+        What no table shows.
+    asked
+        How many pairs of a target and a coalition that contradicts a table at hand were looked at.
+    """
+
+    tables: list[Point]
+    open: list[Open]
+    asked: int
+
+
+#: Coalition → targets and sides (1 up, −1 down).
+_Queue = dict[Coalition, list[tuple[int, int]]]
+
+
+def withstand(
+    known: Equations,
+    bounds: tuple[NDArray[np.int64], NDArray[np.int64]],
+    truth: NDArray[np.int64],
+    tables: Sequence[Point],
+    insiders: Insiders,
+    whole: bool,
+    progress: Progress = silent,
+) -> Withstood:
+    """Look for tables that show that no coalition can tell a target too closely.
+
+    Parameters
+    ----------
+    known, bounds
+        Equations and bounds of the outsider's attack.
+    truth
+        Original values of the unknown cells, ``(k,)``; of unpublished ones 0.
+    tables
+        Alternative tables that satisfy both.
+    insiders
+        Who contributes, and what is required.
+    whole
+        Values are whole numbers.
+    progress
+        Told about the task ``"attack"``.
+    """
+    shown = Shown(known, truth, insiders, whole)
+    for table in tables:
+        shown.add(table)
+    search = Search(known, bounds, truth, whole, tables)
+    work = _Work(shown, search, insiders)
+    sides = ((1, insiders.most[1]), (-1, insiders.most[0]))
+    queue: _Queue = {
+        (): [(t, side) for side, most in sides for t in np.flatnonzero(most > 0).tolist()]
+    }
+    for size in range(insiders.coalition + 1):
+        following: defaultdict[Coalition, set[tuple[int, int]]] = defaultdict(set)
+        levels = work.levels(queue)
+        for done, (who, claims) in enumerate(sorted(queue.items())):
+            progress("attack", done, len(queue))
+            for claim, place in work.settle(who, claims, levels).items():
+                if size < insiders.coalition:
+                    for other in shown.contradicting(who, claim, place):
+                        following[tuple(sorted((*who, other)))].add(claim)
+        queue = {who: sorted(claims) for who, claims in following.items()}
+    return Withstood(work.new, _together(work.open), work.asked)
+
+
+class _Work:
+    """Questions about coalitions, settled by tables at hand or by new ones."""
+
+    def __init__(self, shown: Shown, search: Search, insiders: Insiders):
+        self.shown, self.search, self.insiders = shown, search, insiders
+        self.new: list[Point] = []
+        self.open: list[Open] = []
+        self.asked = 0
+
+    def levels(self, queue: _Queue) -> dict[tuple[Coalition, int, int], int]:
+        """What each coalition's claims ask for."""
+        rows = [(who, t, side) for who, claims in queue.items() for t, side in claims]
+        if not rows:
+            return {}
+        self.asked += len(rows)
+        most = max(1, *(len(who) for who, _, _ in rows))
+        names = np.array([who + (-1,) * (most - len(who)) for who, _, _ in rows], dtype=np.int64)
+        lower, upper = self.insiders.level(np.array([t for _, t, _ in rows]), names)
+        wanted = np.where(np.array([side for _, _, side in rows]) > 0, upper, lower).tolist()
+        return dict(zip(rows, wanted, strict=True))
+
+    def settle(
+        self,
+        who: Coalition,
+        claims: Sequence[tuple[int, int]],
+        levels: Mapping[tuple[Coalition, int, int], int],
+    ) -> dict[tuple[int, int], int]:
+        """Which table proves each claim, −1 where nothing is asked for; others become open."""
+        proven: dict[tuple[int, int], int] = {}
+        wanted = np.array([levels[who, t, side] for t, side in claims], dtype=np.int64)
+        place = self.shown.proving(who, claims, wanted)
+        for i, (t, side) in enumerate(claims):
+            need = int(wanted[i])
+            if need <= 0:
+                proven[t, side] = -1
+                continue
+            if place[i] < 0:  # one that was found in the meantime
+                place[i] = self.shown.proving(who, [(t, side)], wanted[i : i + 1], recent=True)[0]
+            if place[i] < 0 or (not who and self.shown.many((t, side), int(place[i]), _MANY)):
+                far = int(self.insiders.most[0 if side < 0 else 1][t]) if not who else need
+                place[i] = self._look(who, (t, side), far, need, int(place[i]))
+            if place[i] < 0:
+                lower, upper = (need, 0) if side < 0 else (0, need)
+                self.open.append(Open(who, t, lower, upper))
+            else:
+                proven[t, side] = int(place[i])
+        return proven
+
+    def _look(self, who: Coalition, claim: tuple[int, int], far: int, need: int, had: int) -> int:
+        """Solve for a table that proves a claim; the place of what proves it, or −1."""
+        t, side = claim
+        low, high = self.shown.bounds_of(who, self.search.bounds)
+        cells = self.insiders.target.indices[
+            self.insiders.target.indptr[t] : self.insiders.target.indptr[t + 1]
+        ]
+        point = self.search.look(cells, side, far, low, high, near=had >= 0)
+        if point is None:
+            return had
+        self.shown.add(point)
+        self.new.append(point)
+        found = int(self.shown.proving(who, [claim], np.array([need]), recent=True)[0])
+        return found if found >= 0 else had
+
+
+def _together(found: Sequence[Open]) -> list[Open]:
+    """One entry for each coalition and target."""
+    sides: dict[tuple[Coalition, int], tuple[int, int]] = {}
+    for one in found:
+        lower, upper = sides.get((one.who, one.target), (0, 0))
+        sides[one.who, one.target] = max(lower, one.lower), max(upper, one.upper)
+    return [Open(who, target, *levels) for (who, target), levels in sides.items()]
+
+
+def withstand_insiders(
+    published: Published | Publication,
+    examination: Examination,
+    attacker: Attacker,
+    insiders: Insiders,
+    original: NDArray[np.int64],
+    progress: Progress = silent,
+) -> tuple[Examination, Withstood]:
+    """The same examination, with more witnesses where insiders need them, and what is open.
+
+    Parameters
+    ----------
+    published, examination, attacker
+        The outsider's attack, see [`examine`][diskret.attack.examine.examine].
+    insiders
+        Who contributes, and what is required.
+    original
+        Original values of all cells, flat.
+    progress
+        Told about the task ``"attack"``.
+    """
+    publication = together(published)
+    known = equations(publication)
+    bounds = unknown_bounds(publication, known, attacker, original)
+    truth = np.zeros(len(known.cell), dtype=np.int64)
+    truth[~known.latent] = np.asarray(original).ravel()[known.cell[~known.latent]]
+    numerators = examination.numerators(known.hidden)
+    tables = [Point(row, unit) for row, unit in zip(numerators, examination.denominator.tolist(), strict=True)]
+    found = withstand(known, bounds, truth, tables, insiders, publication.tables[0].frequency, progress)
+    return examination.with_tables(found.tables, known.hidden), found
+
+
+def unknown_cells(published: Published | Publication) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Positions of the unknown cells, and which of those nobody published may be negative."""
+    known = equations(published)
+    return known.cell, known.free

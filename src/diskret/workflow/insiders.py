@@ -1,0 +1,384 @@
+"""Contributors who know what is theirs: who they are, what they must not learn, and repairs."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from diskret.attack import (
+    Attacker,
+    Examination,
+    Insiders,
+    Open,
+    Requirements,
+    UnsafeSums,
+    Withstood,
+    unknown_cells,
+    withstand_insiders,
+)
+from diskret.progress import Progress
+from diskret.rules import Rule, Sensitivity
+from diskret.rules.insiders import Judged, by_hand, judged_by, largest_coalition
+from diskret.suppression import Pattern, Problem, Work, modular
+from diskret.tables import Publication, Table
+from diskret.tables.shares import Shares, shares
+from diskret.tables.unions import union_table
+from diskret.workflow.beside import Beside
+from diskret.workflow.orders import Order
+
+_NOBODY = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True, eq=False)
+class Seat:
+    """One table of a publication, with those who contribute to it.
+
+    Parameters
+    ----------
+    table
+        Its values; None if nobody knows who contributed.
+    rule
+        What judges its cells; None: nothing is asked of them.
+    """
+
+    table: Table | None
+    rule: Rule | None
+
+
+@dataclass(frozen=True, eq=False)
+class InsiderJudge:
+    """Who the insiders of some tables are, and what must stay uncertain to them.
+
+    Parameters
+    ----------
+    seats
+        The tables in the order of the publication.
+    attacker
+        A contributor.
+    coalition
+        How many pool what they know.
+    """
+
+    seats: Sequence[Seat]
+    attacker: Attacker
+    coalition: int
+
+    def attack(
+        self,
+        publication: Publication,
+        examination: Examination,
+        required: Requirements,
+        unsafe: UnsafeSums,
+        original: NDArray[np.int64],
+        progress: Progress,
+    ) -> tuple[Examination, Withstood, Asked]:
+        """The same examination with what it takes to withstand insiders, and what they can tell."""
+        cell, free = unknown_cells(publication)
+        asked = _asked(self, publication, cell, free, required, unsafe, original)
+        examination, found = withstand_insiders(
+            publication, examination, self.attacker, asked.insiders, original, progress
+        )
+        return examination, found, asked
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """The insiders of a publication and their targets.
+
+    Parameters
+    ----------
+    insiders
+        As the attack sees them.
+    names
+        The number of each contributor, uint64.
+    target
+        The targets as sums of all cells, ``(t, n)``.
+    """
+
+    insiders: Insiders
+    names: NDArray[np.uint64]
+    target: sparse.csr_array
+
+    def cells(self, one: Open) -> list[int]:
+        """The cells of a target."""
+        return self.target[[one.target]].indices.tolist()
+
+
+def insider_judge(
+    orders: Sequence[Order], attacker: Attacker, before: Beside
+) -> InsiderJudge | None:
+    """Who the insiders of these tables are; None if no contributor attacks."""
+    if not attacker.contributor:
+        return None
+    seats = [Seat(order.table, order.rule) for order in orders]
+    for e, table in before.pairs:
+        known = e.contributions is not None and e.original is not None and not e.perturbed
+        rules = [o.rule for o in orders if o.table.measure.name == e.published.measure]
+        rule = rules[0] if rules and not isinstance(rules[0], Sensitivity) else None
+        if not known or e.weight is not None:
+            seats.append(Seat(None, None))
+            continue
+        room = np.zeros((*table.shape, rule.largest if rule else 0), dtype=np.int64)
+        measures = tuple(replace(m, largest=room) for m in table.measures)
+        seats.append(Seat(replace(table, measures=measures, contributions=e.contributions), rule))
+    coalition = max(largest_coalition(order.rule, attacker.coalition) for order in orders)
+    return InsiderJudge(seats, attacker, coalition)
+
+
+# ── who is asked about what ─────────────────────────────────────────────────────────
+
+
+def _asked(
+    judge: InsiderJudge,
+    publication: Publication,
+    cell: NDArray[np.int64],
+    free: NDArray[np.bool_],
+    required: Requirements,
+    unsafe: UnsafeSums,
+    original: NDArray[np.int64],
+) -> Asked:
+    ends = list(pairwise(publication.starts.tolist()))
+    target, most = _targets(required, unsafe, int(publication.starts[-1]))
+    who, column, value = list[Any](), list[Any](), list[Any]()
+    number = np.full(len(cell), _NOBODY, dtype=np.int64)
+    bounded = np.append(np.zeros(len(cell) - len(free), dtype=bool), ~free)
+    owed: list[_OfTable] = []
+    for place, (seat, (start, stop)) in enumerate(zip(judge.seats, ends, strict=True)):
+        if seat.table is None:
+            continue
+        at = np.flatnonzero((cell >= start) & (cell < stop))
+        own = _shares_of_cells(seat.table, cell[at] - start, place)
+        who.append(own.who)
+        column.append(at[own.at])
+        value.append(own.value)
+        number[at] = own.number
+        bounded[at] = seat.table.nonnegative
+        rows = np.flatnonzero(np.diff(target[:, start:stop].indptr))
+        if len(rows) and seat.rule is not None:
+            member = sparse.csr_array(target[rows][:, start:stop])
+            owed.append(_of_table(judge, seat.table, seat.rule, member, rows, place, required))
+    names, row = np.unique(np.concatenate([np.zeros(0, np.uint64), *who]), return_inverse=True)
+    none = np.zeros(0, dtype=np.int64)
+    own = _kept(
+        row,
+        np.concatenate([none, *column]),
+        np.concatenate([none, *value]),
+        (len(names), len(cell)),
+    )
+    place = np.full(int(max(publication.starts[-1], cell.max(initial=0) + 1)), -1)
+    place[cell] = np.arange(len(cell))
+    narrow = sparse.csr_array(
+        (target.data, place[target.indices], target.indptr), shape=(target.shape[0], len(cell))
+    )
+
+    def level(
+        at: NDArray[np.int64], coalition: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        lower, upper = np.zeros(len(at), dtype=np.int64), np.zeros(len(at), dtype=np.int64)
+        for one in owed:
+            here = np.flatnonzero(np.isin(at, one.rows))
+            if len(here):
+                used = coalition[here] >= 0
+                name = names[np.where(used, coalition[here], 0)] if len(names) else np.zeros(
+                    coalition[here].shape, dtype=np.uint64
+                )
+                lower[here], upper[here] = one.level(
+                    np.searchsorted(one.rows, at[here]), name, used
+                )
+        return np.minimum(lower, most[0][at]), np.minimum(upper, most[1][at])
+
+    insiders = Insiders(own, number, judge.coalition, narrow, most, level, bounded)
+    return Asked(insiders, names, target)
+
+
+def _kept(
+    row: NDArray[np.int64],
+    column: NDArray[np.int64],
+    value: NDArray[np.int64],
+    shape: tuple[int, int],
+) -> sparse.csr_array:
+    """A sparse matrix that keeps entries of 0."""
+    order = np.lexsort((column, row))
+    start = np.searchsorted(row[order], np.arange(shape[0] + 1))
+    return sparse.csr_array((value[order], column[order], start), shape=shape)
+
+
+def _targets(
+    required: Requirements, unsafe: UnsafeSums, cells: int
+) -> tuple[sparse.csr_array, tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Unsafe cells and unsafe sums, and their levels."""
+    own = np.flatnonzero(required.cell < cells)
+    n = len(own)
+    alone = sparse.csr_array(
+        (np.ones(n, np.int64), required.cell[own], np.arange(n + 1)), shape=(n, cells)
+    )
+    target = sparse.csr_array(sparse.vstack([alone, unsafe.member], format="csr"), dtype=np.int64)
+    lower = np.append(required.lower[own], unsafe.lower)
+    return target, (lower, np.append(required.upper[own], unsafe.upper))
+
+
+def _shares_of_cells(table: Table, cells: NDArray[np.int64], place: int) -> Shares:
+    n = len(cells)
+    member = sparse.csr_array(
+        (np.ones(n, np.int64), cells, np.arange(n + 1)), shape=(n, int(np.prod(table.shape)))
+    )
+    return shares(table, member, place)
+
+
+@dataclass(frozen=True, eq=False)
+class _OfTable:
+    """What is owed in the targets of one table: their numbers, and what judges them."""
+
+    rows: NDArray[np.int64]
+    judged: Sequence[Judged]
+    hand: tuple[NDArray[np.int64], NDArray[np.int64]]
+    value: NDArray[np.int64]
+    least: NDArray[np.int64] | None
+
+    def level(
+        self, at: NDArray[np.int64], who: NDArray[np.uint64], used: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Lower and upper level where these are the insiders."""
+        found = np.max([one.level(at, who, used) for one in self.judged], axis=0)
+        lower, upper = (np.maximum(found, hand[at]) for hand in self.hand)
+        known = self.judged[0].known
+        entry, there = known.entries(at, who, used)
+        open_ = known.open(at, who, used)
+        if self.least is not None:
+            own = np.where(there, known.shares.value[entry], 0).sum(axis=1)
+            lower = np.minimum(lower, self.value[at] - np.maximum(own, self.least[at]))
+        return np.where(open_, np.maximum(lower, 0), 0), np.where(open_, upper, 0)
+
+
+def _of_table(
+    judge: InsiderJudge,
+    table: Table,
+    rule: Rule,
+    member: sparse.csr_array,
+    rows: NDArray[np.int64],
+    place: int,
+    required: Requirements,
+) -> _OfTable:
+    judged = judged_by(rule, table, union_table(table, member), member, place)
+    cells = np.diff(member.indptr)
+    alone, first = cells == 1, member.indices[member.indptr[:-1]]
+    hand = by_hand(rule, table)
+    none = np.zeros(len(rows), dtype=np.int64)
+    levels = tuple(np.where(alone, of[first], 0) for of in hand) if hand else (none, none)
+    least = None
+    if table.nonnegative:
+        least = cells if judge.attacker.zeros_known and table.frequency else none
+    return _OfTable(rows, judged, levels, member @ table.measure.sum.ravel(), least)
+
+
+# ── repairs ──────────────────────────────────────────────────────────────────────────
+
+
+def repaired_against(
+    problem: Problem,
+    pattern: Pattern,
+    found: Sequence[Open],
+    asked: Asked,
+    judge: InsiderJudge,
+    publication: Publication,
+) -> Pattern:
+    """A pattern that hides more, so that nothing found is open to insiders.
+
+    What more is hidden never tells anybody more, so each coalition is repaired once.
+
+    Raises
+    ------
+    ProtectionError
+        Some coalition cannot be kept from telling a cell or a sum.
+    """
+    hidden = pattern.suppressed.copy()
+    of_coalition: defaultdict[tuple[int, ...], list[Open]] = defaultdict(list)
+    for one in found:
+        of_coalition[one.who].append(one)
+    for who, claims in sorted(of_coalition.items()):
+        low, high = _bounds(problem, publication, judge, asked.names[list(who)])
+        harder = _asking(replace(problem, lower=low, upper=high), claims, asked.target)
+        n = len(harder.cost)
+        start = np.zeros(n, dtype=bool)
+        start[: len(hidden)] = hidden
+        if problem.start is not None:
+            start[: len(problem.start)] |= problem.start
+        more = modular(replace(harder, start=start, deadline=None, work=Work()))
+        hidden |= more.suppressed[: len(hidden)]
+    return replace(pattern, suppressed=hidden)
+
+
+def _bounds(
+    problem: Problem, publication: Publication, judge: InsiderJudge, who: NDArray[np.uint64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """What a coalition knows of every cell beside the equations."""
+    low, high = problem.lower.copy(), problem.upper.copy()
+    for place, (seat, start) in enumerate(
+        zip(judge.seats, publication.starts.tolist(), strict=False)
+    ):
+        if seat.table is None:
+            continue
+        own = _own(seat.table, who, place)
+        mine = np.isin(own.who, who)
+        cells = np.unique(own.at[mine])
+        value, members = (
+            np.bincount(own.at[mine], weights, minlength=len(own.size))[cells]
+            for weights in (own.value[mine], None)
+        )
+        number = _shares_of_cells(seat.table, cells, place).number
+        truth = problem.system.value[start + cells]
+        alone = np.where(number < 0, value == truth, members == number)
+        if seat.table.nonnegative:
+            low[start + cells] = np.maximum(low[start + cells], value)
+        low[start + cells[alone]] = high[start + cells[alone]] = truth[alone]
+    return low, high
+
+
+def _own(table: Table, who: NDArray[np.uint64], place: int) -> Shares:
+    """The shares of some contributors in all cells, perhaps of others too."""
+    listed = table.contributions
+    names = None if listed is None else listed.unit if listed.holding is None else listed.holding
+    if listed is not None and names is not None:
+        mine = np.isin(names, who)
+        few = replace(
+            listed,
+            leaf=listed.leaf[mine],
+            unit=None if listed.unit is None else listed.unit[mine],
+            holding=None if listed.holding is None else listed.holding[mine],
+            records=listed.records[mine],
+            values={name: of[mine] for name, of in listed.values.items()},
+            marked={name: of[mine] for name, of in listed.marked.items()},
+        )
+        table = replace(table, contributions=few)
+    return _shares_of_cells(table, np.arange(int(np.prod(table.shape))), place)
+
+
+def _asking(problem: Problem, claims: Sequence[Open], target: sparse.csr_array) -> Problem:
+    """The problem with nothing required but what is open."""
+    from diskret.workflow.revealed import asking_for
+
+    none = np.zeros(0, dtype=np.int64)
+    problem = replace(problem, requirements=Requirements(none, none, none, none))
+    rows = np.array([one.target for one in claims])
+    levels = np.array([(one.lower, one.upper, 0) for one in claims], dtype=np.int64)
+    single = np.diff(target[rows].indptr) == 1
+    if not single.all():
+        sums = UnsafeSums(sparse.csr_array(target[rows[~single]]), *levels[~single].T.copy())
+        problem = asking_for(problem, sums)
+    cell = target[rows[single]].indices.astype(np.int64)
+    needs = problem.requirements
+    order = np.argsort(np.append(cell, needs.cell), kind="stable")
+    joined = (
+        np.append(levels[single][:, i], getattr(needs, of))[order]
+        for i, of in enumerate(("lower", "upper", "sliding"))
+    )
+    return replace(
+        problem, requirements=Requirements(np.append(cell, needs.cell)[order], *joined)
+    )

@@ -1,0 +1,303 @@
+"""What insiders learn, told from the records alone, for the tests.
+
+Whoever knows what is his own attacks, as an outsider, what is left of the tables without his
+records. Tables are plain codes with trees, systems of equations are the finest combinations.
+"""
+
+from collections import Counter, defaultdict
+from fractions import Fraction
+from itertools import combinations, product
+from math import ceil
+
+import numpy as np
+import pyarrow as pa
+from scipy.optimize import Bounds, LinearConstraint, linprog, milp
+
+import diskret as dk
+
+NACE, SIZE = "abcd", "xyz"
+ATOMS = list(product(NACE, SIZE))
+DEEP = {
+    "Total": None,
+    **dict.fromkeys(["A", "B"], "Total"),
+    **dict.fromkeys("ab", "A"),
+    **dict.fromkeys("cd", "B"),
+}
+FLAT = {
+    "nace": {"Total": None, **dict.fromkeys(NACE, "Total")},
+    "size": {"Total": None, **dict.fromkeys(SIZE, "Total")},
+}
+
+
+class Case:
+    """A random statistic: records, tables, rules, and who attacks."""
+
+    def __init__(self, random, coalition, tables=1):
+        self.coalition = coalition
+        self.values = random.random() < 0.85
+        self.holdings = self.values and random.random() < 0.3
+        self.waivers = self.values and random.random() < 0.2
+        firms = random.randint(3, 12)
+        # many firms alone in a cell, some in several, now and then one with nothing
+        self.rows = []
+        for firm in range(firms):
+            for _ in range(random.choice([1, 1, 1, 2, 3])):
+                size = random.choice([0, random.randint(1, 9), random.randint(10, 100)])
+                where = random.choice(NACE), random.choice(SIZE)
+                self.rows.append((*where, firm, size, random.random() < 0.3))
+        for _ in range(random.randint(0, 6)):  # large cells of small firms
+            where = random.choice(NACE), random.choice(SIZE)
+            for _ in range(random.randint(4, 8)):
+                firms += 1
+                self.rows.append((*where, firms, random.randint(1, 30), False))
+        nace = random.choice([FLAT["nace"], DEEP])
+        both = {"nace": nace, "size": FLAT["size"]}
+        layouts = [both, both, both, {"nace": nace}]
+        self.layouts = [random.choice(layouts) for _ in range(tables)]
+        kinds = ["frequency", "p", "dominance"] if self.values else ["frequency"]
+        chosen = random.sample(kinds, min(len(kinds), random.choice([1, 1, 2])))
+        how = {"frequency": [2, 3, 4], "p": [5, 20], "dominance": [(1, 75), (2, 85)]}
+        self.rules = [(kind, random.choice(how[kind])) for kind in chosen]
+
+    @property
+    def rule(self):
+        made = [
+            dk.rules.MinimumFrequency(how)
+            if kind == "frequency"
+            else dk.rules.PPercent(how)
+            if kind == "p"
+            else dk.rules.Dominance(*how)
+            for kind, how in self.rules
+        ]
+        return made[0] if len(made) == 1 else made[0] | made[1]
+
+    @property
+    def attacker(self):
+        return dk.Attacker(contributor=True, coalition=self.coalition)
+
+    def table(self, trees):
+        names = ("nace", "size", "firm", "value", "waived")
+        columns = dict(zip(names, zip(*self.rows, strict=True), strict=True))
+        frame = pa.table({**columns, "group": [firm // 2 for firm in columns["firm"]]})
+        by = {
+            name: dk.Hierarchy.from_parents(
+                pa.table({"code": list(tree)[1:], "parent": list(tree.values())[1:]})
+            )
+            for name, tree in trees.items()
+        }
+        if not self.values:
+            return dk.tabulate(frame, by=by)
+        return dk.tabulate(
+            frame, by=by, value="value", unit="firm", contributions=True,
+            holding="group" if self.holdings else None, largest=5,
+            waiver="waived" if self.waivers else None,
+        )  # fmt: skip
+
+    def who(self, row, number):
+        """The contributor of a record."""
+        if not self.values:
+            return number
+        return row[2] // 2 if self.holdings else row[2]
+
+    # ── what insiders can tell ───────────────────────────────────────────────────────
+
+    def broken(self, tables, lone=True, sides=(1, -1)):
+        """Targets that a coalition tells too closely: who, cells, original, level, interval.
+
+        `tables` are pairs of trees and what is published, None for a hidden cell.
+        """
+        people = sorted({self.who(row, i) for i, row in enumerate(self.rows)})
+        targets = []
+        for trees, public in tables:
+            hidden = {cell for cell, value in public.items() if value is None}
+            every = {frozenset([c]) for c in hidden} | revealed(trees, hidden)
+            targets += [(trees, cells) for cells in every]
+        targets = [t for t in targets if len(t[1]) == 1 or self.unsafe(*t)]
+        found = []
+        for size in range(self.coalition + 1):
+            for who in combinations(people, size):
+                found += self._told(set(who), tables, targets, lone, sides)
+        return found
+
+    def _told(self, who, tables, targets, lone, sides):
+        found, world = [], None
+        for trees, cells in targets:
+            level = self.level(who, trees, cells)
+            if level is None or level <= 0:
+                continue
+            world = world or World(self, who, tables, lone)
+            others = self.amount(trees, cells, who)
+            for side in sides:
+                far = level if side > 0 else min(level, others)
+                end = world.end(trees, cells, side)
+                if side * (end - others) < far - 1e-6 * max(1, others):
+                    found.append((sorted(who), sorted(cells), others, level, end))
+        return found
+
+    def inside(self, trees, cells):
+        return [
+            (self.who(row, i), row)
+            for i, row in enumerate(self.rows)
+            if inside(trees, cells, row)
+        ]
+
+    def amount(self, trees, cells, without=frozenset()):
+        own = [row for name, row in self.inside(trees, cells) if name not in without]
+        return sum(row[3] for row in own) if self.values else len(own)
+
+    def unsafe(self, trees, cells):
+        return any(self.finds(kind, how, trees, cells) for kind, how in self.rules)
+
+    def finds(self, kind, how, trees, cells):
+        """Whether a rule finds a cell or sum unsafe."""
+        total, waived, firms, rows = self.contributors(trees, cells)
+        if total and all(waived[name] for name in total):
+            return False
+        m = self.coalition
+        if kind == "frequency":
+            return 0 < (len(firms) if self.values else rows) < how + m - 1
+        if kind == "p":
+            mine = max((v for n, v in total.items() if not waived[n]), default=0)
+            others = sorted(total.values(), reverse=True)
+            if mine in others:
+                others.remove(mine)
+            return sum(others[m:]) < Fraction(how, 100) * mine
+        most = sum(sorted(total.values(), reverse=True)[: how[0]])
+        return most > Fraction(how[1], 100) * sum(total.values())
+
+    def contributors(self, trees, cells):
+        total, waived, firms, rows = Counter(), defaultdict(lambda: True), set(), 0
+        for name, row in self.inside(trees, cells):
+            total[name] += row[3] if self.values else 1
+            waived[name] &= bool(self.waivers and row[4])
+            firms.add(row[2])
+            rows += 1
+        return total, waived, firms, rows
+
+    def level(self, who, trees, cells):
+        """What is owed to those outside a coalition; None if nobody is there."""
+        total, waived, _, _ = self.contributors(trees, cells)
+        outside = {name: value for name, value in total.items() if name not in who}
+        open_ = [value for name, value in outside.items() if not waived[name]]
+        if not open_:
+            return None
+        most = max(open_)
+        rest = sum(outside.values()) - most
+        levels = [0]
+        for kind, how in self.rules:
+            if kind == "p":
+                levels.append(Fraction(how, 100) * most - rest)
+            elif kind == "dominance":
+                members = sum(name in who for name in total)
+                if members < how[0]:
+                    top = sorted(outside.values(), reverse=True)[: how[0] - members]
+                    mine = sum(total.values()) - sum(outside.values())
+                    levels.append(Fraction(100, how[1]) * (mine + sum(top)) - sum(total.values()))
+            elif self.finds(kind, how, trees, cells):
+                levels.append(1 if not self.values else max(1, Fraction(most + rest, 10)))
+        return ceil(max(levels))
+
+
+class World:
+    """What is published, without the records of some contributors."""
+
+    def __init__(self, case, who, tables, lone):
+        self.whole, rows, right = not case.values, [], []
+        for trees, public in tables:
+            for cell, value in public.items():
+                there = {name for name, _ in case.inside(trees, [cell])}
+                alone = lone and there and there <= who
+                if value is None and not alone:
+                    continue
+                rows.append(atoms(trees, [cell]))
+                right.append(case.amount(trees, [cell], who))
+        self.rows, self.right = np.array(rows), np.array(right, dtype=float)
+
+    def end(self, trees, cells, side):
+        """How far the others' amount in some cells may go on one side."""
+        price = -side * atoms(trees, cells)
+        if self.whole:
+            same = [LinearConstraint(self.rows, self.right, self.right)] if len(self.rows) else []
+            found = milp(price, constraints=same, bounds=Bounds(0, 10**4), integrality=1)
+            assert found.success
+            return -side * found.fun
+        same = {"A_eq": self.rows, "b_eq": self.right} if len(self.rows) else {}
+        found = linprog(price, bounds=(0, None), method="highs", **same)
+        if found.status == 3:
+            return side * np.inf
+        assert found.status == 0, found.message
+        return -side * found.fun
+
+
+def published(result):
+    """What a result publishes, by codes."""
+    seen = result.published
+    codes = [d.hierarchy.codes for d in seen.dimensions]
+    return {
+        tuple(own[i] for own, i in zip(codes, at, strict=True)): (
+            None if seen.suppressed[at] else int(seen.value[at])
+        )
+        for at in np.ndindex(seen.shape)
+    }
+
+
+# ── codes ────────────────────────────────────────────────────────────────────────────
+
+
+def below(tree, code):
+    """The finest codes of a code."""
+    parts = [part for part, above in tree.items() if above == code]
+    return set().union(*(below(tree, part) for part in parts)) if parts else {code}
+
+
+def inside(trees, cells, row):
+    """Whether a record is in one of some cells."""
+    own = dict(zip(("nace", "size"), row, strict=False))
+    return any(
+        all(
+            own[name] in below(tree, code)
+            for (name, tree), code in zip(trees.items(), cell, strict=True)
+        )
+        for cell in cells
+    )
+
+
+def atoms(trees, cells):
+    """Which of the finest combinations some cells that do not overlap consist of."""
+    return np.array([float(inside(trees, cells, atom)) for atom in ATOMS])
+
+
+def revealed(trees, hidden):
+    """Sets of hidden cells whose sum is judged: remainders, differences, pairs."""
+    found, names = set(), list(trees)
+    for axis, name in enumerate(names):
+        tree = trees[name]
+        inner = {above for above in tree.values() if above}
+        for rest in product(*(trees[n] for n in names if n != name)):
+
+            def cell(code, axis=axis, rest=rest):
+                return (*rest[:axis], code, *rest[axis:])
+
+            for total in inner:
+                parts = [p for p, above in tree.items() if above == total and cell(p) in hidden]
+                if cell(total) not in hidden:
+                    found.add(frozenset(map(cell, parts)))
+                    leaves = [
+                        code
+                        for code in below(tree, total)
+                        if cell(code) in hidden and _uncovered(tree, code, total, cell, hidden)
+                    ]
+                    found.add(frozenset(map(cell, leaves)))
+                if len(parts) <= 10:
+                    found |= {frozenset(map(cell, pair)) for pair in combinations(parts, 2)}
+    return {cells for cells in found if len(cells) > 1}
+
+
+def _uncovered(tree, code, total, cell, hidden):
+    """Whether everything between a code and a total is hidden."""
+    above = tree[code]
+    while above != total:
+        if cell(above) not in hidden:
+            return False
+        above = tree[above]
+    return True
