@@ -254,6 +254,7 @@ RULES = [
         'marginal_value = { distance = 2, variables = ["size"], strict = true, range = 5 }',
         MarginalValue(2, ["size"], True, 5),
     ),
+    ("minimum_frequency = { n = 9, level = 4 }", MinimumFrequency(9, level=4)),
     ("group_disclosure = { percent = 80 }", GroupDisclosure(80)),
     (
         "group_disclosure = { percent = 80, minimum_parent = 5, range = 20 }",

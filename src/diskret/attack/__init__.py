@@ -55,6 +55,7 @@ from diskret.attack.proposals import Proposals
 from diskret.attack.requirements import Requirements
 from diskret.attack.show_sums import show_sums
 from diskret.attack.sums import Sums, UnsafeSums, revealed_sums, unmet_sums
+from diskret.attack.together import moving_together
 
 __all__ = [
     "Attacker",
@@ -104,6 +105,7 @@ __all__ = [
     "intervals",
     "keyed_constellation_risk",
     "least_noise",
+    "moving_together",
     "neighbours",
     "overlapping",
     "privacy_loss",

@@ -30,7 +30,8 @@ class Explanations:
     secondary were published, the primary `needed_by` would miss its requirement. ``hides``: no
     primary would, but the secondary `needed_by` could be computed exactly. ``together``:
     published alone it would do no harm; cells like it are needed only together with others.
-    ``not examined``: the limit was reached first, or the solver gave no answer.
+    ``not examined``: the limit was reached first, the solver gave no answer, or no whole numbers
+    were found for cells that nobody published.
 
     Parameters
     ----------
@@ -75,9 +76,16 @@ class Explanations:
             self.programmes,
         )
 
+    @classmethod
+    def none(cls, secondary: NDArray[np.int64]) -> Explanations:
+        """No secondary is explained."""
+        k = len(secondary)
+        nothing = np.full(k, np.inf)
+        return cls(secondary, ("not examined",) * k, np.full(k, -1), -nothing, nothing)
+
     @property
     def not_examined(self) -> int:
-        """Number of secondaries that the limit left unexplained."""
+        """Number of secondaries that are left unexplained."""
         return self.kind.count("not examined")
 
 
@@ -161,6 +169,11 @@ def explain(
     found: dict[int, _Answer] = {}
     spent = 0
     for part in connected_parts(question.reduced):
+        if not question.completed[part.cell].all():
+            # nobody knows a table from which to start
+            left_out = part.cell[explained[part.cell]].tolist()
+            found |= dict.fromkeys(left_out, _nobody("not examined", 0))
+            continue
         alternatives = _alternatives(question, part, examination)
         for s in part.cell[explained[part.cell]].tolist():
             left = None if limit is None else limit - spent

@@ -17,26 +17,31 @@ from diskret.attack.examination import Examination, Targets
 from diskret.attack.knowledge import unknown_bounds
 from diskret.attack.programme import Programme
 from diskret.attack.proof import unmet
-from diskret.attack.reduction import Reduction, reduce
+from diskret.attack.reduction import Reduction, labels, reduce
 from diskret.attack.requirements import Requirements
-from diskret.errors import InputError, ProofError
+from diskret.errors import ContradictionError, InputError, ProofError
 from diskret.tables import Publication, Published, together
 
 #: Nodes of branch and bound when possible values of unpublished cells are looked for.
 _NODES = 500
+#: Vertices that are looked at for whole numbers where branch and bound finds none.
+_VERTICES = 8
 
 
 @dataclass(frozen=True, eq=False)
 class Question:
     """All unknown cells, ``(k,)``; their positions there are what is meant by "cell" below.
 
-    `hidden` are the suppressed ones; nothing is required of the others.
+    `hidden` are the suppressed ones; nothing is required of the others. `completed` says of
+    each cell whether its `truth` is known: no possible values may have been found of cells that
+    nobody published.
     """
 
     cell: NDArray[np.int64]
     hidden: NDArray[np.bool_]
     primary: NDArray[np.bool_]
     truth: NDArray[np.int64]
+    completed: NDArray[np.bool_]
     targets: Targets
     reduced: Reduction
     whole: bool
@@ -75,10 +80,12 @@ def question_of(
     known = equations(published)
     original = np.asarray(original, dtype=np.int64).ravel()
     lower, upper = unknown_bounds(published, known, attacker, original)
-    truth = _completed(published, known, lower, upper, original)
+    truth, completed = _completed(known, lower, upper, original)
     point = Point(truth, 1)
     equation = broken_equations(known.matrix, known.right, point)
     wrong = np.union1d(known.matrix[equation].indices, broken_bounds(lower, upper, point))
+    open_ended = np.abs(known.matrix).T @ (np.abs(known.matrix) @ ~completed > 0) > 0
+    wrong = wrong[~open_ended[wrong]]
     if len(wrong):
         names = "; ".join(cell_name(published, int(known.cell[i])) for i in wrong[:5])
         raise InputError(
@@ -102,6 +109,7 @@ def question_of(
         hidden=known.hidden,
         primary=np.isin(known.cell, requirements.cell),
         truth=truth,
+        completed=completed,
         targets=_of_all(targets, known.hidden),
         reduced=reduce(known.matrix, known.right, lower, upper),
         whole=published.tables[0].frequency,
@@ -119,22 +127,50 @@ def _of_all(targets: Targets, hidden: NDArray[np.bool_]) -> Targets:
 
 
 def _completed(
-    published: Publication,
     known: Equations,
     lower: NDArray[np.int64],
     upper: NDArray[np.int64],
     original: NDArray[np.int64],
-) -> NDArray[np.int64]:
-    """Original values of the unknown cells; of those that nobody published, possible ones."""
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Original values of the unknown cells, and where they are known.
+
+    Of cells that nobody published, these are possible values, if whole ones are found.
+    """
     truth = np.zeros(len(known.cell), dtype=np.int64)
     shown = ~known.latent
     truth[shown] = original[known.cell[shown]]
-    if known.latent.any():
-        among = np.flatnonzero(known.latent)
-        rows = np.flatnonzero(np.diff(known.matrix[:, among].indptr))
+    completed = shown.copy()
+    among = np.flatnonzero(known.latent)
+    inside = sparse.csr_array(known.matrix[:, among])
+    label, row_label = labels(inside)
+    for one in np.unique(label).tolist():
+        part = np.flatnonzero(label == one)
+        rows = np.flatnonzero(row_label == one)
         rest = known.right[rows] - known.matrix[rows] @ truth
-        inside = sparse.csr_array(known.matrix[rows][:, among])
-        point = Programme(inside, rest, lower[among], upper[among]).farthest_whole(0, 0, _NODES)
-        if point is not None:
-            truth[among] = point.numerator
-    return truth
+        cells = among[part]
+        matrix = sparse.csr_array(inside[rows][:, part])
+        found = _possible(matrix, rest, lower[cells], upper[cells])
+        if found is not None:
+            truth[cells], completed[cells] = found, True
+    return truth, completed
+
+
+def _possible(
+    matrix: sparse.csr_array,
+    right: NDArray[np.int64],
+    lower: NDArray[np.int64],
+    upper: NDArray[np.int64],
+) -> NDArray[np.int64] | None:
+    """Whole numbers that satisfy equations and bounds, if some are found."""
+    directions = np.random.default_rng(0).integers(-9, 10, (_VERTICES, len(lower)))
+    try:
+        programme = Programme(matrix, right, lower, upper)
+        point = programme.farthest_whole(0, 0, _NODES)
+        for direction in directions.astype(np.float64):
+            if point is not None and point.denominator == 1:
+                break
+            # branch and bound does not reach large numbers, but many corners are whole
+            point = programme.farthest(direction).point
+    except (ContradictionError, ProofError):
+        return None  # the original values say whether the published ones are to blame
+    return point.numerator if point is not None and point.denominator == 1 else None

@@ -84,6 +84,14 @@ def reduce(
         matrix, right, row = matrix[kept], right[kept], row[kept]
 
 
+def labels(matrix: sparse.csr_array) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """A number for each connected component: of the columns, and of the rows."""
+    m = matrix.shape[0]
+    graph = sparse.block_array([[sparse.csr_array((m, m)), matrix], [matrix.T, None]])
+    _, label = csgraph.connected_components(graph, directed=False)
+    return label[m:], label[:m]
+
+
 def _ties(
     matrix: sparse.csr_array, right: NDArray[np.int64], known: NDArray[np.bool_]
 ) -> NDArray[np.int64]:

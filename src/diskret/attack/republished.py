@@ -8,13 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse import csgraph
 
 from diskret.attack.alternatives import Alternatives, Reach, farther, within
 from diskret.attack.exact import LIMIT, UNKNOWN, Point, times
 from diskret.attack.programme import Programme
 from diskret.attack.question import Question
-from diskret.attack.reduction import Reduction, reduce
+from diskret.attack.reduction import Reduction, labels, reduce
 from diskret.attack.search import Finding, Wanted, search
 from diskret.errors import ContradictionError, ProofError
 
@@ -48,14 +47,6 @@ def followed(link: sparse.csr_array) -> tuple[NDArray[np.int64], NDArray[np.int6
     unknown, sign = np.full(len(moves), -1), np.zeros(len(moves), dtype=np.int64)
     unknown[moves], sign[moves] = link.indices, link.data
     return unknown, sign
-
-
-def labels(matrix: sparse.csr_array) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """A number for each connected component: of the columns, and of the rows."""
-    m = matrix.shape[0]
-    graph = sparse.block_array([[sparse.csr_array((m, m)), matrix], [matrix.T, None]])
-    _, label = csgraph.connected_components(graph, directed=False)
-    return label[m:], label[:m]
 
 
 class Republished:

@@ -138,7 +138,8 @@ WORDS: dict[str, dict[str, str]] = {
         "why elsewhere": "needed by a cell of another table",
         "why not examined": "not examined",
         "why left": (
-            "{count} secondaries were not examined, because the limit of the work was reached. "
+            "{count} secondaries were not examined: the limit of the work was reached, or the "
+            "attack found no table to start from. "
             "result.explain() has no limit unless one is given."
         ),
         "why others": "and {count} more",
@@ -284,8 +285,9 @@ WORDS: dict[str, dict[str, str]] = {
         "why elsewhere": "nötig für ein Feld einer anderen Tabelle",
         "why not examined": "nicht untersucht",
         "why left": (
-            "{count} Sekundärfelder wurden nicht untersucht, weil die Grenze des Aufwands "
-            "erreicht war. result.explain() hat keine Grenze, wenn keine angegeben wird."
+            "{count} Sekundärfelder wurden nicht untersucht: Die Grenze des Aufwands war "
+            "erreicht, oder der Angriff fand keine Tabelle, von der er ausgehen kann. "
+            "result.explain() hat keine Grenze, wenn keine angegeben wird."
         ),
         "why others": "und {count} weitere",
         "why alone": (

@@ -25,9 +25,9 @@ class MinimumFrequency(Joinable):
     """A cell is unsafe if it has contributors, but fewer than n.
 
     Unsafe iff 0 < c < n, so "1 to 3 is unsafe" is ``MinimumFrequency(4)``. The protection
-    level of a count is ±1; that of a sum is `range` percent of X, the sum of absolute
-    contributions. Where all contributors have waived protection (`waiver=` of
-    [`tabulate`][diskret.tabulate]) a cell is safe.
+    level of a count is `level` on both sides, cut at 0 below; that of a sum is `range` percent
+    of X, the sum of absolute contributions. Where all contributors have waived protection
+    (`waiver=` of [`tabulate`][diskret.tabulate]) a cell is safe.
 
     Parameters
     ----------
@@ -38,6 +38,9 @@ class MinimumFrequency(Joinable):
         table sums a value and knows its units, else records.
     range
         Protection level of sums in percent of X, above 0.
+    level
+        Protection level of counts, ≥ 1; None: 1. Confidential. With 1, an attacker may be left
+        with three values of which the true one is in the middle.
 
     Raises
     ------
@@ -51,12 +54,13 @@ class MinimumFrequency(Joinable):
     Examples
     --------
     >>> MinimumFrequency(3)
-    MinimumFrequency(n=3, of=None, range=10)
+    MinimumFrequency(n=3, of=None, range=10, level=None)
     """
 
     n: int
     of: Literal["records", "units", "holdings"] | None = None
     range: float = 10
+    level: int | None = None
 
     rank: ClassVar[int] = 3
     judges_unions: ClassVar[bool] = True
@@ -69,6 +73,9 @@ class MinimumFrequency(Joinable):
                 f"of must be {', '.join(map(repr, _COUNTED))} or None, not {self.of!r}"
             )
         percentage(self.range, "range")
+        level = 1 if self.level is None else self.level
+        if isinstance(level, bool) or not isinstance(level, int) or not 1 <= level < 2**31:
+            raise InputError(f"level must be a whole number ≥ 1 or None, not {self.level!r}")
 
     @property
     def largest(self) -> int:
@@ -88,7 +95,7 @@ class MinimumFrequency(Joinable):
         count = contributors(table, self.of)
         unsafe = (count > 0) & (count < self.n) & unprotected(table)
         if table.frequency:
-            level = np.ones(table.shape, dtype=np.int64)
+            level = np.full(table.shape, self.level or 1, dtype=np.int64)
         else:
             level = percent_of(table.measure.magnitude, self.range, "range")
         return judged(table, "minimum_frequency", unsafe, level)

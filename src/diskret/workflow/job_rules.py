@@ -94,15 +94,18 @@ def _pq(section: Section, table: Section) -> Any:
 
 
 def _minimum_frequency(section: Section, table: Section) -> Any:
-    section.check(required=("n",), optional=("of", "range"))
+    section.check(required=("n",), optional=("of", "range", "level"))
     of = section.choice("of", None, ("records", "units", "holdings"))
     for counted, key in (("units", "unit"), ("holdings", "holding")):
         if of == counted and key not in table:
             raise section.error(f"of = \"{of}\" needs '{key}' in {table.name}", "of")
+    if "level" in section and "value" in table:
+        raise section.error("'level' is for counts; the table has a 'value': use 'range'", "level")
     return MinimumFrequency(
         n=section.whole("n", 2, 2),
         of=cast(Literal["records", "units", "holdings"] | None, of),
         range=section.number("range", 10, above=0),
+        level=section.whole("level", 1, 1) if "level" in section else None,
     )
 
 

@@ -136,7 +136,7 @@ def write(
             if isinstance(result, PerturbedResult):
                 write_internal_changed(result, stage.internal, formats, language, title)
             else:
-                found = result.explanations(explain, progress) if explain else None
+                found = result.explanations_if_any(explain, progress) if explain else None
                 write_internal(result, stage.internal, formats, language, title, found, secret)
         check_public(
             stage.public, tables, filled, derived=derived, combined=beside, releases=releases
