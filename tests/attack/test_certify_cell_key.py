@@ -204,7 +204,9 @@ def test_weighted_counts_are_checked_too():
     "options",
     [
         {},
-        {"shares": (1, 0.5, 0.2), "own_keys": True, "scale": 0.3},
+        {"shares": (1, 0.5, 0.2), "scale": 0.3},
+        {"shares": (1, 0.5, 0.2), "keys": "cell", "scale": 0.3},
+        {"shares": (1, 0.5, 0.2), "keys": "cell", "own_keys": True, "scale": 0.3},
         {"of": "mean", "odd": TABLE},
         {"of": "sum", "scale": (0.4, 0.01), "flex_point": 77.5, "flex_power": 1},
         {"small": TABLE, "scale": 0.0001},

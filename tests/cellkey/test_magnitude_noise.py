@@ -31,6 +31,11 @@ WIDE = PerturbationTable(
 )
 
 
+def by_cell(table, **options):
+    """Noise that is drawn with the keys of the cells, which a hand can follow."""
+    return MagnitudeNoise(table, keys="cell", **options)
+
+
 def sums(value, largest, keys, *, modulus=100, decimals=0, magnitude=None, count=None, weight=None):
     """A table whose first cell is the only total, whatever its leaves are."""
     value, keys = np.array(value), np.array(keys, dtype=np.uint64)
@@ -79,25 +84,25 @@ def test_contributions_below_the_flex_point_have_their_shares_too():
 def test_each_contribution_has_a_key_of_its_own():
     keys = [10, 90, 19, 91]  # turned: 1, 9, 91, 19
     table = sums([1000] * 4, [[100, 100]] * 4, keys)
-    found = noised(table, MagnitudeNoise(FAIR, scale=0.1, shares=(1, 0.5)))
+    found = noised(table, by_cell(FAIR, scale=0.1, shares=(1, 0.5)))
     assert found.tolist() == [1000 - 10 - 5, 1000 + 10 - 5, 1000 - 10 + 5, 1000 + 10 - 5]
 
 
 def test_own_keys_are_not_those_of_the_counts():
     table = sums([1000, 1000], [[100], [100]], [19, 91])
-    assert noised(table, MagnitudeNoise(FAIR, scale=0.1)).tolist() == [990, 1010]
-    assert noised(table, MagnitudeNoise(FAIR, scale=0.1, own_keys=True)).tolist() == [1010, 990]
+    assert noised(table, by_cell(FAIR, scale=0.1)).tolist() == [990, 1010]
+    assert noised(table, by_cell(FAIR, scale=0.1, own_keys=True)).tolist() == [1010, 990]
 
 
 def test_noise_may_be_in_proportion_to_the_mean_or_to_the_sum():
     table = sums([300, 300], [[200], [200]], [99, 0])
-    assert noised(table, MagnitudeNoise(FAIR, scale=0.1, of="mean")).tolist() == [310, 290]
-    assert noised(table, MagnitudeNoise(FAIR, scale=0.1, of="sum")).tolist() == [330, 270]
+    assert noised(table, by_cell(FAIR, scale=0.1, of="mean")).tolist() == [310, 290]
+    assert noised(table, by_cell(FAIR, scale=0.1, of="sum")).tolist() == [330, 270]
 
 
 def test_extra_protection_moves_sensitive_cells_farther_on_the_same_side():
     table = sums([1000] * 4, [[100]] * 4, [0, 99, 0, 99])
-    noise = MagnitudeNoise(FAIR, scale=0.1, extra=0.7)
+    noise = by_cell(FAIR, scale=0.1, extra=0.7)
     found = noised(table, noise, sensitive=[True, True, False, False])
     assert found.tolist() == [983, 1017, 990, 1010]
 
@@ -106,18 +111,18 @@ def test_sensitive_cells_are_moved_even_where_the_noise_is_0():
     still = Lookup(np.arange(2), 100, np.full((2, 1), 100, np.uint64), np.zeros((2, 1), np.int64))
     keys = np.arange(100)
     table = sums([1000] * 100, [[100]] * 100, keys)
-    noise = MagnitudeNoise(still, scale=0.1, extra=2.0)
+    noise = by_cell(still, scale=0.1, extra=2.0)
     found = noised(table, noise, sensitive=[True] * 100)
     assert sorted(set(found.tolist())) == [980, 1020]
     assert np.sum(found == 1020) == 50  # a further key takes each side equally often
 
 
 def test_very_small_cells_are_treated_like_counts():
-    noise = MagnitudeNoise(FAIR, scale=0.25, small=FAIR)
+    noise = by_cell(FAIR, scale=0.25, small=FAIR)
     assert separation_point(noise, FAIR.lookup(100)) == 4.0
     table = sums([7, 7, 40, 40, 3], [[3], [3], [4], [4], [3]], [0, 99, 0, 99, 99], decimals=0)
     assert noised(table, noise).tolist() == [6, 8, 39, 41, 4]
-    wider = MagnitudeNoise(FAIR, scale=0.5, small=FAIR)  # now 4 lies above the separation point 2
+    wider = by_cell(FAIR, scale=0.5, small=FAIR)  # now 4 lies above the separation point 2
     assert noised(table, wider).tolist() == [6, 9, 38, 42, 5]  # 7 - 1.5 and 7 + 1.5 rounded up
 
 
@@ -125,7 +130,7 @@ def test_a_unit_that_leaves_always_changes_the_sum():
     odd = PerturbationTable(
         np.array([0, 1]), np.array([-2, 0, 2]), np.array([[0, 1, 0], [0, 1, 0]])
     )
-    noise = MagnitudeNoise(FAIR, scale=0.1, odd=odd)
+    noise = by_cell(FAIR, scale=0.1, odd=odd)
     for key in range(100):
         table = sums([1000, 1000], [[100], [100]], [key, (key * 37) % 100], count=[4, 3])
         with_unit, without = noised(table, noise)
@@ -151,12 +156,12 @@ def test_one_contribution_never_needs_the_cut_at_0():
 
 def test_cells_with_nothing_in_them_stay_0():
     table = sums([0, 0, 9], [[0], [0], [9]], [99, 0, 99], count=[0, 3, 3])
-    assert noised(table, MagnitudeNoise(FAIR, scale=0.5)).tolist()[:2] == [0, 0]
+    assert noised(table, by_cell(FAIR, scale=0.5)).tolist()[:2] == [0, 0]
 
 
 def test_half_a_unit_is_rounded_upwards():
     table = sums([105, 95, -105, -95], [[10]] * 4, [99, 99, 99, 99], magnitude=[105, 95, 105, 95])
-    noise = MagnitudeNoise(FAIR, scale=0.05)  # 0.5 upwards for positive, downwards for negative
+    noise = by_cell(FAIR, scale=0.05)  # 0.5 upwards for positive, downwards for negative
     assert noised(table, noise).tolist() == [106, 96, -105, -95]
     assert noised(table, noise, unit=10).tolist() == [110, 100, -110, -100]
 
@@ -164,12 +169,12 @@ def test_half_a_unit_is_rounded_upwards():
 def test_negative_contributions_scale_noise_by_their_size():
     """1000 − 999 = 1 is not published as it is: it is looked up as the 1,999 that it is made of."""
     table = sums([1, 1, 0], [[1000]] * 3, [0, 99, 99], magnitude=[1999, 1999, 2000])
-    assert noised(table, MagnitudeNoise(FAIR, scale=0.1)).tolist() == [-99, 101, 100]
+    assert noised(table, by_cell(FAIR, scale=0.1)).tolist() == [-99, 101, 100]
 
 
 def test_values_are_in_the_measures_own_unit():
     """The flex point and the separation point are not in scaled units."""
-    noise = MagnitudeNoise(FAIR, scale=(0.2, 0.05), flex_point=100, small=FAIR)
+    noise = by_cell(FAIR, scale=(0.2, 0.05), flex_point=100, small=FAIR)
     plain = sums([3000, 4], [[90], [2]], [99, 0])
     scaled = sums([300_000, 400], [[9000], [200]], [99, 0], decimals=2)
     assert (noised(plain, noise) * 100).tolist() == noised(scaled, noise).tolist()

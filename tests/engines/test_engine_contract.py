@@ -377,3 +377,39 @@ def test_no_records_give_no_leaves(ask):
     assert leaves.position.shape == (0, 1)
     assert leaves.largest["v"].shape == (0, 2)
     assert leaves.unit_straddlers.leaf.tolist() == []
+
+
+PRICES = {
+    "nace": ["A1", "A1", "A2", "B1"],
+    "net": [100, 250, 0, -30],
+    "gross": [119.0, 297.5, 0.0, -35.7],
+    "Cents": ["10000", "25000", "0", " -3000"],
+    "almost": [100, 250, 0, -31],
+    "zeros": [0, 0, 0, 0],
+    "gap": [100, None, 0, -30],
+    "key": [1, 2, 3, 4],
+}
+
+
+@pytest.mark.parametrize("where", [{}, {"nace": "B1"}])
+def test_of_proportional_columns_one_is_named(ask, where):
+    """All records count, whatever is asked for: the same in every table of them."""
+    names = {"net": 0, "gross": 1, "Cents": 0, "almost": 0, "zeros": 0}
+    options = {"record_key": "key", "where": canonical(where)}
+    leaves = ask(PRICES, by={"nace": NACE}, values=names, **options)
+    first = {"net": "Cents", "gross": "Cents", "Cents": "Cents", "almost": "almost"}
+    assert leaves.sources == {**first, "zeros": "zeros"}
+    alone = ask(PRICES, by={"nace": NACE}, values={"net": 0}, **options)
+    assert alone.sources == {"net": "Cents"}
+    assert ask(PRICES, by={"nace": NACE}, values={"net": 0}).sources == {}
+
+
+def test_one_record_among_many_can_tell_columns_apart(ask):
+    """Beyond what is looked at first."""
+    number = 3000
+    values = list(range(1, number + 1))
+    other = [3 * v for v in values]
+    other[-1] += 1
+    records = {"nace": ["A1"] * number, "x": values, "b": other, "a": [5 * v for v in values]}
+    leaves = ask({**records, "key": values}, by={"nace": NACE}, values={"x": 0}, record_key="key")
+    assert leaves.sources == {"x": "a"}

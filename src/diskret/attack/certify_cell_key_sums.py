@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import unicodedata
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -29,6 +31,8 @@ from diskret.tables import Published, Table
 _LAST_DIGITS = 1e-9
 #: The odd factor that binary keys are mixed with, from the golden ratio.
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
+#: Keys of measures are mixed modulo this prime.
+_MERSENNE = np.uint64(2147483647)
 
 
 class SumNoise(Protocol):
@@ -62,6 +66,11 @@ class SumNoise(Protocol):
     @property
     def extra(self) -> float:
         """Added to the noise of sensitive cells."""
+        ...
+
+    @property
+    def keys(self) -> str:
+        """Whose keys choose the noise: those of the measure or of the cell."""
         ...
 
     @property
@@ -197,8 +206,15 @@ def _again(
     tiny = x[:, 0] < used.separation()
     total, least = np.zeros(len(size)), np.zeros(len(size))
     modulus = used.intervals.modulus
+    source = unicodedata.normalize("NFKC", measure.source or measure.name).strip().casefold()
+
+    def draw(j: int) -> NDArray[np.uint64]:
+        if noise.keys == "measure":
+            return _measure_key(keys, modulus, source, j)
+        return _key(keys, modulus, j + int(noise.own_keys))
+
     for j, share in enumerate(noise.shares):
-        key = _key(keys, modulus, j + int(noise.own_keys))
+        key = draw(j)
         delta = x[:, j] * _share(x[:, j], noise) * share
         with np.errstate(divide="ignore", invalid="ignore"):
             row = np.nan_to_num(size / delta, nan=0.0, posinf=np.inf)
@@ -209,7 +225,7 @@ def _again(
             v = np.where(tiny, _between(used.small, size, key), v)
             delta = np.where(tiny, 1.0 if j == 0 else 0.0, delta)
         if j == 0 and noise.extra:
-            upper = _key(keys, modulus, len(noise.shares) + int(noise.own_keys)) >= modulus // 2
+            upper = draw(len(noise.shares)) >= modulus // 2
             side = np.where(v == 0, np.where(upper, 1.0, -1.0), np.sign(v))
             v = np.where(sensitive, side * (np.abs(v) + noise.extra), v)
             least = np.where(sensitive, delta * noise.extra, 0.0)
@@ -254,6 +270,39 @@ def _key(keys: NDArray[np.uint64], modulus: int, times: int) -> NDArray[np.uint6
             first, rest = np.divmod(keys, np.uint64(modulus // 10))
             keys = rest * np.uint64(10) + first
     return keys
+
+
+def _measure_key(
+    keys: NDArray[np.uint64], modulus: int, source: str, draw: int
+) -> NDArray[np.uint64]:
+    """The key of a draw of a measure, as decision 53 describes it.
+
+    Six rounds, from the constants of a digest; pairs beyond the modulus go round again.
+    """
+    told = hashlib.blake2b(f"{draw} {source}".encode(), digest_size=48, person=b"diskret measure")
+    words = [int.from_bytes(told.digest()[i : i + 4], "little") for i in range(0, 48, 4)]
+    numbers = [np.uint64(1 + word % 2147483646) for word in words]
+    side = round((modulus - 1) ** 0.5)
+    while side * side < modulus:
+        side += 1
+    while (side - 1) * (side - 1) >= modulus:
+        side -= 1
+    columns = np.uint64(side)
+    rows = np.uint64((modulus + side - 1) // side)
+
+    def mixed(half: NDArray[np.uint64], place: int) -> NDArray[np.uint64]:
+        t = (half % _MERSENNE * numbers[place] + numbers[place + 1]) % _MERSENNE
+        return t * t % _MERSENNE
+
+    waiting, found = np.ones(keys.shape, dtype=bool), keys.copy()
+    while waiting.any():
+        row, column = found[waiting] // columns, found[waiting] % columns
+        for place in (0, 4, 8):
+            row = (row + mixed(column, place)) % rows
+            column = (column + mixed(row, place + 2)) % columns
+        found[waiting] = row * columns + column
+        waiting &= found >= np.uint64(modulus)
+    return found
 
 
 def _centred(intervals: Intervals) -> bool:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from diskret.cellkey.counts import rounded_up
 from diskret.cellkey.lookup import Lookup
+from diskret.cellkey.measure_keys import measure_keys
 from diskret.cellkey.table import PerturbationTable
 from diskret.cellkey.turned import turned
 from diskret.errors import InputError
@@ -56,8 +57,14 @@ class MagnitudeNoise:
     odd
         Table in place of `ptable` for cells with an odd number of counted units; None: the same.
         Where the two have no noise in common, a unit that leaves a cell always changes it.
+    keys
+        ``"measure"``: each measure has keys of its own, which follow from those of the cells and
+        the measure's source column, so that the noise of one tells nothing of that of another or
+        of the counts. ``"cell"``: all have those of the cells, turned for each further
+        contribution, as in other programs. Then x̂/ŷ is x/y where a single unit contributes,
+        and whoever knows y knows x.
     own_keys
-        Whether noise depends on other keys than that of the counts of the same cells.
+        With keys of the cells: whether the first is turned as well, and not that of the counts.
 
     Raises
     ------
@@ -93,6 +100,7 @@ class MagnitudeNoise:
     extra: float = 0.0
     small: PerturbationTable | Lookup | None = None
     odd: PerturbationTable | Lookup | None = None
+    keys: Literal["measure", "cell"] = "measure"
     own_keys: bool = False
 
     def __post_init__(self) -> None:
@@ -155,7 +163,8 @@ def perturbed_sums(
     scaled = 10.0**measure.decimals
     size = measure.magnitude[filled] / scaled
     keys = np.zeros(0, np.uint64) if table.key_sum is None else table.key_sum[filled]
-    draw = _Draw(noise, keys, table.key_modulus, _odd(number, filled, noise))
+    source = measure.source or measure.name
+    draw = _Draw(noise, keys, table.key_modulus, _odd(number, filled, noise), source)
     change = _change(draw, size, bases / scaled, sensitive[filled]) * scaled
     own = measure.sum[filled]
     whole = np.floor(np.where(own < 0, -change, change))
@@ -205,12 +214,15 @@ class _Draw:
     key: NDArray[np.uint64]
     modulus: int
     odd: NDArray[np.bool_]
+    source: str
 
     def lookup(self, table: PerturbationTable | Lookup) -> Lookup:
         return as_lookup(table, self.modulus)
 
     def keys(self, which: int) -> NDArray[np.uint64]:
         """The keys of the `which`-th contribution, from 0 on."""
+        if self.noise.keys == "measure":
+            return measure_keys(self.key, self.modulus, self.source, which)
         return turned(self.key, self.modulus, which + self.noise.own_keys)
 
     def values(self, row: NDArray[np.float64], which: int) -> NDArray[np.float64]:
@@ -365,6 +377,12 @@ def _check(noise: MagnitudeNoise) -> None:
         raise InputError("shares= are positive, and extra= is at least 0")
     if noise.of != "largest" and len(shares) > 1:
         raise InputError(f"of={noise.of!r} is one number a cell; leave shares= out")
+    if noise.keys not in ("measure", "cell"):
+        raise InputError(f"keys= is 'measure' or 'cell', not {noise.keys!r}")
+    if noise.own_keys and noise.keys == "measure":
+        raise InputError(
+            "own_keys= is for keys='cell'; the keys of a measure are never those of the counts"
+        )
     for table in (noise.ptable, noise.small, noise.odd):
         if table is not None:
             _check_table(table)

@@ -13,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from sqlglot.expressions import Select
 
-from diskret.engines import columns, contributions, filters, listing, marks, sql
+from diskret.engines import columns, contributions, filters, listing, marks, proportional, sql
 from diskret.engines.codes import MOST_CODES, mappings, positions, refuse_too_many, resolve
 from diskret.engines.columns import Check, Column, Kind, Reading, counted
 from diskret.engines.contributions import Contributions, Rows
@@ -101,7 +101,29 @@ def answer(question: LeafQuestion, records: Records) -> Leaves:
             {} if last.largest_weight is None else _named(last.largest_weight, measures)
         ),
         listed=_listed(question, records, shape, leaves),
+        sources=sources(question, records),
     )
+
+
+def sources(question: LeafQuestion, records: Records) -> dict[str, str]:
+    """The column that each measure's noise is named after: of proportional ones the first by name.
+
+    All columns and all records are looked at, whatever the question leaves out: the same measure
+    has the same noise in every table of these records. Empty where no noise can be asked for.
+    """
+    if question.record_key is None:
+        return {}
+    found = proportional.pairs(records.columns, question.values)
+    names = {name: [name] for name in question.values}
+    if found:
+        sample = records.fetch(proportional.sample(found))
+        found = [pair for pair in found if not proportional.unlike_in(sample, *pair)]
+    if found:
+        answer = records.fetch(proportional.quotients(found))
+        for i, (one, other) in enumerate(found):
+            if proportional.proportional(answer, i):
+                names[one.name].append(other.name)
+    return {name: min(alike, key=lambda n: (n.casefold(), n)) for name, alike in names.items()}
 
 
 def column_named(records: Records, name: str) -> Column:

@@ -166,6 +166,10 @@ class Leaves:
     listed
         Who contributes what; None if that was not asked for, or every record is a
         contributor of its own.
+    sources
+        Measure → the column that noise of the cell key method is named after: of the columns of
+        the records that are proportional to it, itself among them, the first by name. Empty
+        without a record key.
     """
 
     by: Mapping[str, Hierarchy]
@@ -188,6 +192,7 @@ class Leaves:
         default_factory=dict[str, NDArray[np.int64]]
     )
     listed: Listed | None = None
+    sources: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True, eq=False)

@@ -131,6 +131,7 @@ class _Along:
                 for mark, largest in measure.marked.items()
             },
             measure.signed,
+            measure.source,
         )
 
     def _merged(self, top: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -156,7 +156,8 @@ def _measure(dense: _Dense, name: str, decimals: int, ranked: Excess | None) -> 
     if np.array_equal(magnitude, summed):
         magnitude = summed  # no second array for the common case of no negative values
     marked = {mark: _marked(dense, mark, name, ranked) for mark in leaves.marked_largest}
-    return Measure(name, decimals, summed, magnitude, top, marked)
+    source = leaves.sources.get(name, name)
+    return Measure(name, decimals, summed, magnitude, top, marked, source=source)
 
 
 def _largest(dense: _Dense, name: str, ranked: Excess | None) -> NDArray[np.int64]:

@@ -44,6 +44,9 @@ class Measure:
     marked
         Mark → the largest |contribution| of a marked contributor, 0 if there is none, shape
         of the table; for the marks see `Table.marked`.
+    source
+        The column that noise of the cell key method is named after: `name`, or the first by name
+        of the columns of the records that are proportional to it; "": `name`.
     """
 
     name: str
@@ -53,6 +56,7 @@ class Measure:
     largest: NDArray[np.int64]
     marked: Mapping[str, NDArray[np.int64]] = field(default_factory=dict[str, NDArray[np.int64]])
     signed: bool = False
+    source: str = ""
 
     @cached_property
     def nonnegative(self) -> bool:

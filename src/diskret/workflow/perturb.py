@@ -40,6 +40,7 @@ def perturb(
     threshold: int | None = None,
     structural_zeros: Any = None,
     cell_keys: Any = None,
+    measure: str | None = None,
     name: str | None = None,
 ) -> PerturbedResult:
     """Change counts or sums by the cell key method: the same contributors, the same noise.
@@ -73,6 +74,11 @@ def perturb(
         For a table that was tabulated elsewhere: a frame with the code columns and one column of
         cell keys, the sums of record keys modulo the modulus of the lookup. Cells without
         records need no key.
+    measure
+        The source column that keys of a sum are made of; None: the one that was tabulated, or of
+        the columns that are proportional to it the first by name. The same name gives the same
+        noise: name it where a column has been renamed since, or is another one in other units
+        or with a surcharge, rounded. Case and blanks around it don't count.
     name
         Of the published table and its files; None: the measure's name.
 
@@ -114,6 +120,8 @@ def perturb(
     table = _with_keys(table, ptable, cell_keys)
     label = table.measure.name if name is None else name
     impossible = named_cells(table, structural_zeros, "structural_zeros")
+    if measure is not None:
+        table = _with_source(table, ptable, measure)
     if isinstance(ptable, MagnitudeNoise):
         if threshold is not None:
             raise InputError("threshold= is for counts, not for sums; leave it out")
@@ -191,7 +199,9 @@ def _sums(
         "flex_power": noise.flex_power,
         "shares": list(noise.shares),
         "extra": noise.extra,
+        "keys": noise.keys,
         "own_keys": noise.own_keys,
+        "source": table.measure.source or table.measure.name,
         "sensitive": int(sensitive.sum()),
         **_described(table, impossible, tables.all),
         **({"small_cells": fingerprint(tables.small)} if tables.small else {}),
@@ -276,6 +286,24 @@ def _with_keys(
             "needs one, totals too: the sum of the record keys of all its units"
         )
     return replace(table, key_sum=key, key_modulus=modulus)
+
+
+def _with_source(
+    table: Table, noise: PerturbationTable | Lookup | MagnitudeNoise, source: str
+) -> Table:
+    """The table whose measure has keys of this name."""
+    if not isinstance(noise, MagnitudeNoise):
+        raise InputError("measure= names what keys of sums are made of; counts need no name")
+    if noise.keys == "cell":
+        raise InputError(
+            "measure= names what keys of a measure are made of, and with keys='cell' they are those "
+            "of the cells; leave one of the two out"
+        )
+    if not source.strip():
+        raise InputError("measure= is empty; give the name of the column that was summed")
+    chosen = table.measure
+    named = tuple(replace(m, source=source) if m is chosen else m for m in table.measures)
+    return replace(table, measures=named)
 
 
 def _sensitive(
