@@ -36,6 +36,7 @@ def certify(
     sensitive: Sequence[str] = (),
     numeric: Sequence[str] = (),
     identifiers: Sequence[str] = (),
+    orders: Mapping[str, Sequence[Any]] | None = None,
 ) -> MicrodataCertificate:
     """Check every claim on the values as they leave, and say what holds.
 
@@ -61,6 +62,8 @@ def certify(
         Names of sensitive and of numeric variables of `table`.
     identifiers
         Names of direct identifiers of `original`.
+    orders
+        Column → its values from the lowest to the highest, where that was declared.
 
     Raises
     ------
@@ -93,6 +96,7 @@ smaller k
         tuple(sensitive),
         None if weight is None else _weights(weight, table.num_rows),
         None if household is None else _households(household, table.num_rows),
+        orders or {},
     )
     for key in keys:
         file.numbers(key)  # must leave

@@ -213,7 +213,7 @@ def _l_diversity(file: Leaving, claim: LDiversity) -> Finding:
     for name in names:
         others = [other for other in names if other != name] if claim.others_known else []
         seen = file.combined(_keys(file), claim.missing, others)
-        own = _broken(file, seen, file.ranked(name), _DIVERSITY[claim.kind](claim))
+        own = _broken(file, seen, file.told_apart(name), _DIVERSITY[claim.kind](claim))
         figures[name] = {"records_short": int(own.sum())}
         wrong |= own
     return Finding(np.flatnonzero(wrong), figures)
@@ -262,7 +262,8 @@ def _t_closeness(file: Leaving, claim: TCloseness) -> Finding:
             largest.append(float(distance.max(initial=0.0)))
             return distance > claim.t + _ROUNDING
 
-        wrong |= _broken(file, seen, file.ranked(name, order), breaks)
+        value = file.ranked(name, order) if claim.ordered else file.told_apart(name)
+        wrong |= _broken(file, seen, value, breaks)
         figures[name] = {"largest_distance": max(largest)}
     return Finding(np.flatnonzero(wrong), figures)
 
@@ -309,7 +310,7 @@ def _shares(file: Leaving, claim: AlphaK | BetaLikeness | DeltaDisclosure) -> Fi
         wrong |= alike < claim.k
         figures["fewest_alike"] = int(alike.min())
     for name in _sensitive(file, claim.sensitive):
-        own = _broken(file, seen, file.ranked(name), _frequent(claim))
+        own = _broken(file, seen, file.told_apart(name), _frequent(claim))
         figures[name] = {"records_outside": int(own.sum())}
         wrong |= own
     return Finding(np.flatnonzero(wrong), figures)

@@ -198,8 +198,9 @@ class TCloseness:
     sensitive
         For each of these apart; None: all sensitive variables.
     ordered
-        Whether values next to each other are near, in ascending order or in the order that is
-        given; else all are equally far.
+        Whether values next to each other are near: in the order of the variable (that of its
+        numbers or dates, or the one that was declared), or in the order that is given here, the
+        lowest first; else all are equally far. Text without a declared order is refused.
     missing
         Of keys, see `KAnonymity`; a missing sensitive value is a value of its own, the first.
 

@@ -162,6 +162,7 @@ def _certified(
             sensitive=[one for one in md.roles.sensitive if one in table.column_names],
             numeric=[one for one in md.roles.numeric if one in table.column_names],
             identifiers=md.original.roles.identifiers,
+            orders=md.roles.orders,
         )
 
     try:

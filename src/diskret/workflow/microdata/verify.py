@@ -148,6 +148,7 @@ def verify_microdata_internal(
             weight=inner.weight,
             household=inner.household,
             sensitive=inside["sensitive"],
+            orders=inside["orders"],
         )
     except (ProofError, InputError) as error:
         raise VerificationError(f"{name}: a claim does not hold: {error}") from None
