@@ -176,10 +176,28 @@ def _risk_below(file: Leaving, claim: RiskBelow) -> Finding:
 
 def _expected_below(file: Leaving, claim: ExpectedBelow) -> Finding:
     found = _risks(file, claim.missing)
-    fails = found.mean() > claim.rate * (1 + _ROUNDING)
+    expected = by_weights = float(found.sum())
+    figures: dict[str, Any] = {}
+    model = file.models.get(claim.missing)
+    if file.weight is not None:
+        alone = _alike(file, _keys(file), claim.missing) == 1
+        figures["sample_uniques"] = int(alone.sum())
+        figures["by_weights"] = {
+            "expected_recognised": by_weights,
+            # the chance that nobody else shows its keys is one over the weight
+            "population_uniques": float(np.minimum(1 / file.weight[alone], 1.0).sum()),
+        }
+    if model is not None and model.risk is not None:
+        expected = max(by_weights, float(model.risk.sum()))
+        figures["by_model"] = {
+            "expected_recognised": float(model.risk.sum()),
+            "population_uniques": model.uniques,
+        }
+    rate = expected / file.n
+    fails = rate > claim.rate * (1 + _ROUNDING)
     return Finding(
         np.arange(file.n if fails else 0),
-        {"expected_recognised": float(found.sum()), "rate": float(found.mean())},
+        {"expected_recognised": expected, "rate": rate, **figures},
     )
 
 

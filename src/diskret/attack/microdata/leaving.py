@@ -20,6 +20,25 @@ from diskret.io.order import ascending
 
 
 @dataclass(frozen=True, eq=False)
+class Modelled:
+    """The risk of records by a log-linear model, beside the estimate by weights. Confidential.
+
+    Parameters
+    ----------
+    risk
+        Of each record, ``(n,)``; None if no model could be fitted.
+    uniques
+        How many of those that are alone in the file are expected to be alone in the population.
+    reason
+        Why there is no model.
+    """
+
+    risk: NDArray[np.float64] | None
+    uniques: float
+    reason: str = ""
+
+
+@dataclass(frozen=True, eq=False)
 class Leaving:
     """A file that is about to leave, and what belongs to its records.
 
@@ -38,6 +57,8 @@ class Leaving:
         Number of the household of each record, ``(n,)``, or None.
     orders
         Column → its values from the lowest to the highest, where that was declared.
+    models
+        What a missing key stands for → the risk by a log-linear model.
     """
 
     name: str
@@ -47,6 +68,7 @@ class Leaving:
     weight: NDArray[np.float64] | None = None
     household: Numbers | None = None
     orders: Mapping[str, Sequence[Any]] = field(default_factory=dict[str, Sequence[Any]])
+    models: Mapping[Missing, Modelled] = field(default_factory=dict[Missing, "Modelled"])
     _numbered: dict[str, tuple[Numbers, pa.Array]] = field(default_factory=dict, repr=False)
     _combined: dict[Any, Combinations] = field(default_factory=dict, repr=False)
 
