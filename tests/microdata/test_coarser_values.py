@@ -194,13 +194,13 @@ def test_text_of_numbers_is_compared_as_numbers():
     assert ended(column(["9", "10", "11"]), "x", (10, 10)).to_pylist() == ["9", "10", "10"]
 
 
-def test_categories_end_in_alphabetical_order():
-    assert ended(column(["A", "C", None, "E"]), "x", ("C", "C+")).to_pylist() == [
-        "A",
-        "C+",
-        None,
-        "C+",
-    ]
+def test_categories_end_in_their_order():
+    made = ended(column(["E", "C", None, "A"]), "x", ("C", "C+"), order=["E", "C", "A"])
+    assert made.to_pylist() == ["E", "C+", None, "C+"]
+    with pytest.raises(DiskretError, match="no order of its own"):
+        ended(column(["A", "C", None, "E"]), "x", ("C", "C+"))
+    with pytest.raises(DiskretError, match="value 'B' of 'x' does not stand in its order"):
+        ended(column(["A", "C"]), "x", ("B", "B"), order=["A", "C"])
     with pytest.raises(DiskretError, match="cannot end at the text"):
         ended(column([1, 2]), "x", ("C", "C"))
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from diskret.hierarchy import Hierarchy
 from diskret.hierarchy.intervals import number_text
 from diskret.io import Coded
+from diskret.io.order import ascending, has_order
 from diskret.microdata.categories import above, texts
 from diskret.risk import Keys, Missing, frequencies
 from diskret.risk.individual import individual_risk
@@ -75,11 +76,14 @@ class Outcome:
     entropy_lost: float = 0.0
 
 
-def candidates(keys: Keys, trees: Mapping[str, Hierarchy]) -> Iterator[Candidate]:
+def candidates(
+    keys: Keys, trees: Mapping[str, Hierarchy], orders: Mapping[str, Sequence[Any]] | None = None
+) -> Iterator[Candidate]:
     """Recodings worth a try.
 
-    For numbers: neighbouring categories put together, top and bottom coding, rounding; for
-    text: pairs of small categories; for keys with a tree: its levels.
+    For keys with an order (numbers, dates, declared ones): neighbouring categories put together;
+    for numbers also top and bottom coding, and rounding; for other text: pairs of small
+    categories; for keys with a tree: its levels, and only pairs below the same code.
 
     Raises
     ------
@@ -97,12 +101,19 @@ def candidates(keys: Keys, trees: Mapping[str, Hierarchy]) -> Iterator[Candidate
             continue
         if column.name in trees:
             yield from _levels(column, trees[column.name])
-        if _numeric(column):
-            yield from _ordered(column, number, there)
+        order = (orders or {}).get(column.name)
+        if order is None and _numeric(column):
+            yield from _neighbours(column, number, there)
+            yield from _ends(column, number, there)
+        elif has_order(column.categories, column.name, order):
+            at = ascending(column.categories, column.name, order)
+            yield from _neighbours(column, number, at[number[at] > 0])
         else:
             small = there[np.argsort(number[there], kind="stable")][:_SMALLEST]
+            parents = _parents(column, trees.get(column.name))
             for pair in combinations(sorted(small.tolist()), 2):
-                yield _merged(column, pair, "+")
+                if parents[pair[0]] == parents[pair[1]]:
+                    yield _merged(column, pair, "+")
 
 
 def outcome(
@@ -190,12 +201,27 @@ def _levels(column: Coded, tree: Hierarchy) -> Iterator[Candidate]:
         before = codes
 
 
-def _ordered(
+def _parents(column: Coded, tree: Hierarchy | None) -> list[int]:
+    """What lies above each category; without a tree they have the same above them."""
+    if tree is None:
+        return [0] * len(column.categories)
+    return [int(tree.parent[tree.position[code]]) for code in texts(column.categories)]
+
+
+def _neighbours(
+    column: Coded, number: NDArray[np.float64], order: NDArray[np.intp]
+) -> Iterator[Candidate]:
+    """Pairs that follow each other, those with the fewest records."""
+    pairs = list(pairwise(order.tolist()))
+    fewest = np.argsort([number[list(pair)].sum() for pair in pairs], kind="stable")
+    for place in sorted(fewest[:_NEIGHBOURS].tolist()):
+        yield _merged(column, pairs[place], "-")
+
+
+def _ends(
     column: Coded, number: NDArray[np.float64], there: NDArray[np.intp]
 ) -> Iterator[Candidate]:
-    pairs = sorted(pairwise(there.tolist()), key=lambda pair: number[pair[0]] + number[pair[1]])
-    for pair in sorted(pairs[:_NEIGHBOURS]):
-        yield _merged(column, pair, "-")
+    """Top and bottom coding, and rounding."""
     values = column.categories.to_numpy(zero_copy_only=False).astype(np.float64)
     at = np.arange(len(values))
     for end, order in (("top", there[::-1]), ("bottom", there)):

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from diskret.errors import InputError
 from diskret.hierarchy.intervals import interval_labels, number_text
+from diskret.io.order import ascending, places
 
 #: How classes are chosen from the values: of equal width, of equal width on a logarithmic
 #: scale, or with equal numbers of records.
@@ -198,20 +199,26 @@ def _between(low: float, high: float, right: bool) -> float:
 
 
 def ended(
-    values: pa.ChunkedArray, name: str, top: End | None = None, bottom: End | None = None
+    values: pa.ChunkedArray,
+    name: str,
+    top: End | None = None,
+    bottom: End | None = None,
+    order: Sequence[Any] | None = None,
 ) -> pa.ChunkedArray:
     """Replace the largest values, the smallest, or both.
 
     Parameters
     ----------
     values
-        Numbers, or categories in alphabetical order.
+        Numbers, or categories with an order.
     name
         Of the variable.
     top
         From which value on, itself included, and by what: ``(80, 80)``, ``(80, "≥ 80")``.
     bottom
         Up to which value, itself included, and by what.
+    order
+        All values from the lowest to the highest; None: numbers ascend, text has no order.
 
     Returns
     -------
@@ -221,7 +228,8 @@ def ended(
     Raises
     ------
     InputError
-        Values are not comparable with an end, no value lies beyond one, or the ends cross.
+        Values have no order or are not comparable with an end, no value lies beyond one, or the
+        ends cross.
 
     Examples
     --------
@@ -232,22 +240,18 @@ def ended(
     ['≤ 5', '≥ 80', None, '≥ 80']
     """
     ends = [end for end in (top, bottom) if end is not None]
-    if top is not None and bottom is not None and not _below(bottom[0], top[0]):
-        raise InputError(f"bottom={bottom[0]!r} must lie below top={top[0]!r}")
-    alphabetical = isinstance(ends[0][0], str)
-    if alphabetical and not _is_text(values.type):
-        raise InputError(f"{name!r} holds numbers, so it cannot end at the text {ends[0][0]!r}")
-    found: Any = values if alphabetical else pa.chunked_array([pa.array(numbers(values, name))])
+    found, limits = _comparable(values, name, [end[0] for end in ends], order)
+    if len(limits) == 2 and limits[0] <= limits[1]:
+        raise InputError(f"bottom={ends[1][0]!r} must lie below top={ends[0][0]!r}")
     made = values
     textual = _is_text(values.type) or any(isinstance(new, str) for _, new in ends)
     if textual:
         made = _as_text(values)
     elif any(isinstance(new, float) and not new.is_integer() for _, new in ends):
         made = values.cast(pa.float64())
-    for end, beyond, what in ((top, pc.greater_equal, "top"), (bottom, pc.less_equal, "bottom")):
-        if end is None:
-            continue
-        hit = pc.and_(pc.is_valid(values), pc.fill_null(beyond(found, end[0]), False))
+    for end, limit in zip(ends, limits, strict=True):
+        what, beyond = ("top", np.greater_equal) if end is top else ("bottom", np.less_equal)
+        hit = pa.chunked_array([pa.array(beyond(found, limit))])  # never where a value is missing
         if not pc.any(hit).as_py():
             raise InputError(
                 f"no value of {name!r} lies at {what}={end[0]!r} or beyond; nothing would change"
@@ -257,10 +261,21 @@ def ended(
     return made
 
 
-def _below(low: float | str, high: float | str) -> bool:
-    if isinstance(low, str) or isinstance(high, str):
-        return isinstance(low, str) and isinstance(high, str) and low < high
-    return low < high
+def _comparable(
+    values: pa.ChunkedArray, name: str, ends: Sequence[float | str], order: Sequence[Any] | None
+) -> tuple[NDArray[np.float64], list[float]]:
+    """Values and ends as numbers, or as places in an order; NaN where missing."""
+    if order is None and not any(isinstance(end, str) for end in ends):
+        return numbers(values, name), [float(end) for end in ends]
+    if order is None and not _is_text(values.type):
+        raise InputError(f"{name!r} holds numbers, so it cannot end at the text {ends[0]!r}")
+    known = pc.unique(values.drop_null())
+    listed: Sequence[Any] = (
+        known.take(pa.array(ascending(known, name))).to_pylist() if order is None else order
+    )
+    place = np.append(places(known.to_pylist(), name, listed), np.nan)
+    at = pc.fill_null(pc.index_in(values, value_set=known), -1).to_numpy()
+    return place[at], [float(end) for end in places(ends, name, listed)]
 
 
 def _is_text(kind: Any) -> bool:

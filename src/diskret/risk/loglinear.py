@@ -25,6 +25,8 @@ _MET, _MET_SHARE, _ACCEPTED = 0.01, 1e-5, 1.0
 _CHUNK = 2**20
 #: A criterion that would be beyond this in one of twenty right models.
 _NEAR = 1.96
+#: Points of the quadrature, and the logarithm of what is left out of the integral.
+_POINTS, _NEGLIGIBLE = 64, 45.0
 
 
 @dataclass(frozen=True)
@@ -126,6 +128,31 @@ def chances(
     """
     nu = expected * ((1 - fraction) / fraction)
     return np.exp(-nu), _match(nu)
+
+
+def inverse_mean(count: NDArray[np.float64], rest: NDArray[np.float64]) -> NDArray[np.float64]:
+    r"""E(1/F) if F - f is Poisson with mean ν: $\int_0^1 (1-u)^{f-1} e^{-\nu u} du$.
+
+    For a sample unique it is the chance of a correct match of `chances`.
+
+    Parameters
+    ----------
+    count
+        f ≥ 1, ``(n,)``.
+    rest
+        ν ≥ 0, ``(n,)``.
+
+    Examples
+    --------
+    >>> inverse_mean(np.array([1.0, 3.0, 2.0]), np.array([1.98, 0.0, 1.0])).round(4).tolist()
+    [0.4353, 0.3333, 0.3679]
+    """
+    point, share = np.polynomial.legendre.leggauss(_POINTS)
+    pairs, of = np.unique(count + 1j * rest, return_inverse=True)
+    f, nu = pairs.real[:, None], pairs.imag[:, None]
+    end = np.minimum(_NEGLIGIBLE / np.maximum(f - 1 + nu, 1e-9), 1.0)  # the rest is negligible
+    u = end * (1 + point) / 2
+    return ((1 - u) ** (f - 1) * np.exp(-nu * u) @ share * end[:, 0] / 2)[of]
 
 
 def main_effects(m: int) -> Model:

@@ -18,6 +18,7 @@ from diskret.io import coded
 from diskret.io.columns import column
 from diskret.io.names import some
 from diskret.io.numbers import numbers
+from diskret.io.order import Orders, ascending
 from diskret.utility.propensity import Categories
 from diskret.utility.values import category_distance
 
@@ -99,7 +100,11 @@ class BothFiles:
         found, values = self.categories(name)
         if not on_line:
             return category_distance(found.before, found.after)
-        ranked = values if order is None else tuple(order)
+        if order is None:
+            known = pa.array(values)
+            ranked = tuple(values[at] for at in ascending(known, name).tolist())
+        else:
+            ranked = tuple(order)
         if any(isinstance(value, str) for value in values):
             ranked = tuple(map(str, ranked))
         unknown = [value for value in values if value not in ranked]
@@ -154,9 +159,11 @@ def kinds_of(table: pa.Table) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def orders(
-    ordered: str | Iterable[str] | Mapping[str, Sequence[Any]], categorical: Sequence[str]
+    ordered: str | Iterable[str] | Mapping[str, Sequence[Any]],
+    categorical: Sequence[str],
+    declared: Orders,
 ) -> dict[str, Sequence[Any] | None]:
-    """Ordered variable → its values in order, or None for their natural order."""
+    """Ordered variable → its values in order, or None for the order of numbers and dates."""
     named = (ordered,) if isinstance(ordered, str) else tuple(ordered)
     unknown = [name for name in named if name not in categorical]
     if unknown:
@@ -164,7 +171,8 @@ def orders(
             f"ordered= names {some('column', unknown)}, which is not compared as categorical; "
             f"those are {', '.join(map(repr, categorical)) or 'none'}"
         )
-    return {name: ordered[name] if isinstance(ordered, Mapping) else None for name in named}
+    given: Mapping[str, Sequence[Any]] = ordered if isinstance(ordered, Mapping) else declared
+    return {name: given.get(name) for name in named}
 
 
 def _is_number(values: pa.ChunkedArray) -> bool:

@@ -72,7 +72,8 @@ def compare(
         propensities count records.
     ordered
         Categorical variables whose values have an order, which matters for their distance: names
-        (natural order), or a mapping of names to values in order.
+        (the order that was declared, or that of numbers and dates), or a mapping of names to values
+        in order.
     size
         Contingency tables of up to so many categorical variables are compared.
 

@@ -18,6 +18,7 @@ from diskret.errors import InputError
 from diskret.io import FrameKind, to_arrow
 from diskret.io.columns import column
 from diskret.io.names import some
+from diskret.io.order import Orders, declared_orders
 from diskret.utility.both_files import BothFiles, kinds_of, orders
 from diskret.utility.deviations import NAN
 from diskret.utility.entropy import counted_entropy
@@ -52,6 +53,11 @@ class HasRoles(Protocol):
     @property
     def weight(self) -> str | None:
         """Sampling weight."""
+        ...
+
+    @property
+    def orders(self) -> Orders:
+        """Column → its values from the lowest to the highest."""
         ...
 
 
@@ -395,13 +401,16 @@ def records_comparison(
         for name in (*chosen[0], *chosen[1], *(() if weight is None else (weight,))):
             column(table, name)
     files = BothFiles(before, after, weight)
-    return RecordsComparison(
-        files, kind, chosen[0], chosen[1], orders(ordered, chosen[1]), strata, size, dropped
-    )
+    known = orders(ordered, chosen[1], {**_orders(original), **_orders(protected)})
+    return RecordsComparison(files, kind, chosen[0], chosen[1], known, strata, size, dropped)
 
 
 def _table(records: Any) -> tuple[pa.Table, FrameKind]:
     return (records.table, records.kind) if isinstance(records, HasRecords) else to_arrow(records)
+
+
+def _orders(records: Any) -> Orders:
+    return records.roles.orders if isinstance(records, HasRecords) else declared_orders(records)
 
 
 def _names(given: str | Iterable[str]) -> tuple[str, ...]:

@@ -358,7 +358,7 @@ def test_direct_identifiers_never_leave_under_any_name():
         (C.RiskBelow(0.5), {"weight": WEIGHT[1:]}, "8 finite numbers above 0"),
         (C.RiskBelow(0.5), {"weight": WEIGHT * 0}, "8 finite numbers above 0"),
         (C.KAnonymity(2), {"household": ["a"]}, "8 numbers or names"),
-        (C.TCloseness(0.5, ordered=("flu", "cold")), {}, "does not name, e.g. 'gout'"),
+        (C.TCloseness(0.5, ordered=("flu", "cold")), {}, "'gout' of 'ill' does not stand"),
     ],
 )
 def test_what_cannot_be_checked_is_said(claim, given, message):

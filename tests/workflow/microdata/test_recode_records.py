@@ -3,6 +3,7 @@
 import json
 import math
 import tomllib
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
@@ -82,7 +83,10 @@ def test_each_way_to_recode(way):
         assert made.history[-1].found["method"] == "equal_number"
         assert len(made.history[-1].arguments["breaks"]) == 3
     assert made.frame[variable].to_pylist() == EXPECTED[way]
-    assert made.roles == md.roles and made.frame.column_names == md.frame.column_names
+    assert (
+        replace(made.roles, orders={}) == md.roles
+        and made.frame.column_names == md.frame.column_names
+    )
     assert md.frame.equals(persons()) and md.history == ()
 
 

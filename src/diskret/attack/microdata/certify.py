@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from diskret.attack.microdata.agreement import Numbers, numbers
 from diskret.attack.microdata.certificate import MicrodataCertificate
 from diskret.attack.microdata.check import check
-from diskret.attack.microdata.claims import Claim, KAnonymity, NoIdentifiers
-from diskret.attack.microdata.leaving import Leaving
+from diskret.attack.microdata.claims import Claim, KAnonymity, Missing, NoIdentifiers
+from diskret.attack.microdata.leaving import Leaving, Modelled
 from diskret.attack.microdata.sentences import checked, claimed, not_claimed, refused
 from diskret.errors import InputError, ProofError
 from diskret.io.columns import column
@@ -36,6 +36,8 @@ def certify(
     sensitive: Sequence[str] = (),
     numeric: Sequence[str] = (),
     identifiers: Sequence[str] = (),
+    orders: Mapping[str, Sequence[Any]] | None = None,
+    models: Mapping[Missing, Modelled] | None = None,
 ) -> MicrodataCertificate:
     """Check every claim on the values as they leave, and say what holds.
 
@@ -61,6 +63,12 @@ def certify(
         Names of sensitive and of numeric variables of `table`.
     identifiers
         Names of direct identifiers of `original`.
+    orders
+        Column → its values from the lowest to the highest, where that was declared.
+    models
+        What a missing key stands for → the risk by a log-linear model: `ExpectedBelow` rests on the
+        larger of this and its own estimate by weights, which is too low where keys depend on each
+        other and few persons are in the file.
 
     Raises
     ------
@@ -93,6 +101,8 @@ smaller k
         tuple(sensitive),
         None if weight is None else _weights(weight, table.num_rows),
         None if household is None else _households(household, table.num_rows),
+        orders or {},
+        models or {},
     )
     for key in keys:
         file.numbers(key)  # must leave

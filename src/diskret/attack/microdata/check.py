@@ -176,10 +176,28 @@ def _risk_below(file: Leaving, claim: RiskBelow) -> Finding:
 
 def _expected_below(file: Leaving, claim: ExpectedBelow) -> Finding:
     found = _risks(file, claim.missing)
-    fails = found.mean() > claim.rate * (1 + _ROUNDING)
+    expected = by_weights = float(found.sum())
+    figures: dict[str, Any] = {}
+    model = file.models.get(claim.missing)
+    if file.weight is not None:
+        alone = _alike(file, _keys(file), claim.missing) == 1
+        figures["sample_uniques"] = int(alone.sum())
+        figures["by_weights"] = {
+            "expected_recognised": by_weights,
+            # the chance that nobody else shows its keys is one over the weight
+            "population_uniques": float(np.minimum(1 / file.weight[alone], 1.0).sum()),
+        }
+    if model is not None and model.risk is not None:
+        expected = max(by_weights, float(model.risk.sum()))
+        figures["by_model"] = {
+            "expected_recognised": float(model.risk.sum()),
+            "population_uniques": model.uniques,
+        }
+    rate = expected / file.n
+    fails = rate > claim.rate * (1 + _ROUNDING)
     return Finding(
         np.arange(file.n if fails else 0),
-        {"expected_recognised": float(found.sum()), "rate": float(found.mean())},
+        {"expected_recognised": expected, "rate": rate, **figures},
     )
 
 
@@ -213,7 +231,7 @@ def _l_diversity(file: Leaving, claim: LDiversity) -> Finding:
     for name in names:
         others = [other for other in names if other != name] if claim.others_known else []
         seen = file.combined(_keys(file), claim.missing, others)
-        own = _broken(file, seen, file.ranked(name), _DIVERSITY[claim.kind](claim))
+        own = _broken(file, seen, file.told_apart(name), _DIVERSITY[claim.kind](claim))
         figures[name] = {"records_short": int(own.sum())}
         wrong |= own
     return Finding(np.flatnonzero(wrong), figures)
@@ -262,7 +280,8 @@ def _t_closeness(file: Leaving, claim: TCloseness) -> Finding:
             largest.append(float(distance.max(initial=0.0)))
             return distance > claim.t + _ROUNDING
 
-        wrong |= _broken(file, seen, file.ranked(name, order), breaks)
+        value = file.ranked(name, order) if claim.ordered else file.told_apart(name)
+        wrong |= _broken(file, seen, value, breaks)
         figures[name] = {"largest_distance": max(largest)}
     return Finding(np.flatnonzero(wrong), figures)
 
@@ -309,7 +328,7 @@ def _shares(file: Leaving, claim: AlphaK | BetaLikeness | DeltaDisclosure) -> Fi
         wrong |= alike < claim.k
         figures["fewest_alike"] = int(alike.min())
     for name in _sensitive(file, claim.sensitive):
-        own = _broken(file, seen, file.ranked(name), _frequent(claim))
+        own = _broken(file, seen, file.told_apart(name), _frequent(claim))
         figures[name] = {"records_outside": int(own.sum())}
         wrong |= own
     return Finding(np.flatnonzero(wrong), figures)

@@ -83,7 +83,9 @@ class RiskBelow:
     """No record's risk of being recognised exceeds a threshold.
 
     The risk is the expected value of one over the number of persons of the population who
-    share the keys: Benedetti and Franconi (1998); without weights, one over those in the file.
+    share the keys: Benedetti and Franconi (1998); without weights, one over those in the file. It
+    rests on the weights of those who share the keys, and is too low for many who are alone in a
+    small sample; `ExpectedBelow` looks at a model of the counts, too.
 
     Parameters
     ----------
@@ -112,6 +114,10 @@ class RiskBelow:
 @dataclass(frozen=True)
 class ExpectedBelow:
     """On average over all records, the risk of being recognised does not exceed a rate.
+
+    The risk is the larger of two estimates: by the weights alone, as for `RiskBelow`, which is too
+    low where keys depend on each other and few persons are in the file; and by a log-linear model
+    of the counts, see [`population_uniques`][diskret.Microdata.population_uniques].
 
     Parameters
     ----------
@@ -198,8 +204,9 @@ class TCloseness:
     sensitive
         For each of these apart; None: all sensitive variables.
     ordered
-        Whether values next to each other are near, in ascending order or in the order that is
-        given; else all are equally far.
+        Whether values next to each other are near: in the order of the variable (that of its
+        numbers or dates, or the one that was declared), or in the order that is given here, the
+        lowest first; else all are equally far. Text without a declared order is refused.
     missing
         Of keys, see `KAnonymity`; a missing sensitive value is a value of its own, the first.
 

@@ -5,18 +5,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from diskret.attack.microdata.agreement import Combinations, Numbers, combinations, numbers
 from diskret.attack.microdata.claims import Missing
 from diskret.errors import InputError
+from diskret.io.order import ascending
+
+
+@dataclass(frozen=True, eq=False)
+class Modelled:
+    """The risk of records by a log-linear model, beside the estimate by weights. Confidential.
+
+    Parameters
+    ----------
+    risk
+        Of each record, ``(n,)``; None if no model could be fitted.
+    uniques
+        How many of those that are alone in the file are expected to be alone in the population.
+    reason
+        Why there is no model.
+    """
+
+    risk: NDArray[np.float64] | None
+    uniques: float
+    reason: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +55,10 @@ class Leaving:
         they leave.
     household
         Number of the household of each record, ``(n,)``, or None.
+    orders
+        Column → its values from the lowest to the highest, where that was declared.
+    models
+        What a missing key stands for → the risk by a log-linear model.
     """
 
     name: str
@@ -44,6 +67,8 @@ class Leaving:
     sensitive: tuple[str, ...] = ()
     weight: NDArray[np.float64] | None = None
     household: Numbers | None = None
+    orders: Mapping[str, Sequence[Any]] = field(default_factory=dict[str, Sequence[Any]])
+    models: Mapping[Missing, Modelled] = field(default_factory=dict[Missing, "Modelled"])
     _numbered: dict[str, tuple[Numbers, pa.Array]] = field(default_factory=dict, repr=False)
     _combined: dict[Any, Combinations] = field(default_factory=dict, repr=False)
 
@@ -83,25 +108,22 @@ class Leaving:
     def ranked(self, name: str, order: Sequence[Any] | None = None) -> Numbers:
         """The ranks of the values of a column, from 0 on, missing ones first.
 
+        They ascend in the order given here, else in that of the column.
+
         Raises
         ------
         InputError
-            There is no such column, or it has a value that the order does not name.
+            There is no such column, it has no order, or a value that the order does not name.
         """
         number, values = self.numbers(name)
-        if order is None:
-            at = pc.sort_indices(values).to_numpy(zero_copy_only=False)
-        else:
-            place = {value: i for i, value in enumerate(order)}
-            listed = values.to_pylist()
-            unknown = [value for value in listed if value not in place]
-            if unknown:
-                raise InputError(
-                    f"{name!r} has values that the order does not name, e.g. {unknown[0]!r}"
-                )
-            at = np.argsort([place[value] for value in listed])
+        at = ascending(values, name, self.orders.get(name) if order is None else order)
         rank = np.empty(len(at) + 1, dtype=np.int64)
         rank[at] = np.arange(1, len(at) + 1)
         rank[-1] = 0
         ranks = rank[number]
         return ranks - ranks.min()
+
+    def told_apart(self, name: str) -> Numbers:
+        """The values of a column as numbers from 0 on in no order, missing ones first."""
+        number, _ = self.numbers(name)
+        return number - min(int(number.min(initial=0)), 0)

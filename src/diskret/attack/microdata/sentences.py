@@ -88,8 +88,10 @@ _MISSING_MEANS = Statement(
     "möglich als gezählt.",
 )
 _ESTIMATED = Statement(
-    "Estimated probabilities rest on a model of the population.",
-    "Geschätzte Wahrscheinlichkeiten beruhen auf einem Modell der Grundgesamtheit.",
+    "Estimated probabilities rest on a model of the population. Those of single records may be too "
+    "low where many of them are alone in a small sample.",
+    "Geschätzte Wahrscheinlichkeiten beruhen auf einem Modell der Grundgesamtheit. Die einzelner "
+    "Datensätze können zu klein sein, wo viele in einer kleinen Stichprobe allein sind.",
 )
 
 
@@ -151,11 +153,13 @@ def checked(file: Leaving, claim: Claim, figures: Mapping[str, Any]) -> Statemen
             threshold=f"{claim.threshold:g}",
         )
     if isinstance(claim, ExpectedBelow):
+        more, mehr, inside = _estimates(figures)
         return Statement.of(
             "Estimated again for {records} records: {number} are expected to be recognised, a "
-            "rate of {rate}; {allowed} is allowed.",
+            "rate of {rate}; {allowed} is allowed." + more,
             "Für {records} Datensätze nachgerechnet: Erwartungsgemäß werden {number} erkannt, ein "
-            "Anteil von {rate}; {allowed} ist erlaubt.",
+            "Anteil von {rate}; {allowed} ist erlaubt." + mehr,
+            **inside,
             records=records,
             number=f"{figures['expected_recognised']:,.4g}",
             rate=f"{figures['rate']:.4g}",
@@ -167,6 +171,41 @@ def checked(file: Leaving, claim: Claim, figures: Mapping[str, Any]) -> Statemen
         f"{{claim}} wurde für {{records}} Datensätze und {names} nachgezählt.",
         claim=_described(claim),
         records=records,
+    )
+
+
+def _estimates(figures: Mapping[str, Any]) -> tuple[str, str, dict[str, str]]:
+    """On which estimates the expected number rests, and what goes into the sentences."""
+    if "by_weights" not in figures:
+        return "", "", {}
+    inside = {
+        "alone": f"{figures['sample_uniques']:,}",
+        "weights": f"{figures['by_weights']['expected_recognised']:,.4g}",
+        "unique": f"{figures['by_weights']['population_uniques']:,.4g}",
+    }
+    if "by_model" not in figures:
+        return (
+            " It rests on the weights alone, {unique} of {alone} sample uniques taken to be unique "
+            "in the population, for no log-linear model was fitted; where keys depend on each "
+            "other and few persons are in the file, that is too low.",
+            " Das beruht allein auf den Hochrechnungsfaktoren, nach denen {unique} von {alone} in "
+            "der Stichprobe einmaligen auch in der Grundgesamtheit einmalig sind, denn ein "
+            "loglineares Modell wurde nicht angepasst; wo Schlüssel voneinander abhängen und "
+            "wenige Personen in der Datei sind, ist das zu wenig.",
+            inside,
+        )
+    inside |= {
+        "model": f"{figures['by_model']['expected_recognised']:,.4g}",
+        "modelled": f"{figures['by_model']['population_uniques']:,.4g}",
+    }
+    return (
+        " That is the larger of two estimates: {weights} by the weights alone, {model} by a "
+        "log-linear model; of {alone} sample uniques {unique} and {modelled} are unique in the "
+        "population by them.",
+        " Das ist die größere von zwei Schätzungen: {weights} allein nach den "
+        "Hochrechnungsfaktoren, {model} nach einem loglinearen Modell; von {alone} in der "
+        "Stichprobe einmaligen sind danach {unique} und {modelled} in der Grundgesamtheit einmalig.",
+        inside,
     )
 
 

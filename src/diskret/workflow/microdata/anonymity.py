@@ -238,8 +238,9 @@ def anonymity(
     sensitive
         Sensitive variables; None: those of the microdata. Without any, only k is found.
     ordered
-        Those whose values lie on a line, in ascending order; a mapping gives the values in their
-        order. Numbers with decimals always do. All others are equally far apart.
+        Those whose values lie on a line, in their order (declared, or that of numbers and dates);
+        a mapping gives the values in their order. Numbers with decimals always do. All others are
+        equally far apart.
     trees
         Sensitive variable → code tree: values are as far apart as their lowest common code is
         high. Codes that are no values may be left out, values may not.
@@ -274,7 +275,7 @@ def anonymity(
     orders = {} if not isinstance(ordered, Mapping) else ordered
     on_line = (ordered,) if isinstance(ordered, str) else tuple(ordered)
     _check_names(chosen.names, names, [*on_line, *(trees or {})])
-    numbers = {name: _numbers(md, name, orders.get(name)) for name in names}
+    numbers = {name: _numbers(md, name, name in on_line, orders.get(name)) for name in names}
     frequency = frequencies(chosen, None, missing).sample.astype(np.int64)
     return Anonymity(
         chosen.names,
@@ -344,8 +345,10 @@ def _check_names(keys: Sequence[str], names: Sequence[str], described: Sequence[
         )
 
 
-def _numbers(md: Microdata, name: str, order: Sequence[Any] | None) -> tuple[Codes, bool]:
-    """Ascending numbers of values, 0 where missing, and whether they are numbers with decimals."""
+def _numbers(
+    md: Microdata, name: str, on_line: bool, order: Sequence[Any] | None
+) -> tuple[Codes, bool]:
+    """Numbers of values, ascending on a line, 0 where missing, and whether they are numbers with decimals."""
     column = md.table_column(name)
     if pa.types.is_floating(column.type):
         given = column.to_numpy().astype(np.float64)
@@ -354,13 +357,8 @@ def _numbers(md: Microdata, name: str, order: Sequence[Any] | None) -> tuple[Cod
             codes = np.zeros(len(given), dtype=np.int32)
             codes[there] = np.unique(given[there], return_inverse=True)[1] + 1
             return codes, True
-    coded = md.coded(name)
-    if order is None:
-        return coded.codes + 1, False
-    place = {value: i for i, value in enumerate(order, 1)}
-    rank = [place.get(value, -1) for value in coded.categories.to_pylist()]
-    _refuse_unknown(name, coded.categories, np.array(rank) < 0, "the order of values in ordered=")
-    return np.array([*rank, 0], dtype=np.int32)[coded.codes], False
+    coded = md.ranked(name, order) if on_line else md.coded(name)
+    return coded.codes + 1, False
 
 
 def _in_tree(md: Microdata, name: str, tree: Hierarchy) -> Measure:

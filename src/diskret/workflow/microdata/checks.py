@@ -18,6 +18,7 @@ from diskret.io import Coded
 from diskret.risk import Keys, frequencies
 from diskret.risk.summary import RiskSummary
 from diskret.workflow.microdata.levels import Preset
+from diskret.workflow.microdata.modelled import modelled
 from diskret.workflow.microdata.outline import figures
 
 if TYPE_CHECKING:
@@ -204,10 +205,14 @@ def _recognised(md: Microdata, asked: Preset, found: RiskSummary) -> Iterator[Fi
     case = "none" if not count else "excused" if low else "found"
     state = "missing" if case == "found" else "done"
     yield Finding("k-anonymity", state, case, {**share, "count": count, "k": k})
-    rate = found.expected / found.n
+    model = modelled(md.table, md.roles.keys, md.weights())
+    expected = found.expected
+    if model is not None and model.risk is not None:  # the claim rests on the larger, too
+        expected = max(expected, float(model.risk.sum()))
+    rate = expected / found.n
     allowed = 1.0 if asked.rate is None else asked.rate
     fine = rate <= allowed and found.largest <= limit
-    told = {"expected": found.expected, "rate": rate, "largest": found.largest}
+    told = {"expected": expected, "rate": rate, "largest": found.largest}
     limits = {"rate_limit": allowed, "risk_limit": limit}
     yield Finding(
         "risk", "done" if fine else "missing", "small" if fine else "large", {**told, **limits}

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
@@ -19,6 +20,7 @@ from diskret.io.columns import column
 from diskret.io.files import parquet_rows
 from diskret.io.frames import in_memory
 from diskret.io.numbers import numbers
+from diskret.io.order import declared_orders, in_order, keeps_order
 from diskret.risk import Keys
 from diskret.workflow.microdata.history import Step
 from diskret.workflow.microdata.roles import Roles, roles
@@ -93,6 +95,11 @@ class Microdata:
         Direct identifiers (names, addresses, insurance numbers); never released.
     followers
         Key → columns that tell the same in more detail, and lose their value where it does.
+    orders
+        Column → its values from the lowest to the highest, or a code tree from top to bottom.
+        Ordered categoricals (pandas), Enum columns (Polars, DuckDB) and ordered dictionaries
+        (Arrow) bring theirs along; numbers and dates ascend; other text has no order, and is
+        refused where one is needed.
 
     Raises
     ------
@@ -128,6 +135,7 @@ class Microdata:
         id: str | None = None,  # noqa: A002
         identifiers: Iterable[str] = (),
         followers: Mapping[str, str | Iterable[str]] | None = None,
+        orders: Mapping[str, Any] | None = None,
     ) -> None:
         self._opened = source(frame)
         self.kind = self._opened.kind
@@ -144,6 +152,7 @@ class Microdata:
             id=id,
             identifiers=identifiers,
             followers=followers,
+            orders={**declared_orders(frame), **(orders or {})},
         )
         if not self.n:
             raise InputError("there are no records; is it the right file?")
@@ -213,6 +222,16 @@ class Microdata:
             self._coded[name] = coded(self.table_column(name), name)
         return self._coded[name]
 
+    def ranked(self, name: str, order: Sequence[Any] | None = None) -> Coded:
+        """A categorical variable as small integers that ascend in its order, or in another one.
+
+        Raises
+        ------
+        InputError
+            It has no order, or a value that does not stand in it; or as for `coded`.
+        """
+        return in_order(self.coded(name), self.roles.orders.get(name) if order is None else order)
+
     def keys(self, names: Sequence[str] | None = None) -> Keys:
         """The key variables, or some columns as if they were keys.
 
@@ -252,8 +271,16 @@ class Microdata:
             )
         return np.column_stack([numbers(self.table_column(name), name) for name in chosen])
 
-    def after(self, columns: Mapping[str, pa.ChunkedArray], step: Step) -> Self:
+    def after(
+        self,
+        columns: Mapping[str, pa.ChunkedArray],
+        step: Step,
+        orders: Mapping[str, Sequence[Any] | None] | None = None,
+    ) -> Self:
         """The microdata with some columns replaced, and one more step in their history.
+
+        A column with new values keeps its order only if `orders` says where these stand; None there
+        says that it has no order any more.
 
         Raises
         ------
@@ -275,6 +302,14 @@ class Microdata:
                 table = table.append_column(name, values)
             else:
                 table = table.set_column(at, name, values)
+        kept = {
+            name: order
+            for name, order in self.roles.orders.items()
+            if name not in (orders or {})
+            and (name not in columns or keeps_order(columns[name], order))
+        }
+        new = {name: tuple(order) for name, order in (orders or {}).items() if order is not None}
+        made.roles = replace(self.roles, orders={**kept, **new})
         made.table = table
         made.history = (*self.history, step)
         made.changed = self.changed.union(columns)

@@ -173,12 +173,15 @@ def claim_names() -> dict[str, Any]:
 
 
 def _roles(section: Section) -> dict[str, Any]:
-    section.check(optional=(*_ROLES, *_ONE, "followers"))
+    section.check(optional=(*_ROLES, *_ONE, "followers", "orders"))
     named: dict[str, Any] = {role: section.texts(role) for role in _ROLES if role in section}
     named |= {role: section.text(role, None) for role in _ONE if role in section}
     if "followers" in section:
         followers = section.section("followers")
         named["followers"] = {key: followers.texts(key) for key in followers.values}
+    if "orders" in section:
+        orders = section.section("orders")
+        named["orders"] = {name: orders.texts(name) for name in orders.values}
     return named
 
 

@@ -17,6 +17,7 @@ keys = ["region", "age", "sex", "occupation"]   # what an attacker may know of a
 #id = "number"                # replaced before the release
 #identifiers = ["name"]       # never released
 #followers = { occupation = ["isco"] }  # tells the same in more detail, suppressed with the key
+#orders = { health = ["good", "fair", "poor"] }  # from the lowest to the highest: text has no order
 
 # What to do, in this order.
 [[steps]]

@@ -90,8 +90,8 @@ def microaggregate(
         a constant one does not count. False: only where units are comparable.
     nominal, ordinal
         Categorical variables (``"mdav_mixed"`` and ``"gower"``). All of a group get its most
-        frequent category (the first of several) or its lower median; numbers and dates ascend,
-        text by code points.
+        frequent category (the first of several) or its lower median; an ordinal variable
+        needs an order, a declared one or that of numbers and dates.
     weights
         Means, medians and most frequent categories with the sampling weights. Groups are the
         same (k counts records), but for the components of ``"pca"`` and ``"clustered_pca"``.
@@ -162,7 +162,11 @@ def microaggregate(
     if weights and weight is None:
         raise InputError("weights=True needs weight= when you make the microdata")
 
-    coded = {name: md.coded(name) for name, one in named.items() if one != "number"}
+    coded = {
+        name: md.ranked(name) if one == "ordinal" else md.coded(name)
+        for name, one in named.items()
+        if one != "number"
+    }
     numbers = [name for name, one in named.items() if one == "number"]
     values = _values(md, numbers, coded)
     sets = [[j] for j in range(len(named))] if how.alone else [list(range(len(named)))]

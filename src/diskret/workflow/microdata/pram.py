@@ -117,7 +117,7 @@ def transitions(
     """
     names = _names([variable])[0]
     divided, by = _strata(md, strata, [names])
-    values, of = combined([md.coded(name) for name in names])
+    values, of = combined(_columns(md, names, band, matrix))
     design = _design(names, values, matrix, stay, invariant, forbidden, band, exact=False)
     made = stratified(values, of, by, design, " x ".join(names))
     risks = {one.values: one.matrix.risk(one.counts) for one in made}
@@ -167,8 +167,8 @@ def pram(
     forbidden
         For a single variable: pairs of values that do not become each other.
     band
-        A value moves by so many places at most in the order of the variable (numbers and dates
-        ascend, text by code points).
+        A value moves by so many places at most in the order of the variable (declared, or that of
+        numbers and dates; other text is refused).
     strata
         Variables; records change separately in each combination of their values, into values
         that occur there. None: the strata of the microdata; ``[]``: none.
@@ -217,7 +217,7 @@ def pram(
     columns: dict[str, pa.ChunkedArray] = {}
     found: dict[str, Any] = {"changed": {}, "expected": {}, "categories": {}}
     for names in parts:
-        label, before = " x ".join(names), [md.coded(name) for name in names]
+        label, before = " x ".join(names), _columns(md, names, band, matrix)
         values, of = combined(before)
         design = _design(names, values, matrix, stay, invariant, forbidden, band, exact)
         made = stratified(values, of, by, design, label)
@@ -285,6 +285,13 @@ def _strata(
             "same time; name other strata="
         )
     return divided, [md.coded(name) for name in divided]
+
+
+def _columns(md: Microdata, names: tuple[str, ...], band: int | None, matrix: Any) -> list[Coded]:
+    """The variables; in its order the one that moves within a band."""
+    if band is not None and matrix is None and len(names) == 1:
+        return [md.ranked(names[0])]
+    return [md.coded(name) for name in names]
 
 
 def _design(

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from diskret.errors import InputError
 from diskret.io.names import some
+from diskret.io.order import recoded_order
 from diskret.microdata.categories import grouped, raised, texts
 from diskret.microdata.dates import Period, shortened
 from diskret.microdata.numbers import (
@@ -100,8 +101,9 @@ def recode(
         Steps below the total, from 0.
     top, bottom
         From which value on, or up to which, itself included, values are replaced by it; or the
-        value and what replaces it: ``(80, "≥ 80")``. Values are numbers, or categories in
-        alphabetical order. Both can be given together.
+        value and what replaces it: ``(80, "≥ 80")``. Values are numbers, or categories with an
+        order (`orders` of the microdata, ordered categoricals); other text is refused. Both can be
+        given together.
     width
         Numbers are rounded to multiples of it, halves upwards: incomes, coordinates.
     period
@@ -115,7 +117,8 @@ def recode(
     Microdata
         With the variable recoded. Labels and codes are text; groups of whole numbers with
         whole numbers as new values stay numbers; top and bottom coding and rounding keep the
-        type if the replacement allows it. Categorical columns stay categorical.
+        type if the replacement allows it. Categorical columns stay categorical. New values have
+        the order of those they came from.
 
     Raises
     ------
@@ -181,7 +184,7 @@ def recode(
         arguments["hierarchy"] = written(hierarchy)
     elif way == "top":
         ends = {"top": _end(top, "top"), "bottom": _end(bottom, "bottom")}
-        made = ended(values, variable, **ends)
+        made = ended(values, variable, **ends, order=md.roles.orders.get(variable))
         arguments |= {name: None if end is None else list(end) for name, end in ends.items()}
     elif way == "width":
         made = rounded(values, variable, cast(float, width))
@@ -189,7 +192,8 @@ def recode(
         made = shortened(values, variable, cast(Period, period), at)
     kept = given(arguments, {**dict.fromkeys(arguments), "right": False})
     found = {"categories": [_distinct(values), _distinct(made)], **found}
-    return md.after({variable: made}, Step("recode", {"variable": variable, **kept}, found))
+    step = Step("recode", {"variable": variable, **kept}, found)
+    return md.after({variable: made}, step, _orders(md, variable, way, made, missing))
 
 
 def drop(md: Microdata, columns: str | Iterable[str]) -> Microdata:
@@ -248,6 +252,19 @@ def remove_identifiers(md: Microdata) -> Microdata:
             "no direct identifiers are named; give identifiers= when you make the microdata"
         )
     return md.without(names, Step("remove_identifiers", {}, {"columns": list(names)}))
+
+
+def _orders(
+    md: Microdata, variable: str, way: str, made: pa.ChunkedArray, missing: str | None
+) -> dict[str, tuple[Any, ...] | None]:
+    """The order of the new values: that of those they came from. Numbers have their own."""
+    declared = md.roles.orders.get(variable)
+    text = pa.types.is_string(made.type) or pa.types.is_large_string(made.type)
+    if declared is None and (way == "hierarchy" or not text):  # codes of a tree stand in no order
+        return {}
+    before = md.table_column(variable)
+    order = None if missing is not None else recoded_order(before, made, variable, declared)
+    return {variable: order}
 
 
 def _way(arguments: Mapping[str, Any]) -> str:

@@ -34,8 +34,9 @@ def recode_candidates(
 ) -> Any:
     """Try small recodings of the keys, and show what each does to risk and to information.
 
-    Tried are, one at a time: neighbouring categories of numbers put together, those with the
-    fewest records; pairs of the smallest categories of other keys; top and bottom coding that
+    Tried are, one at a time: neighbouring categories of keys with an order (numbers, dates, those
+    with `orders`) put together, those with the fewest records; pairs of the smallest categories of
+    other keys, with a hierarchy below the same code; for numbers top and bottom coding that
     reaches 1, 5 and 10 percent of the records; rounding; and the levels of hierarchies. Carry one
     out and ask again.
 
@@ -88,7 +89,7 @@ def recode_candidates(
         )
     trees = {name: tree(given, name) for name, given in (hierarchies or {}).items()}
     before = outcome(chosen, k, weights, missing)
-    tried = list(candidates(chosen, trees))
+    tried = list(candidates(chosen, trees, md.roles.orders))
     rows: list[tuple[Candidate, Outcome]] = []
     for done, candidate in enumerate(tried):
         progress("recode", done, len(tried))

@@ -23,6 +23,7 @@ from diskret.tables.public_files import check_file_name
 from diskret.workflow.microdata.dp_noise import guarantees
 from diskret.workflow.microdata.leaving import leaving
 from diskret.workflow.microdata.levels import claims_of
+from diskret.workflow.microdata.modelled import models
 from diskret.workflow.microdata.numbering import drawn_order, household_numbers, record_numbers
 from diskret.workflow.microdata.release_safe import release_safe
 from diskret.workflow.microdata.result import Inside, MicrodataResult
@@ -162,6 +163,8 @@ def _certified(
             sensitive=[one for one in md.roles.sensitive if one in table.column_names],
             numeric=[one for one in md.roles.numeric if one in table.column_names],
             identifiers=md.original.roles.identifiers,
+            orders=md.roles.orders,
+            models=models(records, names, about.weight, claims),
         )
 
     try:

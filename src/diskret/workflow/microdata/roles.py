@@ -9,6 +9,7 @@ from typing import Any
 
 from diskret.errors import InputError
 from diskret.io.names import some
+from diskret.io.order import Orders, order_given
 
 #: Roles that exclude each other: a column has at most one of them.
 _EXCLUSIVE = ("identifiers", "keys", "numeric", "sensitive", "weight", "household", "id")
@@ -38,6 +39,8 @@ class Roles:
         Direct identifiers (names, addresses, insurance numbers); never released.
     followers
         Key → columns that tell the same in more detail, and lose their value where it does.
+    orders
+        Column → its values from the lowest to the highest; no role, and no permission to release.
     """
 
     keys: tuple[str, ...] = ()
@@ -49,6 +52,7 @@ class Roles:
     id: str | None = None
     identifiers: tuple[str, ...] = ()
     followers: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    orders: Orders = field(default_factory=dict[str, tuple[Any, ...]])
 
     def by_role(self) -> dict[str, tuple[str, ...]]:
         """Role → its columns, for every role that has any."""
@@ -76,6 +80,8 @@ class Roles:
         }
         if self.followers:
             named["followers"] = {key: list(names) for key, names in self.followers.items()}
+        if self.orders:
+            named["orders"] = {name: list(values) for name, values in self.orders.items()}
         return named
 
     def without(self, names: Iterable[str]) -> Roles:
@@ -103,6 +109,7 @@ class Roles:
                 for key, names in self.followers.items()
                 if key not in gone and (left := kept(names))
             },
+            orders={name: order for name, order in self.orders.items() if name not in gone},
         )
 
 
@@ -118,6 +125,7 @@ def roles(
     id: str | None = None,  # noqa: A002
     identifiers: Iterable[str] = (),
     followers: Mapping[str, str | Iterable[str]] | None = None,
+    orders: Mapping[str, Any] | None = None,
 ) -> Roles:
     """Check what a caller says of the columns.
 
@@ -139,8 +147,9 @@ def roles(
         followers={
             key: _names(names, f"followers of {key!r}") for key, names in (followers or {}).items()
         },
+        orders={name: order_given(name, values) for name, values in (orders or {}).items()},
     )
-    for role, named in made.by_role().items():
+    for role, named in {**made.by_role(), "orders": tuple(made.orders)}.items():
         unknown = [name for name in named if name not in columns]
         if unknown:
             raise InputError(

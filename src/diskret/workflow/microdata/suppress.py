@@ -101,8 +101,8 @@ def local_suppression(
         Largest distance, from 0 to 1, between the distribution of a sensitive variable among
         these records and in the whole file (t-closeness), or variable → distance.
     ordered
-        Sensitive variables whose values lie on a line, in ascending order; all others are equally
-        far apart.
+        Sensitive variables whose values lie on a line, in their order (declared, or that of
+        numbers and dates); all others are equally far apart.
     matches
         ``"visible"``: what a record still shows is shared by k records of the original file
         ((k, 1)-anonymity), so every rare record hides something itself; with the fewest
@@ -327,7 +327,8 @@ def _sensitive(
     for name, most in distances.items():
         if not 0 <= most <= 1:
             raise InputError(f"closeness= must lie between 0 and 1, not {most!r} for {name!r}")
-        values = md.coded(name).codes + np.int32(1)
+        column = md.ranked(name) if name in ordered else md.coded(name)
+        values = column.codes + np.int32(1)
         measure = on_a_line if name in ordered else nominal
         made.append(
             Sensitive(name, values, measure, lambda found, most=most: found <= most + _NEAR)

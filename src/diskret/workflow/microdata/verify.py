@@ -16,6 +16,7 @@ from diskret.errors import InputError, ProofError, VerificationError
 from diskret.keys import SecretKeys
 from diskret.release import as_text, digest, read_records_csv, read_records_parquet
 from diskret.workflow.microdata.content import content
+from diskret.workflow.microdata.modelled import models
 from diskret.workflow.microdata.result import Inside
 from diskret.workflow.microdata.write import claim_from_json, marks
 
@@ -148,6 +149,8 @@ def verify_microdata_internal(
             weight=inner.weight,
             household=inner.household,
             sensitive=inside["sensitive"],
+            orders=inside["orders"],
+            models=models(records, inside["keys"], inner.weight, judged),
         )
     except (ProofError, InputError) as error:
         raise VerificationError(f"{name}: a claim does not hold: {error}") from None

@@ -147,12 +147,14 @@ def _write_link(result: MicrodataResult, path: Path) -> None:
 
 
 def _write_certificate(result: MicrodataResult, folder: Path, digests: Mapping[str, str]) -> None:
-    keys = [key for key in result.microdata.roles.keys if key in result.table.column_names]
-    sensitive = [s for s in result.microdata.roles.sensitive if s in result.table.column_names]
+    md = result.microdata
+    keys = [key for key in md.roles.keys if key in result.table.column_names]
+    sensitive = [s for s in md.roles.sensitive if s in result.table.column_names]
     content_ = {
         **result.certificate.internal(),
         "keys": keys,
         "sensitive": sensitive,
+        "orders": {name: list(values) for name, values in md.roles.orders.items()},
         "claims_made": [claim_as_json(claim) for claim in result.claims],
         "certificates": dict(digests),
         "software": software(),
