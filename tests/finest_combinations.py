@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 import diskret as dk
+from diskret.population import Population
 from diskret.tables import Publication
 
 X, Y, F = "abcd", "pq", "01"
 ATOMS = list(product(X, Y, F))
 GROUPS = [None, {"ab": "ab"}, {"bc": "bc"}, {"ab": "ab", "cd": "cd"}, {"bcd": "bcd"}]
-FILTERS = [(), (("f", ("1",)),), (("x", ("a", "b")),)]
+FILTERS = [Population.of(w) for w in ({}, {"f": "1"}, {"x": ["a", "b"]})]
 FAR = 10_000
 
 

@@ -22,6 +22,7 @@ LAYERS = (
     ("tables",),
     ("engines",),
     ("io",),
+    ("population",),
     ("hierarchy",),
     ("keys",),
     ("errors", "kernel", "parallel", "progress"),

@@ -9,6 +9,7 @@ import diskret as dk
 from diskret.attack import cell_name, examine, recheck
 from diskret.errors import ContradictionError, HierarchyError, InputError, VerificationError
 from diskret.hierarchy.recode import combine
+from diskret.population import Population
 from diskret.tables import NO_BOUND, Dimension, MeasureSum, Publication, Published
 
 FINE = dk.Hierarchy.flat(list("abcd"))
@@ -29,6 +30,7 @@ def shown(name, tree, value, hidden=(), *, variable="x", **circumstances):
             "suppressed": mask,
             "empty": np.zeros(len(value), dtype=bool),
             **circumstances,
+            "where": Population.of(circumstances.get("where")),
         }
     )
 
@@ -65,7 +67,7 @@ def test_overlapping_groupings_are_refined_to_atoms():
 def test_a_filter_is_part_of_the_whole():
     """Every cell is at least what it is among the women: 2, 1, 1, 2 of 3, 1, 2, 5."""
     everybody = shown("all", FINE, [11, 3, 1, 2, 5], [1, 2, 3])
-    women = shown("women", FINE, [6, 2, 1, 1, 2], where=(("sex", ("f",)),))
+    women = shown("women", FINE, [6, 2, 1, 1, 2], where={"sex": ("f",)})
     assert bounds(everybody) == [(0, 6)] * 3
     assert bounds(everybody, women) == [(2, 4), (1, 3), (1, 3)]
 
@@ -73,10 +75,10 @@ def test_a_filter_is_part_of_the_whole():
 def test_a_filter_on_a_variable_of_the_other_table_is_a_cell_of_it():
     by_x = shown("by x", FINE, [11, 3, 1, 2, 5], [1, 2])
     of_a = shown(
-        "of a", dk.Hierarchy.flat(["m", "f"]), [3, 2, 1], variable="sex", where=(("x", ("a",)),)
+        "of a", dk.Hierarchy.flat(["m", "f"]), [3, 2, 1], variable="sex", where={"x": ("a",)}
     )
     assert bounds(by_x, of_a) == [(3, 3), (1, 1)]
-    of_both = replace(of_a, where=(("x", ("a", "b")),), value=np.array([4, 2, 2]))
+    of_both = replace(of_a, where=Population.of({"x": ["a", "b"]}), value=np.array([4, 2, 2]))
     assert bounds(by_x, of_both) == [(0, 4), (0, 4)]
 
 
@@ -181,37 +183,37 @@ TWO = dk.Hierarchy.flat(["a", "b"])
 def test_filters_without_common_records_share_what_there_is():
     """All 10 of a and 8 men there: at most 2 women, whatever other sexes there are."""
     everybody = shown("all", TWO, [20, 10, 10])
-    men = shown("men", TWO, [13, 8, 5], where=(("sex", ("m",)),))
-    women = shown("women", TWO, [6, 2, 4], [1, 2], where=(("sex", ("f",)),))
+    men = shown("men", TWO, [13, 8, 5], where={"sex": ("m",)})
+    women = shown("women", TWO, [6, 2, 4], [1, 2], where={"sex": ("f",)})
     assert bounds(everybody, women) == [(0, 6), (0, 6)]
     assert bounds(everybody, men, women) == [(1, 2), (4, 5)]
 
 
 def test_many_filters_without_common_records_share_what_there_is():
     everybody = shown("all", TWO, [20, 10, 10])
-    one, two = (shown(c, TWO, [9, 4, 5], where=(("size", (c,)),)) for c in "12")
-    three = shown("3", TWO, [2, 1, 1], [1, 2], where=(("size", ("3",)),))
+    one, two = (shown(c, TWO, [9, 4, 5], where={"size": (c,)}) for c in "12")
+    three = shown("3", TWO, [2, 1, 1], [1, 2], where={"size": ("3",)})
     assert bounds(everybody, one, two, three) == [(2, 2), (0, 0)]
 
 
 def test_filters_with_common_records_need_not_share():
     everybody = shown("all", TWO, [20, 10, 10])
-    one = shown("1", TWO, [13, 8, 5], where=(("sex", ("f",)),))
-    two = shown("2", TWO, [6, 2, 4], [1, 2], where=(("age", ("18+",)),))
+    one = shown("1", TWO, [13, 8, 5], where={"sex": ("f",)})
+    two = shown("2", TWO, [6, 2, 4], [1, 2], where={"age": ("18+",)})
     assert bounds(everybody, one, two) == [(0, 6), (0, 6)]
 
 
-@pytest.mark.parametrize("wider", ["≥ 10", "≥ 10.5", "10 to 30"])
+@pytest.mark.parametrize("wider", [{"min": 10}, {"min": 10.5}, {"min": 10, "max": 30}])
 def test_bounds_of_a_filter_may_contain_those_of_another(wider):
     """7 firms with 10 and more employees, 3 of them in a: at most 3 with 20 to 30."""
-    all_of = shown("wider", TWO, [7, 3, 4], where=(("employees", (wider,)),))
-    some = shown("some", TWO, [6, 3, 3], [1, 2], where=(("employees", ("20 to 30",)),))
+    all_of = shown("wider", TWO, [7, 3, 4], where={"employees": wider})
+    some = shown("some", TWO, [6, 3, 3], [1, 2], where={"employees": {"min": 20, "max": 30}})
     assert bounds(all_of, some) == [(2, 3), (3, 4)]
 
 
 def test_bounds_that_overlap_say_less():
-    one = shown("one", TWO, [7, 3, 4], where=(("employees", ("10 to 20",)),))
-    two = shown("two", TWO, [6, 3, 3], [1, 2], where=(("employees", ("15 to 30",)),))
+    one = shown("one", TWO, [7, 3, 4], where={"employees": {"min": 10, "max": 20}})
+    two = shown("two", TWO, [6, 3, 3], [1, 2], where={"employees": {"min": 15, "max": 30}})
     assert bounds(one, two) == [(0, 6), (0, 6)]
 
 
@@ -219,7 +221,7 @@ def test_a_code_outside_the_filter_of_its_variable_is_nothing():
     """By sex where sex = f: "m" there is not the "m" of the table of all."""
     sexes = dk.Hierarchy.flat(["f", "m"])
     everybody = shown("all", sexes, [9, 4, 5], variable="sex")
-    women = shown("women", sexes, [4, 4, 0], [0, 1], variable="sex", where=(("sex", ("f",)),))
+    women = shown("women", sexes, [4, 4, 0], [0, 1], variable="sex", where={"sex": ("f",)})
     assert bounds(everybody, women) == [(4, 4), (4, 4)]
 
 

@@ -15,10 +15,10 @@ from spark_server import ONE_SPARK, in_spark
 
 from diskret.engines import LeafQuestion
 from diskret.engines.duckdb import DuckDBEngine
-from diskret.engines.filters import canonical
 from diskret.errors import HierarchyError, InputError
 from diskret.hierarchy import Hierarchy
 from diskret.io import Source
+from diskret.population import Population
 
 ENGINES = {"duckdb": DuckDBEngine, "postgres": in_postgres, "spark": in_spark}
 EACH = ["duckdb", "postgres", pytest.param("spark", marks=ONE_SPARK)]
@@ -253,7 +253,7 @@ def test_a_filter_counts_as_if_the_other_records_were_not_there(
         "record_key": "key",
         "key_modulus": MODULUS,
         "holding": "group",
-        "where": canonical(where),
+        "where": Population.of(where),
     }
     if not left:
         with pytest.raises(InputError, match="where="):
@@ -280,7 +280,7 @@ def test_a_filter_counts_as_if_the_other_records_were_not_there(
 
 def test_a_filter_that_fits_nothing_is_refused_and_says_why(ask):
     def filtered(**where):
-        return ask(FIRMS, by={"nace": NACE}, where=canonical(where))
+        return ask(FIRMS, by={"nace": NACE}, where=Population.of(where))
 
     with pytest.raises(InputError, match="no record satisfies where=: firm = 5, turnover ≥ 10"):
         filtered(turnover={"min": 10}, firm=5)
@@ -294,19 +294,19 @@ def test_a_filter_that_fits_nothing_is_refused_and_says_why(ask):
         assert filtered(nace=["A2", "A9"]).count.tolist() == [1]
 
 
-BOUNDED = canonical({"group": {"min": 0}})
+BOUNDED = Population.of({"group": {"min": 0}})
 
 
 def test_numbers_that_are_not_there_lie_in_no_bounds(ask):
     numbers = pa.array([1.0, None, float("nan"), float("inf"), 0.1, 99.0])
-    where = canonical({"v": {"min": "0.1", "max": None}})
+    where = Population.of({"v": {"min": "0.1", "max": None}})
     leaves = ask({"v": numbers, "c": ["1"] * 6}, by={"c": None}, where=where)
     assert leaves.count.tolist() == [3]
 
 
 def test_a_truth_value_can_be_asked_for(ask):
     records = {"c": ["1", "2", "2"], "b": ["true", "false", "true"]}
-    assert ask(records, by={"c": None}, where=canonical({"b": True})).count.tolist() == [1, 1]
+    assert ask(records, by={"c": None}, where=Population.of({"b": True})).count.tolist() == [1, 1]
 
 
 def test_the_order_of_records_does_not_matter(ask):

@@ -16,11 +16,11 @@ from sqlglot import exp
 from diskret.engines import KeyQuestion, postgres_sql, spark_sql, sql
 from diskret.engines.columns import Column, key, sampling_weight
 from diskret.engines.duckdb import DuckDBEngine
-from diskret.engines.filters import canonical
 from diskret.engines.keys import KeyCounts, in_order
 from diskret.engines.postgres import PostgresEngine
 from diskret.errors import InputError
 from diskret.io import Coded, source
+from diskret.population import Population
 
 ENGINES = {"duckdb": DuckDBEngine, "postgres": in_postgres, "spark": in_spark}
 EACH = ["duckdb", "postgres", pytest.param("spark", marks=ONE_SPARK)]
@@ -35,7 +35,7 @@ def told(engine, columns, keys, weight=None, where=None):
     """Combination, number of records and weight of each row of an answer."""
     table = columns if isinstance(columns, pa.Table) else pa.table(columns)
     with engine(source(table)) as opened:
-        return rows(opened.frequencies(KeyQuestion(tuple(keys), weight, canonical(where))))
+        return rows(opened.frequencies(KeyQuestion(tuple(keys), weight, Population.of(where))))
 
 
 def rows(counts):

@@ -19,8 +19,8 @@ import pytest
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 import diskret as dk
-from diskret.engines.filters import canonical
 from diskret.errors import ProofError, ProtectionError
+from diskret.population import Population
 from diskret.tables import Contributions, Dimension, Measure
 
 X, Y, F = "abcd", "pq", "01"
@@ -119,7 +119,7 @@ def table_of(rows, by, groups, where, counts, cut):
         holdings=None if counts else holdings,
         measures=measures,
         contributors="holdings",
-        where=canonical(where),
+        where=Population.of(where),
         contributions=listed(own, by, counts),
     )
     return table.recode("x", level=1) if groups and cut else table

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
+from diskret.population import Population
 from diskret.tables import Derived, Dimension, Published, SideBySide
 from diskret.tables.side_by_side import derived_text, side_by_side_text
 
@@ -174,7 +175,7 @@ EARLIER = a_table([6, 3, 2, 1], vintage="2024")
             "do not have the same dimensions and codes",
         ),
         (
-            {"inputs": (SALES, replace(SALES, where=(("size", ("1",)),)))},
+            {"inputs": (SALES, replace(SALES, where=Population((("size", ("1",)),))))},
             "are about different populations",
         ),
         ({"decimals": 13}, "decimals= must be 0 to 12, not 13"),
@@ -206,10 +207,10 @@ def test_what_makes_no_sense_is_refused(change, message):
 
 
 def test_periods_of_one_file_may_be_told_apart_by_one_filter():
-    this = replace(SALES, where=(("size", ("1",)), ("year", ("2025",))))
-    last = replace(EARLIER, where=(("size", ("1",)), ("year", ("2024",))))
+    this = replace(SALES, where=Population((("size", ("1",)), ("year", ("2025",)))))
+    last = replace(EARLIER, where=Population((("size", ("1",)), ("year", ("2024",)))))
     assert figures(Derived("g", "growth", (this, last))) == ["0.0"] * 4
-    other = replace(last, where=(("size", ("2",)), ("year", ("2024",))))
+    other = replace(last, where=Population((("size", ("2",)), ("year", ("2024",)))))
     with pytest.raises(InputError, match="different populations"):
         Derived("g", "growth", (this, other))
 

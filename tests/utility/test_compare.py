@@ -10,6 +10,7 @@ import pytest
 import diskret as dk
 from diskret.attack import NoiseCertificate
 from diskret.errors import InputError
+from diskret.population import Population
 from diskret.tables import Noise
 from diskret.tables.noise import published_with
 from diskret.workflow.perturbed_result import PerturbedResult
@@ -193,7 +194,7 @@ def test_a_published_table_of_other_cells_is_refused(table):
     later = replace(table, vintage="2026")
     with pytest.raises(InputError, match="vintages differ"):
         dk.utility.compare(table, changed(later, rounded(later)))
-    women = replace(table, where=(("sex", ("f",)),))
+    women = replace(table, where=Population((("sex", ("f",)),)))
     with pytest.raises(InputError, match="filters differ"):
         dk.utility.compare(table, changed(women, rounded(women)))
     assert dk.utility.compare(women, changed(women, women.count)).deviations.mean == 0

@@ -13,10 +13,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from diskret.attack import Attacker
-from diskret.engines.filters import canonical
 from diskret.errors import InputError, JobError
 from diskret.formats import SymbolSet
 from diskret.io import Column, PostgresTable
+from diskret.population import Population
 from diskret.rules import (
     PQ,
     Apriori,
@@ -160,7 +160,7 @@ FILTERED = 'vintage = "2025"\nwhere = { size = ["2", "1"], turnover = { min = 0.
 def test_a_filter_is_understood(folder: Path):
     text = JOB.replace('vintage = "2025"\n', FILTERED)
     where = read_job(written(folder, text)).tables[0].where
-    assert where == canonical({"size": ["1", "2"], "turnover": {"min": "0.5"}})
+    assert where == Population.of({"size": ["1", "2"], "turnover": {"min": "0.5"}})
     for wrong, said in [
         ("turnover = { low = 1 }", "bounds of column 'turnover'"),
         ("turnover = 1.5", "is no code for column 'turnover'"),

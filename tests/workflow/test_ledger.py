@@ -9,6 +9,7 @@ import pytest
 
 import diskret as dk
 from diskret.errors import InputError, ProofError
+from diskret.population import Population
 from diskret.release.ledger import keyed_contributions
 from diskret.tables import Contributions, MeasureSum
 
@@ -22,11 +23,11 @@ def ledger(tmp_path):
     return dk.Ledger(tmp_path / "releases.db", keys=KEYS)
 
 
-def table(vintage="", where=(), **firms):
+def table(vintage="", where=None, **firms):
     firms = firms or FIRMS
     cells = pa.table({"region": list(firms), "firms": list(firms.values())})
     made = dk.Table.from_cells(cells, by={"region": None}, count="firms", vintage=vintage)
-    return replace(made, where=where)
+    return replace(made, where=Population.of(where))
 
 
 def protected(made=None, name="firms", ledger=None):
@@ -194,7 +195,7 @@ def test_published_intervals_are_attacked_again(ledger, tmp_path):
 
 def test_tables_that_only_an_earlier_one_ties_are_attacked_together(ledger, tmp_path):
     """Each of two halves is safe beside the whole; both together show what it hides."""
-    small, large = (("size", ("small",)),), (("size", ("large",)),)
+    small, large = {"size": "small"}, {"size": "large"}
     publish(ledger, tmp_path, "whole", protected(table()))
     halves = [
         protected(table(where=small, N=4, S=0, W=3, O=5), name="small", ledger=ledger),
@@ -209,7 +210,7 @@ def test_tables_that_only_an_earlier_one_ties_are_attacked_together(ledger, tmp_
 
 
 def test_only_tables_that_say_something_of_each_other_are_loaded(ledger, tmp_path):
-    small, large = (("size", ("small",)),), (("size", ("large",)),)
+    small, large = {"size": "small"}, {"size": "large"}
     publish(ledger, tmp_path, "2025", protected(table("2025")))
     publish(ledger, tmp_path, "2024", protected(table("2024")))
     publish(ledger, tmp_path, "small", protected(table("2024", small)), again=lambda *_: None)

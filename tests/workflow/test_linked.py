@@ -12,6 +12,7 @@ import pytest
 import diskret as dk
 from diskret.attack import examine
 from diskret.errors import InputError, ProofError, ProtectionError, VerificationError
+from diskret.population import Population
 from diskret.suppression import sequential
 from diskret.system import joint_system
 from diskret.tables import Publication
@@ -134,7 +135,7 @@ def test_a_missing_or_changed_companion_is_noticed(register, tmp_path):
 def test_three_tables_claim_less_if_their_populations_differ(register):
     def said(*where):
         tables = [turnover(register, name) for name in ("nace", "size", "region")]
-        tables[2] = replace(tables[2], where=where)
+        tables[2] = replace(tables[2], where=Population(where))
         results = dk.suppress(tables, dk.rules.PPercent(10))
         return results[0].certificate.public()["not_claimed"]
 
@@ -296,7 +297,7 @@ def test_a_table_of_its_own_filter_is_protected_beside_all():
         dk.Table.from_cells(
             pa.table({"sex": ["d", "f"], "n": [1, 9]}), by={"sex": fewer}, count="n"
         ),
-        where=(("sex", ("d", "f")),),
+        where=Population((("sex", ("d", "f")),)),
     )
     one, two = dk.suppress([both[0], inside], RULE, name=["all", "some"])
     sexes = one.table.dimensions[1].hierarchy

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.hierarchy.meaning import base_codes, pieces
+from diskret.hierarchy.meaning import base_codes
+from diskret.population import Bounds, pieces
 from diskret.tables import Published
 
 #: What a code stands for: a set of base codes, or None for everything.
@@ -62,17 +63,9 @@ def _with_meanings(
         for dimension in table.dimensions:
             trees[dimension.name].append(dimension.hierarchy)
     meant = {name: base_codes(of) for name, of in trees.items()}  # type: ignore[arg-type]
-    for name in {name for table in tables for name, _ in table.where} - set(meant):
-        asked = (codes for table in tables for n, codes in table.where if n == name)
-        meant[name] = pieces([code for codes in asked for code in codes])
     result: list[tuple[Axis, ...]] = []
     for table, own in zip(tables, axes, strict=True):
-        filters = {
-            name: frozenset[str]().union(
-                *(meant[name].get(code, frozenset([code])) for code in codes)
-            )
-            for name, codes in table.where
-        }
+        filters = _filters(tables, table, meant)
         known: list[Axis] = []
         for axis, dimension in zip(own, table.dimensions, strict=True):
             only = filters.pop(axis.name, None)
@@ -83,6 +76,23 @@ def _with_meanings(
         known += [Axis(name, root, (codes,), 1) for name, codes in filters.items()]
         result.append(tuple(known))
     return result
+
+
+def _filters(
+    tables: Sequence[Published],
+    table: Published,
+    meant: Mapping[str, Mapping[str, frozenset[str]]],
+) -> dict[str, frozenset[str]]:
+    """What the filter of a table lets through of each variable."""
+    found: dict[str, frozenset[str]] = {}
+    for name, asked in table.where:
+        known = meant.get(name, {})
+        every = [t.where.asked[name] for t in tables if name in t.where.asked]
+        base = pieces(every, frozenset[str]().union(*known.values()))[every.index(asked)]
+        if not isinstance(asked, Bounds):
+            base = frozenset[str]().union(*(known.get(code, {code}) for code in base))
+        found[name] = base
+    return found
 
 
 # ── groupings that cut through each other ────────────────────────────────────────────

@@ -75,7 +75,7 @@ def show_release(
             if line:
                 console.print(Text(line), soft_wrap=True)
         for note in entry.tables:
-            population = "; ".join(f"{name} = {', '.join(codes)}" for name, codes in note.where)
+            population = note.where.words(", ")
             about = (note.measure, " × ".join(note.variables), note.vintage, population)
             console.print(Text(f"{note.name}: {', '.join(filter(None, about))}"), soft_wrap=True)
             count = texts.cells.format(

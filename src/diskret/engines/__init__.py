@@ -1,12 +1,10 @@
 """Records stay in an engine; it answers a few questions about them."""
 
-from diskret.engines.filters import Bounds, Where
 from diskret.engines.keys import KeyCounts, KeyQuestion
 from diskret.engines.marks import Mark
 from diskret.engines.protocol import Engine, LeafQuestion, Leaves, Listed, Straddlers
 
 __all__ = [
-    "Bounds",
     "Engine",
     "KeyCounts",
     "KeyQuestion",
@@ -15,5 +13,4 @@ __all__ = [
     "Listed",
     "Mark",
     "Straddlers",
-    "Where",
 ]

@@ -17,11 +17,11 @@ from diskret.engines import columns, contributions, filters, listing, marks, pro
 from diskret.engines.codes import MOST_CODES, mappings, positions, refuse_too_many, resolve
 from diskret.engines.columns import Check, Column, Kind, Reading, counted
 from diskret.engines.contributions import Contributions, Rows
-from diskret.engines.filters import Where
 from diskret.engines.protocol import LeafQuestion, Leaves, Listed, Straddlers
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.hierarchy.codes import some
+from diskret.population import Bounds, Population
 
 
 class Records(Protocol):
@@ -139,12 +139,12 @@ def column_named(records: Records, name: str) -> Column:
     )
 
 
-def filtered(asked: Where, records: Records) -> str | None:
+def filtered(asked: Population, records: Records) -> str | None:
     """The condition on the records that count; what it names is attached."""
     conditions: list[str] = []
     for i, (name, wanted) in enumerate(asked):
         column = column_named(records, name)
-        if isinstance(wanted, filters.Bounds):
+        if isinstance(wanted, Bounds):
             reading = filters.within(column, wanted)
             check(records, reading.checks)
             conditions.append(reading.expression)
@@ -157,7 +157,7 @@ def filtered(asked: Where, records: Records) -> str | None:
         return None
     where = " AND ".join(conditions)
     if not records.fetch(sql.record_count(where))["records"][0].as_py():
-        raise InputError(f"no record satisfies where=: {filters.told(asked)}")
+        raise InputError(f"no record satisfies where=: {asked}")
     return where
 
 

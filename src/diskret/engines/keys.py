@@ -14,9 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from diskret.engines.filters import Where
 from diskret.errors import InputError
 from diskret.io import Coded
+from diskret.population import EVERYBODY, Population
 
 #: Weights are whole numbers of units of ``10**-WEIGHT_DECIMALS``.
 WEIGHT_DECIMALS = 9
@@ -39,7 +39,7 @@ class KeyQuestion:
 
     keys: tuple[str, ...]
     weight: str | None = None
-    where: Where = ()
+    where: Population = EVERYBODY
 
 
 @dataclass(frozen=True, eq=False)

@@ -62,7 +62,7 @@ def read(
     order = np.lexsort(keys)
     if alone is not None and holding is not None:
         nobody = np.flatnonzero(order >= len(named))
-        told = repr((list(question.by), list(question.values), question.where)).encode()
+        told = repr((list(question.by), list(question.values), question.where.conditions)).encode()
         told += b"".join(key[order].astype("<i8").tobytes() for key in (leaf, *sums.T))
         holding[order[nobody]] = nobodys(len(alone), told)
     return Listed(

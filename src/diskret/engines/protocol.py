@@ -9,11 +9,11 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.engines.filters import Where
 from diskret.engines.intervals import Intervals
 from diskret.engines.keys import KeyCounts, KeyQuestion
 from diskret.engines.marks import Mark
 from diskret.hierarchy import Hierarchy
+from diskret.population import EVERYBODY, Population
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,7 @@ class LeafQuestion:
     record_key: str | None = None
     largest: int = 0
     key_modulus: int = 2**32
-    where: Where = ()
+    where: Population = EVERYBODY
     weight: str | None = None
     weight_decimals: int = 0
     marks: Mapping[str, Mark] = field(default_factory=dict[str, Mark])

@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
-from decimal import Decimal
+from collections.abc import Sequence
 
 from diskret.errors import HierarchyError
 from diskret.hierarchy.codes import some
 from diskret.hierarchy.tree import Hierarchy
-
-_NUMBER = r"-?[0-9]+(?:\.[0-9]+)?"
-_BOUNDS = re.compile(
-    rf"≥ (?P<min>{_NUMBER})|≤ (?P<max>{_NUMBER})|(?P<low>{_NUMBER}) to (?P<high>{_NUMBER})"
-    rf"|(?P<alone>{_NUMBER})"
-)
 
 
 def base_codes(trees: Sequence[Hierarchy]) -> dict[str, frozenset[str]]:
@@ -64,37 +56,3 @@ def base_codes(trees: Sequence[Hierarchy]) -> dict[str, frozenset[str]]:
     for code in parts:
         resolve(code)
     return found
-
-
-def pieces(codes: Iterable[str]) -> dict[str, frozenset[str]]:
-    """What the codes of filters by a variable that no table shows stand for.
-
-    Bounds such as ``"≥ 10"`` contain each other or overlap: they stand for pieces of the
-    number line, cut at every number that any of the filters names. All else stands for
-    itself.
-
-    Examples
-    --------
-    >>> found = pieces(["≥ 10", "≥ 20"])
-    >>> found["≥ 20"] < found["≥ 10"]
-    True
-    >>> pieces(["10", "20"])["10"]
-    frozenset({'10'})
-    """
-    read = {code: match for code in codes if (match := _BOUNDS.fullmatch(code))}
-    ends = {code: (_end(m, "min", "low"), _end(m, "max", "high")) for code, m in read.items()}
-    cuts = sorted({end for both in ends.values() for end in both if end is not None})
-    place = {cut: 2 * i + 1 for i, cut in enumerate(cuts)}
-    found = {code: frozenset([code]) for code in codes}
-    if all(match["alone"] for match in read.values()):
-        return found
-    for code, (low, high) in ends.items():
-        first = 0 if low is None else place[low]
-        last = 2 * len(cuts) if high is None else place[high]
-        found[code] = frozenset(f"piece {i}" for i in range(first, last + 1))
-    return found
-
-
-def _end(bounds: re.Match[str], *names: str) -> Decimal | None:
-    """An end of bounds, None if they have none on this side; a number has itself on both."""
-    return next((Decimal(bounds[name]) for name in (*names, "alone") if bounds[name]), None)

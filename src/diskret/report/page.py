@@ -180,10 +180,7 @@ def _circumstances(published: Published, language: str) -> dict[str, str]:
     if published.vintage:
         told[words["vintage"]] = published.vintage
     if published.where:
-        either = f" {words['or']} "
-        told[words["where"]] = ", ".join(
-            f"{name}: {either.join(codes)}" for name, codes in published.where
-        )
+        told[words["where"]] = published.where.words(f" {words['or']} ")
     if published.rounding > 1:
         unit = published.rounding / 10**published.decimals
         told[words["rounding"]] = number(unit, language, published.decimals)

@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from diskret.engines.filters import as_codes
 from diskret.hierarchy import Hierarchy
-from diskret.hierarchy.meaning import base_codes, pieces
+from diskret.hierarchy.meaning import base_codes
+from diskret.population import Bounds, Condition, pieces
 from diskret.tables import Table
 
 #: What a code stands for: a set of base codes, or None for everything.
@@ -44,20 +44,35 @@ def axes_of(tables: Sequence[Table]) -> list[list[Axis]]:
         for dimension in table.dimensions:
             trees[dimension.name].append(dimension.hierarchy)
     bases = {name: base_codes(of) for name, of in trees.items()}
-    filters = [(name, codes) for table in tables for name, codes in as_codes(table.where)]
-    for name in {name for name, _ in filters} - set(trees):
-        bases[name] = pieces([code for other, codes in filters if other == name for code in codes])
-    axes = [_own_axes(table, bases) for table in tables]
+    filters = _filters(tables, bases)
+    axes = [_own_axes(table, bases, filters) for table in tables]
     for name in {axis.name for own in axes for axis in own}:
         _cut([axis for own in axes for axis in own if axis.name == name])
     return axes
 
 
-def _own_axes(table: Table, bases: dict[str, dict[str, frozenset[str]]]) -> list[Axis]:
-    filters = {
-        name: frozenset(base for code in codes for base in bases[name].get(code, frozenset([code])))
-        for name, codes in as_codes(table.where)
-    }
+def _filters(
+    tables: Sequence[Table], bases: dict[str, dict[str, frozenset[str]]]
+) -> dict[tuple[str, Condition], frozenset[str]]:
+    """Variable and what a filter asks of it → the base codes it lets through."""
+    found: dict[tuple[str, Condition], frozenset[str]] = {}
+    for name in {name for table in tables for name, _ in table.where}:
+        known = bases.get(name, {})
+        every = list(dict.fromkeys(a for table in tables for n, a in table.where if n == name))
+        shown = [base for codes in known.values() for base in codes]
+        for asked, kept in zip(every, pieces(every, shown), strict=True):
+            if not isinstance(asked, Bounds):
+                kept = frozenset(base for code in kept for base in known.get(code, [code]))
+            found[name, asked] = kept
+    return found
+
+
+def _own_axes(
+    table: Table,
+    bases: dict[str, dict[str, frozenset[str]]],
+    asked: dict[tuple[str, Condition], frozenset[str]],
+) -> list[Axis]:
+    filters = {name: asked[name, condition] for name, condition in table.where}
     axes: list[Axis] = []
     for name, tree in ((d.name, d.hierarchy) for d in table.dimensions):
         only = filters.pop(name, None)

@@ -8,8 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from diskret.engines import Bounds, Where
-from diskret.engines.filters import told
+from diskret.population import EVERYBODY, Condition, Population
 from diskret.tables import Dimension
 
 
@@ -34,17 +33,17 @@ class Cell:
     Examples
     --------
     >>> Cell("turnover", "2025", (("region", "N"),))
-    Cell(measure='turnover', vintage='2025', at=(('region', 'N'),), where=())
+    Cell(measure='turnover', vintage='2025', at=(('region', 'N'),), where=Population(conditions=()))
     """
 
     measure: str
     vintage: str
     at: tuple[tuple[str, str], ...]
-    where: Where = ()
+    where: Population = EVERYBODY
 
     def __str__(self) -> str:
         selected = ", ".join(f"{name}={code}" for name, code in self.at) or "total"
-        return f"{self.measure}[{selected}{'; ' if self.where else ''}{told(self.where)}]"
+        return f"{self.measure}[{selected}{'; ' if self.where else ''}{self.where}]"
 
 
 @dataclass(frozen=True)
@@ -75,7 +74,7 @@ class RectangularCells(Sequence[Cell]):
         measure: str,
         vintage: str,
         dimensions: tuple[Dimension, ...],
-        where: Where = (),
+        where: Population = EVERYBODY,
     ):
         self.measure = measure
         self.vintage = vintage
@@ -100,7 +99,7 @@ class RectangularCells(Sequence[Cell]):
 def _cell(cells: RectangularCells, index: int) -> Cell:
     names = {dimension.name for dimension in cells.dimensions}
     at: list[tuple[str, str]] = []
-    further: list[tuple[str, tuple[str, ...] | Bounds]] = []
+    further: list[tuple[str, Condition]] = []
     for name, wanted in cells.where:
         if isinstance(wanted, tuple) and len(wanted) == 1 and name not in names:
             at.append((name, wanted[0]))
@@ -109,4 +108,4 @@ def _cell(cells: RectangularCells, index: int) -> Cell:
     for dimension, i in zip(cells.dimensions, np.unravel_index(index, cells.shape), strict=True):
         if i > 0:
             at.append((dimension.name, dimension.hierarchy.codes[int(i)]))
-    return Cell(cells.measure, cells.vintage, tuple(sorted(at)), tuple(further))
+    return Cell(cells.measure, cells.vintage, tuple(sorted(at)), Population(tuple(further)))

@@ -275,7 +275,7 @@ def _check_cells(derived: Derived) -> None:
 
 def _same_population(derived: Derived, one: Published, other: Published) -> bool:
     """The same filter; where periods are compared, one column may say which."""
-    differing = set(one.where) ^ set(other.where)
+    differing = {*one.where} ^ {*other.where}
     if derived.kind in ("mean", "share"):
         return not differing
     same_columns = {name for name, _ in one.where} == {name for name, _ in other.where}

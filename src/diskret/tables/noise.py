@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.engines.filters import as_codes
 from diskret.errors import InputError
 from diskret.tables.published import Published
 from diskret.tables.table import Table
@@ -88,6 +87,6 @@ def published_with(table: Table, noise: Noise, *, name: str, changed: str) -> Pu
         empty=noise.impossible,
         nonnegative=table.nonnegative,
         vintage=table.vintage,
-        where=as_codes(table.where),
+        where=table.where,
         changed=changed,
     )

@@ -66,7 +66,7 @@ def _circumstances(published: Published) -> dict[str, Any]:
     if published.vintage:
         said["vintage"] = published.vintage
     if published.where:
-        said["where"] = {name: list(codes) for name, codes in published.where}
+        said["where"] = published.where.to_lists()
     if published.rounding > 1:
         said["rounding"] = published.rounding
     if published.intervals:
@@ -186,7 +186,7 @@ def _check(published: Published) -> None:
         texts += [code for c in tree.codes for code in tree.members.get(c, ())]
         for language, labels in _translations(tree).items():
             texts += [language, *labels.values()]
-    texts += [published.vintage, *(t for name, codes in published.where for t in (name, *codes))]
+    texts += [published.vintage, str(published.where)]
     bad = [text for text in texts if _UNPRINTABLE.search(text)]
     if bad:
         raise InputError(

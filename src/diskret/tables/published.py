@@ -8,6 +8,7 @@ from os import PathLike
 import numpy as np
 from numpy.typing import NDArray
 
+from diskret.population import EVERYBODY, Population
 from diskret.tables.dimension import Dimension
 
 #: Stands in `Published.lower` (negative) and `Published.upper` for no bound at all.
@@ -45,7 +46,7 @@ class Published:
     vintage
         Period and revision, part of every cell's definition.
     where
-        The population: columns with the codes that its records have; empty for all records.
+        The population.
     rounding
         Scaled units that published values are multiples of: a value shown in thousands is
         known to ± 500 only. 1 for exact values.
@@ -67,7 +68,7 @@ class Published:
     empty: NDArray[np.bool_]
     nonnegative: bool = True
     vintage: str = ""
-    where: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    where: Population = EVERYBODY
     rounding: int = 1
     lower: NDArray[np.int64] | None = None
     upper: NDArray[np.int64] | None = None

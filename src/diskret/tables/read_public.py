@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from diskret.errors import HierarchyError, InputError
 from diskret.hierarchy import Hierarchy
+from diskret.population import Population
 from diskret.tables.cells import STATUS, check_names
 from diskret.tables.dimension import Dimension
 from diskret.tables.public_files import SCHEMA, STRUCTURE, check_file_name
@@ -134,7 +135,7 @@ class _Outline:
     decimals: int
     nonnegative: bool
     vintage: str
-    where: tuple[tuple[str, tuple[str, ...]], ...]
+    where: Population
     rounding: int
     intervals: bool
     changed: str
@@ -187,10 +188,7 @@ def _read_outline(path: Path, content: Any, name: str) -> _Outline:
         decimals=_member(path, content, "decimals", int),
         nonnegative=_member(path, content, "nonnegative", bool),
         vintage=_member(path, content, "vintage", str, ""),
-        where=tuple(
-            (name, _codes(path, codes, "where"))
-            for name, codes in _member(path, content, "where", dict, {}).items()
-        ),
+        where=_population(path, _member(path, content, "where", dict, {})),
         rounding=_member(path, content, "rounding", int, 1),
         intervals=_member(path, content, "intervals", bool, False),
         changed=_member(path, content, "changed", str, ""),
@@ -243,6 +241,13 @@ def _dimension(path: Path, content: Any) -> Dimension:
         raise InputError(f"{path}: {name!r} has a parent {error} that is not a code") from None
     except HierarchyError as error:
         raise InputError(f"{path}: the codes of {name!r} are no tree: {error}") from None
+
+
+def _population(path: Path, content: Any) -> Population:
+    try:
+        return Population.from_lists(content)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
 
 
 def _codes(path: Path, content: Any, key: str) -> tuple[str, ...]:

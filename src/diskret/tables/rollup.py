@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.engines import Leaves, Straddlers, Where
+from diskret.engines import Leaves, Straddlers
 from diskret.engines.pairs import heaviest
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.io import FrameKind
+from diskret.population import EVERYBODY, Population
 from diskret.tables.contributions import Contributions
 from diskret.tables.dimension import Dimension
 from diskret.tables.slots import merge_pairs_up, slots
@@ -30,7 +31,7 @@ def roll_up(
     *,
     key_modulus: int = 2**32,
     vintage: str = "",
-    where: Where = (),
+    where: Population = EVERYBODY,
     weight: str | None = None,
     frame_kind: FrameKind = "pyarrow",
 ) -> Table:

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.engines import Where
-from diskret.engines.filters import told
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.io import FrameKind
+from diskret.population import EVERYBODY, Population
 from diskret.tables.contributions import Contributions
 from diskret.tables.dimension import Dimension
 
@@ -132,7 +131,7 @@ class Table:
     key_sum: NDArray[np.uint64] | None = None
     key_modulus: int = 2**32
     vintage: str = ""
-    where: Where = ()
+    where: Population = EVERYBODY
     weight: str | None = None
     rounding: int = 1
     shown: NDArray[np.int64] | None = None
@@ -149,7 +148,7 @@ class Table:
         measures = ", ".join(measure.name for measure in self.measures) or "count"
         if self.rounding > 1:
             measures += f" in {self.rounding / 10**self.measure.decimals:,g}"
-        where = f" where {told(self.where)}" if self.where else ""
+        where = f" where {self.where}" if self.where else ""
         return f"Table({names}; {measures}{where}; {int(np.prod(self.shape)):,} cells)"
 
     @property

@@ -9,7 +9,6 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.engines.filters import as_codes
 from diskret.errors import InputError
 from diskret.tables import Published, Table
 from diskret.tables.dimension import describe
@@ -162,7 +161,7 @@ def _definition(one: Table | Published) -> dict[str, Any]:
     if isinstance(one, Published):
         measure, decimals, where = one.measure, one.decimals, one.where
     else:
-        measure, decimals, where = one.measure.name, one.measure.decimals, as_codes(one.where)
+        measure, decimals, where = one.measure.name, one.measure.decimals, one.where
     return {
         "variables or codes": one.dimensions,
         "measures": measure,

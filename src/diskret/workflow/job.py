@@ -7,10 +7,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, cast
 
-from diskret.engines import Where
-from diskret.engines.filters import canonical
 from diskret.errors import InputError
 from diskret.formats import SYMBOL_SETS, SymbolSet
+from diskret.population import Population
 from diskret.rules import NoRule
 from diskret.tables import MeasureSum
 from diskret.workflow.job_attacker import read_attacker, read_contributor
@@ -192,14 +191,14 @@ def _by(section: Section, hierarchies: Mapping[str, HierarchyFile]) -> dict[str,
     }
 
 
-def _where(section: Section) -> Where:
+def _where(section: Section) -> Population:
     wanted: dict[str, Any] = {}
     for column, asked in section.values.items():
         try:
-            wanted |= dict(canonical({column: asked}))
+            wanted |= Population.of({column: asked}).asked
         except InputError as error:
             raise section.error(str(error), column) from error
-    return canonical(wanted)
+    return Population.of(wanted)
 
 
 def _marking(section: Section, key: str) -> Marking | None:

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Literal
 
 from diskret.attack import Attacker
-from diskret.engines import Where
 from diskret.formats.symbols import SymbolSet
 from diskret.hierarchy import Hierarchy
 from diskret.io import Column, PostgresTable, Source, read_fixed, source, to_arrow
 from diskret.io.columns import column
+from diskret.population import EVERYBODY, Population
 from diskret.rules import Rule
 from diskret.tables.additivity import Additivity
 from diskret.workflow.job_noise import NoiseJob
@@ -161,7 +161,7 @@ class TableJob:
     weight: str | None = None
     weight_decimals: int = 0
     vintage: str = ""
-    where: Where = ()
+    where: Population = EVERYBODY
     request: Marking | None = None
     waiver: Marking | None = None
     waiver_note: str = ""

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from diskret.engines import Engine, KeyCounts, KeyQuestion
 from diskret.engines.duckdb import DuckDBEngine
-from diskret.engines.filters import canonical
 from diskret.engines.keys import WEIGHT_DECIMALS
 from diskret.errors import InputError
 from diskret.io import Source, from_arrow, source
 from diskret.io.names import some
+from diskret.population import Population
 from diskret.progress import Progress, silent
 from diskret.risk import Compat, individual_risk
 from diskret.risk.agreement import agreeing
@@ -257,7 +257,7 @@ def key_risk(
     >>> found.combinations_below(2).select(["job", "population_frequency"]).to_pylist()
     [{'job': 'mayor', 'population_frequency': 8.0}]
     """
-    question = KeyQuestion(_named(keys), weight, canonical(where))
+    question = KeyQuestion(_named(keys), weight, Population.of(where))
     if missing not in ("wildcard", "category"):
         raise InputError(f"missing= must be 'wildcard' or 'category', not {missing!r}")
     opened = records if isinstance(records, Source) else source(records)

@@ -9,7 +9,6 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from diskret.engines.filters import disjoint
 from diskret.errors import InputError
 from diskret.tables import MeasureSum, Table
 
@@ -36,7 +35,7 @@ def linked(tables: Sequence[Table], sums: Sequence[MeasureSum] = ()) -> list[lis
     tied = [
         (i, j)
         for i, j in combinations(range(len(tables)), 2)
-        if (kinds[i] == kinds[j] and not disjoint(tables[i].where, tables[j].where))
+        if (kinds[i] == kinds[j] and tables[i].where.overlaps(tables[j].where))
         or kinds[i][1] == kinds[j][1]
         and any({kinds[i][0], kinds[j][0]} <= {s.total, *s.parts} for s in sums)
     ]

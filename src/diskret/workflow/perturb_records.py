@@ -11,12 +11,12 @@ import numpy as np
 
 from diskret.cellkey import Lookup, PerturbationTable
 from diskret.engines import Engine, LeafQuestion
-from diskret.engines.filters import as_codes, canonical
 from diskret.engines.intervals import Intervals
 from diskret.engines.perturbed_text import perturbed_text
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.io import FrameKind, Source, from_arrow, source
+from diskret.population import Population
 from diskret.progress import Progress, silent
 from diskret.tables import Published
 from diskret.tables.cells import check_names, public_columns
@@ -126,7 +126,7 @@ def perturb_records(
     check_by(by)
     noise = _intervals(ptable, key_modulus)
     least = _least(threshold)
-    filtered = canonical(where)
+    filtered = Population.of(where)
     question = LeafQuestion(
         by=dict(by), unit=unit, record_key=record_key, key_modulus=key_modulus, where=filtered
     )
@@ -149,7 +149,7 @@ def perturb_records(
             suppressed=value < (threshold or 0),
             empty=np.zeros(value.shape, dtype=bool),
             vintage=vintage,
-            where=as_codes(filtered),
+            where=filtered,
             changed="cell_key",
         ),
         opened.kind,

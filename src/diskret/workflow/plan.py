@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.attack import Attacker, Requirements, attacker_bounds
-from diskret.engines.filters import as_codes
 from diskret.errors import InputError, ProtectionError
 from diskret.keys import SecretKeys
 from diskret.progress import Progress
@@ -223,7 +222,7 @@ def publish(table: Table, suppressed: NDArray[np.bool_], name: str) -> Published
         empty=table.empty & ~suppressed,
         nonnegative=table.nonnegative,
         vintage=table.vintage,
-        where=as_codes(table.where),
+        where=table.where,
         rounding=unit,
     )
 

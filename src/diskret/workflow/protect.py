@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.attack import Attacker, certify
-from diskret.engines.filters import told
 from diskret.errors import ProtectionError
 from diskret.keys import SecretKeys
 from diskret.progress import Progress
@@ -175,7 +174,7 @@ def _settings(order: Order, pattern: Pattern, price: dict[str, float], work: int
         "cost": _text(order.cost),
         "work": work,
         **price,
-        **({"where": told(table.where)} if table.where else {}),
+        **({"where": str(table.where)} if table.where else {}),
         **({"weight": table.weight} if table.weight is not None else {}),
         **({"waiver": table.waiver_note or "not stated"} if "no_waiver" in table.marked else {}),
     }

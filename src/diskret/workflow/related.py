@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from diskret.engines.filters import as_codes
-from diskret.hierarchy.meaning import pieces
+from diskret.population import Population
 from diskret.release.ledger import Entry
 from diskret.tables import MeasureSum, Published, Table
 
@@ -16,13 +15,13 @@ class Kind(NamedTuple):
 
     measure: str
     vintage: str
-    where: tuple[tuple[str, tuple[str, ...]], ...]
+    where: Population
 
 
 def kind_of(table: Table | Published) -> Kind:
     """What a table is about."""
     if isinstance(table, Table):
-        return Kind(table.measure.name, table.vintage, as_codes(table.where))
+        return Kind(table.measure.name, table.vintage, table.where)
     return Kind(table.measure, table.vintage, table.where)
 
 
@@ -31,15 +30,15 @@ def tied(one: Kind, other: Kind, sums: Sequence[MeasureSum] = ()) -> bool:
 
     Examples
     --------
-    >>> small, large = ("staff", ("≤ 9",)), ("staff", ("≥ 10",))
-    >>> tied(Kind("sales", "2025", (small,)), Kind("sales", "2025", ()))
+    >>> small, large = (Population.of({"staff": staff}) for staff in ({"max": 9}, {"min": 10}))
+    >>> tied(Kind("sales", "2025", small), Kind("sales", "2025", Population()))
     True
-    >>> tied(Kind("sales", "2025", (small,)), Kind("sales", "2025", (large,)))
+    >>> tied(Kind("sales", "2025", small), Kind("sales", "2025", large))
     False
     """
     if one.vintage != other.vintage:
         return False
-    if one.measure == other.measure and not _apart(one, other):
+    if one.measure == other.measure and one.where.overlaps(other.where):
         return True
     return any({one.measure, other.measure} <= {s.total, *s.parts} for s in sums)
 
@@ -64,16 +63,3 @@ def related(
                 found.add((entry.number, at))
                 kinds.append(its)
     return [(entry, at) for entry, at in rest if (entry.number, at) in found]
-
-
-def _apart(one: Kind, other: Kind) -> bool:
-    """Whether no record can belong to both populations."""
-    theirs = dict(other.where)
-    for name, codes in one.where:
-        asked = theirs.get(name)
-        if asked is not None:
-            parts = pieces([*codes, *asked])
-            mine, its = (set().union(*(parts[c] for c in some)) for some in (codes, asked))
-            if not mine & its:
-                return True
-    return False

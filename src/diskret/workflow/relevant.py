@@ -13,7 +13,8 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from diskret.hierarchy import Hierarchy
-from diskret.hierarchy.meaning import base_codes, pieces
+from diskret.hierarchy.meaning import base_codes
+from diskret.population import Bounds, Condition, pieces
 from diskret.tables import MeasureSum, Published
 
 #: Groups of tables with no more cells than this are read as a whole.
@@ -101,22 +102,29 @@ class _Meanings:
 
     def __init__(self, tables: Sequence[Published]):
         trees: defaultdict[str, dict[int, Hierarchy]] = defaultdict(dict)
-        asked: defaultdict[str, list[str]] = defaultdict(list)
+        asked: defaultdict[str, dict[Condition, None]] = defaultdict(dict)
         for table in tables:
             for dimension in table.dimensions:
                 trees[dimension.name][_sign(dimension.hierarchy)] = dimension.hierarchy
-            for name, codes in table.where:
-                asked[name] += codes
+            for name, condition in table.where:
+                asked[name][condition] = None
         self._bases: dict[str, Mapping[str, frozenset[str]]] = {
             name: base_codes(list(of.values())) for name, of in trees.items()
         }
-        self._bases |= {n: pieces(codes) for n, codes in asked.items() if n not in self._bases}
+        self._asked: dict[tuple[str, Condition], frozenset[str]] = {}
+        for name, conditions in asked.items():
+            known = self._bases.get(name, {})
+            shown = [base for codes in known.values() for base in codes]
+            for condition, kept in zip(conditions, pieces([*conditions], shown), strict=True):
+                if not isinstance(condition, Bounds):
+                    kept = frozenset(base for code in kept for base in known.get(code, [code]))
+                self._asked[name, condition] = kept
         self._axes: dict[tuple[str, int, Meaning], tuple[list[Meaning], NDArray[np.uint64]]] = {}
         self._cuts: dict[tuple[str, int, int], bool] = {}
 
     def marks(self, table: Published) -> NDArray[np.uint64]:
         """A hash of the definition of each cell, flat, uint64."""
-        filters = {name: self._asked(name, codes) for name, codes in table.where}
+        filters = {name: self._asked[name, asked] for name, asked in table.where}
         total = np.array([_mark(table.measure, frozenset([table.vintage]))])
         for dimension in table.dimensions:
             only = filters.pop(dimension.name, None)
@@ -156,10 +164,6 @@ class _Meanings:
             marks = [np.uint64(0) if m is None else _mark(name, m) for m in meant]
             self._axes[key] = meant, np.array(marks, dtype=np.uint64)
         return self._axes[key]
-
-    def _asked(self, name: str, codes: Sequence[str]) -> frozenset[str]:
-        bases = self._bases[name]
-        return frozenset[str]().union(*(bases.get(code, frozenset([code])) for code in codes))
 
 
 def _cuts(

@@ -270,7 +270,7 @@ def _of_records(
         weight_decimals=table.weight_decimals,
         largest=rule.largest if noise is None else max(rule.largest, noise.largest),
         decimals=table.decimals,
-        where=dict(table.where),
+        where=table.where,
         request=table.request,
         waiver=table.waiver,
         waiver_note=table.waiver_note,

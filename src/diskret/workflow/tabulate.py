@@ -9,12 +9,12 @@ from typing import Any
 
 from diskret.engines import Engine, LeafQuestion
 from diskret.engines.duckdb import DuckDBEngine
-from diskret.engines.filters import canonical
 from diskret.engines.postgres import PostgresEngine
 from diskret.engines.spark import SparkEngine
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.io import Source, source
+from diskret.population import Population
 from diskret.progress import Progress, silent
 from diskret.tables import Table
 from diskret.tables.dimension import check_by
@@ -33,7 +33,7 @@ def tabulate(
     holding: str | None = None,
     weight: str | None = None,
     weight_decimals: int = 0,
-    where: Mapping[str, Any] | None = None,
+    where: Mapping[str, Any] | Population | None = None,
     request: Marking | None = None,
     waiver: Marking | None = None,
     waiver_note: str = "",
@@ -146,7 +146,7 @@ def tabulate(
     if weight is not None:
         _check_weight(weight, weight_decimals, places, request is not None or waiver is not None)
         _check_listed(weight, contributions)
-    filtered = canonical(where)
+    filtered = Population.of(where)
     question = LeafQuestion(
         by=dict(by),
         values=places,

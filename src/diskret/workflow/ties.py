@@ -8,7 +8,6 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.engines.filters import told
 from diskret.keys import SecretKeys
 from diskret.system.cells import RectangularCells
 from diskret.tables import Table
@@ -51,7 +50,7 @@ def keyed_ties(table: Table, keys: SecretKeys) -> NDArray[np.float64]:
     key = keys.subkey("ties")
     cells = RectangularCells(table.measure.name, table.vintage, table.dimensions, table.where)
     total = next(iter(cells))
-    whole = _hash(key, "cells", total.measure, total.vintage, told(total.where))
+    whole = _hash(key, "cells", total.measure, total.vintage, str(total.where))
     for name, code in total.at:
         whole += _hash(key, "code", name, code)
     start = np.array(whole % 2**64, dtype=np.uint64)

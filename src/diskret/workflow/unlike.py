@@ -8,7 +8,6 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.engines.filters import disjoint
 from diskret.errors import InputError
 from diskret.tables import Dimension, Published
 from diskret.tables.dimension import describe
@@ -47,7 +46,7 @@ def _check_weighted(*pair: Result | PerturbedResult) -> None:
         if one.settings.get("changed") != "weighted counts" or not other.published.frequency:
             continue
         shown, count = one.published, other.published
-        if shown.vintage == count.vintage and not disjoint(shown.where, count.where):
+        if shown.vintage == count.vintage and shown.where.overlaps(count.where):
             raise InputError(
                 f"{one.name!r} is a weighted count and {other.name!r} a count of the same records: "
                 "together they tell the mean weight of each cell exactly, and so perhaps how many "
@@ -57,7 +56,7 @@ def _check_weighted(*pair: Result | PerturbedResult) -> None:
 
 def _same_variable(one: Published, other: Published) -> bool:
     alike = (one.measure, one.vintage) == (other.measure, other.vintage)
-    return alike and not disjoint(one.where, other.where)
+    return alike and one.where.overlaps(other.where)
 
 
 def _check_values(one: Published, other: Published) -> None:

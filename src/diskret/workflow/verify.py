@@ -15,7 +15,6 @@ from diskret.attack.certificate import outer_intervals, refined_to
 from diskret.attack.microdata.certificate import FAMILY as MICRODATA
 from diskret.attack.microdata.certificate import SAFE
 from diskret.attack.statements import claimed, not_claimed
-from diskret.engines.filters import disjoint
 from diskret.errors import InputError, VerificationError
 from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
@@ -287,7 +286,7 @@ def _check_apart(groups: Sequence[Publication]) -> None:
     for one, other in combinations(groups, 2):
         for first, second in product(one.own, other.own):
             alike = (first.measure, first.vintage) == (second.measure, second.vintage)
-            if alike and not disjoint(first.where, second.where):
+            if alike and first.where.overlaps(second.where):
                 raise VerificationError(
                     f"{first.name} and {second.name} have common cells, but the certificates do "
                     "not say that they were attacked together"

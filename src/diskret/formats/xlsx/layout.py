@@ -162,10 +162,7 @@ class Layout:
         if published.vintage:
             told[self.words["vintage"]] = published.vintage
         if published.where:
-            either = f" {self.words['or']} "
-            told[self.words["where"]] = ", ".join(
-                f"{name}: {either.join(codes)}" for name, codes in published.where
-            )
+            told[self.words["where"]] = published.where.words(f" {self.words['or']} ")
         if published.rounding > 1:
             told[self.words["rounding"]] = self.number(published.rounding)
         if published.changed:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+from diskret.population import Population
 from diskret.tables import MeasureSum
 
 Kind = Literal["publish", "record", "withdraw"]
@@ -39,7 +40,7 @@ class TableNote:
     name: str
     measure: str
     vintage: str
-    where: tuple[tuple[str, tuple[str, ...]], ...]
+    where: Population
     variables: tuple[str, ...]
     cells: int
     suppressed: int
@@ -122,7 +123,8 @@ class Release:
 
 def as_text(entry: Entry) -> str:
     """An entry as JSON: the same entry, the same text."""
-    content = asdict(entry) | {"sums": [str(equation) for equation in entry.sums]}
+    notes = [asdict(note) | {"where": [*note.where.to_lists().items()]} for note in entry.tables]
+    content = asdict(entry) | {"sums": [str(total) for total in entry.sums], "tables": notes}
     return json.dumps(content, ensure_ascii=False, sort_keys=True)
 
 
@@ -134,7 +136,7 @@ def from_text(text: str) -> Entry:
             **note
             | {
                 "variables": tuple(note["variables"]),
-                "where": tuple((name, tuple(codes)) for name, codes in note["where"]),
+                "where": Population.from_lists(dict(note["where"])),
             }
         )
         for note in content["tables"]
