@@ -211,7 +211,7 @@ def _attach_codes(question: LeafQuestion, records: Records, shape: sql.Shape) ->
         records.fetch(sql.code_counts(code, MOST_CODES + 1, shape.where)) for code in shape.codes
     ]
     hierarchies = [
-        resolve(name, table, hierarchy)
+        resolve(name, table, hierarchy, question.totals.get(name, "Total"))
         for (name, hierarchy), table in zip(question.by.items(), found, strict=True)
     ]
     for i, table in enumerate(mappings(found, hierarchies)):

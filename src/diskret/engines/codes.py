@@ -22,7 +22,9 @@ from diskret.hierarchy.codes import as_code, some
 MOST_CODES = 1_000_000
 
 
-def resolve(name: str, found: pa.Table, hierarchy: Hierarchy | None) -> Hierarchy:
+def resolve(
+    name: str, found: pa.Table, hierarchy: Hierarchy | None, total: str = "Total"
+) -> Hierarchy:
     """Check the codes of a column against its tree, or make a flat tree of them.
 
     Parameters
@@ -34,11 +36,13 @@ def resolve(name: str, found: pa.Table, hierarchy: Hierarchy | None) -> Hierarch
         ``records`` (how many records have it).
     hierarchy
         The tree, or None for "flat, from the codes in the data".
+    total
+        Code of the total of a flat tree.
 
     Raises
     ------
     InputError
-        Records have no code; there are too many codes; a code of a flat tree is "Total".
+        Records have no code; there are too many codes; a code of a flat tree is its total's.
     HierarchyError
         Codes are unknown, or have codes below them.
     """
@@ -52,7 +56,7 @@ def resolve(name: str, found: pa.Table, hierarchy: Hierarchy | None) -> Hierarch
             'e.g. "unknown", or leave these records out'
         )
     if hierarchy is None:
-        return _flat(name, records)
+        return _flat(name, records, total)
     leaves = _leaf_number(hierarchy)
     unknown = [code for code in records if code not in hierarchy.position]
     if unknown:
@@ -130,13 +134,14 @@ def _sizes(hierarchies: Sequence[Hierarchy]) -> list[int]:
     return [len(hierarchy.leaves) for hierarchy in hierarchies]
 
 
-def _flat(name: str, codes: dict[str, int]) -> Hierarchy:
-    if "Total" in codes:
+def _flat(name: str, codes: dict[str, int], total: str) -> Hierarchy:
+    if total in codes:
         raise InputError(
-            f"column {name!r} holds the code 'Total', which would be mistaken for the total; "
-            'pass a hierarchy whose total has another code: Hierarchy.flat(codes, total="All")'
+            f"column {name!r} holds the code {total!r}, which would be mistaken for the total; "
+            "leave these records out if they are totals, or give the total another code: "
+            f'total={{{name!r}: "All"}}'
         )
-    return Hierarchy.flat(codes)
+    return Hierarchy.flat(codes, total)
 
 
 def _told(name: str, records: dict[str, int], codes: list[str]) -> str:

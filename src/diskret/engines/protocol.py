@@ -24,7 +24,7 @@ class LeafQuestion:
     ----------
     by
         Column → code tree, or None for "flat, from the codes in the data" (the answer's
-        `Leaves.by` then carries the tree that was found, total "Total").
+        `Leaves.by` then carries the tree that was found).
     values
         Measure column → decimals: values become integers in units of 10**-decimals.
     unit, holding, record_key
@@ -46,6 +46,8 @@ class LeafQuestion:
     contributions
         Whether to list who contributes what; only with `unit` or `holding`, and without
         weights.
+    totals
+        Column → code of the total of a flat tree; left out: "Total".
     """
 
     by: Mapping[str, Hierarchy | None]
@@ -60,6 +62,7 @@ class LeafQuestion:
     weight_decimals: int = 0
     marks: Mapping[str, Mark] = field(default_factory=dict[str, Mark])
     contributions: bool = False
+    totals: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True, eq=False)

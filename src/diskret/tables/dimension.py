@@ -10,6 +10,7 @@ import numpy as np
 
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
+from diskret.hierarchy.codes import as_code
 
 
 @dataclass(frozen=True)
@@ -53,3 +54,52 @@ def check_by(by: Any) -> None:
                 'Hierarchy.read("tree.hrc"), or make it with from_parents, from_levels, '
                 "from_prefix or flat"
             )
+
+
+def said_totals(
+    by: Mapping[str, Hierarchy | None], total: str | Mapping[str, str] | None
+) -> dict[str, str]:
+    """What the user says the totals are called: column → code.
+
+    Parameters
+    ----------
+    by
+        Column → its tree, or None.
+    total
+        The code of all columns without a tree; or column → code, where a tree's own total
+        confirms that no other code is one.
+
+    Raises
+    ------
+    InputError
+        It is no code, names no column, or is not the total of the column's tree.
+
+    Examples
+    --------
+    >>> said_totals({"region": None, "size": Hierarchy.flat(["1", "2"])}, "T")
+    {'region': 'T'}
+    """
+    if total is None:
+        return {}
+    if not isinstance(total, Mapping):
+        flat = [name for name, tree in by.items() if tree is None]
+        if not flat:
+            raise InputError(
+                f"total={total!r} is for columns without a tree, and all have one; a tree names "
+                "its own total"
+            )
+        total = dict.fromkeys(flat, total)
+    said: dict[str, str] = {}
+    for name, given in total.items():
+        code = as_code(given)
+        if name not in by:
+            raise InputError(f"total= names {name!r}, which is no column of by=")
+        if not code:
+            raise InputError(f"total= of {name!r} must be a code, not {given!r}")
+        tree = by[name]
+        if tree is not None and tree.total != code:
+            raise InputError(
+                f"total= says {code!r} of {name!r}, but the total of its tree is {tree.total!r}"
+            )
+        said[name] = code
+    return said

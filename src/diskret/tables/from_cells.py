@@ -24,7 +24,8 @@ from diskret.tables.additivity import (
     leaf_mask,
     leaf_number,
 )
-from diskret.tables.dimension import Dimension, check_by, describe
+from diskret.tables.dimension import Dimension, check_by, describe, said_totals
+from diskret.tables.own_totals import check_own_totals, leaf_rows
 from diskret.tables.rollup import add_up, check_size, merge_up
 from diskret.tables.table import Measure, Table
 
@@ -35,6 +36,7 @@ def from_cells(
     frame: Any,
     by: Mapping[str, Hierarchy | None],
     *,
+    total: str | Mapping[str, str] | None,
     value: str | None,
     count: str | None,
     largest: tuple[str, ...],
@@ -56,20 +58,31 @@ def from_cells(
             raise InputError(f"{option}= is for sums; give value=, the column of the sums")
     check_by(by)
     check_additivity(additivity, rounding)
+    said = said_totals(by, total)
     cells, kind = to_arrow(frame)
-    dimensions, at = locate(cells, by)
+    dimensions, at = locate(cells, by, said)
     file = _File(cells, dimensions, at, additivity)
+
+    unit, shown = 1, None
+    if value is not None and rounding is not None:
+        decimals, unit = halved(rounding, decimals, value)
+    columns: dict[str, NDArray[np.int64]] = {}
+    if count is not None:
+        columns["count"] = whole_numbers(column(cells, count), count)
+    if value is not None:
+        columns["value"] = scaled_integers(column(cells, value), value, decimals)
+        check_multiples(columns["value"], unit, value, decimals)
+    half = np.array([unit // 2 if name == "value" else 0 for name in columns], dtype=np.int64)
+    in_trees = [name for name, tree in by.items() if tree is not None]
+    rows = leaf_rows(dimensions, at, [*columns.values()], half)
+    check_own_totals(rows, said, "cells", in_trees)
 
     counts, recomputed = None, tuple[Recomputed, ...]()
     if count is not None:
-        counts, recomputed = file.added(whole_numbers(column(cells, count), count), count, 0)
+        counts, recomputed = file.added(columns["count"], count, 0)
     measures: list[Measure] = []
-    unit, shown = 1, None
     if value is not None:
-        if rounding is not None:
-            decimals, unit = halved(rounding, decimals, value)
-        given = scaled_integers(column(cells, value), value, decimals)
-        check_multiples(given, unit, value, decimals)
+        given = columns["value"]
         own = ((), None) if shadow is not None else (largest, magnitude)
         measure, done = file.measure(value, given, decimals, *own, signed, unit)
         measures.append(measure)
@@ -151,9 +164,13 @@ def check_multiples(given: NDArray[np.int64], unit: int, name: str, decimals: in
 
 
 def locate(
-    cells: pa.Table, by: Mapping[str, Hierarchy | None]
+    cells: pa.Table,
+    by: Mapping[str, Hierarchy | None],
+    said: Mapping[str, str] | None = None,
 ) -> tuple[tuple[Dimension, ...], NDArray[np.int64]]:
     """The dimensions, and the flat position of each row's cell, ``(rows,)``.
+
+    `said`: column → code of the total of a flat tree, ``"Total"`` if left out.
 
     Raises
     ------
@@ -168,7 +185,8 @@ def locate(
         encoded = code_text(column(cells, name), name).combine_chunks().dictionary_encode()
         codes: list[str] = encoded.dictionary.to_pylist()
         if tree is None:
-            tree = Hierarchy.flat([c for c in codes if c != "Total"])
+            total = (said or {}).get(name, "Total")
+            tree = Hierarchy.flat([c for c in codes if c != total], total)
         row_code = encoded.indices.to_numpy()
         of_code = np.array([tree.position.get(c, -1) for c in codes], dtype=np.int64)
         position = of_code[row_code]

@@ -268,6 +268,7 @@ class Table:
         frame: Any,
         *,
         by: Mapping[str, Hierarchy | None],
+        total: str | Mapping[str, str] | None = None,
         value: str | None = None,
         count: str | None = None,
         largest: Sequence[str] = (),
@@ -290,7 +291,11 @@ class Table:
         frame
             A frame of any kind, or a path; one row a cell.
         by
-            Code column → its tree, or None for a flat one with the total ``"Total"``.
+            Code column → its tree, or None for a flat one of the codes in the file.
+        total
+            Code of the totals of columns without a tree, e.g. ``"Insgesamt"``; None:
+            ``"Total"``. Or column → code; that of a tree confirms its own total. Where it is
+            said, no other code is looked at as a total.
         value
             Column of the sums; None for a frequency table.
         count
@@ -330,7 +335,8 @@ class Table:
             dimension, total, parts and difference.
         InputError
             A column is missing, a cell is there twice, a value cannot be read; `additivity`
-            and `rounding` do not go together.
+            and `rounding` do not go together; the rows of a code are the sums of those of all
+            others, so that it seems to be a total (where this may be chance, a warning).
         HierarchyError
             A code is not in its tree.
 
@@ -346,6 +352,7 @@ class Table:
         return from_cells(
             frame,
             by,
+            total=total,
             value=value,
             count=count,
             largest=tuple(largest),

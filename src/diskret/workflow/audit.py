@@ -20,6 +20,7 @@ from diskret.io import to_arrow
 from diskret.io.columns import column, scaled_integers
 from diskret.progress import Progress, silent
 from diskret.tables import Dimension, Published
+from diskret.tables.dimension import said_totals
 from diskret.tables.from_cells import check_multiples, describe, halved, locate
 
 _EXAMPLES = 5
@@ -59,6 +60,7 @@ def audit(
     value: str,
     suppressed: Sequence[str] = ("", ".", "x", "X"),
     *,
+    total: str | Mapping[str, str] | None = None,
     frequency: bool = False,
     rounding: float | None = None,
     signed: bool = False,
@@ -71,11 +73,13 @@ def audit(
     table
         A frame or the path of a file, one row a cell, totals included. Values may be text.
     by
-        Code column → its tree, or None for a flat one with the total ``"Total"``.
+        Code column → its tree, or None for a flat one.
     value
         Column of the published values.
     suppressed
         What stands in place of a suppressed value; a null always does.
+    total
+        Code of the totals of columns without a tree; None: ``"Total"``. Or column → code.
     frequency
         Whether values are counts, so that fractions of units are impossible.
     rounding
@@ -101,7 +105,8 @@ def audit(
     [{'region': 'S', 'lower': 5, 'upper': 5}]
     """
     cells = to_arrow(table)[0]
-    published = _read(cells, by, value, set(suppressed), frequency, rounding, signed)
+    said = said_totals(by, total)
+    published = _read(cells, by, said, value, set(suppressed), frequency, rounding, signed)
     examination = examine(published, Attacker(), progress=progress)
     # what is published in thousands is as good as known once it is known to a thousand
     known = published.rounding if published.rounding > 1 else 0
@@ -134,13 +139,14 @@ def audit(
 def _read(
     cells: pa.Table,
     by: Mapping[str, Hierarchy | None],
+    said: Mapping[str, str],
     value: str,
     symbols: set[str],
     frequency: bool,
     rounding: float | None,
     signed: bool,
 ) -> Published:
-    dimensions, at = locate(cells, by)
+    dimensions, at = locate(cells, by, said)
     shape = tuple(len(d) for d in dimensions)
     _check_complete(dimensions, at)
     given = column(cells, value)
@@ -199,5 +205,5 @@ def _check_complete(dimensions: tuple[Dimension, ...], at: NDArray[np.int64]) ->
         raise InputError(
             f"{len(missing):,} cells are not in the table: {shown}. A cell that is not shown is "
             "neither published nor suppressed; add a row for each, with a symbol if it is hidden, "
-            "or correct the code of the totals if they are there under another"
+            "or say the code of the totals if they are there under another: total="
         )

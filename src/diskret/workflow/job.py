@@ -136,7 +136,7 @@ def _table(
             *("previous", "previous_discount"),
         ),
     )
-    by = _by(section.section("by"), hierarchies)
+    by, total = _by(section.section("by"), hierarchies)
     cells = read_cells(section)
     _check_columns(section, by, records if cells is None else None)
     value = section.text("value", None)
@@ -148,6 +148,7 @@ def _table(
         name=section.text("name", value or "count"),
         by=by,
         rule=read_rule(section.section("rules"), section) if "rules" in section else NoRule(),
+        total=total,
         value=value,
         cells=cells,
         decimals=section.whole("decimals", 0, 0, 12),
@@ -182,13 +183,27 @@ def _table(
     return table
 
 
-def _by(section: Section, hierarchies: Mapping[str, HierarchyFile]) -> dict[str, Any]:
+def _by(
+    section: Section, hierarchies: Mapping[str, HierarchyFile]
+) -> tuple[dict[str, HierarchyFile | None], dict[str, str]]:
+    """Column → its tree, None for a flat one; and the codes of totals that are said."""
     if not section.values:
         raise section.error("'by' must name at least one column, e.g. by = { region = \"flat\" }")
-    names = [section.choice(column, "", (FLAT, *hierarchies)) for column in section.values]
-    return {
-        column: hierarchies.get(name) for column, name in zip(section.values, names, strict=True)
-    }
+    by: dict[str, HierarchyFile | None] = {}
+    said: dict[str, str] = {}
+    for column, asked in section.values.items():
+        if not isinstance(asked, dict):
+            by[column] = hierarchies.get(section.choice(column, "", (FLAT, *hierarchies)))
+            continue
+        one = section.section(column)
+        one.check(optional=("flat", "hierarchy", "total"))
+        if one.flag("flat", False) == ("hierarchy" in one):
+            raise one.error("give either flat = true or 'hierarchy', the name of a code tree")
+        tree = one.choice("hierarchy", None, tuple(hierarchies))
+        by[column] = None if tree is None else hierarchies[tree]
+        if total := one.text("total", None):
+            said[column] = total
+    return by, said
 
 
 def _where(section: Section) -> Population:

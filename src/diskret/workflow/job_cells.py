@@ -73,6 +73,7 @@ def table_of_cells(table: TableJob, cells: CellsFile) -> Table:
         return Table.from_cells(
             cells.path,
             by={name: tree and tree.read() for name, tree in table.by.items()},
+            total=table.total,
             value=table.value,
             count=cells.count,
             largest=cells.largest,

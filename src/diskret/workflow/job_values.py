@@ -119,6 +119,8 @@ class TableJob:
         File name stem.
     by
         Column → file of its tree, or None for a flat one; in the order of the dimensions.
+    total
+        Column → code of its total, where the job says it.
     rule
         All rules, joined; `NoRule` where values are changed without any.
     value
@@ -169,6 +171,7 @@ class TableJob:
     recode: Mapping[str, Mapping[str, tuple[str, ...]]] = field(
         default_factory=dict[str, Mapping[str, tuple[str, ...]]]
     )
+    total: Mapping[str, str] = field(default_factory=dict[str, str])
     cells: CellsFile | None = None
     rounding: float | None = None
     shadow: str | None = None

@@ -263,6 +263,7 @@ def _of_records(
     return tabulate(
         records,
         by={name: tree and tree.read() for name, tree in table.by.items()},
+        total=table.total,
         value=_measures(table),
         unit=table.unit,
         holding=table.holding,

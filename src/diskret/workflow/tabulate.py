@@ -7,7 +7,9 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
 
-from diskret.engines import Engine, LeafQuestion
+import numpy as np
+
+from diskret.engines import Engine, LeafQuestion, Leaves
 from diskret.engines.duckdb import DuckDBEngine
 from diskret.engines.postgres import PostgresEngine
 from diskret.engines.spark import SparkEngine
@@ -17,7 +19,8 @@ from diskret.io import Source, source
 from diskret.population import Population
 from diskret.progress import Progress, silent
 from diskret.tables import Table
-from diskret.tables.dimension import check_by
+from diskret.tables.dimension import Dimension, check_by, said_totals
+from diskret.tables.own_totals import LeafRows, check_own_totals
 from diskret.tables.rollup import roll_up
 from diskret.workflow.marks import Marking, marks
 
@@ -37,6 +40,7 @@ def tabulate(
     request: Marking | None = None,
     waiver: Marking | None = None,
     waiver_note: str = "",
+    total: str | Mapping[str, str] | None = None,
     record_key: str | None = None,
     key_modulus: int = 2**32,
     largest: int = 3,
@@ -57,7 +61,7 @@ def tabulate(
         CSV files, or a [`PostgresTable`][diskret.PostgresTable]. Columns the call does not
         name are ignored.
     by
-        Code column → its tree; None: a flat one of the codes in the data, total ``"Total"``.
+        Code column → its tree; None: a flat one of the codes in the data.
     value
         Column to sum, or several; None: a frequency table.
     unit
@@ -89,6 +93,9 @@ def tabulate(
         cell if all its records there say so.
     waiver_note
         Who consented when, and why; kept in the office's files.
+    total
+        Code of the totals of columns without a tree; None: ``"Total"``. Or column → code. It must
+        not be in the records. Where it is said, no other code is looked at as a total.
     record_key
         Column of the units' record keys, whole numbers in ``[0, key_modulus)``.
     key_modulus
@@ -118,7 +125,8 @@ def tabulate(
     InputError
         Columns are missing, or hold nulls or values that cannot be used as they are; a
         weight is below 1, or a unit has two; weights come without a value, or together with
-        requests, waivers or contributions; sums leave the range of 64-bit integers; no
+        requests, waivers or contributions; sums leave the range of 64-bit integers; records
+        of one code are the sum of those of all others in every cell, as totals are; no
         record satisfies `where`, or none has any of the codes it asks for in a column (if only
         some codes do not occur, there is a warning).
     HierarchyError
@@ -135,6 +143,7 @@ def tabulate(
     Table(region: 2; count where turnover ≥ 10; 2 cells)
     """
     check_by(by)
+    said = said_totals(by, total)
     names = [value] if isinstance(value, str) else list(value or [])
     _check_names(list(by), names)
     if largest < 0:
@@ -160,12 +169,14 @@ def tabulate(
         weight_decimals=weight_decimals,
         marks=marks(request, waiver),
         contributions=contributions,
+        totals=said,
     )
     opened = records if isinstance(records, Source) else source(records)
     progress("tabulate", 0, 2)
     with (engine or engine_of(opened))(opened) as running:
         leaves = running.leaves(question)
     progress("tabulate", 1, 2)
+    check_own_totals(_rows(leaves), said, "records")
     table = roll_up(
         leaves,
         {name: decimals + weight_decimals for name, decimals in places.items()},
@@ -177,6 +188,17 @@ def tabulate(
     )
     progress("tabulate", 2, 2)
     return replace(table, waiver_note=waiver_note) if waiver_note else table
+
+
+def _rows(leaves: Leaves) -> LeafRows:
+    """What a total in the records would be the sum of: the values, or else the counts."""
+    values = np.column_stack(tuple(leaves.sums.values()) or (leaves.count,))
+    return LeafRows(
+        tuple(Dimension(name, tree) for name, tree in leaves.by.items()),
+        leaves.position,
+        values,
+        np.zeros(values.shape[1], dtype=np.int64),
+    )
 
 
 def engine_of(records: Source) -> Callable[[Source], AbstractContextManager[Engine]]:

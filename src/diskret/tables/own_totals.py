@@ -1,0 +1,249 @@
+"""Totals that a file holds under a code that nobody said is one."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diskret.errors import InputError
+from diskret.hierarchy.codes import some
+from diskret.tables.dimension import Dimension
+from diskret.tables.rollup import add_up
+
+#: One in so many: less likely than that, and chance is no explanation.
+_ODDS = 1000.0
+#: The same for a code of a file of cells that nobody put into a tree, and that has several parts:
+#: such a code is the total often.
+_OWN_ODDS = 20.0
+#: So many classifying variables are looked at together, for files with a grand total only.
+_TOGETHER = 8
+#: A file with subtotals on so many levels, the total's own included: all its other codes sum to so
+#: many totals.
+_LEVELS = 5
+
+
+@dataclass(frozen=True)
+class OwnTotal:
+    """Codes (by dimension) whose rows are sums, and one in how many such cases is chance.
+
+    `levels` is 1 if they are the sum of the other codes, k if these sum to k times the total;
+    `parts` is the number of other codes that are not empty.
+    """
+
+    codes: Mapping[str, str]
+    odds: float
+    parts: int
+    levels: int = 1
+
+
+@dataclass(frozen=True, eq=False)
+class LeafRows:
+    """What a file says of the combinations of leaves.
+
+    Parameters
+    ----------
+    dimensions
+        Of the table.
+    position
+        Positions of the leaf codes in their trees, ``(rows, d)``.
+    values
+        Every column of the file in scaled integers, ``(rows, columns)``.
+    half
+        Half the unit that each column is rounded to, 0 where it is exact, ``(columns,)``.
+    """
+
+    dimensions: tuple[Dimension, ...]
+    position: NDArray[np.int64]
+    values: NDArray[np.int64]
+    half: NDArray[np.int64]
+
+    def matches(
+        self, total: NDArray[np.bool_], parts: NDArray[np.bool_], apart: set[int], times: int = 1
+    ) -> float:
+        """How unlikely it is that some rows are, by chance, the sums of others: one in how many.
+
+        Sums are compared for each combination of the codes of the dimensions that are not
+        `apart`, the total taken so many `times`; 0.0 if they differ anywhere.
+        """
+        rows = np.flatnonzero(total | parts)
+        shape = tuple(1 if i in apart else len(d) for i, d in enumerate(self.dimensions))
+        codes = tuple(
+            0 * self.position[rows, i] if i in apart else self.position[rows, i]
+            for i in range(len(shape))
+        )
+        group = np.ravel_multi_index(codes, shape)
+        order = np.argsort(group, kind="stable")
+        rows, group = rows[order], group[order]
+        if not len(rows):
+            return 0.0
+        starts = np.flatnonzero(np.r_[True, group[1:] != group[:-1]])
+        given = self.values[rows]
+        summed = np.add.reduceat(np.where(parts[rows, None], given, 0), starts)
+        shown = np.add.reduceat(np.where(total[rows, None], given, 0), starts)
+        slack = times * self.half * np.add.reduceat(np.ones_like(given), starts)
+        if (np.abs(times * shown - summed) > slack).any():
+            return 0.0
+        with np.errstate(over="ignore"):
+            return float(np.prod(1 + np.abs(shown) / (2 * slack + 1)))
+
+
+def leaf_rows(
+    dimensions: tuple[Dimension, ...],
+    at: NDArray[np.int64],
+    columns: Sequence[NDArray[np.int64]],
+    half: NDArray[np.int64],
+) -> LeafRows:
+    """Of the rows of a file, at flat positions `at`, those of combinations of leaves."""
+    position = np.column_stack(np.unravel_index(at, tuple(len(d) for d in dimensions)))
+    leaf = np.ones(len(at), dtype=bool)
+    for axis, dimension in enumerate(dimensions):
+        leaf &= dimension.hierarchy.is_leaf[position[:, axis]]
+    return LeafRows(dimensions, position[leaf], np.column_stack(columns)[leaf], half)
+
+
+def check_own_totals(
+    rows: LeafRows,
+    said: Collection[str],
+    source: Literal["cells", "records"],
+    in_trees: Collection[str] = (),
+) -> None:
+    """Refuse codes whose rows are the sums of those of the other codes.
+
+    Such a code is a total that nobody said is one: it would be added up as if it were a
+    category, so that all totals double, and twice a cell is published beside it. That an
+    equation holds in every combination of the other variables and in every column can be
+    chance in a small table; then there is a warning.
+
+    Parameters
+    ----------
+    rows
+        What the file says.
+    said
+        Names of the dimensions whose total the user has said; they are not looked at.
+    source
+        What the file holds. In records a total needs two parts that are not empty, and
+        nothing is said of what may be chance.
+    in_trees
+        Names of the dimensions whose codes the user has put into a tree.
+
+    Raises
+    ------
+    InputError
+        Names the code, and what to do.
+    """
+    if not len(rows.position):
+        return
+    found = [*_singles(rows, said, 1 if source == "cells" else 2)]
+    if source == "cells" and not found:
+        found = [*_together(rows, said)]
+    if not found:
+        return
+    worst = max(found, key=lambda total: total.odds)
+    told = _told(worst, [t for t in found if t is not worst], rows.dimensions, source)
+    own = source == "cells" and worst.parts > 1 and not any(n in in_trees for n in worst.codes)
+    if worst.odds >= (_OWN_ODDS if own else _ODDS):
+        raise InputError(told)
+    if source == "cells":
+        warnings.warn(told, stacklevel=5)
+
+
+def _singles(rows: LeafRows, said: Collection[str], fewest: int) -> Iterator[OwnTotal]:
+    """Codes that are the sum of the others below their parent, one dimension at a time."""
+    for axis, dimension in enumerate(rows.dimensions):
+        if dimension.name in said:
+            continue
+        tree, own = dimension.hierarchy, rows.position[:, axis]
+        summed, number, filled = _margins(rows, axis)
+        leaf = np.flatnonzero(tree.is_leaf & (tree.parent >= 0))
+        leaf = leaf[(filled[leaf] > 0) & (filled[tree.parent[leaf]] > fewest)]
+        above = tree.parent[leaf]
+        for levels in range(1, _LEVELS + 1):
+            off = np.abs((levels + 1) * summed[leaf] - summed[above])
+            likely = (off <= levels * rows.half * number[above, None]).all(axis=1)
+            for code, parent in zip(leaf[likely].tolist(), above[likely].tolist(), strict=True):
+                others = leaf[(above == parent) & (leaf != code)]
+                if levels > 1 and (summed[others, 0] >= summed[code, 0]).any():
+                    continue  # a total of several parts is larger than any of them
+                total = own == code
+                parts = _below(tree.parent, parent)[own] & ~total
+                odds = rows.matches(total, parts, {axis}, levels)
+                if odds > 1:
+                    inside = int(filled[parent]) - 1
+                    yield OwnTotal({dimension.name: tree.codes[code]}, odds, inside, levels)
+
+
+def _margins(
+    rows: LeafRows, axis: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """For each code of a dimension: sums, number of rows, number of leaves that are not empty."""
+    tree, own = rows.dimensions[axis].hierarchy, rows.position[:, axis]
+    order = np.argsort(own, kind="stable")
+    starts = np.flatnonzero(np.r_[True, np.diff(own[order]) != 0])
+    filled = (rows.values != 0).any(axis=1)
+    each = np.column_stack((rows.values, np.ones_like(own), filled))[order]
+    margins = np.zeros((len(tree), each.shape[1]), dtype=np.int64)
+    margins[own[order][starts]] = np.add.reduceat(each, starts)
+    margins[:, -1] = margins[:, -1] > 0
+    add_up(margins, [tree])
+    return margins[:, :-2], margins[:, -2], margins[:, -1]
+
+
+def _together(rows: LeafRows, said: Collection[str]) -> Iterator[OwnTotal]:
+    """Codes of a total over several dimensions at once, where the file has no other.
+
+    The largest row is such a total wherever there is one.
+    """
+    axes = [i for i, d in enumerate(rows.dimensions) if d.name not in said][:_TOGETHER]
+    largest = rows.position[np.abs(rows.values[:, 0]).argmax()]
+    same = rows.position == largest
+    for number in range(2, len(axes) + 1):
+        for chosen in combinations(axes, number):
+            of_total = same[:, chosen]
+            odds = rows.matches(of_total.all(axis=1), ~of_total.any(axis=1), set(chosen))
+            if odds > 1:
+                of = [(rows.dimensions[i], int(largest[i])) for i in chosen]
+                codes = {d.name: d.hierarchy.codes[code] for d, code in of}
+                yield OwnTotal(codes, odds, parts=2)
+                return
+
+
+def _below(parent: NDArray[np.int32], top: int) -> NDArray[np.bool_]:
+    """Which codes are a code or lie below it; parents stand before their children."""
+    below = np.zeros(len(parent), dtype=bool)
+    below[top] = True
+    for code in range(top + 1, len(parent)):
+        below[code] = below[parent[code]]
+    return below
+
+
+def _told(
+    total: OwnTotal, others: Sequence[OwnTotal], dimensions: tuple[Dimension, ...], source: str
+) -> str:
+    codes = " and ".join(f"{code!r} of {name!r}" for name, code in total.codes.items())
+    also = [f"{code!r} of {name!r}" for other in others for name, code in other.codes.items()]
+    name, one = next(iter(total.codes)), len(total.codes) == 1
+    root = next(d.hierarchy.total for d in dimensions if d.name == name)
+    said = ", ".join(f"{name!r}: {code!r}" for name, code in total.codes.items())
+    found = (
+        f"{'the code' if one else 'the codes'} {codes} {'is' if one else 'are together'} the sum"
+    )
+    remedy = f"If it is the total, say so: total={{{said}}}"
+    if total.levels > 1:
+        found = f"{total.levels} times {found}"
+        remedy = f"Give the tree that the codes of {name!r} belong to"
+    elif source == "records":
+        remedy = "If it is one, leave its records out"
+    return (
+        f"{found} of the other codes wherever there are values"
+        f"{f' (as well as {some(also)})' if also else ''}, so it seems to be a total of the "
+        f"file's own; as a category it would double all totals. {remedy}. If it is a category "
+        f"like the others, confirm what the total is called: total={{{name!r}: {root!r}}}. In a "
+        f"job file 'total' stands in by = {{ {name} = {{ flat = true, total = … }} }}, or beside "
+        "hierarchy = …"
+    )
