@@ -4,16 +4,21 @@ PYTHON ?= python3
 VENV ?= .venv
 OUT ?= out
 PYTEST_ARGS ?=
+# of make attack: how many cases, and the number of the first
+CASES ?= 1000
+SEED ?= 1
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test test-all bench count lint types docs clean
+.PHONY: help demo test test-all attack bench count lint types docs clean
 
 help:
 	@echo "make demo      protect an artificial business register, prove it, write $(OUT)/"
 	@echo "make test      unit tests, property tests and examples"
 	@echo "make test-all  the same with many more examples, and the slow tests"
+	@echo "make attack    release random statistics and attack them from their records"
+	@echo "               (CASES=$(CASES) SEED=$(SEED); done once, a case is not repeated)"
 	@echo "make bench     measure speed and memory"
 	@echo "make count     files, lines, code and circles of the package"
 	@echo "make lint      style"
@@ -29,6 +34,10 @@ test: $(VENV)/.installed-dev
 
 test-all: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "" --hypothesis-profile=thorough $(PYTEST_ARGS)
+
+attack: $(VENV)/.installed-dev
+	PYTHONPATH=src:tests $(BIN)/python -m campaign.run --cases $(CASES) --seed $(SEED) \
+		--log "$(OUT)/attack.jsonl"
 
 bench: $(VENV)/.installed-dev
 	@for script in benchmarks/[a-z]*.py; do \

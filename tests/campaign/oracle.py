@@ -8,10 +8,11 @@ from fractions import Fraction
 from itertools import combinations, product
 
 import numpy as np
+from scipy.linalg import null_space
 
 from campaign.cases import Box, Case
 from campaign.judged import level
-from campaign.programme import Floats
+from campaign.programme import End, Floats
 from campaign.world import Codes, Shown, World
 
 _TINY = 1e-6
@@ -89,7 +90,7 @@ class _Attack:
             return [
                 Finding("value", _told(table, codes), 0, 0, 0, 0, True) for table, codes in wrong
             ]
-        found = [*self._cells(), *self._rests()]
+        found = [*self._cells(), *self._rests(), *self._atoms()]
         if self.case.coalition:
             sums = list(self._sums())
             found += [one for target in sums for one in self._uncertain(target, "sum")]
@@ -125,6 +126,14 @@ class _Attack:
             return
         yield from self._narrow(target, kind, need, target.value if self._floored else None)
 
+    def _smallest(self, goal: Floats) -> End:
+        """The least that a sum of atoms can be; counts are whole."""
+        programme = self.world.programme
+        end = programme.smallest_whole(goal) if self.counts else programme.smallest(goal)
+        if end.world is not None:
+            self.worlds.append(end.world)
+        return end
+
     @property
     def _floored(self) -> bool:
         return not self.world.records.negative
@@ -134,8 +143,7 @@ class _Attack:
     ) -> Iterator[Finding]:
         """Whether the interval is too narrow; `room`: how far the value can fall at most."""
         programme = self.world.programme
-        ends = [programme.smallest(sign * target.goal) for sign in (1, -1)]
-        self.worlds += [end.world for end in ends if end.world is not None]
+        ends = [self._smallest(sign * target.goal) for sign in (1, -1)]
         low, high = ends[0].value, -ends[1].value
         value, far = target.value, need or Fraction(0)
         down = far if room is None else min(far, Fraction(room))
@@ -146,7 +154,9 @@ class _Attack:
                 exact = end.price is not None and programme.proven(
                     sign * target.goal, end.price, sign * bound
                 )
-                yield Finding(kind, target.what, value, float(far), low, high, not self.circle, exact)
+                yield Finding(
+                    kind, target.what, value, float(far), low, high, not self.circle, exact
+                )
                 return
         if need is None and high - low < 1 - slack:
             yield Finding(kind, target.what, value, 0, low, high, not self.circle)
@@ -182,7 +192,9 @@ class _Attack:
                     done.add(left)
                     if box(left) in self.world.boxes or self._of_one_table(position, rest, left):
                         continue
-                    yield from self._revealed(box(left), box(whole), [box(t) for t in taken])
+                    yield from self._revealed(
+                        position, box(left), box(whole), [box(t) for t in taken]
+                    )
 
     def _of_one_table(self, position: int, rest: Box, left: int) -> bool:
         """Whether some table shows cells that make up what is left."""
@@ -207,7 +219,9 @@ class _Attack:
                 left &= ~nobody[position]
         return left
 
-    def _revealed(self, left: Box, whole: Box, taken: list[Box]) -> Iterator[Finding]:
+    def _revealed(
+        self, position: int, left: Box, whole: Box, taken: list[Box]
+    ) -> Iterator[Finding]:
         inside = self.world.records.inside(left)
         shares = self.world.records.shares(inside)
         need = level(self.case.rule, None, list(shares.values()), self.coalition, self.counts)
@@ -216,8 +230,19 @@ class _Attack:
         value = self.world.total(left)
         what = f"{self._named(whole)} without {' and '.join(map(self._named, taken))}"
         judged = self.parts and (self.counts or self.case.listed)
+        if len(taken) > 1:  # of more than one part only filters are claimed
+            judged &= all(self._by_filter(position, part) for part in taken)
         kind = "rest" if len(taken) == 1 else "rests"
         yield Finding(kind, what, value, float(need), value, value, judged)
+
+    def _by_filter(self, position: int, box: Box) -> bool:
+        """Whether some table that does not show a variable has this cell."""
+        name = list(self.case.elements)[position]
+        row = self.world.boxes[box]
+        return any(
+            name not in table.layout.axes and row in own.values()
+            for table, own in zip(self.world.tables, self.world.of, strict=True)
+        )
 
     def _named(self, box: Box) -> str:
         row = self.world.boxes[box]
@@ -226,6 +251,25 @@ class _Attack:
                 if place == row:
                     return _told(table, codes)
         raise AssertionError(box)
+
+    def _atoms(self) -> Iterator[Finding]:
+        """Unsafe atoms that are no cells, and that the equations leave a single value."""
+        world = self.world
+        shown = world.rows[world.shown]
+        if not len(shown):
+            return
+        loose = null_space(shown)
+        told = (np.abs(loose) < _TINY).all(axis=1)
+        for atom in np.flatnonzero(told):
+            alone = np.zeros(world.rows.shape[1])
+            alone[atom] = 1
+            if (world.rows == alone).all(axis=1).any():
+                continue  # a cell
+            shares = world.records.shares(world.atom == atom)
+            need = level(self.case.rule, None, list(shares.values()), self.coalition, self.counts)
+            if need is not None:
+                value = sum(shares.values())
+                yield Finding("atom", f"atom {atom}", value, float(need), value, value, False)
 
     # ── insiders ────────────────────────────────────────────────────────────────
 
@@ -266,7 +310,11 @@ class _Attack:
             return
         mine = np.isin(records.owner, list(coalition))
         held = world.held(mine)
-        lone = [row for row in self._hidden_rows if self._contributors[row] and self._contributors[row] <= coalition]
+        lone = [
+            row
+            for row in self._hidden_rows
+            if self._contributors[row] and self._contributors[row] <= coalition
+        ]
         floor = held if self._floored else np.full(len(held), -np.inf)
         lower, upper = world.lower.copy(), world.upper.copy()
         lower[lone] = upper[lone] = (world.rows @ held)[lone]
@@ -291,16 +339,15 @@ class _Attack:
         self, coalition: frozenset[int], target: _Target, far: Fraction, sign: int
     ) -> Iterator[Finding]:
         programme = self.world.programme
-        end = programme.smallest(sign * target.goal)
-        if end.world is not None:
-            self.worlds.append(end.world)
+        end = self._smallest(sign * target.goal)
         bound = sign * target.value - far
         if end.value <= float(bound) + _TINY * max(1.0, abs(target.value)):
             return
         exact = end.price is not None and programme.proven(sign * target.goal, end.price, bound)
-        ends = sorted([sign * end.value, sign * np.inf])
+        low, high = sorted((sign * end.value, sign * np.inf))
         what = f"{target.what} for {sorted(coalition)}"
-        yield Finding("insider", what, target.value, float(far), *ends, not self.circle, exact)
+        claimed = not self.circle
+        yield Finding("insider", what, target.value, float(far), low, high, claimed, exact)
 
     @property
     def _hidden_rows(self) -> list[int]:

@@ -8,6 +8,7 @@ from fractions import Fraction
 import highspy
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import Bounds, LinearConstraint, milp
 
 Floats = NDArray[np.float64]
 _OPTIMAL = highspy.HighsModelStatus.kOptimal
@@ -61,8 +62,25 @@ class Programme:
         """Other bounds for the same rows and columns."""
         self.lower, self.upper, self.floor = lower, upper, floor
         number, width = self.rows.shape
-        self._solver.changeRowsBounds(number, self._row_numbers, lower, upper)
+        change = self._solver.changeRowsBounds  # pyright: ignore[reportAttributeAccessIssue]
+        change(number, self._row_numbers, lower, upper)
         self._solver.changeColsBounds(width, self._columns, floor, np.full(width, np.inf))
+
+    def smallest_whole(self, goal: Floats) -> End:
+        """The least that ``goal @ x`` can be in whole numbers."""
+        end = self.smallest(goal)
+        if end.world is None or (np.abs(end.world - np.round(end.world)) < _TINY).all():
+            return end
+        answer = milp(
+            goal,
+            constraints=LinearConstraint(self.rows, self.lower, self.upper),
+            bounds=Bounds(self.floor, np.inf),
+            integrality=np.ones(len(goal)),
+        )
+        if not answer.success:
+            raise AssertionError(f"the whole-numbered programme of a true world: {answer.message}")
+        world = np.round(answer.x)
+        return End(float(goal @ world), world, None)
 
     def smallest(self, goal: Floats) -> End:
         """The least that ``goal @ x`` can be."""
@@ -93,12 +111,9 @@ class Programme:
                 for column in np.flatnonzero(self.rows[row]):
                     left[column] -= own
             else:
-                if any(l < 0 or (l > 0 and not np.isfinite(f)) for l, f in zip(left, self.floor, strict=True)):
+                rest = [(own, end) for own, end in zip(left, self.floor, strict=True) if own]
+                if any(own < 0 or not np.isfinite(end) for own, end in rest):
                     continue
-                bound += sum(
-                    (l * Fraction(float(f)) for l, f in zip(left, self.floor, strict=True) if l),
-                    Fraction(0),
-                )
-                if bound > above:
+                if bound + sum(own * Fraction(float(end)) for own, end in rest) > above:
                     return True
         return False

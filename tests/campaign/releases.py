@@ -123,7 +123,7 @@ def made(case: Case, layout: Layout, records: pa.Table) -> Any:
         }
     table = dk.tabulate(records, **options)
     for name, axis in layout.axes.items():
-        if axis.groups :
+        if axis.groups:
             table = table.recode(name, {new: list(old) for new, old in axis.groups.items()})
     return table if layout.measure is None else table[layout.measure]
 

@@ -1,8 +1,8 @@
 """Attack as many random releases as asked, with a memory: what was done already is not repeated.
 
-``python -m campaign.run --cases 20000 --seed 1`` attacks the cases 1 … 20000. One line for each goes
-into a log, with a digest of the code that made and attacked it, so that a run that was cut off goes
-on where it stopped, and a change of the code begins anew. ``--show 17`` tells all of case 17.
+``python -m campaign.run --cases 20000 --seed 1`` attacks the cases 1 … 20000. One line for each
+goes into a log, with a digest of the code that made and attacked it, so that a run that was cut off
+goes on where it stopped, and a change of the code begins anew. ``--show 17`` tells all of case 17.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import hashlib
+import importlib.util
 import io
 import json
 import multiprocessing
@@ -20,14 +21,11 @@ import time
 import traceback
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import asdict, replace
-from itertools import product
+from collections.abc import Generator, Iterable
 from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
-SOURCE = HERE.parents[1] / "src" / "diskret"
 #: Seconds after which a case is given up and counted as such.
 PATIENCE = 120
 #: How many characters are told of a refusal or a finding.
@@ -38,8 +36,10 @@ Line = dict[str, Any]
 
 def version() -> str:
     """A digest of all code that a case depends on."""
+    package = importlib.util.find_spec("diskret")
+    assert package is not None and package.origin is not None
     digest = hashlib.sha256()
-    for folder in (SOURCE, HERE):
+    for folder in (Path(package.origin).parent, HERE):
         for path in sorted(folder.rglob("*.py")):
             digest.update(str(path.relative_to(folder)).encode() + path.read_bytes())
     return digest.hexdigest()[:12]
@@ -89,7 +89,7 @@ def one(seed: int) -> Line:
 
 
 @contextlib.contextmanager
-def _quietly() -> Iterator[None]:
+def _quietly() -> Generator[None]:
     with warnings.catch_warnings(), contextlib.redirect_stderr(io.StringIO()):
         with contextlib.redirect_stdout(io.StringIO()):
             warnings.simplefilter("ignore")
@@ -97,7 +97,7 @@ def _quietly() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _patience() -> Iterator[None]:
+def _patience() -> Generator[None]:
     def late(*_: object) -> None:
         raise TimeoutError
 
@@ -113,7 +113,7 @@ def _patience() -> Iterator[None]:
 def lines(log: Path) -> list[Line]:
     """All lines of a log; one that was cut off in the middle counts as none."""
     found: list[Line] = []
-    for text in log.read_text().splitlines() if log.exists() else []:
+    for text in log.read_text(encoding="utf-8").splitlines() if log.exists() else []:
         with contextlib.suppress(json.JSONDecodeError):
             found.append(json.loads(text))
     return found
@@ -129,7 +129,10 @@ def run(seeds: Iterable[int], log: Path, processes: int) -> list[Line]:
         os.environ.setdefault(name, "1")
     context = multiprocessing.get_context("spawn")
     told, began = time.monotonic(), time.monotonic()
-    with log.open("a") as file, context.Pool(processes, maxtasksperchild=2000) as pool:
+    with (
+        log.open("a", encoding="utf-8") as file,
+        context.Pool(processes, maxtasksperchild=2000) as pool,
+    ):
         for number, line in enumerate(pool.imap_unordered(one, todo, chunksize=4), start=1):
             line["code"] = code
             done[line["seed"]] = line
@@ -146,7 +149,10 @@ def run(seeds: Iterable[int], log: Path, processes: int) -> list[Line]:
 
 def summary(found: list[Line]) -> str:
     """What came of cases, as a table for `docs/performance.md`."""
-    rows = ["| Statistics | Cases | Released | Refused | Cells | Hidden | Disclosures |", "|" + "---|" * 7]
+    rows = [
+        "| Statistics | Cases | Released | Refused | Cells | Hidden | Disclosures |",
+        "|" + "---|" * 7,
+    ]
     groups = {
         "counts": lambda one: one["measure"] == "counts",
         "sums": lambda one: one["measure"] == "sums",

@@ -63,7 +63,9 @@ class Records:
     def shares(self, inside: NDArray[np.bool_]) -> dict[int, int]:
         """What each contributor has there, zeros included."""
         found: dict[int, int] = {}
-        for owner, value in zip(self.owner[inside].tolist(), self.value[inside].tolist(), strict=True):
+        for owner, value in zip(
+            self.owner[inside].tolist(), self.value[inside].tolist(), strict=True
+        ):
             found[owner] = found.get(owner, 0) + value
         return found
 

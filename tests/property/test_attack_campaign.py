@@ -76,9 +76,8 @@ def test_a_list_and_bounds_of_the_same_numbers():
     listed = shown(
         "listed", {"job": flat("abc")}, {STAFF: ["5"]}, {"Total": 6, "a": None, "b": None, "c": 0}
     )
-    bounded = shown(
-        "bounded", {"job": flat("abc")}, {STAFF: {"min": 5, "max": 5}}, {"Total": 6, "a": 4, "b": 2, "c": 0}
-    )  # fmt: skip
+    value = {"Total": 6, "a": 4, "b": 2, "c": 0}
+    bounded = shown("bounded", {"job": flat("abc")}, {STAFF: {"min": 5, "max": 5}}, value)
     assert kinds(staff, listed, bounded) == {"cell"}
     assert kinds(staff, listed) == set()
 
@@ -92,7 +91,9 @@ def test_the_rest_beside_a_filter():
     both = {"region": flat("NS"), "sex": flat("fm")}
     value = {"Total Total": 30, "N Total": 21, "S Total": 9, "Total f": 25, "N f": 20, "S f": 5}
     value |= {"Total m": 5, "N m": 1, "S m": 4}
-    assert kinds(people, everybody, shown("both", both, {}, value)) == set()  # all published by hand
+    assert (
+        kinds(people, everybody, shown("both", both, {}, value)) == set()
+    )  # all published by hand
     hidden = dict.fromkeys(["N f", "N m", "S f", "S m"])
     assert kinds(people, everybody, shown("both", both, {}, value | hidden)) == set()
     assert kinds(people, everybody, shown("both", both, {}, value | {"N m": None})) == {"cell"}
@@ -119,8 +120,8 @@ def statistics(coalition, rows):
     return case((("p", 10), ("frequency", 3)), coalition, **columns)
 
 
-INSIDER = {"A x": [50] * 6, "B y": [60] * 6, "A y": [100], "B x": [80], "C x": [70] * 9}
-INSIDER |= {"C y": [70] * 9}
+OTHERS = {"C x": [70] * 9, "C y": [70] * 9}
+INSIDER = {"A x": [50] * 6, "A y": [100], "B x": [80], "B y": [60] * 6} | OTHERS
 
 
 def in_job_and_sex(rows, hidden):
