@@ -85,6 +85,12 @@ def unprotectable(problem: Problem, candidates: Sequence[int]) -> ProtectionErro
         )
     else:
         reason = "no frozen cell is to blame; assume less knowledge of the attacker"
+    scale = changeable(problem).scale
+    if scale > 1:
+        reason += (
+            f"; levels are so large that changes are counted in multiples of {scale:,}, which "
+            "rounds small levels up: publish fewer decimals"
+        )
     return ProtectionError(
         f"{cells[cell]} = {value[cell]} cannot be protected: its value must be able to move "
         f"{_need(problem, cell)} (in scaled units), but even with every cell suppressed that is "
@@ -182,7 +188,7 @@ class _Question:
             requirements=Requirements(nothing, nothing, nothing, nothing),
             start=None,
         )
-        cells = changeable(released)
+        cells = changeable(released, _levels(problem, cell))
         self.group = int(cells.group[cell])
         self.cells = _asking(problem, cells, self.group, cell)
         self._seconds = problem.seconds
@@ -216,7 +222,8 @@ def _asking(problem: Problem, cells: Changeable, group: int, cell: int) -> Chang
     if group < 0:
         return cells
     below, above, width = cells.below.copy(), cells.above.copy(), cells.width.copy()
-    below[group], above[group], width[group] = _levels(problem, cell)
+    levels = _levels(problem, cell)
+    below[group], above[group], width[group] = (-(-level // cells.scale) for level in levels)
     return replace(cells, below=below, above=above, width=width)
 
 

@@ -83,7 +83,7 @@ def _proposals(cells: Changeable, changes: Sequence[Change]) -> Proposals:
         for possible, sign in ((change.there, 1), (change.back, -1)):
             if possible.any():
                 group.append(change.cell[possible])
-                step.append(sign * change.step[possible])
+                step.append(sign * cells.scale * change.step[possible])
                 divisor.append(change.divisor)
     starts = np.cumsum([0, *map(len, group)])
     members = np.flatnonzero(cells.group >= 0)

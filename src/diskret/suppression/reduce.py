@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
@@ -14,6 +15,10 @@ from scipy.sparse.csgraph import connected_components
 from diskret.errors import InputError, ProtectionError
 from diskret.suppression.problem import Problem
 
+#: Requirements up to here, and room up to there, leave all sums and products of changes exact.
+_LARGEST_NEED, _LARGEST_ROOM = 2**40, 2**46
+#: Stands for room without end.
+_NO_END = 2**62
 _Number = TypeVar("_Number", np.int64, np.bool_)
 
 
@@ -44,6 +49,9 @@ class Changeable:
         Whether the group holds a primary cell, or a cell of `Problem.start`; bool, ``(g,)``.
     whole
         Whether changes must be whole scaled units.
+    scale
+        All distances above are in so many scaled units, what is required rounded up and room
+        rounded down: 1, unless numbers are too large for exact arithmetic.
     """
 
     group: NDArray[np.int64]
@@ -58,6 +66,7 @@ class Changeable:
     primary: NDArray[np.bool_]
     started: NDArray[np.bool_]
     whole: bool
+    scale: int = 1
 
     @cached_property
     def by_group(self) -> sparse.csc_array:
@@ -83,8 +92,10 @@ class Changeable:
         return np.append(hidden, False)[self.group]
 
 
-def changeable(problem: Problem) -> Changeable:
+def changeable(problem: Problem, asked: Sequence[int] = ()) -> Changeable:
     """Reduce a problem to the cells that can change at all.
+
+    Distances that are `asked` for beside the requirements have their share in the scale.
 
     Raises
     ------
@@ -94,7 +105,7 @@ def changeable(problem: Problem) -> Changeable:
         A primary or started cell is frozen.
     """
     down, up = _room(problem)
-    n = len(down)
+    n = len(problem.cost)
     cell = problem.requirements.cell
     primary, started = np.zeros(n, dtype=bool), np.zeros(n, dtype=bool)
     primary[cell] = True
@@ -112,6 +123,9 @@ def changeable(problem: Problem) -> Changeable:
         problem.requirements.upper,
         np.maximum(problem.requirements.sliding, 1),  # an exact value is never acceptable
     )
+    scale = _scale(np.append(needs, asked).astype(np.int64), down[free], up[free])
+    needs = -(-needs // scale)
+    down, up = _scaled(down, scale), _scaled(up, scale)
     below, above, width = (_most(need[inside], member, g) for need in needs)
     return Changeable(
         group=group,
@@ -126,14 +140,31 @@ def changeable(problem: Problem) -> Changeable:
         primary=_most(primary[inside], member, g),
         started=_most(started[inside], member, g),
         whole=problem.integer,
+        scale=scale,
     )
 
 
-def _room(problem: Problem) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Whole units between each value and the attacker's bounds."""
+def _scale(needs: NDArray[np.int64], down: NDArray[np.int64], up: NDArray[np.int64]) -> int:
+    """How many units are one, so that sums of changes are exact: a common divisor if it can be."""
+    largest = int(needs.max(initial=0))
+    if largest <= _LARGEST_NEED:
+        return 1
+    distances = np.concatenate((needs.ravel(), down, up))
+    common = int(np.gcd.reduce(distances[(distances > 1) & (distances < _NO_END)]))
+    return common << max((largest // common).bit_length() - _LARGEST_NEED.bit_length() + 1, 0)
+
+
+def _scaled(room: NDArray[np.int64], scale: int) -> NDArray[np.float64]:
+    """Room in larger units; no more than changes can use."""
+    fits = np.minimum(room // scale, _LARGEST_ROOM).astype(np.float64)
+    return np.where(room < _NO_END, fits, np.inf)
+
+
+def _room(problem: Problem) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Whole units between each value and the attacker's bounds; `_NO_END` where there is none."""
     value = problem.system.value
     # ceil and floor first: the difference of whole numbers is exact, that of floats is not
-    down, up = value - np.ceil(problem.lower), np.floor(problem.upper) - value
+    down, up = _apart(value, np.ceil(problem.lower)), _apart(-value, -np.floor(problem.upper))
     outside = np.flatnonzero((problem.lower > value) | (problem.upper < value))
     if len(outside):
         i = int(outside[0])
@@ -142,7 +173,13 @@ def _room(problem: Problem) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
             f"{problem.system.cells[i]} = {value[i]} outside "
             f"[{problem.lower[i]:g}, {problem.upper[i]:g}]; correct the bounds"
         )
-    return np.maximum(down, 0), np.maximum(up, 0)
+    return np.clip(down, 0, _NO_END), np.clip(up, 0, _NO_END)
+
+
+def _apart(value: NDArray[np.int64], bound: NDArray[np.float64]) -> NDArray[np.int64]:
+    """How far values lie above bounds, in whole numbers."""
+    known = np.abs(bound) < _NO_END
+    return np.where(known, value - np.where(known, bound, 0).astype(np.int64), _NO_END)
 
 
 def _refuse_frozen(problem: Problem, hidden: NDArray[np.bool_]) -> None:
