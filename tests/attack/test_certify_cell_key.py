@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import diskret as dk
-from diskret.attack import certify_cell_key, certify_cell_key_sums
+from diskret.attack import Windows, certify_cell_key, certify_cell_key_sums
 from diskret.attack.certify_cell_key import interval_noise, row_moments
-from diskret.attack.certify_cell_key_sums import _key
+from diskret.attack.sum_noise import turned_key
 from diskret.cellkey import Lookup, PerturbationTable
 from diskret.cellkey.turned import turned
 from diskret.errors import ProofError
@@ -232,16 +232,18 @@ def test_sums_are_computed_again_in_other_code(options):
         certify(published, replace(table, key_sum=keys))
 
 
-def test_sensitive_cells_must_be_moved_at_least_by_the_extra_protection():
-    table, noise = sums(scale=0.1, extra=0.5)
+@pytest.mark.parametrize("extra", [0.5, None])
+def test_sensitive_cells_must_be_moved_at_least_by_the_extra_protection(extra):
+    table, noise = sums(scale=0.1, extra=extra, risk=1.0)
     rule = dk.rules.PPercent(60)
     result = dk.perturb(table, noise, rule=rule)
-    sensitive = rule(table).unsafe
-    assert sensitive.any()
+    sensitive = rule(table)
+    assert sensitive.unsafe.any()
     assert any("extra protection" in s.en for s in result.certificate.checked)
-    without = dk.perturb(table, replace(noise, extra=0.0)).published
+    without = dk.perturb(table, replace(noise, extra=0.0), rule=rule).published
+    windows = Windows(sensitive.unsafe, sensitive.noise_above, sensitive.noise_below)
     with pytest.raises(ProofError, match=r"are not the sums plus"):
-        certify_cell_key_sums(table, without, noise, CENTRED.lookup(), sensitive=sensitive)
+        certify_cell_key_sums(table, without, noise, CENTRED.lookup(), windows=windows)
 
 
 def test_sums_that_cannot_be_are_caught():
@@ -283,4 +285,4 @@ def test_the_noise_of_the_certificate_is_that_of_the_method(rows, data):
 @given(st.integers(0, 10**8 - 1), st.sampled_from([10**8, 2**32, 2**27]), st.integers(0, 6))
 def test_further_keys_of_the_certificate_are_those_of_the_method(key, modulus, times):
     keys = np.array([key % modulus], np.uint64)
-    assert _key(keys, modulus, times) == turned(keys, modulus, times)
+    assert turned_key(keys, modulus, times) == turned(keys, modulus, times)

@@ -41,9 +41,8 @@ def published(frame, value, modulus=2**32, key="key1", noise=NOISE, by="firm", *
     )  # fmt: skip
     names = [value] if isinstance(value, str) else value
     return [
-        dk.perturb(table[name], noise, **options).published.value[1:] / 10.0 ** table[
-            name
-        ].measure.decimals
+        dk.perturb(table[name], noise, **options).published.value[1:]
+        / 10.0 ** table[name].measure.decimals
         for name in names
     ]
 

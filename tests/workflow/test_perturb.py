@@ -257,10 +257,11 @@ def test_sums_may_be_shown_in_thousands():
     assert np.abs(value - exact.published.value).max() <= 5
 
 
-def test_extra_protection_follows_a_rule():
+@pytest.mark.parametrize("extra", [1.0, None])
+def test_extra_protection_follows_a_rule(extra):
     table = tabulated(records(20), value="income", largest=2)
     rule = dk.rules.PPercent(50)
-    noise = replace(SUMS, extra=1.0)
+    noise = replace(SUMS, extra=extra, risk=1.0)
     moved = dk.perturb(table, noise, rule=rule).noise != dk.perturb(table, SUMS).noise
     unsafe = rule(table).unsafe
     assert unsafe.any()
@@ -330,8 +331,7 @@ def test_cell_keys_have_the_modulus_of_the_lookup():
         ({"measure": "income"}, r"'income' is a sum.*MagnitudeNoise.*table\[\"count\"\]"),
         ({"measure": "income", "noise": SUMS, "weighted_count": True}, r"adds up weights"),
         ({"measure": "income", "noise": SUMS, "threshold": 5}, r"threshold= is for counts"),
-        ({"measure": "income", "noise": SUMS, "rule": dk.rules.PPercent(5)}, r"belong together"),
-        ({"measure": "income", "noise": replace(SUMS, extra=1.0)}, r"belong together"),
+        ({"measure": "income", "noise": replace(SUMS, extra=1.0)}, r"rule= says which these are"),
         ({"rule": dk.rules.MinimumFrequency(3)}, r"counts need no rule"),
         ({"threshold": 0}, r"whole number from 1 on, not 0"),
         ({"noise": NOISE.lookup(256)}, r"tabulate with key_modulus=256"),

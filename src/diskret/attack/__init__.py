@@ -9,6 +9,7 @@ from diskret.attack.certificate import SuppressionCertificate, certify, targets_
 from diskret.attack.certify_cell_key import certify_cell_key
 from diskret.attack.certify_cell_key_sums import certify_cell_key_sums
 from diskret.attack.certify_rounding import certify_rounding
+from diskret.attack.closeness import Closeness, Windows, closeness
 from diskret.attack.disclosures import Disclosures, disclosures
 from diskret.attack.equations import cell_name, neighbours
 from diskret.attack.examination import Examination, Targets
@@ -37,6 +38,7 @@ from diskret.attack.noise import (
     ask_partitions,
     average_out,
     constellation_risk,
+    difference_estimates,
     differencing,
     feasible_counts,
     hidden_parameters,
@@ -44,6 +46,7 @@ from diskret.attack.noise import (
     least_noise,
     privacy_loss,
     queries_needed,
+    ratio_estimates,
     recovery_probability,
     unpick,
     worst_differencing,
@@ -54,11 +57,13 @@ from diskret.attack.proof import recheck, unmet
 from diskret.attack.proposals import Proposals
 from diskret.attack.requirements import Requirements
 from diskret.attack.show_sums import show_sums
+from diskret.attack.sum_noise import UsedNoise
 from diskret.attack.sums import Sums, UnsafeSums, revealed_sums, unmet_sums
 from diskret.attack.together import moving_together
 
 __all__ = [
     "Attacker",
+    "Closeness",
     "Constellation",
     "ConstellationRisk",
     "Differencing",
@@ -84,6 +89,8 @@ __all__ = [
     "SuppressionCertificate",
     "Targets",
     "UnsafeSums",
+    "UsedNoise",
+    "Windows",
     "ask_partitions",
     "attacker_bounds",
     "Withstood",
@@ -93,7 +100,9 @@ __all__ = [
     "certify_cell_key",
     "certify_cell_key_sums",
     "certify_rounding",
+    "closeness",
     "constellation_risk",
+    "difference_estimates",
     "differencing",
     "disclosures",
     "ends_in_units",
@@ -110,6 +119,7 @@ __all__ = [
     "overlapping",
     "privacy_loss",
     "queries_needed",
+    "ratio_estimates",
     "recheck",
     "recovery_probability",
     "revealed_parts",

@@ -5,116 +5,18 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diskret.cellkey.counts import rounded_up
 from diskret.cellkey.lookup import Lookup
+from diskret.cellkey.magnitude_noise import MagnitudeNoise
 from diskret.cellkey.measure_keys import measure_keys
 from diskret.cellkey.table import PerturbationTable
 from diskret.cellkey.turned import turned
 from diskret.errors import InputError
-from diskret.tables import Table
-
-_MOST = 6
-
-
-@dataclass(frozen=True, eq=False)
-class MagnitudeNoise:
-    """How sums are changed by the cell key method. Confidential: who knows it can undo noise.
-
-    The largest contributions x_j to a cell with the value x scale its noise:
-    x + Σ_j δ_j · v_j with δ_j = x_j · m(x_j) · ε_j. The v_j are looked up in `ptable` in the row
-    x / δ_j, at most its last; between two rows they are interpolated.
-
-    Parameters
-    ----------
-    ptable
-        Of the noise v, with rows at some counts and noise in steps of 1/`step`. Its last row
-        stands for all cells with x / δ_j beyond.
-    scale
-        m: a constant share of the contribution; or two of them, for small contributions (up to
-        `flex_point`) and for very large ones, between which m falls.
-    flex_point
-        Contributions up to this one, in the measure's own unit, are small; for two scales.
-    flex_power
-        How fast m falls beyond: a whole number from 1 on.
-    of
-        ``"largest"``: δ is made of the largest contributions; ``"mean"``: of the mean
-        contribution; ``"sum"``: of the value of the cell.
-    shares
-        ε of the largest contribution, 1, of the second largest, …, descending; as many
-        contributions count, at most 6.
-    extra
-        μ, added to the size of v_1 in sensitive cells; where v_1 is 0, a further key says on which
-        side.
-    small
-        Table for very small cells, those whose largest contribution is less than the separation
-        point: their noise is looked up by the value, in the measure's own unit, as for counts.
-        None: they are treated as all others.
-    odd
-        Table in place of `ptable` for cells with an odd number of counted units; None: the same.
-        Where the two have no noise in common, a unit that leaves a cell always changes it.
-    keys
-        ``"measure"``: each measure has keys of its own, which follow from those of the cells and
-        the measure's source column, so that the noise of one tells nothing of that of another or
-        of the counts. ``"cell"``: all have those of the cells, turned for each further
-        contribution, as in other programs. Then x̂/ŷ is x/y where a single unit contributes,
-        and whoever knows y knows x.
-    own_keys
-        With keys of the cells: whether the first is turned as well, and not that of the counts.
-
-    Raises
-    ------
-    InputError
-        A parameter is not admissible.
-
-    Notes
-    -----
-    With small and large share p and P, flex point f and power q,
-    m(x) = P · (1 + (p x − P f) / (P f) · (2 f / (f + x))^q) for x ≥ f, and p below. With the
-    variance s² of the last row of `small` the separation point is s / (p · √Σ ε²).
-
-    References
-    ----------
-    Giessing and Tent (2019), "Concepts for generalising tools implementing the cell key method
-    to the case of continuous variables", UNECE work session on statistical data confidentiality.
-
-    Examples
-    --------
-    >>> table = PerturbationTable(
-    ...     np.array([0, 1]), np.array([-1, 0, 1]), np.array([[0, 1, 0], [0.5, 0, 0.5]])
-    ... )
-    >>> MagnitudeNoise(table, scale=0.2, shares=(1, 0.5))
-    MagnitudeNoise(2 largest contributions)
-    """
-
-    ptable: PerturbationTable | Lookup
-    scale: float | tuple[float, float] = (0.25, 0.05)
-    flex_point: float = 1000.0
-    flex_power: int = 3
-    of: Literal["largest", "mean", "sum"] = "largest"
-    shares: tuple[float, ...] = (1.0,)
-    extra: float = 0.0
-    small: PerturbationTable | Lookup | None = None
-    odd: PerturbationTable | Lookup | None = None
-    keys: Literal["measure", "cell"] = "measure"
-    own_keys: bool = False
-
-    def __post_init__(self) -> None:
-        _check(self)
-
-    def __repr__(self) -> str:
-        number = len(self.shares)
-        counted = f"{number} largest contributions" if number > 1 else "largest contribution"
-        return f"MagnitudeNoise({counted if self.of == 'largest' else self.of})"
-
-    @property
-    def scales(self) -> tuple[float, float]:
-        """The share of small and that of very large contributions."""
-        return self.scale if isinstance(self.scale, tuple) else (self.scale, self.scale)
+from diskret.tables import Measure, Table
 
 
 def perturbed_sums(
@@ -123,6 +25,9 @@ def perturbed_sums(
     noise: MagnitudeNoise,
     sensitive: NDArray[np.bool_],
     unit: int,
+    *,
+    above: NDArray[np.int64] | None = None,
+    below: NDArray[np.int64] | None = None,
 ) -> NDArray[np.int64]:
     """The sums of the chosen measure with noise, rounded half a unit upwards.
 
@@ -141,6 +46,9 @@ def perturbed_sums(
         Cells whose noise gets the extra protection, bool.
     unit
         Scaled units that the result is a multiple of.
+    above, below
+        How far noise must raise or lower a sensitive cell at least, scaled integers, shape of the
+        table; for noise without a constant `extra`.
 
     Returns
     -------
@@ -161,16 +69,18 @@ def perturbed_sums(
     filled = (measure.magnitude > 0) & ~table.empty
     bases = _bases(table, number, noise, filled)
     scaled = 10.0**measure.decimals
+    own = measure.sum[filled]
     size = measure.magnitude[filled] / scaled
     keys = np.zeros(0, np.uint64) if table.key_sum is None else table.key_sum[filled]
     source = measure.source or measure.name
     draw = _Draw(noise, keys, table.key_modulus, _odd(number, filled, noise), source)
-    change = _change(draw, size, bases / scaled, sensitive[filled]) * scaled
-    own = measure.sum[filled]
+    apart = _Apart.of(noise, sensitive, above, below, unit)
+    change = _change(draw, size, bases / scaled, apart.within(filled, measure, scaled)) * scaled
     whole = np.floor(np.where(own < 0, -change, change))
     half = np.where(own < 0, -change, change) - whole >= 0.5
     value = np.zeros(table.shape, dtype=np.int64)
     value[filled] = rounded_up(own + whole.astype(np.int64), half, unit)
+    value[_shown_as_none(table, number, noise)] = 0
     return np.maximum(value, 0) if measure.nonnegative else value
 
 
@@ -225,6 +135,13 @@ class _Draw:
             return measure_keys(self.key, self.modulus, self.source, which)
         return turned(self.key, self.modulus, which + self.noise.own_keys)
 
+    @property
+    def most(self) -> float:
+        """The largest noise v of any row."""
+        tables = [t for t in (self.noise.ptable, self.noise.odd) if t is not None]
+        lookups = [self.lookup(table) for table in tables]
+        return max(float(np.abs(one.noise).max()) / one.step for one in lookups)
+
     def values(self, row: NDArray[np.float64], which: int) -> NDArray[np.float64]:
         """The noise v of the `which`-th contribution in these rows."""
         keys = self.keys(which)
@@ -275,15 +192,50 @@ def interpolated(
     return ((1 - part) * low + part * high) / lookup.step
 
 
+@dataclass(frozen=True, eq=False)
+class _Apart:
+    """How far sensitive cells are moved.
+
+    `least` is what noise must come to at least, in the measure's own unit, 0 in other cells; `up`
+    are cells that cannot be lowered so far. Both None: sensitive cells get the constant `extra`.
+    """
+
+    sensitive: NDArray[np.bool_]
+    least: NDArray[np.float64] | None = None
+    below: NDArray[np.int64] | None = None
+    up: NDArray[np.bool_] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        noise: MagnitudeNoise,
+        sensitive: NDArray[np.bool_],
+        above: NDArray[np.int64] | None,
+        below: NDArray[np.int64] | None,
+        unit: int,
+    ) -> _Apart:
+        """For all cells of a table, in scaled units."""
+        if noise.extra is not None or above is None or below is None:
+            return cls(sensitive)
+        # what rounding may take off, and the last digits of numbers that are not exact
+        least = np.maximum(above, below) * (1 + 1e-9) + unit / 2 + 1
+        return cls(sensitive, np.where(sensitive, least, 0), np.where(sensitive, below, 0))
+
+    def within(self, filled: NDArray[np.bool_], measure: Measure, scaled: float) -> _Apart:
+        """Of the filled cells alone, in the measure's own unit."""
+        if self.least is None or self.below is None:
+            return _Apart(self.sensitive[filled])
+        below = self.below[filled]
+        up = (measure.sum[filled] < below) & measure.nonnegative
+        return _Apart(self.sensitive[filled], self.least[filled] / scaled, below, up)
+
+
 def _change(
-    draw: _Draw,
-    size: NDArray[np.float64],
-    bases: NDArray[np.float64],
-    sensitive: NDArray[np.bool_],
+    draw: _Draw, size: NDArray[np.float64], bases: NDArray[np.float64], apart: _Apart
 ) -> NDArray[np.float64]:
     """The sum of all noise of each cell in the measure's own unit."""
     noise = draw.noise
-    change = np.zeros(size.shape)
+    change, first, farthest = (np.zeros(size.shape) for _ in range(3))
     tiny = np.zeros(size.shape, dtype=bool)
     small = None if noise.small is None else draw.lookup(noise.small)
     if small is not None:
@@ -298,8 +250,17 @@ def _change(
             # one draw as for a count, of the value itself
             delta = np.where(tiny, float(which == 0), delta)
             value = np.where(tiny, interpolated(small, size, draw.keys(which)), value)
-        change += delta * (_further(draw, value, sensitive) if which == 0 else value)
-    return change
+        if which == 0:
+            first = delta * _further(draw, value, apart.sensitive)
+        else:
+            change += delta * value
+            farthest += delta * draw.most
+    if apart.least is None or apart.up is None:
+        return first + change
+    # whatever the other contributions add, and on a side that does not depend on the noise
+    moved = np.abs(first) + apart.least + farthest
+    side = np.where(_coin(draw) | apart.up, moved, -moved)
+    return np.where(apart.sensitive, side, first) + change
 
 
 def _further(
@@ -309,9 +270,27 @@ def _further(
     extra = draw.noise.extra
     if not extra or not sensitive.any():
         return value
-    coin = draw.keys(len(draw.noise.shares)) >= np.uint64(draw.modulus // 2)
-    up = np.where(value == 0, coin, value > 0)
+    up = np.where(value == 0, _coin(draw), value > 0)
     return np.where(sensitive, np.where(up, value + extra, value - extra), value)
+
+
+def _coin(draw: _Draw) -> NDArray[np.bool_]:
+    """The side that a further key chooses."""
+    return draw.keys(len(draw.noise.shares)) >= np.uint64(draw.modulus // 2)
+
+
+def _shown_as_none(
+    table: Table, number: NDArray[np.int64] | None, noise: MagnitudeNoise
+) -> NDArray[np.bool_]:
+    """Cells whose counts become 0."""
+    if noise.counts is None:
+        return np.zeros(table.shape, dtype=bool)
+    if number is None or table.key_sum is None:
+        raise InputError(
+            "counts= is what changes the counts of the same cells, and this table does not know "
+            "them; give count=, or leave counts= out"
+        )
+    return number + as_lookup(noise.counts, table.key_modulus)(number, table.key_sum) == 0
 
 
 def _bases(
@@ -352,51 +331,3 @@ def _odd(
             "its counts; give count=, or leave odd= out"
         )
     return number[filled] % 2 == 1
-
-
-def _check(noise: MagnitudeNoise) -> None:
-    small, large = noise.scales
-    if not 0 < large <= small:
-        raise InputError(
-            f"scale= is a positive share, or two, that of small contributions being at least that "
-            f"of large ones; not {noise.scale!r}"
-        )
-    if not noise.flex_point > 0 or noise.flex_power < 1 or noise.flex_power % 1:
-        raise InputError(
-            "flex_point= must be positive and flex_power= a whole number from 1 on, not "
-            f"{noise.flex_point!r} and {noise.flex_power!r}"
-        )
-    if noise.of not in ("largest", "mean", "sum"):
-        raise InputError(f"of= is 'largest', 'mean' or 'sum', not {noise.of!r}")
-    shares = noise.shares
-    if not 1 <= len(shares) <= _MOST or shares[0] != 1 or sorted(shares)[::-1] != list(shares):
-        raise InputError(
-            f"shares= has 1 to {_MOST} descending numbers, the first of them 1, not {shares!r}"
-        )
-    if shares[-1] <= 0 or noise.extra < 0:
-        raise InputError("shares= are positive, and extra= is at least 0")
-    if noise.of != "largest" and len(shares) > 1:
-        raise InputError(f"of={noise.of!r} is one number a cell; leave shares= out")
-    if noise.keys not in ("measure", "cell"):
-        raise InputError(f"keys= is 'measure' or 'cell', not {noise.keys!r}")
-    if noise.own_keys and noise.keys == "measure":
-        raise InputError(
-            "own_keys= is for keys='cell'; the keys of a measure are never those of the counts"
-        )
-    for table in (noise.ptable, noise.small, noise.odd):
-        if table is not None:
-            _check_table(table)
-
-
-def _check_table(table: PerturbationTable | Lookup) -> None:
-    """Noise in the row of a must be at least -a, so that sums do not cross 0."""
-    if isinstance(table, PerturbationTable):
-        least = np.where(table.probabilities > 0, table.noise, 0).min(axis=1)
-    else:
-        least = table.noise.min(axis=1)
-    wrong = table.counts[least < -table.counts * table.step]
-    if len(wrong):
-        raise InputError(
-            f"the perturbation table takes values below 0: in {len(wrong):,} rows (first of "
-            f"{wrong[0]}) noise is less than minus what the row stands for"
-        )

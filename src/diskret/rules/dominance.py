@@ -85,7 +85,8 @@ class Dominance(Joinable):
         unsafe = np.asarray(need > 0, dtype=bool) & unprotected(table)
         if "no_waiver" in table.marked:
             unsafe &= measure.marked["no_waiver"] >= top[..., -1]
-        return judged(table, "dominance", unsafe, ceil_divide(need, over))
+        unknown = measure.magnitude - top.sum(axis=-1)
+        return judged(table, "dominance", unsafe, ceil_divide(need, over), unknown=unknown)
 
     def for_insiders(self, left: Left, unsafe: NDArray[np.bool_]) -> NDArray[np.int64]:
         """What has to stay uncertain for contributors who leave this over."""

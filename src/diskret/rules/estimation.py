@@ -51,7 +51,13 @@ def estimable(
     need = linear([(over + of, x1), (of, coalition_sum), (-of, measure.magnitude)])
     unsafe = np.asarray(need > 0, dtype=bool) & unprotected(table)
     smallest = round(minimum_level * 10**measure.decimals)
-    return judged(table, name, unsafe, np.maximum(ceil_divide(need, of), smallest))
+    return judged(
+        table,
+        name,
+        unsafe,
+        np.maximum(ceil_divide(need, of), smallest),
+        unknown=measure.magnitude - x1 - coalition_sum,
+    )
 
 
 def check_estimation(minimum_level: float, coalition: int) -> None:

@@ -51,6 +51,11 @@ class Sensitivity:
         `suppress`; NaN where it was not. None: nowhere.
     entries
         What was set by hand and why, one row a cell, for the office's files.
+    below
+        How far noise must lower an unsafe sum if it lowers it: `upper`, and twice what is
+        contributed by those whom the rule's own estimators don't know, beside the one they
+        estimate; for from x̂ = X + N they find him wrong by N and by what these contribute.
+        None: `upper`.
     """
 
     unsafe: NDArray[np.bool_]
@@ -64,6 +69,7 @@ class Sensitivity:
     frozen: NDArray[np.bool_] | None = None
     cost: NDArray[np.float64] | None = None
     entries: pa.Table | None = None
+    below: NDArray[np.int64] | None = None
 
     def __repr__(self) -> str:
         return f"Sensitivity({int(self.unsafe.sum()):,} of {self.unsafe.size:,} cells unsafe)"
@@ -86,7 +92,19 @@ class Sensitivity:
             frozen=_joined(self.frozen, other.frozen, np.logical_or),
             cost=_joined(self.cost, other.cost, np.fmax),
             entries=_joined(self.entries, other.entries, _one_below_the_other),
+            below=np.maximum(self.noise_below, other.noise_below) * judged,
         )
+
+    @property
+    def noise_above(self) -> NDArray[np.int64]:
+        """How far noise must raise an unsafe sum if it raises it."""
+        return np.where(self.unsafe, np.maximum(self.upper, self.lower), 0)
+
+    @property
+    def noise_below(self) -> NDArray[np.int64]:
+        """How far noise must lower an unsafe sum if it lowers it, see `below`."""
+        known = 0 if self.below is None else self.below
+        return np.where(self.unsafe, np.maximum(self.noise_above, known), 0)
 
 
 class Rule(Protocol):
@@ -189,12 +207,14 @@ def judged(
     level: NDArray[np.int64],
     *,
     upper: NDArray[np.int64] | None = None,
+    unknown: NDArray[np.int64] | None = None,
     zeros_may_hide: bool = False,
 ) -> Sensitivity:
     """A sensitivity with the same level, at least one unit, on both sides.
 
     Where no value can be negative, the lower level is cut at the value itself. `upper`
-    gives the upper side a level ≥ 0 of its own.
+    gives the upper side a level ≥ 0 of its own; `unknown` is what is contributed by those
+    whom the rule's estimators don't know, beside the one they estimate.
     """
     value = table.measure.sum
     level = np.where(unsafe, np.maximum(level, 1), 0)
@@ -207,6 +227,7 @@ def judged(
         reason=np.where(unsafe, 0, -1).astype(np.int8),
         reasons=(name,),
         zeros_may_hide=zeros_may_hide,
+        below=None if unknown is None else np.where(unsafe, level + 2 * unknown, 0),
     )
 
 

@@ -110,6 +110,7 @@ class Shadow(Joinable):
             sliding=np.where(
                 found.sliding > 1, self._level(found.sliding, found, shadow, table), one
             ),
+            below=self._level(found.noise_below, found, shadow, table),
         )
 
     def _level(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.attack import NoiseCertificate, certify_cell_key, certify_cell_key_sums
+from diskret.attack import NoiseCertificate, Windows, certify_cell_key, certify_cell_key_sums
 from diskret.cellkey import (
     Lookup,
     MagnitudeNoise,
@@ -63,7 +63,9 @@ def perturb(
         counts: published is the perturbed count times the mean weight, in whole numbers or in
         the unit of `Table.rounded`. Do not publish the counts beside it.
     rule
-        Which cells are sensitive and get the `extra` protection of a `MagnitudeNoise`.
+        Which sums are sensitive, and how far off the rule's own estimators have to be. Their noise
+        is judged by it: each such cell gets as much as the rule asks for, or the constant
+        `extra` of the `MagnitudeNoise`, and nothing is published if that is not enough.
     threshold
         Counts that are less than this after they were changed, zeros among them, are withheld.
     structural_zeros
@@ -96,7 +98,8 @@ def perturb(
         needs more of the contributions than the table knows; a structural zero holds records; a
         cell with records has no key.
     ProofError
-        A check of the published values failed; nothing can be published.
+        A check of the published values failed, or the noise of a sensitive cell may be too small
+        for `rule`; nothing can be published.
 
     References
     ----------
@@ -125,7 +128,7 @@ def perturb(
     if isinstance(ptable, MagnitudeNoise):
         if threshold is not None:
             raise InputError("threshold= is for counts, not for sums; leave it out")
-        return _sums(table, ptable, _sensitive(table, ptable, rule), impossible, label)
+        return _sums(table, ptable, _windows(table, ptable, rule), impossible, label)
     if rule is not None:
         raise InputError("rule= is for sums with extra protection; counts need no rule")
     return _counts(table, ptable, weighted_count, _checked(threshold), impossible, label)
@@ -171,13 +174,22 @@ def _counts(
 def _sums(
     table: Table,
     noise: MagnitudeNoise,
-    sensitive: NDArray[np.bool_],
+    windows: Windows | None,
     impossible: NDArray[np.bool_],
     name: str,
 ) -> PerturbedResult:
     tables = _Lookups.of(noise, table.key_modulus)
     number = _counted(table)
-    value = perturbed_sums(table, number, tables.into(noise), sensitive, table.rounding)
+    judged = Windows.none(table.shape) if windows is None else windows
+    value = perturbed_sums(
+        table,
+        number,
+        tables.into(noise),
+        judged.sensitive,
+        table.rounding,
+        above=judged.above,
+        below=judged.below,
+    )
     nowhere = np.zeros(table.shape, dtype=bool)
     shown = _published(table, Noise(value, nowhere, impossible), table.rounding, name)
     certificate: NoiseCertificate = certify_cell_key_sums(
@@ -186,9 +198,10 @@ def _sums(
         noise,
         tables.all,
         number=number,
-        sensitive=sensitive,
+        windows=windows,
         small=tables.small,
         odd=tables.odd,
+        counts=tables.counts,
     )
     settings = {
         "method": "cell_key",
@@ -199,13 +212,15 @@ def _sums(
         "flex_power": noise.flex_power,
         "shares": list(noise.shares),
         "extra": noise.extra,
+        "risk": noise.risk,
         "keys": noise.keys,
         "own_keys": noise.own_keys,
         "source": table.measure.source or table.measure.name,
-        "sensitive": int(sensitive.sum()),
+        "sensitive": int(judged.sensitive.sum()),
         **_described(table, impossible, tables.all),
         **({"small_cells": fingerprint(tables.small)} if tables.small else {}),
         **({"odd_cells": fingerprint(tables.odd)} if tables.odd else {}),
+        **({"counts": fingerprint(tables.counts)} if tables.counts else {}),
     }
     return PerturbedResult(table, certificate, settings, None)
 
@@ -217,16 +232,18 @@ class _Lookups:
     all: Lookup
     small: Lookup | None
     odd: Lookup | None
+    counts: Lookup | None
 
     @classmethod
     def of(cls, noise: MagnitudeNoise, modulus: int) -> _Lookups:
-        small, odd = (
-            None if one is None else as_lookup(one, modulus) for one in (noise.small, noise.odd)
+        small, odd, counts = (
+            None if one is None else as_lookup(one, modulus)
+            for one in (noise.small, noise.odd, noise.counts)
         )
-        return cls(as_lookup(noise.ptable, modulus), small, odd)
+        return cls(as_lookup(noise.ptable, modulus), small, odd, counts)
 
     def into(self, noise: MagnitudeNoise) -> MagnitudeNoise:
-        return replace(noise, ptable=self.all, small=self.small, odd=self.odd)
+        return replace(noise, ptable=self.all, small=self.small, odd=self.odd, counts=self.counts)
 
 
 def fingerprint(lookup: Lookup) -> str:
@@ -296,8 +313,8 @@ def _with_source(
         raise InputError("measure= names what keys of sums are made of; counts need no name")
     if noise.keys == "cell":
         raise InputError(
-            "measure= names what keys of a measure are made of, and with keys='cell' they are those "
-            "of the cells; leave one of the two out"
+            "measure= names what keys of a measure are made of, and with keys='cell' they are "
+            "those of the cells; leave one of the two out"
         )
     if not source.strip():
         raise InputError("measure= is empty; give the name of the column that was summed")
@@ -306,17 +323,19 @@ def _with_source(
     return replace(table, measures=named)
 
 
-def _sensitive(
+def _windows(
     table: Table, noise: MagnitudeNoise, rule: Rule | Sensitivity | None
-) -> NDArray[np.bool_]:
-    if (rule is None) != (noise.extra == 0):
-        raise InputError(
-            "extra= of the noise and rule= belong together: the rule says which cells are "
-            "sensitive, extra how much farther these are moved; give both or neither"
-        )
+) -> Windows | None:
+    """Which cells are sensitive, and what their noise must not be."""
     if rule is None:
-        return np.zeros(table.shape, dtype=bool)
-    return (rule if isinstance(rule, Sensitivity) else rule(table)).unsafe
+        if noise.extra:
+            raise InputError(
+                "extra= is for sensitive cells, and rule= says which these are: give it as well, "
+                "or leave extra= out"
+            )
+        return None
+    found = rule if isinstance(rule, Sensitivity) else rule(table)
+    return Windows(found.unsafe, found.noise_above, found.noise_below)
 
 
 def _check_kind(table: Any, noise: Any, weighted: bool) -> None:

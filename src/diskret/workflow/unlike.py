@@ -24,11 +24,13 @@ def check_alike(results: Sequence[Result | PerturbedResult]) -> None:
     ------
     InputError
         A table with changed values has cells in common with one with suppressed cells, or shows
-        other values than another; names them.
+        other values than another, or sums where a count is 0; names them.
     """
     for one, other in combinations(results, 2):
         _check_weighted(one, other)
         tables = one.published, other.published
+        _check_zeros(*tables)
+        _check_zeros(*tables[::-1])
         if not any(table.changed for table in tables) or not _same_variable(*tables):
             continue
         if not all(table.changed for table in tables):
@@ -52,6 +54,24 @@ def _check_weighted(*pair: Result | PerturbedResult) -> None:
                 "together they tell the mean weight of each cell exactly, and so perhaps how many "
                 "are counted; publish one of them"
             )
+
+
+def _check_zeros(counts: Published, sums: Published) -> None:
+    """Refuse a count that noise made 0 beside a sum that is not: somebody must be there."""
+    if not counts.frequency or sums.frequency or counts.changed != "cell_key" or not sums.changed:
+        return
+    if (counts.vintage, counts.where) != (sums.vintage, sums.where):
+        return
+    first, second = common_cells(counts.dimensions, sums.dimensions)
+    none = ~counts.suppressed.ravel()[first] & (counts.value.ravel()[first] == 0)
+    told = none & ~sums.suppressed.ravel()[second] & (sums.value.ravel()[second] != 0)
+    if told.any():
+        cells = "; ".join(describe(counts.dimensions, int(c)) for c in first[told][:_EXAMPLES])
+        raise InputError(
+            f"{int(told.sum()):,} cells have a count of 0 in {counts.name!r} and a sum in "
+            f"{sums.name!r} ({cells}), which tells that somebody is there. Give the noise of the "
+            "sums the perturbation table of the counts, counts=: they are then 0 as well"
+        )
 
 
 def _same_variable(one: Published, other: Published) -> bool:

@@ -18,6 +18,7 @@ from diskret.attack.noise.feasible import FeasibleCounts, feasible_counts, least
 from diskret.attack.noise.hidden import HiddenParameters, hidden_parameters
 from diskret.attack.noise.linear_keys import KeyIntervals, keyed_constellation_risk
 from diskret.attack.noise.privacy import PrivacyLoss, privacy_loss
+from diskret.attack.noise.sums import difference_estimates, ratio_estimates
 from diskret.attack.noise.unpicking import unpick
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "average_out",
     "chances",
     "constellation_risk",
+    "difference_estimates",
     "differencing",
     "feasible_counts",
     "hidden_parameters",
@@ -41,6 +43,7 @@ __all__ = [
     "least_noise",
     "privacy_loss",
     "queries_needed",
+    "ratio_estimates",
     "recovery_probability",
     "unpick",
     "worst_differencing",
