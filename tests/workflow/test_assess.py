@@ -1,6 +1,7 @@
 """The assessment of a perturbation table says what the attacks find, in two languages."""
 
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -62,7 +63,6 @@ def test_each_limit_of_the_office_can_refuse():
     table = seed_table()
     assert not dk.assess(table, certainty=0.9).accepted
     assert not dk.assess(table, queries=200).accepted
-    assert dk.assess(table, queries=10).accepted
     biased = PerturbationTable(
         np.arange(2), np.arange(-1, 3), np.array([[0, 1, 0, 0], [0.3, 0.2, 0.2, 0.3]])
     )
@@ -70,6 +70,17 @@ def test_each_limit_of_the_office_can_refuse():
     assert not found.accepted
     assert found.lines()[1] == "✗ The noise is biased: its mean is 0.500 for a count of 1."
     assert found.answers is None
+
+
+def test_averages_are_held_to_the_limit_of_the_office():
+    """Not to the probability for which a number of answers is told: 94.7 % is no success."""
+    table = seed_table()
+    for queries in (1, 3, 60):
+        found = dk.assess(table, queries=queries, confidence=0.95)
+        assert found.recovered is not None and found.limit < found.recovered < 0.95
+        assert not found.accepted
+        assert any(line.startswith("✗ With the") for line in found.lines())
+        assert dk.assess(table, queries=queries, limit=found.recovered).accepted
 
 
 def test_it_says_that_it_is_confidential_and_what_it_presupposes():
@@ -139,3 +150,52 @@ def test_plots_without_matplotlib_say_what_to_install(monkeypatch):
 def test_parameters_out_of_range_are_refused(options, message):
     with pytest.raises(InputError, match=message):
         dk.assess(seed_table(), **options)
+
+
+# ── noise of sums ───────────────────────────────────────────────────────────────────
+
+OF_SUMS = PerturbationTable.for_magnitudes(max_noise=2, variance=1)
+
+
+def test_noise_of_sums_is_judged_by_its_rule():
+    """The guide's own parameters let most single firms be estimated within 10 %."""
+    rule = dk.rules.PPercent(10)
+    guide = dk.MagnitudeNoise(OF_SUMS, flex_point=1000, shares=(1, 0.5), extra=0.5)
+    found = dk.assess(guide, rule=rule)
+    rows = found.rows.to_pydict()
+    lone = [e for v, x, e in zip(*list(rows.values())[:3], strict=True) if v == x and x >= 1e8]
+    assert min(lone) > 0.65  # 5 % of the contribution
+    assert not found.accepted
+    good = dk.assess(replace(guide, extra=None), rule=rule)
+    assert good.accepted and good.judged.worst == 0
+    assert repr(good) == "SumAssessment(3 of 3 limits kept)"
+    english, german = good.lines(), good.lines("de")
+    assert len(english) == len(german) == 5
+    assert english[1].startswith("✓ The rule's own estimators come too close with")
+    with pytest.raises(InputError, match="language="):
+        good.lines("fr")
+
+
+def test_one_key_for_all_measures_is_no_good():
+    rule = dk.rules.PPercent(10)
+    shared = dk.MagnitudeNoise(OF_SUMS, keys="cell")
+    found = dk.assess(shared, rule=rule)
+    assert found.ratio == 1.0 and found.unrelated < 0.7
+    assert not found.accepted
+    assert found.lines()[3].startswith("✗ ")
+    own = dk.assess(replace(shared, keys="measure"), rule=rule)
+    assert own.accepted and abs(own.ratio - own.unrelated) < 0.06
+
+
+def test_sums_of_the_office_can_be_judged():
+    register = dk.datasets.business_register(n=300, seed=1)
+    table = dk.tabulate(
+        register.records, by={"nace": register.nace}, value="turnover", unit="firm_id"
+    )
+    rule = dk.rules.PPercent(10)
+    found = dk.assess(dk.MagnitudeNoise(OF_SUMS, extra=0.0), rule=rule, table=table)
+    assert len(found.rows) == int((rule(table).unsafe & (table.measure.sum > 0)).sum()) > 0
+    with pytest.raises(InputError, match=r"give rule="):
+        dk.assess(dk.MagnitudeNoise(OF_SUMS))
+    with pytest.raises(InputError, match=r"rule= and table= are for a MagnitudeNoise"):
+        dk.assess(OF_SUMS, rule=rule)  # pyright: ignore[reportCallIssue, reportArgumentType]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import pyarrow as pa
@@ -24,12 +24,16 @@ from diskret.attack import (
     recovery_probability,
     worst_differencing,
 )
-from diskret.cellkey import PerturbationTable
+from diskret.cellkey import MagnitudeNoise, PerturbationTable
 from diskret.cellkey.lookup import Lookup
 from diskret.errors import InputError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from diskret.rules import Rule
+    from diskret.tables import Table
+    from diskret.workflow.assess_sums import SumAssessment
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,8 @@ class Assessment:
     queries, recovered
         Number of answers that readers can get by the office's own reckoning, and the probability
         that these average the noise out; None if the office named no number.
+    limit
+        The risk that the office accepts.
     """
 
     table: PerturbationTable
@@ -84,6 +90,7 @@ class Assessment:
     confidence: float
     queries: int | None
     recovered: float | None
+    limit: float = 0.01
 
     def __repr__(self) -> str:
         kept = sum(verdict.kept is True for verdict in self.verdicts)
@@ -138,6 +145,7 @@ class Assessment:
         return figures_of(self, language)
 
 
+@overload
 def assess(
     ptable: PerturbationTable | Lookup,
     *,
@@ -148,17 +156,43 @@ def assess(
     prior: Any = None,
     queries: int | None = None,
     confidence: float = 0.95,
-) -> Assessment:
-    """Attack a perturbation table before it is used, and say what it is worth. Confidential.
+) -> Assessment: ...
+
+
+@overload
+def assess(
+    ptable: MagnitudeNoise, *, rule: Rule | None = None, table: Table | None = None
+) -> SumAssessment: ...
+
+
+def assess(
+    ptable: PerturbationTable | Lookup | MagnitudeNoise,
+    *,
+    rule: Rule | None = None,
+    table: Table | None = None,
+    limit: float = 0.01,
+    up_to: int = 3,
+    parts: tuple[int, ...] = (2, 3),
+    certainty: float = 1.0,
+    prior: Any = None,
+    queries: int | None = None,
+    confidence: float = 0.95,
+) -> Assessment | SumAssessment:
+    """Attack a perturbation table, or noise on sums, before it is used. Confidential.
 
     Parameters
     ----------
     ptable
         The perturbation table for counts, or its lookup. Of a table the intervals of keys are taken
-        in the order of the noise, as ``ptable.lookup()`` makes them.
+        in the order of the noise, as ``ptable.lookup()`` makes them. Or the noise of sums, which is
+        judged by `rule`; all other parameters are for counts.
+    rule
+        For sums: which cells are sensitive, and how far off estimates have to be.
+    table
+        For sums: the cells to judge; None: made-up ones of one to three contributors of all sizes.
     limit
         The risk the office accepts: how often a small constellation may be published so that one
-        of its true values follows.
+        of its true values follows; and, with `queries`, how often averages may give a true count.
     up_to
         Counts from 1 to this are small.
     parts
@@ -169,10 +203,10 @@ def assess(
     prior
         How frequent the counts 0, 1, 2, … are in the tables to be published; None: all the same.
     queries
-        Number of partitions of one set of units that readers can get, if the office knows; then it
-        must be below that which averages the noise out.
+        Number of partitions of one set of units that readers can get, if the office knows. Then
+        the probability that their noise averages out must be within `limit`.
     confidence
-        From which probability on the noise is averaged out.
+        The probability for which the number of answers that average the noise out is told.
 
     Raises
     ------
@@ -190,27 +224,36 @@ def assess(
     >>> str(report.constellations[0].worst), round(report.constellations[0].worst.risk, 3)
     ('(1, 1 | 2) → (1, 1 | 1)', 0.453)
     """
+    if isinstance(ptable, MagnitudeNoise):
+        from diskret.workflow.assess_sums import assess_sums
+
+        if rule is None:
+            raise InputError("noise of sums is judged by a rule: give rule=, e.g. PPercent(10)")
+        return assess_sums(ptable, rule, table)
+    if rule is not None or table is not None:
+        raise InputError("rule= and table= are for a MagnitudeNoise; counts are judged without")
     lookup = ptable if isinstance(ptable, Lookup) else ptable.lookup()
-    table = ptable.table() if isinstance(ptable, Lookup) else ptable
+    counts = ptable.table() if isinstance(ptable, Lookup) else ptable
     if queries is not None and queries < 1:
         raise InputError(f"queries= is at least 1, not {queries}")
     if not parts:
         raise InputError("parts= names at least one number of cells, e.g. (2, 3)")
-    large = (int(table.counts[-1]),) * 2
+    large = (int(counts.counts[-1]),) * 2
     return Assessment(
-        table=table,
+        table=counts,
         constellations=tuple(
             constellation_risk(
-                table, parts=number, up_to=up_to, limit=limit, certainty=certainty, prior=prior
+                counts, parts=number, up_to=up_to, limit=limit, certainty=certainty, prior=prior
             )
             for number in parts
         ),
         keyed=keyed_constellation_risk(lookup, up_to=up_to, limit=limit, certainty=certainty),
-        privacy=privacy_loss(table),
-        privacy_beyond_zero=privacy_loss(table, zeros=False),
-        difference=worst_differencing(table),
-        answers=queries_needed(table, large, confidence),
+        privacy=privacy_loss(counts),
+        privacy_beyond_zero=privacy_loss(counts, zeros=False),
+        difference=worst_differencing(counts),
+        answers=queries_needed(counts, large, confidence),
         confidence=confidence,
         queries=queries,
-        recovered=None if queries is None else recovery_probability(table, large, queries),
+        recovered=None if queries is None else recovery_probability(counts, large, queries),
+        limit=limit,
     )

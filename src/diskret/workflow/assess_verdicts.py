@@ -135,13 +135,15 @@ def _averaging(found: Assessment) -> Iterator[Verdict]:
             )
         )
     if found.queries is not None and found.recovered is not None:
-        kept = found.recovered < found.confidence
+        kept = found.recovered <= found.limit
         yield Verdict(
             Statement(
                 f"With the {number(found.queries, 'en')} answers that readers can get, this "
-                f"probability is {percent(found.recovered, 'en')}.",
+                f"probability is {percent(found.recovered, 'en')}. That is "
+                f"{'within' if kept else 'above'} the limit of {percent(found.limit, 'en')}.",
                 f"Mit den {number(found.queries, 'de')} Antworten, die Nutzende erhalten können, "
-                f"beträgt diese Wahrscheinlichkeit {percent(found.recovered, 'de')}.",
+                f"beträgt diese Wahrscheinlichkeit {percent(found.recovered, 'de')}. Das liegt "
+                f"{'unter' if kept else 'über'} der Grenze von {percent(found.limit, 'de')}.",
             ),
             kept,
         )

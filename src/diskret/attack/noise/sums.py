@@ -48,8 +48,8 @@ def ratio_estimates(wanted: Published, other: Published, known: Any) -> NDArray[
     """
     if wanted.dimensions != other.dimensions or wanted.where != other.where:
         raise InputError(
-            f"{wanted.name!r} and {other.name!r} are not about the same cells; give two measures of "
-            "one table"
+            f"{wanted.name!r} and {other.name!r} are not about the same cells; give two measures "
+            "of one table"
         )
     true = np.asarray(known, dtype=np.float64)
     if true.shape != wanted.shape:
