@@ -3,6 +3,7 @@
 import re
 import stat
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
@@ -131,6 +132,64 @@ def test_sums_of_a_job_are_changed(home):
     published = dk.Published.read(home / "out")
     assert published.changed == "cell_key" and published.measure == "income"
     run("verify", "out")
+
+
+def test_sums_of_a_job_are_judged_by_its_rules(home):
+    """A constant is too little for large incomes; what the rule asks for is the default."""
+    rules = 'value = "income"\nunit = "person"\nrules = { minimum_frequency = { n = 25 } }'
+    magnitude = "[tables.noise.magnitude]\nscale = 0.01\n"
+    noise = CELL_KEY.replace("small_counts = 2\n", "") + magnitude
+    protect(home, noise, name="income", more=rules)
+    said = protect(home, noise + "extra = 0.5\n", name="income", more=rules, code=3)
+    assert "noise may be too small for the rule" in " ".join(said.split())
+    protect(home, noise + "extra = 0.5\nrisk = 1\n", name="income", more=rules)
+
+
+def test_a_job_names_what_the_column_was_called(home):
+    magnitude = '[tables.noise.magnitude]\nscale = 0.2\nmeasure = "{}"\n'
+    noise = CELL_KEY.replace("small_counts = 2\n", "") + magnitude
+    found: list[bytes] = []
+    for measure in ("income", "INCOME ", "pay"):
+        protect(home, noise.format(measure), name="income", more='value = "income"')
+        found.append((home / "out" / "public" / "income.csv").read_bytes())
+    assert found[0] == found[1] != found[2]
+
+
+@pytest.mark.parametrize("layout", ["abs", "ons"])
+def test_a_job_takes_the_lookups_of_other_offices(home, layout):
+    """Every count is one more, and two more from 2 on, whatever its key."""
+    if layout == "abs":
+        (home / "t.csv").write_text("1,2\n1,2\n", encoding="utf-8")
+        modulus = 2**32
+    else:
+        rows = [f"{count},{key},{count}" for count in (1, 2) for key in range(4)]
+        (home / "t.csv").write_text("pcv,ckey,pvalue\n" + "\n".join(rows), encoding="utf-8")
+        modulus = 4
+    frame = pa_csv.read_csv(home / "persons.csv")
+    keys = pa.array([i % 4 for i in range(frame.num_rows)])
+    pa_csv.write_csv(frame.append_column("key", keys), home / "persons.csv")
+    noise = (
+        f'method = "cell_key"\nrecord_key = "key"\nkey_modulus = {modulus}\ntable = "t.csv"\n'
+        f'layout = "{layout}"\nreuse = 1\n'
+    )
+    protect(home, noise)
+    shown = dk.Published.read(home / "out").value
+    true = dk.tabulate(frame, by={"region": None, "age": None}).count
+    assert true is not None and np.array_equal(shown, true + np.minimum(true, 2))
+
+
+def test_a_job_names_cells_that_are_empty_for_all_to_see(home):
+    """Structural zeros come from a file; one that holds records is refused."""
+    noise = CELL_KEY + 'structural_zeros = "zeros.csv"\n'
+    (home / "zeros.csv").write_text("region,age\nS,old\n", encoding="utf-8")
+    said = protect(home, noise, code=1)
+    assert "impossible hold records" in " ".join(said.split())
+    frame = pa_csv.read_csv(home / "persons.csv")
+    rows = frame.to_pylist()
+    kept = [i for i, row in enumerate(rows) if (row["region"], row["age"]) != ("S", "old")]
+    pa_csv.write_csv(frame.take(kept), home / "persons.csv")
+    protect(home, noise)
+    assert dk.Published.read(home / "out").empty.sum() == 1
 
 
 def test_the_same_job_gives_the_same_values(home):

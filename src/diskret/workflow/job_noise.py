@@ -16,8 +16,8 @@ METHODS = ("cell_key", "invariant", *ROUNDING, "adjustment")
 _DESIGN = ("max_noise", "variance", "small_counts", "stay", "monotone", "variance_rule")
 _KEYS = {
     "cell_key": (
-        *("record_key", "key_of", "key_modulus", "table", *_DESIGN),
-        *("threshold", "weighted_count", "additive", "magnitude"),
+        *("record_key", "key_of", "key_modulus", "table", "layout", "reuse", *_DESIGN),
+        *("threshold", "weighted_count", "structural_zeros", "additive", "magnitude"),
     ),
     "invariant": (
         *("record_key", "key_of", "key_modulus"),
@@ -31,8 +31,10 @@ _KEYS = {
 }
 _MAGNITUDE = (
     *("scale", "flex_point", "flex_power", "of", "shares", "extra"),
-    *("small", "odd", "own_keys"),
+    *("small", "odd", "counts", "risk", "keys", "own_keys", "measure"),
 )
+#: How files of perturbation tables are laid out.
+LAYOUTS = ("ptable", "abs", "ons")
 
 
 @dataclass(frozen=True)
@@ -50,10 +52,14 @@ class NoiseJob:
         derived with the office's secret.
     table
         File of the perturbation table; None: it is designed.
+    layout, reuse
+        One of `LAYOUTS`; and how many of the last rows larger counts take in turn, None: as is
+        usual for the layout.
     design
         Arguments of `PerturbationTable.maximum_entropy`, or of `for_magnitudes`.
     magnitude
-        Arguments of `MagnitudeNoise` beside its table, which may be files; None: counts.
+        Arguments of `MagnitudeNoise` beside its table, which may be files, and the `measure` of
+        `perturb`; None: counts.
     additive
         How the table is made additive afterwards; None: not at all.
     options
@@ -65,6 +71,8 @@ class NoiseJob:
     key_modulus: int = 2**32
     key_of: str | None = None
     table: Path | None = None
+    layout: str = "ptable"
+    reuse: int | None = None
     design: Mapping[str, Any] = field(default_factory=dict[str, Any])
     magnitude: Mapping[str, Any] | None = None
     additive: str | None = None
@@ -166,6 +174,14 @@ def _cell_key(section: Section, table: Section) -> NoiseJob:
         options["threshold"] = section.whole("threshold", 0, 1)
     if section.flag("weighted_count", False):
         options["weighted_count"] = True
+    if "structural_zeros" in section:
+        options["structural_zeros"] = section.existing_file("structural_zeros")
+    layout = section.choice("layout", "ptable", LAYOUTS)
+    for key in ("layout", "reuse"):
+        if key in section and "table" not in section:
+            raise section.error(f"'{key}' is about a 'table', and there is none", key)
+    if "reuse" in section and layout == "ptable":
+        raise section.error("'reuse' is for the layouts abs and ons", "reuse")
     of_sums = "value" in table and not options.get("weighted_count", False)
     if of_sums != ("magnitude" in section):
         raise section.error(
@@ -176,6 +192,8 @@ def _cell_key(section: Section, table: Section) -> NoiseJob:
         "cell_key",
         **keys,
         table=section.existing_file("table") if "table" in section else None,
+        layout=layout,
+        reuse=section.whole("reuse", None, 1),
         design=_design(section, of_sums),
         magnitude=_magnitude(section.section("magnitude")) if of_sums else None,
         additive=section.choice("additive", None, ("ipf", "least")),
@@ -217,9 +235,15 @@ def _magnitude(section: Section) -> dict[str, Any]:
         found["flex_power"] = section.whole("flex_power", 1, 1)
     if "of" in section:
         found["of"] = section.choice("of", "largest", ("largest", "mean", "sum"))
-    for key in ("small", "odd"):
+    for key in ("small", "odd", "counts"):
         if key in section:
             found[key] = section.existing_file(key)
+    if "risk" in section:
+        found["risk"] = section.number("risk", 0.0, low=0, high=1)
+    if "keys" in section:
+        found["keys"] = section.choice("keys", "measure", ("measure", "cell"))
+    if "measure" in section:
+        found["measure"] = section.text("measure", None)
     if "own_keys" in section:
         found["own_keys"] = section.flag("own_keys", False)
     return found

@@ -86,7 +86,8 @@ p_percent = { p = 10 }        # and perhaps minimum_level = 0, coalition = 1
 ##method = "cell_key"         # the same contributors always get the same noise
 ##record_key = "key"          # column of record keys, from 0 to below key_modulus = 4294967296
 ##key_of = "person_id"        # or the column that names who is counted: keys are derived from it
-##max_noise = 5               # a table of largest entropy; or table = "ptable.csv"
+##max_noise = 5               # a table of largest entropy; or table = "ptable.csv", and
+                              # layout = "ptable" | "abs" | "ons"
 ##variance = 3
 ##small_counts = 2            # no published 1 and 2
 ##stay = 0.0                  # least probability of no noise
@@ -100,9 +101,12 @@ p_percent = { p = 10 }        # and perhaps minimum_level = 0, coalition = 1
 ##flex_power = 3
 ##of = "largest"              # largest | mean | sum
 ##shares = [1, 0.5]           # of the largest contribution, the second, ...
-##extra = 0                   # more noise for cells that the rules find sensitive
-##own_keys = false            # whether sums have keys other than counts; also small = "s.csv",
-                              # odd = "o.csv": tables for small cells, for odd numbers of units
+##risk = 0                    # how likely estimates may come too close where rules find a cell
+                              # sensitive; extra = 0.5: a constant in place of what they ask for
+##keys = "measure"            # measure | cell: noise of two measures then cancels out; also
+                              # measure = "turnover", the column's name before it was renamed;
+                              # counts, small, odd = "t.csv": tables of the counts of the same
+                              # cells, for small cells, for odd numbers of units
 ##[tables.noise]
 ##method = "controlled"       # deterministic | random | controlled | small_counts
 ##base = 5

@@ -87,12 +87,9 @@ def _perturbed(
     noise: NoiseJob,
     keys: SecretKeys | str | PathLike[str] | None,
 ) -> PerturbedResult:
-    def read(path: Path) -> Lookup:
-        return Lookup.read(path, table.key_modulus)
-
     ptable: PerturbationTable | Lookup | MagnitudeNoise
     if noise.table is not None:
-        ptable = read(noise.table)
+        ptable = _lookup(noise.table, noise, table.key_modulus)
     elif noise.magnitude is not None:
         ptable = PerturbationTable.for_magnitudes(**noise.design)
     else:
@@ -101,11 +98,14 @@ def _perturbed(
         seed = SecretKeys.load(keys).seed("intervals of cell keys")
         ptable = designed.lookup(table.key_modulus, order="shuffled", seed=seed)
     options = dict(noise.options)
+    if "structural_zeros" in options:
+        options["structural_zeros"] = to_arrow(options["structural_zeros"])[0]
     if noise.magnitude is not None:
         parameters: dict[str, Any] = {
-            key: read(value) if isinstance(value, Path) else value
+            key: Lookup.read(value, table.key_modulus) if isinstance(value, Path) else value
             for key, value in noise.magnitude.items()
         }
+        options["measure"] = parameters.pop("measure", None)
         ptable = MagnitudeNoise(ptable, **parameters)
         if not isinstance(order.rule, NoRule):
             options["rule"] = order.rule
@@ -115,6 +115,23 @@ def _perturbed(
         if noise.additive is None
         else make_additive(result, method=cast(AdditiveMethod, noise.additive))
     )
+
+
+def _lookup(path: Path, noise: NoiseJob, modulus: int) -> Lookup:
+    """The lookup in a file, as its layout says."""
+    if noise.layout == "ons":
+        return Lookup.from_ons(path, **({} if noise.reuse is None else {"reuse": noise.reuse}))
+    if noise.layout == "abs":
+        with path.open(encoding="utf-8-sig") as lines:
+            rows = [line.replace(";", ",").replace(",", " ").split() for line in lines]
+        try:
+            matrix = [[int(entry) for entry in row] for row in rows if row]
+        except ValueError as error:
+            raise InputError(f"{path} holds other things than whole numbers: {error}") from None
+        if len({len(row) for row in matrix}) != 1:
+            raise InputError(f"the rows of {path} are not equally long")
+        return Lookup.from_abs(matrix, modulus, noise.reuse or 1)
+    return Lookup.read(path, modulus)
 
 
 def keyed_records(
