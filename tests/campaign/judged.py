@@ -16,6 +16,7 @@ def level(
     others: Sequence[int],
     coalition: int,
     counts: bool,
+    units: int | None = None,
 ) -> Fraction | None:
     """How uncertain a cell must stay on both sides; None: nothing is asked.
 
@@ -32,16 +33,19 @@ def level(
         How many pool what they know, at least 1.
     counts
         Whether records are counted, or their values added.
+    units
+        How many units there are in all; None: as many as contributors, who are then no holdings.
     """
     if not others:
         return None
     outside = sorted((abs(x) for x in others), reverse=True)
     inside = sum(abs(x) for x in own or ())
     members = len(own or ())
+    units = len(outside) + members if units is None else units
     found: list[Fraction] = []
     for kind, parameter in rule:
         if kind == "frequency":
-            if len(outside) + members < parameter + coalition - 1:
+            if units < parameter + coalition - 1:
                 found.append(ONE if counts else max(ONE, Fraction(sum(outside), 10)))
         elif kind == "p":
             known = coalition if own is None else 0

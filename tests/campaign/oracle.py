@@ -8,6 +8,7 @@ from fractions import Fraction
 from itertools import combinations, product
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import null_space
 
 from campaign.cases import Box, Case
@@ -71,7 +72,7 @@ class _Target:
     goal: Floats
     value: int
     shares: dict[int, int]
-    lone: frozenset[int]  # contributors
+    units: int
 
 
 class _Attack:
@@ -109,9 +110,19 @@ class _Attack:
 
     def _target(self, what: str, kind: str, rows: tuple[int, ...]) -> _Target:
         goal = self.world.rows[list(rows)].sum(axis=0)
-        shares = self.world.records.shares(self.world.union(rows))
+        inside = self.world.union(rows)
+        shares = self.world.records.shares(inside)
         value = int(self.world.true[list(rows)].sum())
-        return _Target(what, kind, rows, goal, value, shares, frozenset())
+        return _Target(what, kind, rows, goal, value, shares, self.world.records.units(inside))
+
+    def _level(self, inside: NDArray[np.bool_]) -> tuple[Fraction | None, int]:
+        """What some records are owed by the rule, and what they have together."""
+        records = self.world.records
+        shares = list(records.shares(inside).values())
+        need = level(
+            self.case.rule, None, shares, self.coalition, self.counts, records.units(inside)
+        )
+        return need, sum(shares)
 
     def _cells(self) -> Iterator[Finding]:
         for target in self._hidden():
@@ -119,9 +130,7 @@ class _Attack:
 
     def _uncertain(self, target: _Target, kind: str) -> Iterator[Finding]:
         """The outsider's attack."""
-        need = level(
-            self.case.rule, None, list(target.shares.values()), self.coalition, self.counts
-        )
+        need, _ = self._level(self.world.union(target.rows))
         if need is None and kind != "cell":
             return
         yield from self._narrow(target, kind, need, target.value if self._floored else None)
@@ -222,12 +231,9 @@ class _Attack:
     def _revealed(
         self, position: int, left: Box, whole: Box, taken: list[Box]
     ) -> Iterator[Finding]:
-        inside = self.world.records.inside(left)
-        shares = self.world.records.shares(inside)
-        need = level(self.case.rule, None, list(shares.values()), self.coalition, self.counts)
+        need, value = self._level(self.world.records.inside(left))
         if need is None:
             return
-        value = self.world.total(left)
         what = f"{self._named(whole)} without {' and '.join(map(self._named, taken))}"
         judged = self.parts and (self.counts or self.case.listed)
         if len(taken) > 1:  # of more than one part only filters are claimed
@@ -265,10 +271,8 @@ class _Attack:
             alone[atom] = 1
             if (world.rows == alone).all(axis=1).any():
                 continue  # a cell
-            shares = world.records.shares(world.atom == atom)
-            need = level(self.case.rule, None, list(shares.values()), self.coalition, self.counts)
+            need, value = self._level(world.atom == atom)
             if need is not None:
-                value = sum(shares.values())
                 yield Finding("atom", f"atom {atom}", value, float(need), value, value, False)
 
     # ── insiders ────────────────────────────────────────────────────────────────
@@ -302,7 +306,7 @@ class _Attack:
         for target in targets:
             own = [x for owner, x in target.shares.items() if owner in coalition]
             others = [x for owner, x in target.shares.items() if owner not in coalition]
-            need = level(self.case.rule, own, others, self.coalition, self.counts)
+            need = level(self.case.rule, own, others, self.coalition, self.counts, target.units)
             if need is not None:
                 down = min(need, Fraction(sum(others))) if self._floored else need
                 wanted.append((target, down, need))

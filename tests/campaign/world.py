@@ -69,6 +69,10 @@ class Records:
             found[owner] = found.get(owner, 0) + value
         return found
 
+    def units(self, inside: NDArray[np.bool_]) -> int:
+        """How many are counted by a minimum frequency: units, also where there are holdings."""
+        return len(set(self.unit[inside].tolist()))
+
 
 class World:
     """The unknowns and equations of one measure, over all published tables."""
