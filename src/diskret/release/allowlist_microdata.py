@@ -27,7 +27,9 @@ MICRODATA_ENDINGS = (".csv", ".parquet", ".html", CERTIFICATE)
 
 #: The admissible keys of a public certificate of microdata; see `allowlist`.
 _TEXT: Mapping[str, Any] = {"en": None, "de": None}
-_COUNTED: Mapping[str, Any] = dict.fromkeys(("k", "keys", "missing", "size"))
+_COUNTED: Mapping[str, Any] = dict.fromkeys(
+    ("k", "keys", "missing", "size", "unlike", "lean_on_gaps")
+)
 #: What is documented of a safe file: its tables by name, and deviations by size of the cell.
 _SAFE: Mapping[str, Any] = {
     "minimum": None,

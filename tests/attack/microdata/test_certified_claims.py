@@ -204,7 +204,8 @@ def test_recursive_diversity_and_households_hold_up_to_what_pairs_of_records_say
 def test_true_claims_are_certified_in_both_languages():
     claims = [C.KAnonymity(3), C.RiskBelow(0.05), C.LDiversity(2), C.TCloseness(0.5)]
     made = certified(claims)
-    assert made.shown == {"k": 3, "keys": KEYS, "missing": "wildcard"}
+    counted = {"unlike": 5, "lean_on_gaps": 4}
+    assert made.shown == {"k": 3, "keys": KEYS, "missing": "wildcard", **counted}
     assert len(made.summary("de")) == len(made.summary("en")) >= 10
     assert (
         "Every record agrees in the variables sex, job with at least 3 records, itself included."
@@ -402,13 +403,20 @@ def test_pairs_of_claims_do_not_disturb_each_other():
         assert len(certified(pair).figures["claims"]) == 2
 
 
-def test_records_that_lean_on_gaps_of_others_are_counted_for_the_office():
+def test_records_that_lean_on_gaps_of_others_are_counted_for_every_reader():
     job = ["baker", "mayor", "vicar", None, None]  # who shows nothing agrees with everybody
     file = pa.table({"job": job})
     made = certify("persons", file, ["job"], C.KAnonymity(3))
     (figures,) = made.internal()["claims"]
     assert figures["fewest_alike"] == 3 and figures["lean_on_gaps"] == 3
     assert "3 of them agree with fewer than 3" in made.checked[0].en
-    assert "lean" not in str(made.public())
+    assert made.shown["unlike"] == 5 and made.shown["lean_on_gaps"] == 3
+    for language in ("en", "de"):
+        (said,) = [one for one in made.public()["claimed"][language] if "5 " in one]
+        assert "3 " in said
     alike = certify("persons", pa.table({"job": ["baker"] * 3 + [None]}), ["job"], C.KAnonymity(3))
     assert alike.internal()["claims"][0]["lean_on_gaps"] == 0
+    assert alike.shown["unlike"] == 1
+    assert (
+        "unlike" not in certify("p", pa.table({"job": ["a"] * 3}), ["job"], C.KAnonymity(3)).shown
+    )

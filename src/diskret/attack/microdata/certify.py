@@ -116,14 +116,14 @@ smaller k
         figures.append({"claim": type(claim).__name__, **_parameters(claim), **found.figures})
     return MicrodataCertificate(
         name,
-        claimed=claimed(file, asked),
+        claimed=claimed(file, asked, figures),
         not_claimed=not_claimed(file, asked, numeric),
         checked=tuple(
             checked(file, claim, found)
             for claim, found in zip(asked, figures, strict=True)
             if not isinstance(claim, NoIdentifiers)
         ),
-        shown=_shown(file, asked),
+        shown=_shown(file, asked, figures),
         figures={"records": file.n, "keys": list(keys), "claims": figures},
     )
 
@@ -144,15 +144,18 @@ def claims_shown(shown: Mapping[str, Any]) -> tuple[KAnonymity, ...]:
     )
 
 
-def _shown(file: Leaving, asked: Sequence[Claim]) -> dict[str, Any]:
+def _shown(
+    file: Leaving, asked: Sequence[Claim], figures: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
     counted = [
         {
             "k": int(claim.k),
             "keys": list(claim.keys or file.keys),
             "missing": claim.missing,
             **({} if claim.size is None else {"size": int(claim.size)}),
+            **{name: found[name] for name in ("unlike", "lean_on_gaps") if found["unlike"]},
         }
-        for claim in asked
+        for claim, found in zip(asked, figures, strict=True)
         if isinstance(claim, KAnonymity)
     ]
     if not counted:

@@ -116,15 +116,17 @@ def _k_anonymity(file: Leaving, claim: KAnonymity) -> Finding:
     size = len(keys) if claim.size is None else int(claim.size)
     if size > len(keys):
         raise InputError(f"KAnonymity asks for {size} of the {len(keys)} keys {', '.join(keys)}")
-    least, shown = np.full(file.n, file.n), np.full(file.n, file.n)
+    least, shown, same = (np.full(file.n, file.n) for _ in range(3))
     for chosen in choices(keys, size):
         least = np.minimum(least, _alike(file, chosen, claim.missing))
         shown = np.minimum(shown, _alike(file, chosen, claim.missing, gaps=False))
+        same = np.minimum(same, _alike(file, chosen, "category"))
     return Finding(
         np.flatnonzero(least < claim.k),
         {
             "fewest_alike": int(least.min(initial=file.n)),
             "lean_on_gaps": int(((shown < claim.k) & (least >= claim.k)).sum()),
+            "unlike": int(((same < claim.k) & (least >= claim.k)).sum()),
         },
     )
 

@@ -95,9 +95,15 @@ _ESTIMATED = Statement(
 )
 
 
-def claimed(file: Leaving, claims: Sequence[Claim]) -> tuple[Statement, ...]:
-    """What any reader may know: names k and keys, no other parameter."""
-    said = [NO_IDENTIFIERS, *(_public(file, claim) for claim in claims)]
+def claimed(
+    file: Leaving, claims: Sequence[Claim], figures: Sequence[Mapping[str, Any]]
+) -> tuple[Statement, ...]:
+    """What any reader may know: names k, keys and what can be counted, no other parameter."""
+    said = [NO_IDENTIFIERS]
+    for claim, found in zip(claims, figures, strict=True):
+        said.append(_public(file, claim))
+        if isinstance(claim, KAnonymity) and found["unlike"]:
+            said.append(_unlike(claim, found))
     said += [_READ_AS[claim.missing] for claim in claims if not isinstance(claim, NoIdentifiers)]
     return _once(said)
 
@@ -282,6 +288,20 @@ def _public(file: Leaving, claim: Claim) -> Statement:
         "frequent they are in the whole file.",
         f"Welche Werte von {names} Datensätze mit gleichen Schlüsseln zeigen, wurde danach "
         "begrenzt, wie häufig sie in der ganzen Datei sind.",
+    )
+
+
+def _unlike(claim: KAnonymity, found: Mapping[str, Any]) -> Statement:
+    return Statement.of(
+        "That counts missing values as agreement. {unlike} records have fewer than {k} in the file "
+        "that look the same in these variables, missing values included; {lean} of them show "
+        "values that fewer than {k} show.",
+        "Das zählt fehlende Werte als Übereinstimmung. Zu {unlike} Datensätzen gibt es in der Datei "
+        "weniger als {k}, die in diesen Merkmalen gleich aussehen, fehlende Werte eingeschlossen; "
+        "{lean} davon zeigen Werte, die weniger als {k} zeigen.",
+        unlike=f"{found['unlike']:,}",
+        lean=f"{found['lean_on_gaps']:,}",
+        k=f"{int(claim.k):,}",
     )
 
 

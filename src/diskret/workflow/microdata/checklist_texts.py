@@ -81,6 +81,7 @@ TITLES: Mapping[str, Mapping[str, str]] = {
         "k-anonymity": "Records below k",
         "risk": "Expected re-identifications",
         "household": "Households",
+        "together": "Who lives together",
         "household size": "Household size",
         "sensitive": "Sensitive variables",
         "numeric": "Numeric variables",
@@ -97,6 +98,7 @@ TITLES: Mapping[str, Mapping[str, str]] = {
         "k-anonymity": "Datensätze unter k",
         "risk": "Erwartete Reidentifikationen",
         "household": "Haushalte",
+        "together": "Wer zusammenlebt",
         "household size": "Haushaltsgröße",
         "sensitive": "Sensible Merkmale",
         "numeric": "Numerische Merkmale",
@@ -197,6 +199,16 @@ SENTENCES: Mapping[str, Mapping[tuple[str, str], tuple[str, str]]] = {
             "In {expected} households somebody is expected to be recognised ({rate}; usual: "
             "{rate_limit}).",
             "Recode keys, or leave household numbers out (household=False, the default).",
+        ),
+        ("together", "hidden"): (
+            "No column that is the same for all members of a household gives one back.",
+            "",
+        ),
+        ("together", "told"): (
+            "In {count} of {several} households with several members they share a value that "
+            "nobody else has: {names}.",
+            "Round it with recode(width=…), give neighbouring records their mean with "
+            "microaggregate(method='individual'), or leave it out.",
         ),
         ("household size", "small"): ("No household has {members} members or more.", ""),
         ("household size", "large"): (
@@ -342,6 +354,16 @@ SENTENCES: Mapping[str, Mapping[tuple[str, str], tuple[str, str]]] = {
             "{rate_limit}).",
             "Schlüssel vergröbern oder Haushaltsnummern weglassen (household=False, wie "
             "voreingestellt).",
+        ),
+        ("together", "hidden"): (
+            "Kein Merkmal, das alle Mitglieder eines Haushalts teilen, gibt einen zurück.",
+            "",
+        ),
+        ("together", "told"): (
+            "In {count} von {several} Haushalten mit mehreren Mitgliedern teilen diese einen Wert, "
+            "den sonst niemand hat: {names}.",
+            "Mit recode(width=…) runden, benachbarten Datensätzen mit "
+            "microaggregate(method='individual') ihr Mittel geben oder weglassen.",
         ),
         ("household size", "small"): ("Kein Haushalt hat {members} Mitglieder oder mehr.", ""),
         ("household size", "large"): (

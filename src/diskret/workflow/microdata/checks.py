@@ -20,6 +20,7 @@ from diskret.risk.summary import RiskSummary
 from diskret.workflow.microdata.levels import Preset
 from diskret.workflow.microdata.modelled import modelled
 from diskret.workflow.microdata.outline import figures
+from diskret.workflow.microdata.who_lives_together import telling
 
 if TYPE_CHECKING:
     from diskret.workflow.microdata.data import Microdata
@@ -235,6 +236,15 @@ def _households(md: Microdata, asked: Preset, found: RiskSummary | None) -> Iter
         yield Finding(
             "household", "done" if fine else "missing", "small" if fine else "large", told
         )
+    leaves = {*_released(md), *md.roles.numeric, *md.roles.columns("weight")}
+    told_by = telling(md, [name for name in md.table.column_names if name in leaves])
+    if told_by:
+        worst = told_by[0]
+        figures_: dict[str, Figure] = {"count": worst.households, "several": worst.several}
+        figures_["names"] = [one.name for one in told_by]
+        yield Finding("together", "missing", "told", figures_)
+    else:
+        yield Finding("together", "done", "hidden")
     large = int((size >= _LARGE).sum())
     most = int(size.max(initial=0))
     yield Finding(

@@ -30,7 +30,7 @@ _DEFAULT = ("csv", "html")
 _LANGUAGES = ("en", "de")
 #: Arguments of `Microdata.release`.
 _TEXTS = ("name", "level")
-_LISTS = ("columns", "attributes")
+_LISTS = ("columns", "attributes", "tells_household")
 _SWITCHES = ("shuffle", "weight", "household", "id")
 _LEVELS = ("formal", "factual", "absolute")
 

@@ -27,6 +27,7 @@ from diskret.workflow.microdata.modelled import models
 from diskret.workflow.microdata.numbering import drawn_order, household_numbers, record_numbers
 from diskret.workflow.microdata.release_safe import release_safe
 from diskret.workflow.microdata.result import Inside, MicrodataResult
+from diskret.workflow.microdata.who_lives_together import Told, telling
 
 if TYPE_CHECKING:
     from diskret.attack.microdata.claims import Claim
@@ -48,6 +49,7 @@ def release(
     household: bool = False,
     id: bool = False,  # noqa: A002
     shuffle: bool = True,
+    tells_household: Iterable[str] = (),
     keys: SecretKeys | str | PathLike[str] | None = None,
 ) -> MicrodataResult:
     """Put together what may leave, and prove what is claimed of it.
@@ -82,13 +84,18 @@ def release(
         file tells who was asked after whom. The same records come in the same new order,
         whatever order they had before; of records that agree in every released variable, the
         earlier comes first.
+    tells_household
+        Columns that are released although they tell who lives together: those the members of a
+        household share and no other household has, such as its weight. Others are refused unless
+        household numbers are released, too.
     keys
         The office's keys; see [`SecretKeys`][diskret.SecretKeys].
 
     Raises
     ------
     InputError
-        Nothing is claimed; a column is missing, or must not or cannot be released.
+        Nothing is claimed; a column is missing, or must not or cannot be released, or tells who
+        lives together.
     ProofError
         A claim does not hold; says how many records fail it, and what to do.
 
@@ -103,7 +110,7 @@ def release(
     """
     check_file_name(name)
     secret = SecretKeys.load(keys)
-    asked = _asked(claim)
+    asked, allowed = _asked(claim), _asked(tells_household)
     if not md.linked or any(isinstance(one, Safe) for one in asked):
         options = {
             "level": level is not None,
@@ -112,10 +119,13 @@ def release(
             "household": household,
             "id": id,
             "shuffle": not shuffle,
+            "tells_household": bool(allowed),
         }
         return release_safe(md, asked, name, secret, [one for one, used in options.items() if used])
     chosen = _chosen(md, columns, tuple(attributes), weight)
     claims = _claims(md, asked, level, chosen)
+    together = () if household else telling(md, chosen)
+    _refuse_telling(md, together, allowed)
     table = leaving(md, chosen)
     order, draw = drawn_order(secret, name, table)
     order = order if shuffle else np.arange(md.n)
@@ -130,6 +140,7 @@ def release(
         not_claimed=(
             *certificate.not_claimed,
             *_reservations(md, chosen, names, household=household, shuffle=shuffle),
+            *(_lives_together(one.name) for one in together),
         ),
     )
     arguments = {
@@ -139,6 +150,7 @@ def release(
         "household": household,
         "id": id,
         "shuffle": shuffle,
+        "tells_household": list(allowed),
     }
     return MicrodataResult(name, md, table, order, claims, certificate, arguments, secret)
 
@@ -177,7 +189,10 @@ def _certified(
 
 
 def _asked(claim: Any) -> tuple[Any, ...]:
-    return () if claim is None else tuple(claim) if isinstance(claim, Iterable) else (claim,)
+    if claim is None:
+        return ()
+    several = isinstance(claim, Iterable) and not isinstance(claim, str)
+    return tuple(claim) if several else (claim,)
 
 
 def _claims(
@@ -252,6 +267,31 @@ def _chosen(
     return named
 
 
+def _refuse_telling(md: Microdata, together: Sequence[Told], allowed: Sequence[str]) -> None:
+    for one in together:
+        if one.name in allowed:
+            continue
+        way = "width=…" if one.name == md.roles.weight else "breaks=…"
+        raise InputError(
+            f"{one.name!r} tells who lives together: in {one.households:,} of {one.several:,} "
+            f"households with several members they share a value that nobody else has. Round it "
+            f"(md.recode({one.name!r}, {way})), give neighbouring records their mean, which keeps "
+            f"totals (md.microaggregate([{one.name!r}], method='individual', k=…)), leave it out"
+            f"{' (weight=False)' if one.name == md.roles.weight else ''}, or say "
+            f"tells_household=[{one.name!r}] or household=True"
+        )
+
+
+def _lives_together(name: str) -> Statement:
+    return Statement(
+        f"Records that share a value of {name} may belong to one household. A claim about records "
+        "of persons does not hold for somebody who knows all members of a household.",
+        f"Datensätze mit gleichem Wert von {name} können zu einem Haushalt gehören. Eine "
+        "Zusicherung für Datensätze von Personen gilt nicht gegenüber jemandem, der alle "
+        "Mitglieder eines Haushalts kennt.",
+    )
+
+
 def _numbered(
     md: Microdata,
     table: pa.Table,
@@ -312,6 +352,15 @@ def _reservations(
                 "somebody who knows all members of a household.",
                 "Wer zusammenlebt, ist sichtbar. Eine Zusicherung für Datensätze von Personen gilt "
                 "nicht gegenüber jemandem, der alle Mitglieder eines Haushalts kennt.",
+            )
+        )
+    elif roles.household is not None:
+        found.append(
+            Statement(
+                "Who lives together was looked for in single columns: several values that all "
+                "members of a household share may tell it together.",
+                "Wer zusammenlebt, wurde in einzelnen Spalten gesucht: Mehrere Werte, die alle "
+                "Mitglieder eines Haushalts teilen, können es gemeinsam verraten.",
             )
         )
     judged = {*keys, *roles.numeric, roles.weight}

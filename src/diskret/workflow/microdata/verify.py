@@ -65,6 +65,10 @@ def verify_microdata(public: Path, name: str, certificate: Mapping[str, Any]) ->
                 f"{name}: the certificate does not claim what it shows; its text was changed"
             )
         check_figures(name, [text for text in told if text not in sentences], records)
+    if any(again.shown.get(name) != value for name, value in shown.items()):
+        raise VerificationError(
+            f"{name}: the certificate shows figures that are not those of the file; it was changed"
+        )
     counted = "; ".join(
         f"{claim.k}-anonymity by {', '.join(claim.keys or ())}"
         + ("" if claim.size is None else f", any {claim.size} of them")

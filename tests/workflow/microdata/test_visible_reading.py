@@ -1,0 +1,69 @@
+"""What suppression leaves is told to every reader: how many records look like fewer than k."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as csv
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import diskret as dk
+from diskret.errors import VerificationError
+from diskret.workflow.verify import verify
+
+SECRET = dk.SecretKeys(bytes(32))
+KEYS = ["urbrur", "roof", "walls", "water", "electcon", "relat", "sex"]
+
+
+def counted(rows, k):
+    """By hand, from pairs of released records: look the same; show what this one shows."""
+    unlike = lean = 0
+    for one in rows:
+        unlike += sum(other == one for other in rows) < k
+        lean += (
+            sum(all(a is None or a == b for a, b in zip(one, other, strict=True)) for other in rows)
+            < k
+        )
+    return unlike, lean
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.tuples(*[st.sampled_from("abc")] * 3), min_size=3, max_size=14),
+    st.sampled_from([2, 3]),
+)
+def test_the_public_figures_are_counted_as_by_hand(rows, k):
+    table = pa.table({f"k{j}": [row[j] for row in rows] for j in range(3)})
+    md = dk.Microdata(table, keys=table.column_names).local_suppression(k)
+    made = md.release(dk.claims.KAnonymity(k), keys=SECRET)
+    released = list(zip(*(made.table.column(j).to_pylist() for j in range(3)), strict=True))
+    unlike, lean = counted(released, k)
+    assert (made.certificate.shown.get("unlike", 0),
+            made.certificate.shown.get("lean_on_gaps", 0)) == (unlike, lean)  # fmt: skip
+
+
+def test_of_testdata_it_stands_on_the_public_page(reference_data, tmp_path):
+    table = csv.read_csv(reference_data / "data" / "sdcmicro" / "testdata.csv")
+    md = dk.Microdata(table, keys=KEYS).local_suppression(5)
+    out = md.release(dk.claims.KAnonymity(5), keys=SECRET).write(tmp_path / "out")
+    page = (out / "public" / "microdata.html").read_text(encoding="utf-8")
+    assert "219 records have fewer than 5 in the file that look the same" in page
+    codes = np.stack([md.coded(name).codes for name in KEYS], axis=1)
+    _, of, count = np.unique(codes, axis=0, return_inverse=True, return_counts=True)
+    assert (count[of.ravel()] < 5).sum() == 219
+    assert verify(out, keys=SECRET)
+
+
+@pytest.mark.parametrize("figure", ["unlike", "lean_on_gaps"])
+def test_changed_figures_are_found(tmp_path, figure):
+    rows = {"a": ["x", "x", "y", None], "b": ["u", "u", None, "u"]}
+    md = dk.Microdata(pa.table(rows), keys=["a", "b"])
+    out = md.release(dk.claims.KAnonymity(2), keys=SECRET).write(tmp_path / "out", ["csv"])
+    path = out / "public" / "microdata.certificate.json"
+    content = json.loads(path.read_text())
+    content["shown"][figure] += 1
+    path.write_text(json.dumps(content))
+    with pytest.raises(VerificationError, match="shows figures that are not those of the file"):
+        verify(out)
