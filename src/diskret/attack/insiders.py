@@ -238,10 +238,13 @@ class _Work:
         point = self.search.look(cells, side, far, low, high, near=had >= 0)
         if point is None:
             return had
-        self.shown.add(point)
         self.new.append(point)
-        found = int(self.shown.proving(who, [claim], np.array([need]), recent=True)[0])
-        return found if found >= 0 else had
+        for apart in (True, False):  # a sum may need several parts
+            self.shown.add(point, apart)
+            found = int(self.shown.proving(who, [claim], np.array([need]), recent=apart)[0])
+            if found >= 0:
+                return found
+        return had
 
 
 def _together(found: Sequence[Open]) -> list[Open]:
