@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from diskret.attack.equations import Equations
-from diskret.attack.exact import UNKNOWN, Point, times
+from diskret.attack.exact import UNKNOWN, Point, product, times
 
 if TYPE_CHECKING:
     from diskret.attack.insiders import Coalition, Insiders
@@ -59,12 +59,11 @@ class Shown:
         moved = np.asarray(difference / table.denominator, dtype=np.float64)
         # never told larger than it is
         moved = np.where(fraction, moved - 4 * np.spacing(np.abs(moved)), moved)
-        exact = ~fraction & (np.abs(moved) < 2.0**52)
         for cells in self._parts(moved) if apart else [np.flatnonzero(moved)]:
             mark = cells.tobytes() + moved[cells].tobytes()
             if mark not in self._known:
                 self._known.add(mark)
-                self._append(cells, moved[cells], exact[cells])
+                self._append(cells, moved[cells], difference[cells], table.denominator)
 
     def _parts(self, moved: NDArray[np.float64]) -> list[NDArray[np.int64]]:
         cells = np.flatnonzero(moved)
@@ -76,7 +75,11 @@ class Shown:
         return np.split(cells[order], np.flatnonzero(np.diff(label[order])) + 1)
 
     def _append(
-        self, cells: NDArray[np.int64], moved: NDArray[np.float64], exact: NDArray[np.bool_]
+        self,
+        cells: NDArray[np.int64],
+        moved: NDArray[np.float64],
+        difference: NDArray[Any],
+        unit: int,
     ) -> None:
         if self._size == len(self._moved):
             self._moved = np.concatenate((self._moved, np.zeros_like(self._moved)))
@@ -84,9 +87,10 @@ class Shown:
             self._cells = np.concatenate((self._cells, np.zeros_like(self._cells)))
         at = self._size
         self._moved[at, cells] = moved
-        inside = self._target[cells].T
-        reach, rough = inside @ moved, inside @ (~exact).astype(float) > 0
-        self._reach[at] = np.where(rough, reach * (1 - _SPARE), reach)
+        total = product(sparse.csr_array(self._target[cells].T), difference)
+        reach = np.asarray(total / unit, dtype=np.float64)
+        exact = np.asarray(total % unit == 0, dtype=bool) & (np.abs(reach) < 2.0**52)
+        self._reach[at] = np.where(exact, reach, reach * (1 - _SPARE))
         self._cells[at] = len(cells)
         self._size += 1
 
