@@ -16,6 +16,7 @@ from diskret.attack import (
     Attacker,
     Examination,
     Insiders,
+    InsidersWithstood,
     Open,
     Requirements,
     UnsafeSums,
@@ -86,6 +87,12 @@ class InsiderJudge:
             publication, examination, self.attacker, asked.insiders, original, progress
         )
         return examination, found, asked
+
+
+    def withstood(self, found: Withstood, asked: Asked) -> InsidersWithstood:
+        """What a certificate says of an attack that nobody got through."""
+        unlisted = tuple(i for i, seat in enumerate(self.seats) if seat.table is None)
+        return InsidersWithstood(asked.insiders, found.asked, unlisted)
 
 
 @dataclass(frozen=True, eq=False)
