@@ -9,9 +9,10 @@ from fractions import Fraction
 from itertools import combinations, product
 from math import ceil
 
+import highspy
 import numpy as np
 import pyarrow as pa
-from scipy.optimize import Bounds, LinearConstraint, linprog, milp
+from scipy import sparse
 
 import diskret as dk
 
@@ -33,11 +34,11 @@ class Case:
     """A random statistic: records, tables, rules, and who attacks."""
 
     def __init__(self, random, coalition, tables=1):
-        self.coalition = coalition
+        self.coalition, self._inside = coalition, {}
         self.values = random.random() < 0.85
         self.holdings = self.values and random.random() < 0.3
         self.waivers = self.values and random.random() < 0.2
-        firms = random.randint(3, 12)
+        firms = random.randint(3, 12 if coalition == 1 else 8)
         # many firms alone in a cell, some in several, now and then one with nothing
         self.rows = []
         for firm in range(firms):
@@ -45,7 +46,7 @@ class Case:
                 size = random.choice([0, random.randint(1, 9), random.randint(10, 100)])
                 where = random.choice(NACE), random.choice(SIZE)
                 self.rows.append((*where, firm, size, random.random() < 0.3))
-        for _ in range(random.randint(0, 6)):  # large cells of small firms
+        for _ in range(random.randint(0, 6 if coalition == 1 else 1)):  # large cells of small firms
             where = random.choice(NACE), random.choice(SIZE)
             for _ in range(random.randint(4, 8)):
                 firms += 1
@@ -135,11 +136,17 @@ class Case:
         return found
 
     def inside(self, trees, cells):
-        return [
-            (self.who(row, i), row)
-            for i, row in enumerate(self.rows)
-            if inside(trees, cells, row)
-        ]
+        key = id(trees), frozenset(cells)
+        if key not in self._inside:
+            self._inside[key] = [
+                (self.who(row, i), row)
+                for i, row in enumerate(self.rows)
+                if inside(trees, cells, row)
+            ]
+        return self._inside[key]
+
+    def people(self, trees, cell):
+        return {name for name, _ in self.inside(trees, [cell])}
 
     def amount(self, trees, cells, without=frozenset()):
         own = [row for name, row in self.inside(trees, cells) if name not in without]
@@ -162,7 +169,10 @@ class Case:
             if mine in others:
                 others.remove(mine)
             return sum(others[m:]) < Fraction(how, 100) * mine
-        most = sum(sorted(total.values(), reverse=True)[: how[0]])
+        top = sorted([*total.values(), *[0] * how[0]], reverse=True)[: how[0]]
+        if all(waived[name] for name, value in total.items() if value >= top[-1]):
+            return False
+        most = sum(top)
         return most > Fraction(how[1], 100) * sum(total.values())
 
     def contributors(self, trees, cells):
@@ -189,7 +199,7 @@ class Case:
                 levels.append(Fraction(how, 100) * most - rest)
             elif kind == "dominance":
                 members = sum(name in who for name in total)
-                if members < how[0]:
+                if members < how[0] and self.finds(kind, how, trees, cells):
                     top = sorted(outside.values(), reverse=True)[: how[0] - members]
                     mine = sum(total.values()) - sum(outside.values())
                     levels.append(Fraction(100, how[1]) * (mine + sum(top)) - sum(total.values()))
@@ -205,28 +215,50 @@ class World:
         self.whole, rows, right = not case.values, [], []
         for trees, public in tables:
             for cell, value in public.items():
-                there = {name for name, _ in case.inside(trees, [cell])}
-                alone = lone and there and there <= who
-                if value is None and not alone:
+                alone = lone and case.people(trees, cell) <= who
+                if value is None and not (alone and case.people(trees, cell)):
                     continue
                 rows.append(atoms(trees, [cell]))
                 right.append(case.amount(trees, [cell], who))
         self.rows, self.right = np.array(rows), np.array(right, dtype=float)
+        self.solver = _solver(self.rows, self.right, self.whole)
 
     def end(self, trees, cells, side):
         """How far the others' amount in some cells may go on one side."""
         price = -side * atoms(trees, cells)
-        if self.whole:
-            same = [LinearConstraint(self.rows, self.right, self.right)] if len(self.rows) else []
-            found = milp(price, constraints=same, bounds=Bounds(0, 10**4), integrality=1)
-            assert found.success
-            return -side * found.fun
-        same = {"A_eq": self.rows, "b_eq": self.right} if len(self.rows) else {}
-        found = linprog(price, bounds=(0, None), method="highs", **same)
-        if found.status == 3:
+        n = len(price)
+        self.solver.changeColsCost(n, np.arange(n, dtype=np.int32), price)
+        self.solver.run()
+        status = self.solver.getModelStatus()
+        if status != highspy.HighsModelStatus.kOptimal:
+            assert status in ENDLESS, status
             return side * np.inf
-        assert found.status == 0, found.message
-        return -side * found.fun
+        return -side * self.solver.getInfo().objective_function_value
+
+
+ENDLESS = (
+    highspy.HighsModelStatus.kUnbounded,
+    highspy.HighsModelStatus.kUnboundedOrInfeasible,
+)
+
+
+def _solver(rows, right, whole):
+    model, n = highspy.HighsLp(), len(ATOMS)
+    model.num_col_, model.num_row_ = n, len(right)
+    model.col_cost_, model.col_lower_ = np.zeros(n), np.zeros(n)
+    model.col_upper_ = np.full(n, 1e4 if whole else highspy.kHighsInf)
+    model.row_lower_ = model.row_upper_ = right
+    matrix = sparse.csr_array(rows.reshape(-1, n))
+    model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    model.a_matrix_.start_ = matrix.indptr
+    model.a_matrix_.index_ = matrix.indices
+    model.a_matrix_.value_ = matrix.data
+    if whole:
+        model.integrality_ = [highspy.HighsVarType.kInteger] * n
+    solver = highspy.Highs()
+    solver.setOptionValue("output_flag", False)
+    solver.passModel(model)
+    return solver
 
 
 def published(result):
@@ -264,6 +296,16 @@ def inside(trees, cells, row):
 
 def atoms(trees, cells):
     """Which of the finest combinations some cells that do not overlap consist of."""
+    key = id(trees), frozenset(cells)
+    if key not in _ATOMS:
+        _ATOMS[key] = trees, _atoms(trees, cells)  # trees live on, so that ids stay theirs
+    return _ATOMS[key][1]
+
+
+_ATOMS = {}
+
+
+def _atoms(trees, cells):
     return np.array([float(inside(trees, cells, atom)) for atom in ATOMS])
 
 

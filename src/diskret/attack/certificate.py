@@ -14,6 +14,7 @@ from diskret.attack.attacker import Attacker
 from diskret.attack.equations import equations
 from diskret.attack.examination import Examination, Targets
 from diskret.attack.examine import examine
+from diskret.attack.insiders import InsidersWithstood
 from diskret.attack.intervals import interval_columns
 from diskret.attack.parts import JudgedParts, overlapping
 from diskret.attack.proof import unmet
@@ -53,6 +54,8 @@ class Proof:
     parts
         The parts of categories that subtraction reveals, none of them unsafe; None if no
         categories overlap, or nobody has judged them.
+    insiders
+        What was asked of contributors who know what is theirs; None if none attacks.
     """
 
     publication: Publication
@@ -63,6 +66,7 @@ class Proof:
     unclaimed: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     unsafe: UnsafeSums | None = None
     parts: JudgedParts | None = None
+    insiders: InsidersWithstood | None = None
 
     @property
     def parts_claimed(self) -> bool | None:
@@ -139,7 +143,10 @@ class SuppressionCertificate:
                 parts=self.proof.parts_claimed,
             ),
             "not_claimed": not_claimed(
-                self.proof.publication, self.attacker, parts=self.proof.parts_claimed
+                self.proof.publication,
+                self.attacker,
+                parts=self.proof.parts_claimed,
+                unlisted=self._unlisted,
             ),
             **outer_intervals(self.outsider),
             "intervals": interval_columns(self.published, self.outsider),
@@ -182,7 +189,16 @@ class SuppressionCertificate:
         unsafe = self.proof.unsafe
         if unsafe is None:
             return {}
-        return {"sums_judged": unsafe.judged, "sums_unsafe": len(unsafe)}
+        found = {"sums_judged": unsafe.judged, "sums_unsafe": len(unsafe)}
+        insiders = self.proof.insiders
+        if insiders is not None:
+            found |= {"insiders_who_pool": insiders.coalition, "insiders_asked": insiders.asked}
+        return found
+
+    @property
+    def _unlisted(self) -> bool:
+        """Whether there are tables whose contributors nobody knows."""
+        return self.proof.insiders is not None and bool(self.proof.insiders.unlisted)
 
     def _parts(self) -> dict[str, int]:
         """How many revealed parts of categories were judged, and how many could not be."""
@@ -206,6 +222,7 @@ class SuppressionCertificate:
             outer=self.outsider.outer,
             unsafe=self.proof.unsafe,
             parts=self.proof.parts_claimed,
+            unlisted=self._unlisted,
         )
 
 
@@ -282,6 +299,7 @@ def certify(
     *,
     unsafe: UnsafeSums | None = None,
     parts: JudgedParts | None = None,
+    insiders: InsidersWithstood | None = None,
     sliding_only: Sequence[int] = (0,),
     repaired: int = 0,
     unclaimed: NDArray[np.int64] | None = None,
@@ -291,7 +309,8 @@ def certify(
 
     `original` are the original values of all cells, flat, which only the office keeps; `unsafe`
     are the sums of suppressed cells that a contributor must not know too closely; `parts` says how
-    many revealed parts were judged, none of them unsafe; `unclaimed` as in `targets_of`, by which
+    many revealed parts were judged, none of them unsafe; `insiders` what was asked of contributors
+    who know what is theirs; `unclaimed` as in `targets_of`, by which
     the targets were made.
 
     Raises
@@ -308,8 +327,8 @@ def certify(
             f"{int(missed.sum()):,} suppressed cells can be narrowed down too far; "
             "nothing was certified"
         )
-    if attacker.contributor and unsafe is None:
-        raise ProofError("a contributor's sums were not judged; nothing was certified")
+    if attacker.contributor and (unsafe is None or insiders is None):
+        raise ProofError("what a contributor knows was not judged; nothing was certified")
     if unsafe is not None and (open_sums := unmet_sums(examination, unsafe, original)).any():
         raise ProofError(
             f"{int(open_sums.sum()):,} sums of suppressed cells can be narrowed down too far; "
@@ -320,7 +339,7 @@ def certify(
         outsider = examine(publication, Attacker(), progress=progress, original=original)
     nothing = np.zeros(0, dtype=np.int64) if unclaimed is None else unclaimed
     proof = Proof(
-        publication, requirements, examination, outsider, original, nothing, unsafe, parts
+        publication, requirements, examination, outsider, original, nothing, unsafe, parts, insiders
     )
     return [
         SuppressionCertificate(

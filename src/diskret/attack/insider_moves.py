@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from diskret.attack.equations import Equations
-from diskret.attack.exact import UNKNOWN, Point, times
+from diskret.attack.exact import UNKNOWN, Point, product, times
 
 if TYPE_CHECKING:
     from diskret.attack.insiders import Coalition, Insiders
@@ -19,10 +19,7 @@ if TYPE_CHECKING:
 #: Numbers that are computed, not exact, have to hold with this much to spare.
 _SPARE = 1e-12
 #: How many tables at the end count as recent.
-_RECENT = 1
-#: A number of cells that changes nothing.
-_NEARLY = 1 - 1e-9
-
+_RECENT = 16
 
 class Shown:
     """Alternative tables as differences from the original one.
@@ -52,25 +49,21 @@ class Shown:
         self._size = 0
         self._known: set[bytes] = set()
         self._by_cell = sparse.csc_array(insiders.own)
-        self._target = sparse.csc_array(insiders.target.T)
+        self._target = sparse.csr_array(insiders.target.T)
         self._largest = _largest(self._by_cell, insiders.coalition)
 
-    def add(self, table: Point) -> int:
-        """Keep a table in parts that nothing connects; the place of the last one, −1 if none."""
-        place = -1
+    def add(self, table: Point, apart: bool = True) -> None:
+        """Keep a table, in parts that nothing connects or as it is."""
         difference = table.numerator - times(self.truth, table.denominator)
         fraction = np.asarray(difference % table.denominator != 0, dtype=bool)
         moved = np.asarray(difference / table.denominator, dtype=np.float64)
         # never told larger than it is
         moved = np.where(fraction, moved - 4 * np.spacing(np.abs(moved)), moved)
-        exact = ~fraction & (np.abs(moved) < 2.0**52)
-        for cells in self._parts(moved):
+        for cells in self._parts(moved) if apart else [np.flatnonzero(moved)]:
             mark = cells.tobytes() + moved[cells].tobytes()
-            if mark in self._known:
-                continue
-            self._known.add(mark)
-            place = self._append(cells, moved[cells], bool(exact[cells].all()))
-        return place
+            if mark not in self._known:
+                self._known.add(mark)
+                self._append(cells, moved[cells], difference[cells], table.denominator)
 
     def _parts(self, moved: NDArray[np.float64]) -> list[NDArray[np.int64]]:
         cells = np.flatnonzero(moved)
@@ -81,20 +74,25 @@ class Shown:
         order = np.argsort(label, kind="stable")
         return np.split(cells[order], np.flatnonzero(np.diff(label[order])) + 1)
 
-    def _append(self, cells: NDArray[np.int64], moved: NDArray[np.float64], exact: bool) -> int:
+    def _append(
+        self,
+        cells: NDArray[np.int64],
+        moved: NDArray[np.float64],
+        difference: NDArray[Any],
+        unit: int,
+    ) -> None:
         if self._size == len(self._moved):
             self._moved = np.concatenate((self._moved, np.zeros_like(self._moved)))
             self._reach = np.concatenate((self._reach, np.zeros_like(self._reach)))
             self._cells = np.concatenate((self._cells, np.zeros_like(self._cells)))
         at = self._size
         self._moved[at, cells] = moved
-        reach = self._target[cells].T @ moved
-        self._reach[at] = reach if exact else reach - np.abs(reach) * _SPARE
-        if not exact:  # the other side is told too far
-            self._reach[at] = np.where(reach < 0, reach * (1 - _SPARE), self._reach[at])
+        total = product(sparse.csr_array(self._target[cells].T), difference)
+        reach = np.asarray(total / unit, dtype=np.float64)
+        exact = np.asarray(total % unit == 0, dtype=bool) & (np.abs(reach) < 2.0**52)
+        self._reach[at] = np.where(exact, reach, reach * (1 - _SPARE))
         self._cells[at] = len(cells)
         self._size += 1
-        return at
 
     # ── what a coalition knows ───────────────────────────────────────────────────────
 
@@ -150,10 +148,8 @@ class Shown:
 
         With `recent` only the tables found last are looked at.
         """
-        first = 0
-        if recent:
-            first = max(0, self._size - _RECENT * 8)
-        if not self._size:
+        first = max(0, self._size - _RECENT) if recent else 0
+        if self._size == first:
             return np.full(len(claims), -1)
         target, side = np.array(claims, dtype=np.int64).reshape(-1, 2).T
         share = self.share(who, first)

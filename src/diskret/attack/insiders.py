@@ -92,21 +92,29 @@ class Open:
     upper: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class InsidersWithstood:
     """What was asked of insiders, all of it proven. Confidential.
 
     Parameters
     ----------
-    coalition
-        How many contributors pool what they know.
+    insiders
+        Who they are, and what must stay uncertain.
     asked
         How many pairs of a target and a coalition were looked at one by one; a table at hand
         proves all others at once.
+    unlisted
+        Positions of tables whose contributors nobody knows: everybody is an outsider there.
     """
 
-    coalition: int
+    insiders: Insiders
     asked: int
+    unlisted: tuple[int, ...] = ()
+
+    @property
+    def coalition(self) -> int:
+        """How many contributors pool what they know."""
+        return self.insiders.coalition
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,13 +127,19 @@ class Withstood:
         Further alternative tables of all unknown cells.
     open
         What no table shows.
-    asked
-        How many pairs of a target and a coalition that contradicts a table at hand were looked at.
+    levels
+        What was looked at one by one: a coalition, a target and a side (1 up, −1 down), and the
+        level there. All other coalitions are proven by the tables that prove these.
     """
 
     tables: list[Point]
     open: list[Open]
-    asked: int
+    levels: dict[tuple[Coalition, int, int], int]
+
+    @property
+    def asked(self) -> int:
+        """How many claims were looked at."""
+        return len(self.levels)
 
 
 #: Coalition → targets and sides (1 up, −1 down).
@@ -187,19 +201,20 @@ class _Work:
         self.shown, self.search, self.insiders = shown, search, insiders
         self.new: list[Point] = []
         self.open: list[Open] = []
-        self.asked = 0
+        self.asked: dict[tuple[Coalition, int, int], int] = {}
 
     def levels(self, queue: _Queue) -> dict[tuple[Coalition, int, int], int]:
         """What each coalition's claims ask for."""
         rows = [(who, t, side) for who, claims in queue.items() for t, side in claims]
         if not rows:
             return {}
-        self.asked += len(rows)
         most = max(1, *(len(who) for who, _, _ in rows))
         names = np.array([who + (-1,) * (most - len(who)) for who, _, _ in rows], dtype=np.int64)
         lower, upper = self.insiders.level(np.array([t for _, t, _ in rows]), names)
         wanted = np.where(np.array([side for _, _, side in rows]) > 0, upper, lower).tolist()
-        return dict(zip(rows, wanted, strict=True))
+        found = dict(zip(rows, wanted, strict=True))
+        self.asked |= found
+        return found
 
     def settle(
         self,
@@ -238,10 +253,13 @@ class _Work:
         point = self.search.look(cells, side, far, low, high, near=had >= 0)
         if point is None:
             return had
-        self.shown.add(point)
         self.new.append(point)
-        found = int(self.shown.proving(who, [claim], np.array([need]), recent=True)[0])
-        return found if found >= 0 else had
+        for apart in (True, False):  # a sum may need several parts
+            self.shown.add(point, apart)
+            found = int(self.shown.proving(who, [claim], np.array([need]), recent=apart)[0])
+            if found >= 0:
+                return found
+        return had
 
 
 def _together(found: Sequence[Open]) -> list[Open]:

@@ -82,16 +82,19 @@ def claimed(
         english.insert(
             2,
             "This holds too for somebody who has contributed to cells and takes out its own "
-            "contributions: sums of suppressed cells of a table meet what the office requires of a "
-            "cell with the same contributors. These sums are what is left of each published total "
+            "contributions, and who knows in which cells nobody else is: suppressed cells and sums "
+            "of them stay as uncertain to it as the office requires for those who are left there, "
+            "and sums meet what it requires of a cell with the same contributors. These sums are what is left of each published total "
             "without its published parts, along one variable and over all levels below it, and "
             f"every two suppressed parts of a total with at most {LARGEST_LINE} of them.",
         )
         german.insert(
             2,
-            "Das gilt auch gegenüber jemandem, der selbst zu Feldern beigetragen hat und seine "
-            "eigenen Beiträge abzieht: Summen gesperrter Felder einer Tabelle erfüllen, was das "
-            "Amt von einem Feld mit denselben Beitragenden verlangt. Gemeint ist, was von jeder "
+            "Das gilt auch gegenüber jemandem, der selbst zu Feldern beigetragen hat, seine "
+            "eigenen Beiträge abzieht und weiß, in welchen Feldern er allein ist: Gesperrte Felder "
+            "und Summen von ihnen bleiben für ihn so ungewiss, wie es das Amt für die übrigen "
+            "Beitragenden verlangt, und Summen erfüllen, was es von einem Feld mit denselben "
+            "Beitragenden verlangt. Gemeint ist, was von jeder "
             "veröffentlichten Summe ohne ihre veröffentlichten Teile bleibt, entlang eines "
             "Merkmals und über alle Ebenen darunter, und je zwei gesperrte Teile einer Summe mit "
             f"höchstens {LARGEST_LINE} davon.",
@@ -148,10 +151,12 @@ def not_claimed(
     earlier: int | None = None,
     complete: bool | None = None,
     parts: bool | None = None,
+    unlisted: bool = False,
 ) -> Text:
     """What is not proven; stated as clearly as the claims.
 
-    `earlier` and `parts` as in `claimed`; `complete` as in `World`, None: found out.
+    `earlier` and `parts` as in `claimed`; `complete` as in `World`, None: found out; `unlisted`
+    says that nobody knows who contributed to some of the tables.
     """
     first, *others = publication.own
     earlier = len(publication.beside) if earlier is None else earlier
@@ -194,6 +199,15 @@ def not_claimed(
             "verraten, soweit es über gemeinsame Felder, überlappende Gliederungen, Filter und "
             "Summen von Merkmalen hinausgeht."
         )
+    if attacker.contributor and unlisted:
+        english.append(
+            "Nothing is claimed about what contributors to tables of earlier releases know from "
+            "their own contributions there, where these were not kept."
+        )
+        german.append(
+            "Keine Aussage zu dem, was Beitragende früherer Veröffentlichungen aus ihren dortigen "
+            "Beiträgen wissen, soweit diese nicht aufbewahrt wurden."
+        )
     if parts is False:
         english.append(
             "Nothing is claimed about parts of overlapping categories that nobody published but "
@@ -229,6 +243,7 @@ def summary(
     outer: int = 0,
     unsafe: UnsafeSums | None = None,
     parts: bool | None = None,
+    unlisted: bool = False,
 ) -> list[str]:
     """The certificate for the office's own eyes."""
     if language not in ("en", "de"):
@@ -273,7 +288,7 @@ def summary(
     return [
         *lines,
         *claimed(publication, outer, contributor=attacker.contributor, parts=parts)[language],
-        *not_claimed(publication, attacker, parts=parts)[language],
+        *not_claimed(publication, attacker, parts=parts, unlisted=unlisted)[language],
     ]
 
 

@@ -97,4 +97,5 @@ class Dominance(Joinable):
         need = linear(
             [(share.denominator, left.inside), (share.denominator, top), (-share.numerator, total)]
         )
-        return np.where(others > 0, ceil_divide(need, share.numerator), 0)
+        # where all of the largest have consented the rule asks for nothing
+        return np.where(unsafe & (others > 0), ceil_divide(need, share.numerator), 0)

@@ -84,15 +84,28 @@ def shares(table: Table, member: sparse.csr_array, place: int = 0, variable: str
         measure = next(one for one in table.measures if one.name == variable)
     if table.contributions is None:
         return _by_size(table, measure, member, place)
-    return _listed(table, table.contributions, measure, member)
+    return _listed(table, table.contributions, measure, member, place)
+
+
+def names_of(table: Table) -> NDArray[np.uint64] | None:
+    """Who contributes, for each entry of the list of contributions; None if there is no list."""
+    listed = table.contributions
+    if listed is None:
+        return None
+    return listed.unit if listed.holding is None else listed.holding
+
+
+def place_of(who: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """The place of the table in which those who are not listed contribute."""
+    return (who // np.uint64(_PLACE)).astype(np.int64) - 1
 
 
 def _listed(
-    table: Table, listed: Contributions, measure: Measure, member: sparse.csr_array
+    table: Table, listed: Contributions, measure: Measure, member: sparse.csr_array, place: int
 ) -> Shares:
-    names = listed.unit if listed.holding is None else listed.holding
+    names = names_of(table)
     if names is None:
-        return _by_size(replace(table, contributions=None), measure, member, 0)
+        return _by_size(replace(table, contributions=None), measure, member, place)
     pairs = pairs_of(table, member)
     found = Grouped.of(pairs, names)
     counts = table.frequency and measure.name == table.measure.name

@@ -16,6 +16,7 @@ from diskret.attack import (
     Attacker,
     Examination,
     Insiders,
+    InsidersWithstood,
     Open,
     Requirements,
     UnsafeSums,
@@ -28,7 +29,7 @@ from diskret.rules import Rule, Sensitivity
 from diskret.rules.insiders import Judged, by_hand, judged_by, largest_coalition
 from diskret.suppression import Pattern, Problem, Work, modular
 from diskret.tables import Publication, Table
-from diskret.tables.shares import Shares, shares
+from diskret.tables.shares import Shares, names_of, place_of, shares
 from diskret.tables.unions import union_table
 from diskret.workflow.beside import Beside
 from diskret.workflow.orders import Order
@@ -86,6 +87,12 @@ class InsiderJudge:
             publication, examination, self.attacker, asked.insiders, original, progress
         )
         return examination, found, asked
+
+
+    def withstood(self, found: Withstood, asked: Asked) -> InsidersWithstood:
+        """What a certificate says of an attack that nobody got through."""
+        unlisted = tuple(i for i, seat in enumerate(self.seats) if seat.table is None)
+        return InsidersWithstood(asked.insiders, found.asked, unlisted)
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,6 +248,7 @@ class _OfTable:
     hand: tuple[NDArray[np.int64], NDArray[np.int64]]
     value: NDArray[np.int64]
     least: NDArray[np.int64] | None
+    place: int | None
 
     def level(
         self, at: NDArray[np.int64], who: NDArray[np.uint64], used: NDArray[np.bool_]
@@ -251,6 +259,8 @@ class _OfTable:
         known = self.judged[0].known
         entry, there = known.entries(at, who, used)
         open_ = known.open(at, who, used)
+        if self.place is not None:  # nobody knows who of others is meant
+            open_ &= (~used | (place_of(who) == self.place)).all(axis=1)
         if self.least is not None:
             own = np.where(there, known.shares.value[entry], 0).sum(axis=1)
             lower = np.minimum(lower, self.value[at] - np.maximum(own, self.least[at]))
@@ -275,7 +285,8 @@ def _of_table(
     least = None
     if table.nonnegative:
         least = cells if judge.attacker.zeros_known and table.frequency else none
-    return _OfTable(rows, judged, levels, member @ table.measure.sum.ravel(), least)
+    only = None if names_of(table) is not None else place
+    return _OfTable(rows, judged, levels, member @ table.measure.sum.ravel(), least, only)
 
 
 # ── repairs ──────────────────────────────────────────────────────────────────────────
@@ -343,8 +354,7 @@ def _bounds(
 
 def _own(table: Table, who: NDArray[np.uint64], place: int) -> Shares:
     """The shares of some contributors in all cells, perhaps of others too."""
-    listed = table.contributions
-    names = None if listed is None else listed.unit if listed.holding is None else listed.holding
+    listed, names = table.contributions, names_of(table)
     if listed is not None and names is not None:
         mine = np.isin(names, who)
         few = replace(

@@ -135,6 +135,7 @@ def _protected(
         sliding_only=[_sliding_only(o.table, o.sensitivity, options.attacker) for o in orders],
         repaired=proven.repaired,
         parts=proven.parts,
+        insiders=proven.insiders,
         unclaimed=proven.unclaimed,
         progress=options.progress,
     )

@@ -166,7 +166,8 @@ def prove(
             examination, found, asked = insiders.attack(
                 published, examination, required, unsafe, original, problem.progress
             )
-            told, withstood = found.open, InsidersWithstood(insiders.coalition, found.asked)
+            told = found.open
+            withstood = insiders.withstood(found, asked)
             if told:
                 failing = [asked.cells(one) for one in told]
                 pattern = repaired_against(problem, pattern, told, asked, insiders, published)

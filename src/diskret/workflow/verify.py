@@ -267,12 +267,13 @@ def _texts_fit(
     admissible = [
         (
             claimed(publication, outer, earlier, contributor, judged),
-            not_claimed(publication, kind, earlier, complete, judged),
+            not_claimed(publication, kind, earlier, complete, judged, unlisted),
         )
-        for kind, complete, judged in product(
+        for kind, complete, judged, unlisted in product(
             kinds,
             (True, False) if missing else (None,),
             (True, False, None) if missing else parts,
+            (True, False) if earlier and contributor else (False,),
         )
     ]
     return (

@@ -14,12 +14,15 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from diskret.attack import (
+    Attacker,
     Requirements,
     UnsafeSums,
     recheck,
     targets_of,
+    unknown_cells,
     unmet,
     unmet_sums,
+    withstand_insiders,
 )
 from diskret.attack.examination import Examination
 from diskret.errors import VerificationError
@@ -28,6 +31,7 @@ from diskret.keys import SecretKeys
 from diskret.tables import Publication, Published
 from diskret.tables.from_cells import locate
 from diskret.workflow.fingerprint import fingerprint_values
+from diskret.workflow.insiders_file import read_insiders
 from diskret.workflow.sums_file import read_sums
 
 
@@ -64,6 +68,8 @@ def verify_internal(
     if complete:
         _check_proof(publication, inside, examination)
         _check_sums(publication, inside, examination, judged)
+        if any(unsafe is not None for unsafe in judged):
+            _check_insiders(publication, inside, examination, folder, keys)
     lines: list[str] = []
     for table, own, certificate in zip(tables, inside, certificates, strict=True):
         mark = fingerprint_values(keys, table, own.count, own.value)
@@ -122,6 +128,32 @@ def _check_sums(
                 f"{table.name}: the witnesses do not prove the requirements of "
                 f"{int(missed.sum()):,} sums of suppressed cells"
             )
+
+
+def _check_insiders(
+    publication: Publication,
+    inside: Sequence[_Inside],
+    examination: Examination,
+    folder: Path,
+    keys: SecretKeys,
+) -> None:
+    """Refuse what contributors could tell who know what is theirs; all of them are gone through."""
+    insiders, truth = read_insiders(publication, folder, keys)
+    cell, _ = unknown_cells(publication)
+    own = int(publication.starts[len(publication.own)])
+    original = np.zeros(int(publication.starts[-1]), dtype=np.int64)
+    seen = cell < len(original)
+    original[cell[seen]] = truth[seen]
+    values = np.concatenate([one.value for one in inside])
+    if not np.array_equal(original[cell[cell < own]], values[cell[cell < own]]):
+        raise VerificationError(f"{publication.name}: the list of contributors is of other values")
+    original[:own] = values
+    _, found = withstand_insiders(publication, examination, Attacker(), insiders, original)
+    if found.open:
+        raise VerificationError(
+            f"{publication.name}: the witnesses do not prove what {len(found.open):,} cells or "
+            "sums require against contributors"
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,6 +15,7 @@ from diskret.formats.xlsx import write_internal_xlsx
 from diskret.keys import SecretKeys
 from diskret.release import write_json
 from diskret.report import write_internal_changed_report, write_internal_report
+from diskret.workflow.insiders_file import write_insiders
 from diskret.workflow.perturbed_result import PerturbedResult
 from diskret.workflow.result import Result
 from diskret.workflow.software import software
@@ -57,6 +58,12 @@ def write_internal(
     )
     if proof.published is proof.proof.publication.tables[0]:
         _write_witnesses(proof.proof.examination, folder / f"{name}.witnesses.npz")
+        if proof.proof.insiders is not None:
+            whole = proof.proof
+            write_insiders(
+                whole.publication, whole.examination, proof.attacker, proof.proof.insiders,
+                whole.original, folder, keys,
+            )  # fmt: skip
     _write_sums(result, folder, keys)
 
 

@@ -1,0 +1,155 @@
+"""The office's file of contributors: what each has in hidden cells, and what others are owed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from diskret.attack import (
+    Attacker,
+    Examination,
+    Insiders,
+    InsidersWithstood,
+    unknown_cells,
+    withstand_insiders,
+)
+from diskret.errors import VerificationError
+from diskret.keys import SecretKeys
+from diskret.tables import Publication
+from diskret.tables.public_files import structure
+
+_SUFFIX = ".insiders.npz"
+
+
+def write_insiders(
+    publication: Publication,
+    examination: Examination,
+    attacker: Attacker,
+    withstood: InsidersWithstood,
+    original: NDArray[np.int64],
+    folder: Path,
+    keys: SecretKeys,
+) -> None:
+    """Write ``NAME.insiders.npz`` for tables that were attacked together. Confidential.
+
+    Contributors have no names there, only numbers that count from 0.
+    """
+    insiders = withstood.insiders
+    _, found = withstand_insiders(publication, examination, attacker, insiders, original)
+    targets = np.arange(insiders.target.shape[0])
+    nobody = np.full((len(targets), 1), -1)
+    base = insiders.level(targets, nobody)
+    asked = [(who, t) for who, t, _ in found.levels]
+    pool = max(1, insiders.coalition)
+    who = np.array([(*w, *(-1,) * (pool - len(w)), t) for w, t in dict.fromkeys(asked) if w])
+    who = who.reshape(-1, pool + 1).astype(np.int64)
+    lower, upper = insiders.level(who[:, -1], who[:, :-1]) if len(who) else (who[:, 0],) * 2
+    cell, _ = unknown_cells(publication)
+    truth = np.where(cell < len(original), original[np.minimum(cell, len(original) - 1)], 0)
+    arrays: dict[str, NDArray[Any]] = {
+        "truth": truth, "number": insiders.number, "bounded": insiders.bounded,
+        "coalition": np.array(insiders.coalition),
+        "most_lower": insiders.most[0], "most_upper": insiders.most[1],
+        "base_lower": base[0], "base_upper": base[1],
+        "who": who, "lower": lower, "upper": upper,
+        **_arrays("own", insiders.own), **_arrays("target", insiders.target),
+    }  # fmt: skip
+    mark = np.frombuffer(bytes.fromhex(_mark(publication, arrays, keys)), dtype=np.uint8)
+    name = publication.tables[0].name
+    np.savez_compressed(folder / f"{name}{_SUFFIX}", mark=mark, **arrays)
+
+
+def read_insiders(
+    publication: Publication, folder: Path, keys: SecretKeys
+) -> tuple[Insiders, NDArray[np.int64]]:
+    """The same from the file, and the original values of the unknown cells.
+
+    Raises
+    ------
+    VerificationError
+        The file is missing or was changed, or belongs to other tables.
+    """
+    path = folder / f"{publication.tables[0].name}{_SUFFIX}"
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        mark = arrays.pop("mark").tobytes().hex()
+        genuine = mark == _mark(publication, arrays, keys)
+        cells = len(unknown_cells(publication)[0])
+        if not genuine or arrays["own_shape"][1] != cells:
+            raise VerificationError(
+                f"{path}: the list of contributors was changed, belongs to other tables, or this "
+                "is not the key that it was written with"
+            )
+        own, target = _matrix("own", arrays), _matrix("target", arrays)
+    except (OSError, ValueError, KeyError, IndexError) as error:
+        raise VerificationError(f"{path} cannot be read: {error!r}") from None
+    most = arrays["most_lower"], arrays["most_upper"]
+    insiders = Insiders(
+        own, arrays["number"], int(arrays["coalition"]), target, most, _level(arrays, own, target),
+        arrays["bounded"],
+    )  # fmt: skip
+    return insiders, arrays["truth"]
+
+
+def _level(arrays: dict[str, NDArray[Any]], own: sparse.csr_array, target: sparse.csr_array):
+    """What the file says that is owed; who has nothing in a target is owed what everybody is."""
+    kept = {
+        tuple(row): levels
+        for row, levels in zip(
+            arrays["who"].tolist(), zip(arrays["lower"], arrays["upper"], strict=True), strict=True
+        )
+    }
+    there = abs(own).astype(bool).astype(np.int64)
+    there.data[:] = 1
+    inside = sparse.csr_array(there @ target.T)
+    members = [set(inside.indices[a:b].tolist()) for a, b in zip(inside.indptr, inside.indptr[1:],
+                                                                 strict=False)]  # fmt: skip
+    base = arrays["base_lower"], arrays["base_upper"]
+    most = arrays["most_lower"], arrays["most_upper"]
+
+    def level(at: NDArray[np.int64], who: NDArray[np.int64]):
+        found = np.zeros((2, len(at)), dtype=np.int64)
+        for i, (t, row) in enumerate(zip(at.tolist(), who.tolist(), strict=True)):
+            used = [one for one in row if one >= 0]
+            room = arrays["who"].shape[1] - 1
+            key = (*used, *(-1,) * (room - len(used)), t)
+            if not any(t in members[one] for one in used):
+                found[:, i] = base[0][t], base[1][t]
+            elif key in kept:
+                found[:, i] = kept[key]
+            else:
+                found[:, i] = most[0][t], most[1][t]
+        return found[0], found[1]
+
+    return level
+
+
+def _arrays(name: str, matrix: sparse.csr_array) -> dict[str, NDArray[Any]]:
+    return {
+        f"{name}_data": matrix.data.astype(np.int64),
+        f"{name}_indices": matrix.indices.astype(np.int64),
+        f"{name}_indptr": matrix.indptr.astype(np.int64),
+        f"{name}_shape": np.array(matrix.shape, dtype=np.int64),
+    }
+
+
+def _matrix(name: str, arrays: dict[str, NDArray[Any]]) -> sparse.csr_array:
+    parts = tuple(arrays[f"{name}_{of}"] for of in ("data", "indices", "indptr"))
+    found = sparse.csr_array(parts, shape=tuple(arrays[f"{name}_shape"].tolist()))
+    found.check_format(full_check=True)
+    return found
+
+
+def _mark(publication: Publication, arrays: dict[str, NDArray[Any]], keys: SecretKeys) -> str:
+    shapes = [json.dumps(structure(t), sort_keys=True).encode() for t in publication.tables]
+    content = [
+        f"{name} {array.dtype.str} {array.shape} ".encode() + np.ascontiguousarray(array).tobytes()
+        for name, array in sorted(arrays.items())
+    ]
+    return keys.fingerprint("insiders", [*shapes, *content])
