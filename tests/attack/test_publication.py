@@ -132,10 +132,25 @@ def test_two_values_for_one_cell_are_refused():
         bounds(first, second)
 
 
-def test_a_code_must_mean_the_same_everywhere():
-    named = grouped({"a": ["a", "b"]})
+@pytest.mark.parametrize("name", ["ab", "a", "b", "c", "d"])
+def test_the_name_of_a_group_tells_nothing(name):
+    """a and b hidden, c and d published: b and c together, under any name, tell them."""
+    first = shown("first", FINE, [11, 3, 1, 2, 5], [1, 2])
+    # c and d get other names, so that a group may have theirs
+    second = shown("second", grouped({name: ["b", "c"], "x": ["a", "d"]}), [11, 8, 3])
+    assert bounds(first, second) == [(3, 3), (1, 1)]
+
+
+def test_a_code_that_could_be_a_part_of_a_group_of_its_name_is_refused():
+    """Of files that were tabulated already: is "a" the group of a and b, or a without b?"""
+    alone = shown("first", dk.Hierarchy.flat(["a", "c", "d"]), [11, 4, 2, 5], [1, 2])
+    named = shown("other", grouped({"a": ["a", "b"]}), [11, 4, 2, 5])
     with pytest.raises(HierarchyError, match="'a'.*codes of their own"):
-        bounds(shown("first", FINE, [11, 3, 1, 2, 5], [1, 2]), shown("other", named, [11, 4, 2, 5]))
+        bounds(alone, named)
+    several = [shown("b", grouped({"e": ["a", "b"]}), [11, 4, 2, 5]) for _ in range(2)]
+    several[1] = shown("c", grouped({"e": ["b", "c"]}), [11, 3, 3, 5])
+    with pytest.raises(HierarchyError, match="'e'.*codes of their own"):
+        bounds(shown("e", dk.Hierarchy.flat(["e", "f"]), [11, 4, 7], [1, 2]), *several)
 
 
 def test_counts_and_sums_are_attacked_apart():

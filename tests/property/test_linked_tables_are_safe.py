@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import diskret as dk
 from diskret.attack import examine, recheck
 from diskret.errors import ProofError, ProtectionError
+from diskret.population import EVERYBODY
 
 
 @given(records(), linked_table(), linked_table())
@@ -28,8 +29,8 @@ def test_cells_of_two_tables_are_protected_together(count, first, second):
 @given(records(), st.sampled_from(GROUPS), st.sampled_from(GROUPS))
 def test_cells_of_tables_in_a_circle_are_protected_together(count, first, second):
     """Each two of them may belong to records that the third one rules out."""
-    around = [(("x", "y"), first, ()), (("y", "f"), None, ()), (("x", "f"), second, ())]
-    protected_together(count, around)
+    around = [(("x", "y"), first), (("y", "f"), None), (("x", "f"), second)]
+    protected_together(count, [(*table, EVERYBODY) for table in around])
 
 
 @settings(max_examples=50)

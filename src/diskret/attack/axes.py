@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.hierarchy.meaning import base_codes
-from diskret.population import Bounds, pieces
 from diskret.tables import Published
-
-#: What a code stands for: a set of base codes, or None for everything.
-Meaning = frozenset[str] | None
+from diskret.tables.meanings import Meaning, Side, side_by_side
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,17 +23,27 @@ class Axis:
         The variable.
     parent
         Position of each code's parent, -1 for the total, int32. The published codes come
-        first; behind them the parts of leaves that other tables cut through.
+        first; behind them what is absent, and the parts of leaves that other tables cut through.
     meaning
         What each code stands for; empty where a table is read alone.
     public
         Number of published codes.
+    absent
+        Position of the code for all that other tables show and nobody of this one is in, -1 if
+        there is none; it stands behind the published codes.
     """
 
     name: str
     parent: NDArray[np.int32]
     meaning: tuple[Meaning, ...]
     public: int
+    absent: int = -1
+
+    @property
+    def empty(self) -> NDArray[np.bool_]:
+        """The codes that nobody is in, parts of others included."""
+        here = np.arange(len(self.parent)) == self.absent
+        return here | (here[self.parent] & (self.parent >= 0))
 
     @property
     def leaves(self) -> NDArray[np.int64]:
@@ -47,52 +53,25 @@ class Axis:
 
 def axes_of(tables: Sequence[Published]) -> list[tuple[Axis, ...]]:
     """The variables of each table; read side by side, with what their codes stand for."""
-    axes = [
-        tuple(Axis(d.name, d.hierarchy.parent, (), len(d.hierarchy)) for d in table.dimensions)
-        for table in tables
-    ]
-    return axes if len(tables) == 1 else _refined(_with_meanings(tables, axes))
+    if len(tables) == 1:
+        own = (Axis(d.name, d.hierarchy.parent, (), len(d.hierarchy)) for d in tables[0].dimensions)
+        return [tuple(own)]
+    return _refined(
+        [
+            tuple(_axis(table, name, side) for name, side in sides.items())
+            for table, sides in zip(tables, side_by_side(tables), strict=True)
+        ]
+    )
 
 
-def _with_meanings(
-    tables: Sequence[Published], axes: Sequence[tuple[Axis, ...]]
-) -> list[tuple[Axis, ...]]:
-    """Axes that know what their codes stand for; a filter becomes an axis of one code."""
-    trees: defaultdict[str, list[object]] = defaultdict(list)
-    for table in tables:
-        for dimension in table.dimensions:
-            trees[dimension.name].append(dimension.hierarchy)
-    meant = {name: base_codes(of) for name, of in trees.items()}  # type: ignore[arg-type]
-    result: list[tuple[Axis, ...]] = []
-    for table, own in zip(tables, axes, strict=True):
-        filters = _filters(tables, table, meant)
-        known: list[Axis] = []
-        for axis, dimension in zip(own, table.dimensions, strict=True):
-            only = filters.pop(axis.name, None)
-            below = (meant[axis.name][code] for code in dimension.hierarchy.codes[1:])
-            inside = below if only is None else (code & only for code in below)
-            known.append(replace(axis, meaning=(only, *inside)))
-        root = np.array([-1], dtype=np.int32)
-        known += [Axis(name, root, (codes,), 1) for name, codes in filters.items()]
-        result.append(tuple(known))
-    return result
-
-
-def _filters(
-    tables: Sequence[Published],
-    table: Published,
-    meant: Mapping[str, Mapping[str, frozenset[str]]],
-) -> dict[str, frozenset[str]]:
-    """What the filter of a table lets through of each variable."""
-    found: dict[str, frozenset[str]] = {}
-    for name, asked in table.where:
-        known = meant.get(name, {})
-        every = [t.where.asked[name] for t in tables if name in t.where.asked]
-        base = pieces(every, frozenset[str]().union(*known.values()))[every.index(asked)]
-        if not isinstance(asked, Bounds):
-            base = frozenset[str]().union(*(known.get(code, {code}) for code in base))
-        found[name] = base
-    return found
+def _axis(table: Published, name: str, side: Side) -> Axis:
+    """A variable of a table, or of its filter, behind whose codes stands what nobody is in."""
+    trees = {dimension.name: dimension.hierarchy for dimension in table.dimensions}
+    parent = trees[name].parent if name in trees else np.array([-1], dtype=np.int32)
+    public = len(parent)
+    if not side.absent:
+        return Axis(name, parent, side.meaning, public)
+    return Axis(name, np.append(parent, np.int32(0)), (*side.meaning, side.absent), public, public)
 
 
 # ── groupings that cut through each other ────────────────────────────────────────────

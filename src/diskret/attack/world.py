@@ -42,6 +42,8 @@ class World:
         Number of cells that nobody published.
     crossed
         Whether there are finest combinations among these.
+    nobody
+        Cells that nobody published and nobody is in, ascending, int64.
     complete
         Whether nothing is left that only common records of three or more tables tell.
     """
@@ -51,6 +53,7 @@ class World:
     public: int
     latent: int
     crossed: bool
+    nobody: NDArray[np.int64]
     complete: bool
 
     @property
@@ -66,7 +69,7 @@ class World:
 
     @property
     def free(self) -> NDArray[np.bool_]:
-        """Which of the cells that nobody published may be negative, ``(latent,)``."""
+        """Which of the unknown cells that nobody published may be negative."""
         of_grid = [
             np.full(
                 int((grid.number >= self.public).sum()),
@@ -74,13 +77,15 @@ class World:
             )
             for grid in self.grids
         ]
-        return np.concatenate(of_grid)
+        return np.concatenate(of_grid)[self.unknown[self.public :]]
 
     @property
     def unknown(self) -> NDArray[np.bool_]:
         """Cells whose exact value is not published: suppressed, rounded, or no table's."""
         open_ = [_unknown(table).ravel() for table in self.publication.tables]
-        return np.concatenate([*open_, np.ones(self.latent, dtype=bool)])
+        unknown = np.concatenate([*open_, np.ones(self.latent, dtype=bool)])
+        unknown[self.nobody] = False
+        return unknown
 
     @property
     def value(self) -> NDArray[np.int64]:
@@ -118,7 +123,18 @@ def world(publication: Publication) -> World:
         number = latent + np.arange(np.prod(shape), dtype=np.int64).reshape(shape)
         latent += number.size
         grids.append(Grid(table, own, number))
-    return World(publication, tuple(grids), public, latent - public, bool(around), complete)
+    nobody = np.sort(np.concatenate([_nobody(grid) for grid in grids]))
+    nobody = nobody[nobody >= public]
+    return World(publication, tuple(grids), public, latent - public, bool(around), nobody, complete)
+
+
+def _nobody(grid: Grid) -> NDArray[np.int64]:
+    """Cells of codes that nobody of the table's population is in."""
+    empty = np.zeros(grid.number.shape, dtype=bool)
+    for place, axis in enumerate(grid.axes):
+        along = [-1 if d == place else 1 for d in range(empty.ndim)]
+        empty |= axis.empty.reshape(along)
+    return grid.number[empty]
 
 
 def _unknown(table: Published) -> NDArray[np.bool_]:

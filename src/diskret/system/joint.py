@@ -67,7 +67,8 @@ def joint_system(
         own = np.arange(n, n + len(cells))
         rows.append((np.column_stack((cells, own)), np.append(signs, np.int8(-1))))
         n += len(cells)
-    equations = _matrix(rows, n)
+    nobody = np.concatenate([_nobody(grid) for grid in grids])
+    equations = _matrix([_without(nobody, *own) for own in rows], n)
     cells = _JointCells(tables, grids, behind, n)
     _check(cells, equations, known)
     lowest = np.zeros(n)
@@ -75,6 +76,7 @@ def joint_system(
         lowest[grid.number] = -np.inf if _kind(grid) in signed else 0.0
     lowest = lowest[len(known) :]
     values = np.append(known, possible_values(equations, known, lowest))
+    values[nobody] = 0
     return System(cells, values, equations, tuple(t.dimensions for t in tables), lowest)
 
 
@@ -356,6 +358,20 @@ def _apart(disjoint: Sequence[Sequence[bool]]) -> Iterator[list[int]]:
             if len(chosen) > 2:
                 larger.add(tuple(sorted(chosen)))
     yield from map(list, sorted(larger))
+
+
+def _nobody(grid: _Grid) -> NDArray[np.int64]:
+    """Cells of codes that nobody of the table's population is in."""
+    empty = np.zeros(grid.number.shape, dtype=bool)
+    for place, axis in enumerate(grid.axes):
+        empty[(slice(None),) * place + (axis.empty,)] = True
+    return grid.number[empty]
+
+
+def _without(nobody: NDArray[np.int64], cells: NDArray[np.int64], signs: NDArray[np.int8]) -> _Rows:
+    """Equations without the cells that nobody is in: they are 0."""
+    left = np.where(np.isin(cells, nobody), -1, cells)
+    return left[(left >= 0).any(axis=1)], signs
 
 
 def _matrix(rows: Sequence[_Rows], n: int) -> sparse.csr_array:

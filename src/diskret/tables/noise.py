@@ -88,5 +88,6 @@ def published_with(table: Table, noise: Noise, *, name: str, changed: str) -> Pu
         nonnegative=table.nonnegative,
         vintage=table.vintage,
         where=table.where,
+        recorded=table.recorded,
         changed=changed,
     )

@@ -67,6 +67,8 @@ def _circumstances(published: Published) -> dict[str, Any]:
         said["vintage"] = published.vintage
     if published.where:
         said["where"] = published.where.to_lists()
+    if published.recorded:
+        said["recorded"] = True
     if published.rounding > 1:
         said["rounding"] = published.rounding
     if published.intervals:

@@ -47,6 +47,9 @@ class Published:
         Period and revision, part of every cell's definition.
     where
         The population.
+    recorded
+        Whether the finest codes are texts of the records, so that no other table can mean
+        something else by them.
     rounding
         Scaled units that published values are multiples of: a value shown in thousands is
         known to ± 500 only. 1 for exact values.
@@ -69,6 +72,7 @@ class Published:
     nonnegative: bool = True
     vintage: str = ""
     where: Population = EVERYBODY
+    recorded: bool = False
     rounding: int = 1
     lower: NDArray[np.int64] | None = None
     upper: NDArray[np.int64] | None = None

@@ -116,6 +116,7 @@ def _published(
         nonnegative=outline.nonnegative,
         vintage=outline.vintage,
         where=outline.where,
+        recorded=outline.recorded,
         rounding=outline.rounding,
         changed=outline.changed,
         lower=lower,
@@ -136,6 +137,7 @@ class _Outline:
     nonnegative: bool
     vintage: str
     where: Population
+    recorded: bool
     rounding: int
     intervals: bool
     changed: str
@@ -189,6 +191,7 @@ def _read_outline(path: Path, content: Any, name: str) -> _Outline:
         nonnegative=_member(path, content, "nonnegative", bool),
         vintage=_member(path, content, "vintage", str, ""),
         where=_population(path, _member(path, content, "where", dict, {})),
+        recorded=_member(path, content, "recorded", bool, False),
         rounding=_member(path, content, "rounding", int, 1),
         intervals=_member(path, content, "intervals", bool, False),
         changed=_member(path, content, "changed", str, ""),

@@ -60,6 +60,7 @@ def roll_up(
         key_modulus=key_modulus,
         vintage=vintage,
         where=where,
+        recorded=True,
         weight=weight,
         frame_kind=frame_kind,
         marked={mark: dense.total(number, mark) for mark, number in leaves.marked.items()},

@@ -90,8 +90,9 @@ class Table:
     vintage
         Period and revision, part of every cell's definition.
     where
-        Which records were tabulated, part of every cell's definition: (column, codes or
-        bounds) pairs in the order of the columns; empty: all.
+        Which records were tabulated, part of every cell's definition.
+    recorded
+        Whether the finest codes are texts of the records, as in all tables made from records.
     weight
         Column of the sampling weights that the sums are weighted with, or None. `count`,
         `units` and `holdings` are not weighted.
@@ -132,6 +133,7 @@ class Table:
     key_modulus: int = 2**32
     vintage: str = ""
     where: Population = EVERYBODY
+    recorded: bool = False
     weight: str | None = None
     rounding: int = 1
     shown: NDArray[np.int64] | None = None

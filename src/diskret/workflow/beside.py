@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -268,9 +268,11 @@ def _as_intervals(published: Published) -> Published:
 
 def _as_table(published: Published, value: NDArray[np.int64]) -> Table:
     value, shape = value.reshape(published.shape), published.shape
-    vintage, where = published.vintage, published.where
+    about: dict[str, Any] = {
+        "vintage": published.vintage, "where": published.where, "recorded": published.recorded
+    }  # fmt: skip
     if published.frequency:
-        return Table(published.dimensions, value, vintage=vintage, where=where)
+        return Table(published.dimensions, value, **about)
     measure = Measure(
         published.measure,
         published.decimals,
@@ -279,7 +281,7 @@ def _as_table(published: Published, value: NDArray[np.int64]) -> Table:
         largest=np.empty((*shape, 0), dtype=np.int64),
         signed=not published.nonnegative,
     )
-    return Table(published.dimensions, None, measures=(measure,), vintage=vintage, where=where)
+    return Table(published.dimensions, None, measures=(measure,), **about)
 
 
 def system_beside(

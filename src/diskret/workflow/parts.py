@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -16,12 +15,12 @@ from scipy import sparse
 from diskret.attack import JudgedParts, Parts, UnsafeSums, overlapping, revealed_parts
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
-from diskret.hierarchy.meaning import base_codes
 from diskret.rules import Rule, Sensitivity
 from diskret.rules.unions import judge_unions, rules_for_unions
 from diskret.system import System, cell_inside
 from diskret.tables import Publication, Table
 from diskret.tables.dimension import Dimension
+from diskret.tables.meanings import Side, side_by_side
 from diskret.tables.unions import union_table_of_parts
 from diskret.workflow.beside import Beside
 from diskret.workflow.orders import Order
@@ -91,7 +90,7 @@ def parts_judge(
         if e.perturbed or e.weight is not None:
             rules[place] = ()
     tables = [_with_room(*pair) for pair in zip(tables, rules, strict=True)]
-    meaning = _meanings(tables)
+    meaning = [_meanings(*own) for own in zip(tables, side_by_side(tables), strict=True)]
 
     def judge(publication: Publication) -> UnsafeParts:
         parts = revealed_parts(publication)
@@ -104,7 +103,7 @@ def parts_judge(
         for place in np.unique(parts.table).tolist():
             own = np.flatnonzero(parts.table == place)
             of_table = parts.only(parts.table == place)
-            sensitivity = _judged(rules[place], tables[place], of_table, meaning)
+            sensitivity = _judged(rules[place], tables[place], of_table, meaning[place])
             if sensitivity is None:
                 unjudged += len(own)
                 continue
@@ -140,13 +139,17 @@ def _with_room(table: Table, rules: Sequence[Rule]) -> Table:
     return replace(table, measures=tuple(replace(m, largest=room) for m in table.measures))
 
 
-def _meanings(tables: Sequence[Table]) -> dict[str, dict[str, frozenset[str]]]:
-    """Variable → code → the finest codes that it stands for."""
-    trees: defaultdict[str, list[Hierarchy]] = defaultdict(list)
-    for table in tables:
-        for dimension in table.dimensions:
-            trees[dimension.name].append(dimension.hierarchy)
-    return {name: base_codes(of) for name, of in trees.items()}
+def _meanings(table: Table, sides: Mapping[str, Side]) -> dict[str, dict[str, frozenset[str]]]:
+    """Variable → finest code → what it stands for beside the other tables."""
+    trees = {d.name: d.hierarchy for d in table.dimensions}
+    return {
+        name: {
+            tree.codes[i]: sides[name].meaning[i] or frozenset()
+            for i in tree.leaves.tolist()
+            if tree.codes[i] not in tree.members
+        }
+        for name, tree in trees.items()
+    }
 
 
 def _judged(

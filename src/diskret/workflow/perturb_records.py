@@ -150,6 +150,7 @@ def perturb_records(
             empty=np.zeros(value.shape, dtype=bool),
             vintage=vintage,
             where=filtered,
+            recorded=True,
             changed="cell_key",
         ),
         opened.kind,

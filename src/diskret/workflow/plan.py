@@ -223,6 +223,7 @@ def publish(table: Table, suppressed: NDArray[np.bool_], name: str) -> Published
         nonnegative=table.nonnegative,
         vintage=table.vintage,
         where=table.where,
+        recorded=table.recorded,
         rounding=unit,
     )
 

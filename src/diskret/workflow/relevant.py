@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
@@ -13,14 +12,11 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from diskret.hierarchy import Hierarchy
-from diskret.hierarchy.meaning import base_codes
-from diskret.population import Bounds, Condition, pieces
 from diskret.tables import MeasureSum, Published
+from diskret.tables.meanings import Meaning, side_by_side
 
 #: Groups of tables with no more cells than this are read as a whole.
 _FEW = 20_000
-
-Meaning = frozenset[str] | None
 
 
 def relevant(tables: Sequence[Published], new: int, sums: Sequence[MeasureSum] = ()) -> list[int]:
@@ -71,10 +67,7 @@ def _loosely_tied(
         if one.vintage == other.vintage
         and (
             any({one.measure, other.measure} <= {s.total, *s.parts} for s in sums)
-            or (
-                one.measure == other.measure
-                and (one.where != other.where or meanings.cut(one, other))
-            )
+            or (one.measure == other.measure and (one.where != other.where or meanings.cut(i, j)))
         )
     ]
 
@@ -83,7 +76,7 @@ def _hidden_in_common(
     tables: Sequence[Published], meanings: _Meanings
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Table and number of each cell that is unknown in some table, wherever it stands."""
-    marks = [meanings.marks(table) for table in tables]
+    marks = [meanings.marks(i) for i in range(len(tables))]
     unknown = [
         mark[(t.suppressed if t.rounding == 1 else ~t.empty).ravel()]
         for mark, t in zip(marks, tables, strict=True)
@@ -101,69 +94,46 @@ class _Meanings:
     """What the codes of all tables stand for, and a hash of each cell's definition."""
 
     def __init__(self, tables: Sequence[Published]):
-        trees: defaultdict[str, dict[int, Hierarchy]] = defaultdict(dict)
-        asked: defaultdict[str, dict[Condition, None]] = defaultdict(dict)
-        for table in tables:
-            for dimension in table.dimensions:
-                trees[dimension.name][_sign(dimension.hierarchy)] = dimension.hierarchy
-            for name, condition in table.where:
-                asked[name][condition] = None
-        self._bases: dict[str, Mapping[str, frozenset[str]]] = {
-            name: base_codes(list(of.values())) for name, of in trees.items()
-        }
-        self._asked: dict[tuple[str, Condition], frozenset[str]] = {}
-        for name, conditions in asked.items():
-            known = self._bases.get(name, {})
-            shown = [base for codes in known.values() for base in codes]
-            for condition, kept in zip(conditions, pieces([*conditions], shown), strict=True):
-                if not isinstance(condition, Bounds):
-                    kept = frozenset(base for code in kept for base in known.get(code, [code]))
-                self._asked[name, condition] = kept
-        self._axes: dict[tuple[str, int, Meaning], tuple[list[Meaning], NDArray[np.uint64]]] = {}
-        self._cuts: dict[tuple[str, int, int], bool] = {}
+        self._tables = tables
+        self._sides = side_by_side(tables)
+        self._known: dict[tuple[str, Meaning], np.uint64] = {}
+        self._cuts: dict[tuple[object, ...], bool] = {}
 
-    def marks(self, table: Published) -> NDArray[np.uint64]:
+    def marks(self, table: int) -> NDArray[np.uint64]:
         """A hash of the definition of each cell, flat, uint64."""
-        filters = {name: self._asked[name, asked] for name, asked in table.where}
-        total = np.array([_mark(table.measure, frozenset([table.vintage]))])
-        for dimension in table.dimensions:
-            only = filters.pop(dimension.name, None)
-            axis = self._axis(dimension.name, dimension.hierarchy, only)[1]
+        seen = self._tables[table]
+        total = np.array([_mark(seen.measure, frozenset([seen.vintage]))])
+        for name, side in self._sides[table].items():
+            axis = np.array([self._mark(name, meaning) for meaning in side.meaning], np.uint64)
             total = (total[:, None] + axis[None, :]).ravel()
-        return total + sum((_mark(name, codes) for name, codes in filters.items()), np.uint64(0))
+        return total
 
-    def cut(self, one: Published, other: Published) -> bool:
+    def _mark(self, name: str, meaning: Meaning) -> np.uint64:
+        if meaning is None:
+            return np.uint64(0)
+        if (name, meaning) not in self._known:
+            self._known[name, meaning] = _mark(name, meaning)
+        return self._known[name, meaning]
+
+    def cut(self, one: int, other: int) -> bool:
         """Whether a leaf of one table is no code of the other, and is cut by its leaves."""
-        theirs = {d.name: d.hierarchy for d in other.dimensions}
+        trees = [{d.name: d.hierarchy for d in self._tables[i].dimensions} for i in (one, other)]
         return any(
-            self._cut(d.name, d.hierarchy, theirs[d.name])
-            for d in one.dimensions
-            if d.name in theirs
+            self._cut(name, (trees[0][name], one), (trees[1][name], other))
+            for name in trees[0].keys() & trees[1].keys()
         )
 
-    def _cut(self, name: str, one: Hierarchy, other: Hierarchy) -> bool:
-        if one is other:
+    def _cut(self, name: str, one: tuple[Hierarchy, int], other: tuple[Hierarchy, int]) -> bool:
+        meant = [self._sides[i][name].meaning for _, i in (one, other)]
+        if meant[0] == meant[1]:
             return False
-        signs = _sign(one), _sign(other)
-        key = name, min(signs), max(signs)
+        key = name, frozenset(meant)
         if key not in self._cuts:
-            first, second = (self._axis(name, tree, None)[0] for tree in (one, other))
-            cuts = _cuts(one, first, second, other), _cuts(other, second, first, one)
-            self._cuts[key] = any(cuts)
+            (first, second), pair = meant, (one[0], other[0])
+            self._cuts[key] = _cuts(pair[0], first, second, pair[1]) or _cuts(
+                pair[1], second, first, pair[0]
+            )
         return self._cuts[key]
-
-    def _axis(
-        self, name: str, tree: Hierarchy, only: Meaning
-    ) -> tuple[list[Meaning], NDArray[np.uint64]]:
-        """What each code stands for within a filter, and its hash; 0 for everything."""
-        key = name, _sign(tree), only
-        if key not in self._axes:
-            bases = self._bases[name]
-            below = [bases[code] if only is None else bases[code] & only for code in tree.codes[1:]]
-            meant = [only, *below]
-            marks = [np.uint64(0) if m is None else _mark(name, m) for m in meant]
-            self._axes[key] = meant, np.array(marks, dtype=np.uint64)
-        return self._axes[key]
 
 
 def _cuts(
@@ -176,10 +146,6 @@ def _cuts(
         first[leaf] not in known and len({leaf_of.get(base) for base in first[leaf] or ()}) > 1
         for leaf in np.flatnonzero(one.is_leaf).tolist()
     )
-
-
-def _sign(tree: Hierarchy) -> int:
-    return hash((tree.codes, tree.parent.tobytes(), tuple(sorted(tree.members.items()))))
 
 
 def _mark(name: str, codes: frozenset[str]) -> np.uint64:
