@@ -46,7 +46,7 @@ class Closeness:
         E: the probability, over keys, that the rule's own estimators come too close.
     guess
         The probability that the best guess of somebody who knows all parameters, but no key,
-        is so close.
+        is so close, and a value from which to guess is published.
     """
 
     close: NDArray[np.float64]
@@ -201,7 +201,9 @@ def _judged(draws: _Draws, at: slice, unit: int) -> tuple[NDArray[np.float64], N
         chance = np.concatenate([chance * (1 - none), none], axis=1)
     low, high = -draws.below[at] - wider, draws.above[at] + wider
     close = (chance * ((shown > low[:, None]) & (shown < high[:, None]))).sum(axis=1)
-    return close, _best_window(shown, chance, high - low)
+    # a published 0 is no base of a guess: what was taken off may be anything
+    told = np.where(shown == -own, 0, chance)
+    return close, _best_window(shown, told, high - low)
 
 
 def _first(draws: _Draws, at: slice, unit: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
