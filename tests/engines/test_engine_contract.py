@@ -395,7 +395,7 @@ PRICES = {
 def test_of_proportional_columns_one_is_named(ask, where):
     """All records count, whatever is asked for: the same in every table of them."""
     names = {"net": 0, "gross": 1, "Cents": 0, "almost": 0, "zeros": 0}
-    options = {"record_key": "key", "where": canonical(where)}
+    options = {"record_key": "key", "where": Population.of(where)}
     leaves = ask(PRICES, by={"nace": NACE}, values=names, **options)
     first = {"net": "Cents", "gross": "Cents", "Cents": "Cents", "almost": "almost"}
     assert leaves.sources == {**first, "zeros": "zeros"}

@@ -202,7 +202,8 @@ def test_no_array_of_a_table_is_forgotten():
         "contributions",  # as they were: a combined code is a set of the old leaf codes
     }
     assert {f.name for f in fields(Measure)} == {
-        *("name", "decimals", "sum", "magnitude", "largest", "marked", "signed")
+        *("name", "decimals", "sum", "magnitude", "largest", "marked", "signed"),
+        "source",  # as it was
     }
 
 

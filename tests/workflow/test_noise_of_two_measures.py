@@ -166,3 +166,17 @@ def test_a_name_for_keys_that_are_not_by_measure_is_refused():
         dk.MagnitudeNoise(TABLE, own_keys=True)
     with pytest.raises(InputError, match=r"keys= is 'measure' or 'cell'"):
         dk.MagnitudeNoise(TABLE, keys="other")
+
+
+def test_coarser_codes_keep_the_noise():
+    """Where the coarse cell is the same firm, its sum is the same."""
+    frame = register().slice(0, 4).append_column("a", pa.array([2, 4, 6, 8]))
+    frame = frame.append_column("twice", pa.array([4, 8, 12, 16]))
+    table = dk.tabulate(frame, by={"firm": None}, value="twice", record_key="key1")
+    coarse = table.recode("firm", {"others": ["F1", "F2"]})
+    assert table.measure.source == coarse.measure.source == "a"
+    fine, made = (dk.perturb(t, NOISE).public.to_pylist() for t in (table, coarse))
+    shown = {row["firm"]: row["twice"] for row in fine}
+    assert [shown[row["firm"]] == row["twice"] for row in made if row["firm"] in shown] == [
+        True
+    ] * 3
