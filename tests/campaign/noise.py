@@ -48,13 +48,9 @@ def attack_noise(case: Case, tables: Sequence[Noisy]) -> tuple[list[Finding], Ra
             if value != (first if counted else 0):
                 what = f"{table.measure or 'units'} in {table.layout.name}[{', '.join(codes)}]"
                 found.append(Finding("noise", what, value, 0, value, first, True))
-    alone = {
-        next(iter(units)): {measure: seen.get((measure, own)) for measure in MEASURES}
-        for (measure, own) in seen
-        if measure == TURNOVER and len(units := {int(records.unit[i]) for i in own}) == 1
-    }
+    alone = {own for _, own in seen if own and len({int(records.unit[i]) for i in own}) == 1}
     found += _aliases(seen)
-    return found, _ratios(case, alone)
+    return found, _ratios(case, seen, alone)
 
 
 def _aliases(seen: dict[tuple[str | None, frozenset[int]], int]) -> Iterator[Finding]:
@@ -65,18 +61,18 @@ def _aliases(seen: dict[tuple[str | None, frozenset[int]], int]) -> Iterator[Fin
             yield Finding("alias", f"{len(own)} records", value, 0, value, twice / 2, True)
 
 
-def _ratios(case: Case, alone: dict[int, dict[str, int | None]]) -> Ratios:
+def _ratios(
+    case: Case, seen: dict[tuple[str | None, frozenset[int]], int], alone: set[frozenset[int]]
+) -> Ratios:
     """Only those count whose turnover is changed, and whose figures are large enough to tell."""
-    true = {m: np.array(case.records[m]) for m in (TURNOVER, WAGES)}
-    unit = np.array(case.records["unit"])
     shares: list[tuple[float, float, float]] = []
-    for own, told in alone.items():
-        x, y = (int(true[m][unit == own].sum()) for m in (TURNOVER, WAGES))
-        noisy, other = told[TURNOVER], told[WAGES]
+    for own in sorted(alone, key=sorted):
+        x, y = (sum(case.records[measure][i] for i in own) for measure in (TURNOVER, WAGES))
+        noisy, other = (seen.get((measure, own)) for measure in (TURNOVER, WAGES))
         if min(x, y) < 100 or noisy is None or other is None or noisy == x:
             continue
         shares.append((noisy / x, other / y, 1 / x + 1 / y))
     same = [abs(a - b) <= rounding for a, b, rounding in shares]
     turned = [*shares[1:], *shares[:1]] if len(shares) > 1 else []
-    chance = [abs(a[0] - b[1]) <= a[2] + b[2] for a, b in zip(shares, turned, strict=bool(turned))]
+    chance = [abs(a[0] - b[1]) <= a[2] + b[2] for a, b in zip(shares, turned, strict=False)]
     return Ratios(sum(same), len(same), sum(chance), len(chance))
