@@ -15,6 +15,8 @@ import numpy as np
 
 NAMES = ("job", "place", "sex", "age")
 LETTERS = ("abcde", "pqrst", "fmd", "uvwx")
+#: The second is the first in another unit, and the third is another thing.
+MEASURES = ("turnover", "twice", "wages")
 #: A number that is filtered by bounds or lists, and sometimes shown.
 STAFF = "staff"
 MOST_STAFF = 8
@@ -70,7 +72,7 @@ class Case:
     """Records, tables of them in the order in which they are released, rule and attacker."""
 
     seed: int
-    records: dict[str, list[Any]]  # a column for each variable, unit, holding, turnover, wages
+    records: dict[str, list[Any]]  # a column for each variable; unit, holding, measures
     leaves: dict[str, tuple[str, ...]]
     releases: tuple[tuple[Layout, ...], ...]
     rule: Rule
@@ -80,6 +82,7 @@ class Case:
     listed: bool  # contributions=True
     intervals: bool
     ledger: bool
+    noise: bool = False
 
     @property
     def layouts(self) -> list[Layout]:
@@ -163,6 +166,9 @@ def draw(seed: int) -> Case:
     coalition = int(rng.choice([0, 0, 1, 1, 2])) if summed else int(rng.choice([0, 0, 0, 1]))
     single = sum(map(len, releases)) == 1
     methods = ["auto", "auto", "sequential", "modular", *["hypercube"] * single]
+    noise = not ledger and bool(rng.random() < 0.1)
+    if noise:  # rounding to whole numbers must not hide shares
+        records |= {name: [100 * value for value in records[name]] for name in MEASURES}
     return Case(
         seed=seed,
         records=records,
@@ -175,6 +181,7 @@ def draw(seed: int) -> Case:
         listed=coalition > 0 or bool(rng.random() < 0.7),
         intervals=bool(rng.random() < 0.15),
         ledger=ledger,
+        noise=noise,
     )
 
 
@@ -208,6 +215,8 @@ def _records(
     if summed and rng.random() < 0.04:
         value[rng.random(number) < 0.15] *= -1
     columns["turnover"] = [int(v) for v in value]
+    columns["twice"] = [2 * v for v in columns["turnover"]]
+    columns["wages"] = [int(v) for v in np.round(value * rng.lognormal(-1, 0.5, number))]
     return columns
 
 

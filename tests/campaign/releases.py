@@ -12,7 +12,8 @@ from typing import Any
 import pyarrow as pa
 
 import diskret as dk
-from campaign.cases import STAFF, Axis, Case, Layout
+from campaign.cases import MEASURES, STAFF, Axis, Case, Layout
+from campaign.noise import Noisy
 from campaign.world import Codes, Shown
 
 Refusal = dk.DiskretError
@@ -36,6 +37,42 @@ def shown(case: Case) -> list[Shown]:
     with _folder() as home:
         folder = dk.write(results, Path(home) / "out", ["csv"], keys=KEYS, intervals=True)
         return [_public(*pair, Path(folder)) for pair in zip(layouts, results, strict=True)]
+
+
+def noisy(case: Case) -> list[Noisy]:
+    """What is public of the tables of a case that get noise, measure by measure.
+
+    Raises
+    ------
+    DiskretError
+        Why one of them was refused.
+    """
+    counts = dk.PerturbationTable.maximum_entropy(max_noise=3, variance=2, small_counts=1)
+    sums = dk.MagnitudeNoise(
+        dk.PerturbationTable.for_magnitudes(max_noise=2, variance=1), scale=0.25, shares=(1, 0.5)
+    )
+    seed = KEYS.seed("noise")
+    lookup = counts.lookup(order="shuffled", seed=seed)
+    records = dk.record_keys(frame(case), id="unit", keys=KEYS)
+    found: list[Noisy] = []
+    for layout in case.layouts:
+        by = {name: tree(axis) for name, axis in layout.axes.items() if not axis.groups}
+        if len(by) < len(layout.axes):
+            continue  # combined codes have no keys of their own
+        options: dict[str, Any] = {"by": by, "where": layout.where or None, "unit": "unit"}
+        table = dk.tabulate(
+            records, value=list(MEASURES), record_key="record_key", largest=2, **options
+        )
+        found.append(_noisy(layout, None, dk.perturb(table["count"], lookup)))
+        found += [_noisy(layout, m, dk.perturb(table[m], sums)) for m in MEASURES]
+    return found
+
+
+def _noisy(layout: Layout, measure: str | None, result: Any) -> Noisy:
+    columns = result.public.to_pydict()
+    (name,) = [own for own in columns if own not in (*layout.axes, "status")]
+    codes = zip(*(columns[own] for own in layout.axes), strict=True)
+    return Noisy(layout, measure, dict(zip(codes, columns[name], strict=True)))
 
 
 KEYS = dk.SecretKeys(bytes(range(32)))

@@ -22,6 +22,7 @@ import traceback
 import warnings
 from collections import Counter
 from collections.abc import Generator, Iterable
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
@@ -53,23 +54,30 @@ def one(seed: int) -> Line:
     dict
         ``outcome`` is protected | refused | nobody | late (no disclosure), or disclosed | crashed.
     """
-    # What a process needs of diskret is imported once, in the process that attacks.
+    # diskret is imported once, in the process that attacks.
     from campaign.cases import draw
+    from campaign.noise import attack_noise
     from campaign.oracle import attack
-    from campaign.releases import Refusal, shown
+    from campaign.releases import Refusal, noisy, shown
 
     began = time.process_time()
     case = draw(seed)
     line: Line = {"seed": seed, "tables": len(case.layouts), "attacker": case.coalition}
     line |= {"measure": "sums" if case.summed else "counts", "rule": [k for k, _ in case.rule]}
-    line |= {"ledger": case.ledger, "intervals": case.intervals}
+    line |= {"ledger": case.ledger, "intervals": case.intervals, "noise": case.noise}
     if not case.releases:
         return line | {"outcome": "nobody"}
     try:
         with _quietly(), _patience():
-            tables = shown(case)
-            line["seconds"] = round(time.process_time() - began, 3)
-            found = attack(case, tables)
+            if case.noise:
+                tables = noisy(case)
+                line["seconds"] = round(time.process_time() - began, 3)
+                found, ratios = attack_noise(case, tables)
+                line["ratios"] = astuple(ratios)
+            else:
+                tables = shown(case)
+                line["seconds"] = round(time.process_time() - began, 3)
+                found = attack(case, tables)
     except Refusal as error:
         return line | {"outcome": "refused", "why": f"{type(error).__name__}: {error}"[:TOLD]}
     except TimeoutError:
@@ -147,6 +155,18 @@ def run(seeds: Iterable[int], log: Path, processes: int) -> list[Line]:
     return [done[seed] for seed in seeds]
 
 
+def ratios_tell(found: list[Line]) -> tuple[bool, str]:
+    """Whether two measures of one firm share their noise more often than those of two firms."""
+    own = [line["ratios"] for line in found if "ratios" in line]
+    same, firms, by_chance, pairs = (sum(line[i] for line in own) for i in range(4))
+    told = f"same share of noise: {same} of {firms} firms, {by_chance} of {pairs} pairs of firms"
+    if not firms or not pairs:
+        return False, told
+    share = (same + by_chance) / (firms + pairs)
+    error = (share * (1 - share) * (1 / firms + 1 / pairs)) ** 0.5
+    return same / firms - by_chance / pairs > 4 * error > 0, told
+
+
 def summary(found: list[Line]) -> str:
     """What came of cases, as a table for `docs/performance.md`."""
     rows = [
@@ -160,8 +180,9 @@ def summary(found: list[Line]) -> str:
         "several tables": lambda one: one["tables"] > 1,
         "with a ledger": lambda one: one["ledger"],
         "with published intervals": lambda one: one["intervals"],
-        "against one contributor": lambda one: one["attacker"] == 1,
-        "against two": lambda one: one["attacker"] == 2,
+        "against one contributor": lambda one: one["attacker"] == 1 and not one["noise"],
+        "against two": lambda one: one["attacker"] == 2 and not one["noise"],
+        "with noise": lambda one: one["noise"],
         "all": lambda one: True,
     }
     for name, belongs in groups.items():
@@ -181,7 +202,7 @@ def summary(found: list[Line]) -> str:
     text += [f"refused: {dict(why.most_common())}"]
     seconds = [line.get("seconds", 0) + line.get("attack", 0) for line in found]
     text += [f"{sum(seconds) / max(len(seconds), 1):.3f} CPU seconds a case"]
-    return "\n".join(text)
+    return "\n".join([*text, ratios_tell(found)[1]])
 
 
 def main(given: list[str] | None = None) -> int:
@@ -203,7 +224,10 @@ def main(given: list[str] | None = None) -> int:
     for line in bad[:20]:
         print(f"case {line['seed']} {line['outcome']}: {line['why']}")
         print(f"  again: PYTHONPATH=src:tests python -m campaign.run --show {line['seed']}")
-    return 1 if bad else 0
+    told = ratios_tell(found)[0]
+    if told:
+        print("disclosed: the noise of two measures cancels in their ratio")
+    return 1 if bad or told else 0
 
 
 if __name__ == "__main__":

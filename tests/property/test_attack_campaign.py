@@ -10,8 +10,9 @@ from dataclasses import replace
 import pytest
 from campaign.cases import STAFF, Axis, Case, Layout, draw
 from campaign.judged import level
+from campaign.noise import Noisy, attack_noise
 from campaign.oracle import attack
-from campaign.run import one
+from campaign.run import one, ratios_tell
 from campaign.world import Shown
 
 FEWER_THAN_3 = (("frequency", 3),)
@@ -174,6 +175,48 @@ def test_a_value_that_is_not_that_of_the_records():
     people = case(job="a" * 2 + "b" * 4)
     table = shown("t", {"job": flat("ab")}, {}, {"Total": 6, "a": 3, "b": 3})
     assert kinds(people, table) == {"value"}
+
+
+# ── noise ───────────────────────────────────────────────────────────────────────────
+
+
+def noisy(name, where, value, measure="turnover"):
+    layout = Layout(name, {"job": flat("abc")}, where, measure)
+    return Noisy(layout, measure, {(code,): own for code, own in value.items()})
+
+
+def with_noise(*tables):
+    firms = case(job="abbc", sex="fffm", unit=[7, 8, 9, 9])
+    firms.records.update(turnover=[1000, 500, 300, 200], wages=[400, 250, 100, 100])
+    return attack_noise(firms, tables)
+
+
+EVERYBODY = {"Total": 2040, "a": 1100, "b": 780, "c": 210}
+
+
+def test_one_cell_has_one_value_whatever_the_filter():
+    women = {"Total": 1840, "a": 1100, "b": 780, "c": 0}
+    assert with_noise(noisy("all", {}, EVERYBODY), noisy("women", {"sex": "f"}, women))[0] == []
+    for other in ({"a": 1101}, {"c": 1}):
+        found, _ = with_noise(noisy("all", {}, EVERYBODY), noisy("f", {"sex": "f"}, women | other))
+        assert [finding.kind for finding in found] == ["noise"]
+
+
+def test_twice_a_measure_has_twice_the_noise():
+    twice = {code: 2 * value for code, value in EVERYBODY.items()}
+    tables = noisy("all", {}, EVERYBODY), noisy("twice", {}, twice, "twice")
+    assert with_noise(*tables)[0] == []
+    tables = noisy("all", {}, EVERYBODY), noisy("twice", {}, twice | {"a": 2100}, "twice")
+    assert [finding.kind for finding in with_noise(*tables)[0]] == ["alias"]
+
+
+def test_noise_of_two_measures_that_cancels():
+    for wages, same in (({"a": 440, "c": 105}, 2), ({"a": 400, "c": 105}, 1)):
+        told = noisy("wages", {}, {"Total": 860, "b": 400} | wages, "wages")
+        _, ratios = with_noise(noisy("all", {}, EVERYBODY), told)
+        assert (ratios.same, ratios.firms) == (same, 2)
+    line = {"ratios": (38, 52, 3, 41)}
+    assert ratios_tell([line])[0] and not ratios_tell([{"ratios": (6, 41, 2, 32)}, {}])[0]
 
 
 def test_levels():

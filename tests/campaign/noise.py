@@ -1,0 +1,78 @@
+"""Tables with noise: one cell has one value, and two measures of a firm do not tell their ratio."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from campaign.cases import MEASURES, Case, Layout
+from campaign.oracle import Finding
+from campaign.world import Codes, Records
+
+TURNOVER, TWICE, WAGES = MEASURES
+
+
+@dataclass(frozen=True)
+class Noisy:
+    """What the public sees of one measure of a table."""
+
+    layout: Layout
+    measure: str | None  # None: how many units
+    value: dict[Codes, int]
+
+
+@dataclass(frozen=True)
+class Ratios:
+    """How often two measures of one firm have the same share of noise, and of two firms."""
+
+    same: int = 0
+    firms: int = 0
+    by_chance: int = 0
+    pairs: int = 0
+
+
+def attack_noise(case: Case, tables: Sequence[Noisy]) -> tuple[list[Finding], Ratios]:
+    """What is wrong with tables with noise, and what ratios of measures tell."""
+    records = Records(case, TURNOVER)
+    seen: dict[tuple[str | None, frozenset[int]], int] = {}
+    found: list[Finding] = []
+    for table in tables:
+        for codes in case.cells(table.layout):
+            inside = np.flatnonzero(records.inside(case.box(table.layout, codes)))
+            units = {int(records.unit[i]) for i in inside}
+            counted = frozenset(units if table.measure is None else inside.tolist())
+            value = table.value[codes]
+            first = seen.setdefault((table.measure, counted), value)
+            if value != (first if counted else 0):
+                what = f"{table.measure or 'units'} in {table.layout.name}[{', '.join(codes)}]"
+                found.append(Finding("noise", what, value, 0, value, first, True))
+    alone = {own for _, own in seen if own and len({int(records.unit[i]) for i in own}) == 1}
+    found += _aliases(seen)
+    return found, _ratios(case, seen, alone)
+
+
+def _aliases(seen: dict[tuple[str | None, frozenset[int]], int]) -> Iterator[Finding]:
+    """Twice the turnover has twice the noise, else the two average it out."""
+    for (measure, own), value in seen.items():
+        twice = seen.get((TWICE, own))
+        if measure == TURNOVER and twice is not None and abs(twice - 2 * value) > 2:
+            yield Finding("alias", f"{len(own)} records", value, 0, value, twice / 2, True)
+
+
+def _ratios(
+    case: Case, seen: dict[tuple[str | None, frozenset[int]], int], alone: set[frozenset[int]]
+) -> Ratios:
+    """Only those count whose turnover is changed, and whose figures are large enough to tell."""
+    shares: list[tuple[float, float, float]] = []
+    for own in sorted(alone, key=sorted):
+        x, y = (sum(case.records[measure][i] for i in own) for measure in (TURNOVER, WAGES))
+        noisy, other = (seen.get((measure, own)) for measure in (TURNOVER, WAGES))
+        if min(x, y) < 100 or noisy is None or other is None or noisy == x:
+            continue
+        shares.append((noisy / x, other / y, 1 / x + 1 / y))
+    same = [abs(a - b) <= rounding for a, b, rounding in shares]
+    turned = [*shares[1:], *shares[:1]] if len(shares) > 1 else []
+    chance = [abs(a[0] - b[1]) <= a[2] + b[2] for a, b in zip(shares, turned, strict=False)]
+    return Ratios(sum(same), len(same), sum(chance), len(chance))
