@@ -103,6 +103,8 @@ class SuppressionCertificate:
         attacker knows that hidden counts are at least 1.
     repaired
         How often the pattern had to be extended after a first attack.
+    groups
+        Whether a rule looked for group disclosure, so that it need not be named as not claimed.
     """
 
     published: Published
@@ -113,6 +115,7 @@ class SuppressionCertificate:
     proof: Proof
     sliding_only: int = 0
     repaired: int = 0
+    groups: bool = False
 
     @property
     def primaries(self) -> int:
@@ -147,6 +150,7 @@ class SuppressionCertificate:
                 self.attacker,
                 parts=self.proof.parts_claimed,
                 unlisted=self._unlisted,
+                groups=self.groups,
             ),
             **outer_intervals(self.outsider),
             "intervals": interval_columns(self.published, self.outsider),
@@ -223,6 +227,7 @@ class SuppressionCertificate:
             unsafe=self.proof.unsafe,
             parts=self.proof.parts_claimed,
             unlisted=self._unlisted,
+            groups=self.groups,
         )
 
 
@@ -302,6 +307,7 @@ def certify(
     insiders: InsidersWithstood | None = None,
     sliding_only: Sequence[int] = (0,),
     repaired: int = 0,
+    groups: Sequence[bool] | None = None,
     unclaimed: NDArray[np.int64] | None = None,
     progress: Progress = silent,
 ) -> list[SuppressionCertificate]:
@@ -310,7 +316,8 @@ def certify(
     `original` are the original values of all cells, flat, which only the office keeps; `unsafe`
     are the sums of suppressed cells that a contributor must not know too closely; `parts` says how
     many revealed parts were judged, none of them unsafe; `insiders` what was asked of contributors
-    who know what is theirs; `unclaimed` as in `targets_of`, by which
+    who know what is theirs; `groups`, of each table, as in `SuppressionCertificate`; `unclaimed` as
+    in `targets_of`, by which
     the targets were made.
 
     Raises
@@ -351,12 +358,14 @@ def certify(
             proof=proof,
             sliding_only=sliding,
             repaired=repaired,
+            groups=looked,
         )
-        for table, own, seen, sliding, (start, stop) in zip(
+        for table, own, seen, sliding, looked, (start, stop) in zip(
             publication.own,
             examination.of_tables(publication),
             outsider.of_tables(publication),
             sliding_only,
+            [False] * len(publication.own) if groups is None else groups,
             pairwise(publication.starts.tolist()),
             strict=False,
         )

@@ -8,7 +8,7 @@ import numpy as np
 
 from diskret.attack.adding_up import check_adding_up
 from diskret.attack.equations import cell_name
-from diskret.attack.noise_certificate import NoiseCertificate, Statement
+from diskret.attack.noise_certificate import GROUP_DISCLOSURE, NoiseCertificate, Statement
 from diskret.attack.requirements import Requirements
 from diskret.errors import ProofError
 from diskret.tables import Published, Table
@@ -40,6 +40,7 @@ _NOT_CLAIMED = (
         "The same cell can have another value in a table that was adjusted at another time.",
         "Dasselbe Feld kann in einer zu anderer Zeit angepassten Tabelle einen anderen Wert haben.",
     ),
+    GROUP_DISCLOSURE,
 )
 
 

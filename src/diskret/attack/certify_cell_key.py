@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.attack.noise_certificate import NoiseCertificate, Statement
+from diskret.attack.noise_certificate import GROUP_DISCLOSURE, NoiseCertificate, Statement
 from diskret.errors import ProofError
 from diskret.tables import Published, Table
 from diskret.tables.dimension import describe
@@ -166,7 +166,10 @@ def certify_cell_key(
     return NoiseCertificate(
         published=published,
         claimed=(CONSISTENT, *((UNBIASED,) if unbiased else ())),
-        not_claimed=(NOT_ADDITIVE, NO_INTERVAL, ZEROS, *(() if unbiased else (BIASED,))),
+        not_claimed=(
+            *(NOT_ADDITIVE, NO_INTERVAL, ZEROS, GROUP_DISCLOSURE),
+            *(() if unbiased else (BIASED,)),
+        ),
         checked=_checked(published, largest, ruled_out, variances),
         figures={
             "max_noise": largest,

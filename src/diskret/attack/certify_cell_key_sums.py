@@ -21,7 +21,7 @@ from diskret.attack.certify_cell_key import (
 )
 from diskret.attack.closeness import Closeness, Windows, closeness
 from diskret.attack.noise.sums import difference_estimates
-from diskret.attack.noise_certificate import NoiseCertificate, Statement
+from diskret.attack.noise_certificate import GROUP_DISCLOSURE, NoiseCertificate, Statement
 from diskret.attack.sum_noise import SumNoise, UsedNoise, between
 from diskret.tables import Published, Table
 
@@ -136,7 +136,7 @@ def certify_cell_key_sums(
         published=published,
         claimed=(CONSISTENT, *((UNBIASED,) if unbiased else ())),
         not_claimed=(
-            *(NOT_ADDITIVE, NO_INTERVAL, NO_DIFFERENCE, ZEROS),
+            *(NOT_ADDITIVE, NO_INTERVAL, NO_DIFFERENCE, ZEROS, GROUP_DISCLOSURE),
             *(() if unbiased else (BIASED,)),
         ),
         checked=checked,

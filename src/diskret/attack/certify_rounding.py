@@ -13,7 +13,7 @@ from diskret.attack.adding_up import check_adding_up
 from diskret.attack.attacker import Attacker
 from diskret.attack.equations import cell_name
 from diskret.attack.examine import Examination, Targets, examine
-from diskret.attack.noise_certificate import NoiseCertificate, Statement
+from diskret.attack.noise_certificate import GROUP_DISCLOSURE, NoiseCertificate, Statement
 from diskret.attack.proof import unmet
 from diskret.attack.requirements import Requirements
 from diskret.errors import ProofError
@@ -33,6 +33,7 @@ def certify_rounding(
     requirements: Sequence[Requirements] | None = None,
     *,
     examined: bool = True,
+    groups: bool = False,
     progress: Progress = silent,
 ) -> list[NoiseCertificate]:
     """Check rounded tables against the original ones, and attack them with all their equations.
@@ -50,6 +51,8 @@ def certify_rounding(
         values between 0 and the base are not known exactly is then made for additive tables only.
     examined
         Whether the tables are attacked at all; needed for `requirements`.
+    groups
+        Whether a rule looked for group disclosure.
     progress
         Told about the task ``"attack"``.
 
@@ -77,7 +80,7 @@ def certify_rounding(
         NoiseCertificate(
             published=table,
             claimed=_claimed(perturbed, examined, ruled),
-            not_claimed=_not_claimed(perturbed, examined, ruled),
+            not_claimed=_not_claimed(perturbed, examined, ruled, groups),
             checked=_checked(table, value, found, ruled),
             shown={
                 "method": perturbed.method,
@@ -285,7 +288,9 @@ def _claimed(perturbed: Perturbed, examined: bool, ruled: bool) -> tuple[Stateme
     return tuple(said)
 
 
-def _not_claimed(perturbed: Perturbed, examined: bool, ruled: bool) -> tuple[Statement, ...]:
+def _not_claimed(
+    perturbed: Perturbed, examined: bool, ruled: bool, groups: bool
+) -> tuple[Statement, ...]:
     said: list[Statement] = []
     if perturbed.method not in _ADDITIVE:
         said.append(
@@ -325,6 +330,8 @@ def _not_claimed(perturbed: Perturbed, examined: bool, ruled: bool) -> tuple[Sta
                 "Nicht untersucht wurde, was alle Werte zusammen verraten.",
             )
         )
+    if not groups:
+        said.append(GROUP_DISCLOSURE)
     said.append(
         Statement(
             "Nothing is said of what else is published or known about the same units.",

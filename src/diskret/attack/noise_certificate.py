@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from diskret.attack.certificate import SCHEMA
+from diskret.attack.statements import GROUPS
 from diskret.errors import InputError
 from diskret.tables import Published
 
@@ -38,6 +39,10 @@ class Statement:
         """
         german = {name: figure.translate(_GERMAN) for name, figure in figures.items()}
         return cls(en.format(**figures), de.format(**german))
+
+
+#: Noise hides single units, not that nearly all of them are alike.
+GROUP_DISCLOSURE = Statement(GROUPS["en"], GROUPS["de"])
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,6 +15,15 @@ if TYPE_CHECKING:
 
 Text = dict[str, list[str]]
 
+#: What no rule about contributors of single cells looks for.
+GROUPS = {
+    "en": "Nothing is claimed about group disclosure: where all or almost all units of a published "
+    "total lie in one of its cells, this tells something of each of them, whatever is suppressed.",
+    "de": "Keine Aussage zur Gruppenaufdeckung: Liegen alle oder fast alle Einheiten einer "
+    "veröffentlichten Summe in einem ihrer Felder, so verrät das etwas über jede von ihnen, was "
+    "auch immer gesperrt ist.",
+}
+
 
 def claimed(
     publication: Publication,
@@ -152,11 +161,13 @@ def not_claimed(
     complete: bool | None = None,
     parts: bool | None = None,
     unlisted: bool = False,
+    groups: bool = False,
 ) -> Text:
     """What is not proven; stated as clearly as the claims.
 
     `earlier` and `parts` as in `claimed`; `complete` as in `World`, None: found out; `unlisted`
-    says that nobody knows who contributed to some of the tables.
+    says that nobody knows who contributed to some of the tables, `groups` whether a rule looked for
+    group disclosure.
     """
     first, *others = publication.own
     earlier = len(publication.beside) if earlier is None else earlier
@@ -217,6 +228,9 @@ def not_claimed(
             "Keine Aussage zu Teilen überlappender Gliederungen, die nicht veröffentlicht sind, "
             "sich aber durch Subtraktion berechnen lassen."
         )
+    if not groups:
+        english.append(GROUPS["en"])
+        german.append(GROUPS["de"])
     if first.frequency and not attacker.zeros_known:
         english.append(
             "Nothing is claimed against somebody who takes for granted that cells without any "
@@ -244,6 +258,7 @@ def summary(
     unsafe: UnsafeSums | None = None,
     parts: bool | None = None,
     unlisted: bool = False,
+    groups: bool = False,
 ) -> list[str]:
     """The certificate for the office's own eyes."""
     if language not in ("en", "de"):
@@ -288,7 +303,9 @@ def summary(
     return [
         *lines,
         *claimed(publication, outer, contributor=attacker.contributor, parts=parts)[language],
-        *not_claimed(publication, attacker, parts=parts, unlisted=unlisted)[language],
+        *not_claimed(
+            publication, attacker, parts=parts, unlisted=unlisted, groups=groups
+        )[language],
     ]
 
 

@@ -1,1 +1,14 @@
 """The command line: thin commands over the public verbs."""
+
+import sys
+
+
+def run() -> None:
+    """Run the program ``diskret``; Ctrl-C ends it with one line, even while it is being loaded."""
+    try:
+        from diskret.cli.main import main  # numpy, pyarrow and the like take a second
+
+        main()
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        sys.exit(130)

@@ -226,13 +226,22 @@ def check(records: Records, checks: Sequence[Check], where: str | None = None) -
     counts = records.fetch(sql.check_counts(checks, where)).to_pylist()[0]
     for i, check in enumerate(checks):
         if number := counts[f"n{i}"]:
-            examples = _examples(records, sql.check_examples(check, where))
-            raise InputError(f"{counted(number)}: {check.problem}{examples}; {check.remedy}")
+            found = _found(records, sql.check_examples(check, where))
+            raise InputError(
+                f"{counted(number)}: {check.problem}{_shown(found)}; {check.remedied(found)}"
+            )
 
 
 def _examples(records: Records, query: Select) -> str:
-    found = [repr(x) for x in records.fetch(query)["example"].to_pylist() if x is not None]
-    return f" ({some(found)})" if found else ""
+    return _shown(_found(records, query))
+
+
+def _found(records: Records, query: Select) -> list[object]:
+    return [x for x in records.fetch(query)["example"].to_pylist() if x is not None]
+
+
+def _shown(found: Sequence[object]) -> str:
+    return f" ({some(list(map(repr, found)))})" if found else ""
 
 
 def _passes(question: LeafQuestion) -> dict[str, list[sql.Part]]:

@@ -6,10 +6,12 @@ words of the user's own names never matter.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
 from diskret.errors import InputError
+from diskret.io.columns import decimals_advice
 
 Kind = Literal["text", "integer", "decimal", "float", "other", "unusable"]
 
@@ -53,6 +55,11 @@ class Check:
     wrong: str
     problem: str
     remedy: str
+    decimals: int | None = None
+
+    def remedied(self, examples: Iterable[object]) -> str:
+        """What to do about some examples."""
+        return self.remedy if self.decimals is None else decimals_advice(examples, self.decimals)
 
 
 @dataclass(frozen=True)
@@ -128,7 +135,7 @@ def value(column: Column, decimals: int) -> Reading:
     finer = f"with more than {decimals} decimals" if decimals else "with decimals"
     problem = f"values that are not finite, too large or {finer} in column {column.name!r}"
     remedy = "state decimals=, or round them first"
-    return _whole(column, 10**decimals, (-INT64, INT64), problem, remedy)
+    return _whole(column, 10**decimals, (-INT64, INT64), problem, remedy, decimals)
 
 
 def weight(column: Column, decimals: int) -> Reading:
@@ -187,7 +194,12 @@ def record_key(column: Column, modulus: int) -> Reading:
 
 
 def _whole(
-    column: Column, unit: int, bounds: tuple[int, int], problem: str, remedy: str
+    column: Column,
+    unit: int,
+    bounds: tuple[int, int],
+    problem: str,
+    remedy: str,
+    decimals: int | None = None,
 ) -> Reading:
     _refuse_unusable(column, "numbers")
     if column.kind == "other":
@@ -206,7 +218,7 @@ def _whole(
         near = f"ABS({x} - ROUND({x})) <= 1e-6 + 4e-16 * ABS({x})"
         # NaN and infinity are greater than every number, so the first comparison refuses them
         right = f"ABS({x}) < {_FLOAT} AND ROUND({x}) BETWEEN {low} AND {high} AND {near}"
-        checks.append(Check(column, f"NOT ({right})", problem, remedy))
+        checks.append(Check(column, f"NOT ({right})", problem, remedy, decimals))
         return Reading(f"CAST(ROUND({x}) AS BIGINT)", tuple(checks))
 
     text = f"TRIM({c})" if column.kind == "text" else c
@@ -217,7 +229,8 @@ def _whole(
         what = f"texts that are no numbers below 10^20 in column {column.name!r}"
         checks.append(Check(column, unreadable, what, "write 1234.5, not 1.234,5 or 1_234.5"))
     x = f"CASE WHEN {number} {within} THEN {number} * {unit} END"
-    checks.append(Check(column, f"NOT COALESCE({x} = FLOOR({x}), FALSE)", problem, remedy))
+    wrong = f"NOT COALESCE({x} = FLOOR({x}), FALSE)"
+    checks.append(Check(column, wrong, problem, remedy, decimals))
     return Reading(f"CAST({number} * {unit} AS BIGINT)", tuple(checks))
 
 

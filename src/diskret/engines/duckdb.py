@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import weakref
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +26,7 @@ from diskret.engines.perturbed import perturbed
 from diskret.engines.protocol import LeafQuestion, Leaves, PerturbedCounts
 from diskret.errors import InputError
 from diskret.io import Source
+from diskret.io.files import mixed_line_ends
 
 #: Rows of an answer that are handed over together.
 BATCH = 1_000_000
@@ -79,6 +80,7 @@ class DuckDBEngine:
             shutil.rmtree(folder, ignore_errors=True)
             raise
         self._close = weakref.finalize(self, _close, connection, folder)
+        self._csv = source.paths if source.format == "csv" else ()
         try:
             self._records = _open(connection, source)
         except BaseException:
@@ -183,7 +185,7 @@ class DuckDBEngine:
     def _asked(self) -> Generator[_Records]:
         if not self._close.alive:
             raise InputError("the engine is closed; open a new one for another question")
-        with _explained():
+        with _explained(self._csv):
             yield self._records
 
 
@@ -253,7 +255,7 @@ def _open(connection: duckdb.DuckDBPyConnection, source: Source) -> _Records:
     connection.execute("SET enable_progress_bar = false")
     connection.execute("SET allowed_paths = $paths", {"paths": paths})
     connection.execute("SET enable_external_access = false")
-    with _explained():
+    with _explained(source.paths if source.format == "csv" else ()):
         if source.arrow is not None:
             connection.register("source", source.arrow.rename_columns(names))
         elif source.format == "csv":
@@ -286,7 +288,8 @@ def _kind(type_id: str) -> Kind:
 
 
 @contextmanager
-def _explained() -> Generator[None]:
+def _explained(csv: Sequence[Path] = ()) -> Generator[None]:
+    """Errors of DuckDB as ours; `csv`: files that may be to blame."""
     try:
         yield
     except duckdb.OutOfMemoryException as error:
@@ -295,7 +298,8 @@ def _explained() -> Generator[None]:
             f"space for temporary files ({_first_line(error)})"
         ) from error
     except duckdb.Error as error:
-        raise InputError(f"the records cannot be read: {error}") from error
+        mixed = next(filter(None, map(mixed_line_ends, csv)), None)
+        raise InputError(mixed or f"the records cannot be read: {error}") from error
 
 
 def _first_line(error: duckdb.Error) -> str:

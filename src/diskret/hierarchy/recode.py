@@ -43,13 +43,14 @@ def combine(tree: Hierarchy, groups: Mapping[str, Sequence[str]]) -> Recoding:
     tree
         Any tree.
     groups
-        New code → the codes it combines, leaves or not. All codes below one parent can
-        only be combined under the parent's own code, which becomes a leaf.
+        New code → the codes it combines, leaves or not. A single code gets a new name, and
+        becomes a leaf if it was none. All codes below one parent can only be combined under the
+        parent's own code, which becomes a leaf.
 
     Raises
     ------
     HierarchyError
-        There is no group, or one of less than two codes; codes are unknown, have different
+        There is no group, or one without codes; codes are unknown, have different
         parents, lie in two groups or below another one that is combined; a new code is
         already that of another category.
 
@@ -116,7 +117,7 @@ def _new_code(name: object) -> str:
 
 
 def _positions(tree: Hierarchy, name: str, codes: Sequence[str]) -> NDArray[np.int32]:
-    """Positions of the codes of a group, ascending; siblings, at least two or all."""
+    """Positions of the codes of a group, ascending; siblings, at least one."""
     if isinstance(codes, str):
         raise HierarchyError(f"the group {name!r} must be a list of codes, not the text {codes!r}")
     given = list(dict.fromkeys(as_codes(codes, name)))
@@ -139,8 +140,8 @@ def _positions(tree: Hierarchy, name: str, codes: Sequence[str]) -> NDArray[np.i
             f"the codes of the group {name!r} have {len(parents):,} parents ({some(examples)}); "
             "only codes below one parent can be combined"
         )
-    if len(at) < 2 and not (len(at) and len(tree.children[int(parents[0])]) == 1):
-        raise HierarchyError(f"the group {name!r} needs at least two codes, not {len(at)}")
+    if not len(at):
+        raise HierarchyError(f"the group {name!r} names no code; list the codes it combines")
     return at
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -109,9 +110,49 @@ def _from_floats(values: pa.ChunkedArray, name: str, decimals: int) -> NDArray[n
         row = int(np.flatnonzero(wrong)[0])
         raise InputError(
             f"{int(wrong.sum()):,} values in {name!r} are not finite numbers with at most "
-            f"{decimals} decimals, the first in row {row + 1}: {floats[row]!r}; state decimals="
+            f"{decimals} decimals, the first in row {row + 1}: {float(floats[row])!r}; "
+            f"{decimals_advice(floats[wrong][:_EXAMPLES].tolist(), decimals)}"
         )
     return whole.astype(np.int64)
+
+
+def decimals_advice(values: Iterable[object], decimals: int) -> str:
+    """What to do about values with more than so many decimals, as far as it can be told.
+
+    A decimal fraction that went through a binary float may have been written with 17 digits: of
+    2305598.5354999998 four decimals were meant.
+
+    Examples
+    --------
+    >>> decimals_advice(["1.25", "0.5"], 0)
+    'state decimals=2, or round them first'
+    >>> decimals_advice(["2305598.5354999998"], 4)
+    'they look like numbers with 4 decimals that went through binary floating point: round them \
+to 4 decimals where the file is written'
+    """
+    meant, written = 0, 0
+    for value in values:
+        try:
+            number = Decimal(str(value).strip())
+            exponent = number.as_tuple().exponent
+        except InvalidOperation:
+            return "state decimals=, or round them first"
+        if not isinstance(exponent, int):
+            return "leave these records out, or correct them"
+        noise = Decimal("4e-16") * abs(number)
+        places = range(max(-exponent, 0))
+        least = next((d for d in places if abs(number - round(number, d)) <= noise), len(places))
+        meant = max(meant, least)
+        # the noise of a float itself is allowed for, that of its text is not
+        written = max(written, least if isinstance(value, float) else len(places))
+    said = "" if meant <= decimals else f"state decimals={meant}, or round them first"
+    if written <= meant:
+        return said or "state decimals=, or round them first"
+    noisy = (
+        f"they look like numbers with {meant} decimals that went through binary floating point: "
+        f"round them to {meant} decimals where the file is written"
+    )
+    return f"{noisy}, and state decimals={meant}" if said else noisy
 
 
 def _halves(exact: pa.ChunkedArray) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -125,15 +166,25 @@ def _halves(exact: pa.ChunkedArray) -> tuple[NDArray[np.int64], NDArray[np.int64
 
 def _refused(values: pa.ChunkedArray, name: str, decimals: int) -> InputError:
     bad: list[str] = []
+    numbers: list[object] = []
     for row, value in enumerate(values.to_pylist(), start=1):
         if not _fits(value, decimals):
             bad.append(f"row {row}: {value!r}")
+            numbers.append(value)
             if len(bad) == _EXAMPLES:
                 break
+    advice = decimals_advice(numbers, decimals) + "; " if all(map(_is_number, numbers)) else ""
     return InputError(
         f"values in {name!r} are not numbers with at most {decimals} decimals "
-        f"({', '.join(bad) or values.type}); state decimals= and write 1234.5, not 1.234,5"
+        f"({', '.join(bad) or values.type}); {advice}write 1234.5, not 1.234,5"
     )
+
+
+def _is_number(value: object) -> bool:
+    try:
+        return Decimal(str(value)).is_finite()
+    except InvalidOperation:
+        return False
 
 
 def _fits(value: Any, decimals: int) -> bool:

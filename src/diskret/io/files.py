@@ -17,6 +17,7 @@ from pyarrow import parquet
 from diskret.errors import InputError
 from diskret.io.names import check_names, some
 
+_ENDS = {b"\n": "LF (Unix)", b"\r\n": "CR LF (Windows)", b"\r": "CR (old Mac)"}
 _DELIMITERS = ",;\t|"
 _RECODE = (
     "save it as UTF-8, or read it with a library that knows its encoding and pass the frame, "
@@ -83,6 +84,26 @@ def csv_header(path: Path) -> tuple[tuple[str, ...], str]:
     columns = tuple(next(csv.reader([line], delimiter=delimiter)))
     check_names(columns, f"{path}: line 1: ")
     return columns, delimiter
+
+
+def mixed_line_ends(path: Path) -> str | None:
+    """The first line that ends otherwise than the one with the column names; None: all alike."""
+    number, first, quoted = 0, b"", False
+    with path.open("rb") as file:
+        for row in file:
+            ends = [b"\r"] * row.rstrip(b"\r\n").count(b"\r") + [row[len(row.rstrip(b"\r\n")) :]]
+            quoted ^= row.count(b'"') % 2 == 1
+            for end in ends:
+                number += 1
+                first = first or end
+                # the last line may do without; a field in quotes may hold what it likes
+                if end and end != first and not quoted:
+                    return (
+                        f"{path}, line {number}: ends with {_ENDS.get(end, repr(end))}, line 1 "
+                        f"with {_ENDS.get(first, repr(first))}; save the file with one kind of "
+                        "line ends"
+                    )
+    return None
 
 
 def read_csv(path: Path, columns: tuple[str, ...], delimiter: str) -> pa.Table:

@@ -20,7 +20,7 @@ from diskret.release.allowlist_derived import combined_problems, derived_problem
 from diskret.release.allowlist_html import page_problems
 from diskret.release.allowlist_template import template_problems
 from diskret.release.derived import COMBINED, DERIVED, Releases
-from diskret.release.digests import CERTIFICATE, check_digests
+from diskret.release.digests import CERTIFICATE, check_digests, is_lock
 from diskret.tables import Derived, Published, SideBySide
 from diskret.tables.public_files import exact_cells, structure
 from diskret.tables.read_public import read_published
@@ -170,6 +170,8 @@ def _names(
             yield f"{filled.name} is the name of two files"
         expected.add(filled.name)
     for path in sorted(folder.iterdir()):
+        if is_lock(path):
+            continue
         if path.name not in expected:
             yield f"{path.name} is no file of these tables"
         elif path.is_symlink() or not path.is_file():

@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 from diskret.errors import ProofError, VerificationError
 from diskret.release.allowlist import keys_beyond
 from diskret.release.allowlist_html import page_problems
-from diskret.release.digests import CERTIFICATE, check_digests
+from diskret.release.digests import CERTIFICATE, check_digests, is_lock
 
 #: What the names of public files may end with, after the name of the microdata.
 MICRODATA_ENDINGS = (".csv", ".parquet", ".html", CERTIFICATE)
@@ -138,6 +138,8 @@ def as_text(records: pa.Table) -> pa.Table:
 def _names(folder: Path, name: str) -> Iterator[str]:
     expected = {name + ending for ending in MICRODATA_ENDINGS}
     for path in sorted(folder.iterdir()):
+        if is_lock(path):
+            continue
         if path.name not in expected:
             yield f"{path.name} is no file of these microdata"
         elif path.is_symlink() or not path.is_file():

@@ -11,6 +11,8 @@ from diskret.errors import VerificationError
 
 #: How the names of certificates end. A certificate cannot hold its own digest.
 CERTIFICATE = ".certificate.json"
+#: Bytes that the lock file of an office program has at most.
+_LOCK = 1024
 
 
 def digest(path: str | PathLike[str]) -> str:
@@ -56,4 +58,15 @@ def check_digests(folder: str | PathLike[str], expected: Mapping[str, str]) -> N
 
 
 def _listed(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.iterdir() if not path.name.endswith(CERTIFICATE))
+    files = (path for path in folder.iterdir() if not is_lock(path))
+    return sorted(path for path in files if not path.name.endswith(CERTIFICATE))
+
+
+def is_lock(path: Path) -> bool:
+    """Whether an office program put this file beside one that somebody has opened.
+
+    It holds the name of that person, hardly more, so a larger file is none.
+    """
+    name = path.name
+    named = (name.startswith(".~lock.") and name.endswith("#")) or name.startswith("~$")
+    return named and path.is_file() and not path.is_symlink() and path.stat().st_size <= _LOCK

@@ -24,7 +24,7 @@ from os import PathLike
 from pathlib import Path
 
 from diskret.errors import DiskretError, InputError
-from diskret.release.digests import digest
+from diskret.release.digests import digest, is_lock
 
 _EXAMPLES = 5
 # what a release consists of, kept so that the next one replaces nothing but these files
@@ -156,7 +156,8 @@ def moved(room: Path, target: Path, files: Mapping[str, str]) -> bool:
     """
     if room.exists():
         return False
-    paths = [path for path in target.rglob("*") if path.is_file()] if target.is_dir() else []
+    paths = target.rglob("*") if target.is_dir() else ()
+    paths = [path for path in paths if path.is_file() and not is_lock(path)]
     found = {path.relative_to(target).as_posix(): digest(path) for path in paths}
     return found == dict(files)
 
@@ -183,7 +184,9 @@ def _check_target(target: Path) -> None:
         raise InputError(f"{target}: this is a file, not a folder; choose another place")
     known = {"public", "internal", *_content(target)}
     parts = [target, target / "public", target / "internal"]
-    found = {path for part in parts if part.is_dir() for path in part.iterdir()}
+    found = {
+        path for part in parts if part.is_dir() for path in part.iterdir() if not is_lock(path)
+    }
     foreign = sorted({path.relative_to(target).as_posix() for path in found} - known)
     if foreign:
         more = f" and {len(foreign) - _EXAMPLES:,} more" if len(foreign) > _EXAMPLES else ""

@@ -18,6 +18,7 @@ from diskret.tables.dimension import Dimension
 Line = tuple[int, tuple[str, ...]]
 
 _STATUS = {"s": "safe", "u": "unsafe", "p": "frozen"}
+_COMMENT = "//"
 _SEPARATORS = ",;\t|"
 _KNOWN = "s (safe), u (unsafe), p (protected), c or w (cost), pl (protection levels)"
 
@@ -25,7 +26,7 @@ _KNOWN = "s (safe), u (unsafe), p (protected), c or w (cost), pl (protection lev
 def read_hst(
     path: str | PathLike[str], separator: str | None = None, encoding: str = "utf-8"
 ) -> tuple[Line, ...]:
-    """The lines that are not blank, split.
+    """The lines that are neither blank nor comments (beginning with ``//``), split.
 
     Parameters
     ----------
@@ -50,8 +51,9 @@ def read_hst(
             f"{path}: cannot be read as {encoding} text; pass the encoding of the file, e.g. "
             "encoding='latin-1' or, from Windows, 'cp1252'"
         ) from error
-    lines = text.splitlines()
-    if not text.strip():
+    # as in batch files of τ-ARGUS; the numbers of the other lines stay
+    lines = ["" if line.lstrip().startswith(_COMMENT) else line for line in text.splitlines()]
+    if not any(line.strip() for line in lines):
         raise InputError(f"{path}: the file is empty; it must hold one line for each cell")
     if separator is None:
         first = next(line for line in lines if line.strip())

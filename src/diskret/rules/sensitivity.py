@@ -16,6 +16,8 @@ from diskret.tables import Table
 from diskret.tables.from_cells import describe
 
 _EXAMPLES = 5
+#: Names of the rules that compare a cell with its totals.
+_OF_GROUPS = {"group_disclosure", "marginal_value"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +72,11 @@ class Sensitivity:
     cost: NDArray[np.float64] | None = None
     entries: pa.Table | None = None
     below: NDArray[np.int64] | None = None
+
+    @property
+    def looks_for_groups(self) -> bool:
+        """Whether one of the rules looks for cells that hold nearly all of a total."""
+        return not _OF_GROUPS.isdisjoint(self.reasons)
 
     def __repr__(self) -> str:
         return f"Sensitivity({int(self.unsafe.sum()):,} of {self.unsafe.size:,} cells unsafe)"

@@ -22,7 +22,7 @@ from diskret.suppression.exact import Change, part
 from diskret.suppression.greedy import moved, safe
 from diskret.suppression.master import Cut, Master
 from diskret.suppression.neighbours import neighbours
-from diskret.suppression.problem import Problem, Work
+from diskret.suppression.problem import Pattern, Problem, Work
 from diskret.suppression.reduce import changeable
 from diskret.suppression.search import Search, fulfil
 from diskret.suppression.separate import Attacks
@@ -119,6 +119,12 @@ class Closing:
         ends = done + steps if given.budget is None else min(done + steps, given.budget)
         self.problem = replace(self.problem, work=Work(ends, done))
         self.quiet = replace(self.problem, progress=silent)
+
+    def know(self, pattern: Pattern) -> None:
+        """Take note of a safe pattern."""
+        hidden = self.cells.primary.copy()
+        hidden[self.cells.group[pattern.suppressed & (self.cells.group >= 0)]] = True
+        self._accept(hidden, pattern.complete)
 
     def begin(self) -> None:
         """A first safe pattern, quickly.

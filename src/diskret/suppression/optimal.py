@@ -9,7 +9,7 @@ from diskret.suppression.closing import Closing
 from diskret.suppression.problem import Pattern, Problem
 
 
-def optimal(problem: Problem, steps: int | None = None) -> Pattern:
+def optimal(problem: Problem, steps: int | None = None, first: Pattern | None = None) -> Pattern:
     """Find the cheapest safe pattern, and prove that none is cheaper.
 
     A 0-1 program chooses the groups to hide. It knows only some inequalities at first; attacks
@@ -26,6 +26,8 @@ def optimal(problem: Problem, steps: int | None = None) -> Pattern:
 
     steps
         How many are taken after the first safe pattern at most, unless the budget ends before.
+    first
+        A safe pattern of the problem; the one found is no dearer.
 
     Returns
     -------
@@ -77,8 +79,12 @@ def optimal(problem: Problem, steps: int | None = None) -> Pattern:
     ([False, True, True, False], 4.0)
     """
     search = Closing(problem)
+    if first is not None:
+        search.know(first)
     if problem.limited or steps is not None:
-        search.begin()
+        # with a safe pattern at hand, no time for another one is no failure
+        with suppress(*([] if first is None else [ProtectionError])):
+            search.begin()
     if steps is not None:
         search.end_after(steps)
     # a solver in trouble ends the search: the pattern is safe, and the bound holds

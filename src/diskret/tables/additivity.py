@@ -201,10 +201,17 @@ def _check(file: _File, added: NDArray[np.int64], leaves: NDArray[np.int64], hal
     if not broken and half:
         broken, asked, wrong = _against_leaves(file, added, leaves, half)
     if broken:
+        # rounded totals are published as they are, so they cannot be computed anew
+        remedy = (
+            "totals of rounded values may be off by half a unit for each value; is rounding= the "
+            "unit of the file?"
+            if half
+            else "or leave the totals out, or give additivity='totals', to have them added up from "
+            "their parts"
+        )
         raise AdditivityError(
             f"{broken:,} of {asked:,} equations of {file.name!r} do not hold: {'; '.join(wrong)}. "
-            "Correct the values; or leave the totals out, or give additivity='totals', to have "
-            "them added up from their parts"
+            f"Correct the values; {remedy}"
         )
 
 

@@ -21,6 +21,14 @@ from diskret.tables.table import Table
 #: What a public table says of a cell.
 STATUS = ("published", "suppressed", "empty")
 
+#: Columns that public and internal files add to codes and values.
+_ADDED = frozenset(
+    ["status", "lower", "upper", "rule", "lower_level", "upper_level", "sliding_level"]
+)
+#: Columns that the explanations add to codes.
+_OF_REASONS = frozenset(
+    ["kind", "needed_in", "needed_by", "required_lower", "required_upper", "required_width"]
+)
 _EXACT_FLOAT = 2**53
 
 
@@ -156,6 +164,26 @@ def in_published_units(
     for at in zip(*np.nonzero((scaled > _EXACT_FLOAT) | (scaled < -_EXACT_FLOAT)), strict=True):
         floats[at] = int(scaled[at]) / 10**decimals
     return floats
+
+
+def check_reserved(dimensions: Iterable[str], measures: Iterable[str]) -> None:
+    """Refuse variables that are called like a column which some file of a release adds.
+
+    To be asked before the work, not when it is written.
+
+    Raises
+    ------
+    InputError
+        Names the variables.
+    """
+    dimensions = list(dimensions)
+    columns = {*_ADDED, *_OF_REASONS, *(f"needed_by_{name}" for name in dimensions)}
+    taken = sorted({*dimensions} & columns | {*measures} & _ADDED)
+    if taken:
+        raise InputError(
+            f"{', '.join(map(repr, taken))}: the files of a release have columns of this name of "
+            f"their own; rename the variable, e.g. to {taken[0] + '_1'!r}"
+        )
 
 
 def check_names(names: Iterable[str]) -> None:

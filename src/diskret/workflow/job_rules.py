@@ -60,15 +60,21 @@ def read_rule(section: Section, table: Section) -> Rule:
         if name in _RULES_OF_SUMS and "value" not in table:
             raise section.error(f"the rule '{name}' needs a 'value', not a count", name)
     shadow = table.text("shadow", None)
-    read = {name: makers[name](section.section(name), table) for name in section.values}
-    of_sums = [name for name in read if name in _RULES_OF_SUMS]
+    read = [
+        (name, makers[name](own, table)) for name in section.values for own in section.each(name)
+    ]
+    of_sums = [name for name, _ in read if name in _RULES_OF_SUMS]
     if shadow is not None and not of_sums:
         raise section.error(
             f"'shadow' needs a rule that looks at contributions: {', '.join(_RULES_OF_SUMS)}"
         )
-    for name in of_sums:
-        read[name] = read[name] if shadow is None else Shadow(read[name], shadow)
-    return reduce(or_, read.values())
+    return reduce(
+        or_,
+        (
+            rule if shadow is None or name not in _RULES_OF_SUMS else Shadow(rule, shadow)
+            for name, rule in read
+        ),
+    )
 
 
 def _p_percent(section: Section, table: Section) -> Any:

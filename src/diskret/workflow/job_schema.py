@@ -156,6 +156,12 @@ class Section:
             raise self.unfit(key, f"a list of sections, each beginning with [[{header}]]")
         return tuple(self._below((key, i), value) for i, value in enumerate(values))
 
+    def each(self, key: str) -> tuple[Section, ...]:
+        """The section below `key`, or those of a list of at least one."""
+        if isinstance(self.values.get(key), list):
+            return self.sections(key) if self.values[key] else (self.section(key),)
+        return (self.section(key),)
+
     def existing_file(self, key: str) -> Path:
         """The file that `key` names, seen from the folder of the job file."""
         path = self.file.parent / self.text(key, "")

@@ -134,6 +134,7 @@ def _protected(
         unsafe=proven.unsafe,
         sliding_only=[_sliding_only(o.table, o.sensitivity, options.attacker) for o in orders],
         repaired=proven.repaired,
+        groups=[o.sensitivity.looks_for_groups for o in orders],
         parts=proven.parts,
         insiders=proven.insiders,
         unclaimed=proven.unclaimed,

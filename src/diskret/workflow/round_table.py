@@ -198,7 +198,8 @@ def round_table(
         published_with(t, Noise.of(v), name=n, changed="rounding")
         for t, v, n in zip(tables, values, names, strict=True)
     ]
-    ruled = None if rule is None else _requirements(rule, tables)
+    found_unsafe = [] if rule is None else _sensitivities(rule, tables)
+    ruled = None if rule is None else [_requirements(found) for found in found_unsafe]
     if any(cut) and ruled is not None:
         raise InputError(
             "rule= cannot be proven for counts that are sums of rounded finer ones; round the "
@@ -211,6 +212,7 @@ def round_table(
         perturbed,
         ruled,
         examined=(ruled is not None or size <= _EXAMINED) and not any(cut),
+        groups=any(found.looks_for_groups for found in found_unsafe),
         progress=progress,
     )
     results = [
@@ -257,9 +259,17 @@ def _check(
         )
 
 
-def _requirements(rule: Any, tables: Sequence[Table]) -> list[Requirements]:
-    """What the rules ask for, table by table."""
-    found: list[Requirements] = []
+def _requirements(says: Sensitivity) -> Requirements:
+    """What the rules ask for."""
+    cell = np.flatnonzero(says.unsafe)
+    return Requirements(
+        cell, *(side.ravel()[cell] for side in (says.lower, says.upper, says.sliding))
+    )
+
+
+def _sensitivities(rule: Any, tables: Sequence[Table]) -> list[Sensitivity]:
+    """What the rules find, table by table."""
+    found: list[Sensitivity] = []
     says: Any
     for given, table in zip(for_each(rule, tables, "rule"), tables, strict=True):
         says = given
@@ -269,9 +279,7 @@ def _requirements(rule: Any, tables: Sequence[Table]) -> list[Requirements]:
                     f"{given!r} is no rule; give one like dk.rules.MinimumFrequency(3)"
                 )
             says = given(table)
-        cell = np.flatnonzero(says.unsafe)
-        levels = (side.ravel()[cell] for side in (says.lower, says.upper, says.sliding))
-        found.append(Requirements(cell, *levels))
+        found.append(says)
     return found
 
 

@@ -112,6 +112,7 @@ def with_intervals(
                 parts=_parts(proof, published),
                 sliding_only=[result.certificate.sliding_only for result in results],
                 repaired=first.repaired,
+                groups=[result.certificate.groups for result in results],
                 unclaimed=proof.unclaimed,
                 progress=progress,
             )

@@ -27,6 +27,7 @@ from diskret.suppression import (
     sequential,
 )
 from diskret.tables import MeasureSum, Table
+from diskret.tables.cells import check_reserved
 from diskret.workflow.beforehand import check_names
 from diskret.workflow.beside import Group, KnownBefore, groups
 from diskret.workflow.empty_cells import known_empty
@@ -221,6 +222,8 @@ def suppress(
         names=default_names(tables, named),
     )
     check_names(whom, [order.name for order in ordered])
+    for table in tables:
+        check_reserved([d.name for d in table.dimensions], [m.name for m in table.measures])
     equations = tuple(MeasureSum.read(text) for text in sums)
     options = Options(
         _method(method),

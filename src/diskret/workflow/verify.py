@@ -267,9 +267,10 @@ def _texts_fit(
     admissible = [
         (
             claimed(publication, outer, earlier, contributor, judged),
-            not_claimed(publication, kind, earlier, complete, judged, unlisted),
+            not_claimed(publication, kind, earlier, complete, judged, unlisted, groups),
         )
-        for kind, complete, judged, unlisted in product(
+        for groups, kind, complete, judged, unlisted in product(
+            (False, True),
             kinds,
             (True, False) if missing else (None,),
             (True, False, None) if missing else parts,

@@ -1,0 +1,51 @@
+"""The method for those who do not choose one is never dearer than one that is quicker."""
+
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import diskret as dk
+from diskret.errors import ProtectionError
+from diskret.suppression import auto, sequential
+
+
+def skewed(seed, sizes):
+    """Sums of lognormal values: a few cells hold most of the total."""
+    rng = np.random.default_rng(seed)
+    n = 2 * int(np.prod(sizes))
+    codes = {f"d{i}": rng.integers(0, size, n).astype(str).tolist() for i, size in enumerate(sizes)}
+    value = np.rint(rng.lognormal(5, 2, n)).astype(np.int64) + 1
+    frame = pa.table({**codes, "v": value, "unit": np.arange(n)})
+    return dk.tabulate(frame, by=dict.fromkeys(codes), value="v", unit="unit", largest=3)
+
+
+def cost(table, method, **options):
+    result = dk.suppress(
+        table, dk.rules.PPercent(10), method=method, attacker=dk.Attacker(), **options
+    )
+    return int(table.measure.sum[result.status == "secondary"].sum())
+
+
+@pytest.mark.parametrize("sizes", [(5, 6), (3, 3, 4), (2, 3, 3, 2)])
+@pytest.mark.parametrize("seed", range(3))
+def test_auto_is_never_dearer_than_sequential(sizes, seed):
+    table = skewed(seed, sizes)
+    limit = cost(table, "sequential")
+    assert cost(table, "auto", budget=100) <= limit
+    if len(sizes) < 4:
+        assert cost(table, "auto") <= limit
+
+
+def test_a_budget_too_small_for_a_proof_leaves_the_quick_pattern():
+    table = skewed(1, (2, 3, 3, 2))
+    with pytest.raises(ProtectionError, match="budget"):
+        cost(table, "optimal", budget=1)
+    assert cost(table, "auto", budget=1) <= cost(table, "sequential")
+
+
+def test_larger_tables_are_compared_too(monkeypatch):
+    monkeypatch.setattr(sys.modules["diskret.suppression.auto"], "_LARGEST", 10)
+    table = skewed(4, (3, 3, 4))
+    assert cost(table, auto) <= cost(table, sequential)

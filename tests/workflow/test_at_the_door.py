@@ -1,0 +1,202 @@
+"""What stopped newcomers: each is understood, or refused before the work, with the right advice."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import diskret as dk
+from diskret.errors import AdditivityError, InputError, VerificationError
+from diskret.io.columns import decimals_advice
+from diskret.tables import cells as cells_module
+from diskret.workflow.job import read_job
+from diskret.workflow.verify import verify
+
+KEYS = dk.SecretKeys(bytes(range(32)))
+FEW = dk.rules.MinimumFrequency(3)
+
+
+# ── rules of one kind twice ──────────────────────────────────────────────────────────
+
+
+def job_with(folder, rules):
+    (folder / "firms.csv").write_text("region,firm,sales\nN,1,5\n")
+    file = folder / "job.toml"
+    file.write_text(
+        '[records]\npath = "firms.csv"\n[[tables]]\nname = "t"\nvalue = "sales"\nunit = "firm"\n'
+        f'by = {{ region = "flat" }}\nrules = {{ {rules} }}\n[output]\nfolder = "out"\n'
+    )
+    return read_job(file).tables[0].rule
+
+
+def test_rules_of_one_kind_can_be_joined_in_a_job(tmp_path):
+    both = "dominance = [{ n = 1, k = 50 }, { n = 2, k = 80 }], p_percent = { p = 10 }"
+    found = job_with(tmp_path, both)
+    assert found == dk.rules.Dominance(1, 50) | dk.rules.Dominance(2, 80) | dk.rules.PPercent(10)
+
+
+@pytest.mark.parametrize("wrong", ["dominance = []", "dominance = [{ n = 1 }]", "dominance = [1]"])
+def test_lists_of_rules_are_checked(tmp_path, wrong):
+    with pytest.raises(InputError, match="line 8"):
+        job_with(tmp_path, wrong)
+
+
+def test_the_level_of_counts_is_not_for_sums(tmp_path):
+    with pytest.raises(InputError, match="'level' is for counts"):
+        job_with(tmp_path, "minimum_frequency = { n = 3, level = 2 }")
+
+
+# ── groups of one code ───────────────────────────────────────────────────────────────
+
+
+def test_a_group_of_one_code_gives_it_a_new_name():
+    frame = pa.table({"x": ["a", "b", "c"], "n": [5, 6, 7]})
+    table = dk.Table.from_cells(frame, by={"x": None}, count="n")
+    made = table.recode("x", {"A": ["a"], "rest": ["b", "c"]})
+    assert made.cells.to_pydict() == {"x": ["Total", "A", "rest"], "count": [18, 5, 13],
+                                      "units": [18, 5, 13]}  # fmt: skip
+    with pytest.raises(InputError, match="names no code"):
+        table.recode("x", {"none": []})
+
+
+# ── decimals that went through floats ────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_advice_on_decimals_is_right(seed):
+    """Whatever decimals are stated as advised, the values are read."""
+    rng = np.random.default_rng(seed)
+    places = int(rng.integers(1, 6))
+    floats = (np.round(rng.lognormal(9, 3, 20), places)).tolist()
+    for values in (floats, [repr(x) for x in floats]):
+        advice = decimals_advice(values, 0)
+        assert advice == f"state decimals={places}, or round them first"
+        frame = pa.table({"x": [str(i) for i in range(20)], "v": values})
+        with pytest.raises(InputError, match=f"state decimals={places}"):
+            dk.tabulate(frame, by={"x": None}, value="v")
+        read = dk.tabulate(frame, by={"x": None}, value="v", decimals=places)
+        assert read.measure.sum.min() > 0
+
+
+@pytest.mark.parametrize("decimals", [0, 2, 4])
+def test_the_noise_of_a_float_in_text_is_named(decimals):
+    frame = pa.table({"x": ["a"], "v": ["2305598.5354999998"], "n": [4]})
+    for read in (
+        lambda: dk.tabulate(frame, by={"x": None}, value="v", decimals=decimals),
+        lambda: dk.Table.from_cells(frame, by={"x": None}, value="v", count="n", decimals=decimals),
+    ):
+        with pytest.raises(InputError, match="round them to 4 decimals where the file is") as told:
+            read()
+        assert ("state decimals=4" in str(told.value)) == (decimals < 4)
+
+
+# ── columns that releases add ────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    "name", ["lower", "upper", "status", "rule", "kind", "lower_level", "required_width"]
+)
+def test_reserved_columns_are_refused_before_the_work(name):
+    frame = pa.table({name: ["a", "b", "c"], "n": [5, 2, 7]})
+    table = dk.Table.from_cells(frame, by={name: None}, count="n")
+
+    def never(problem):
+        raise AssertionError("the work has begun")
+
+    with pytest.raises(InputError, match=f"'{name}': the files of a release have columns"):
+        dk.suppress(table, FEW, method=never)
+
+
+def test_all_columns_that_files_add_are_reserved(tmp_path):
+    frame = pa.table({"x": ["a", "b", "c"], "n": [50, 2, 70]})
+    table = dk.Table.from_cells(frame, by={"x": None}, count="n")
+    folder = dk.suppress(table, FEW).write(tmp_path / "out", ["csv"], keys=KEYS, intervals=True)
+    reserved = cells_module._ADDED | cells_module._OF_REASONS
+    own = {"x", "count", "units"}
+    for file in [*(folder / "public").glob("*.csv"), *(folder / "internal").glob("*.csv")]:
+        header = set(file.read_text().splitlines()[0].split(","))
+        assert {h for h in header - own if not h.startswith("needed_by_")} <= reserved, file
+
+
+# ── files of office programs ─────────────────────────────────────────────────────────
+
+
+def test_an_open_office_program_stops_neither_writing_nor_verifying(tmp_path):
+    frame = pa.table({"x": ["a", "b", "c"], "n": [50, 2, 70]})
+    result = dk.suppress(dk.Table.from_cells(frame, by={"x": None}, count="n"), FEW)
+    folder = result.write(tmp_path / "out", ["csv", "xlsx"], keys=KEYS)
+    locks = [".~lock.count.xlsx#", "~$count.xlsx"]
+    for part in (folder, folder / "public", folder / "internal"):
+        for lock in locks:
+            (part / lock).write_text(",me,host,22.11.2026 15:00;")
+    assert verify(folder, keys=KEYS).checked_internal
+    result.write(folder, ["csv"], keys=KEYS)
+    assert not (folder / "public" / "count.xlsx").exists()
+    # what only calls itself a lock is a file like any other
+    (folder / "public" / locks[0]).write_text("x" * 2000)
+    with pytest.raises(InputError, match="not part of a release"):
+        result.write(folder, ["csv"], keys=KEYS)
+    with pytest.raises((InputError, VerificationError)):
+        verify(folder, keys=KEYS)
+
+
+def test_mixed_line_ends_are_told_with_their_line(tmp_path):
+    file = tmp_path / "records.csv"
+    for content, line in [
+        (b"region,n\r\nA,1\nB,2\r\n", 2),
+        (b"region,n\nA,1\nB,2\r\nC,3\n", 3),
+        (b'region,n\nA,"1\r\n0"\nB,2\rC,3\n', 4),
+    ]:
+        file.write_bytes(content)
+        with pytest.raises(InputError, match=f"records.csv, line {line}: ends with") as told:
+            dk.tabulate(file, by={"region": None})
+        assert "save the file with one kind of line ends" in str(told.value)
+
+
+def test_comments_in_apriori_files_are_left_out(tmp_path):
+    file = tmp_path / "a.hst"
+    file.write_text("// agreed, by telephone; 12 cells\na,s\n  // b,u\nc,x\n")
+    frame = pa.table({"x": ["a", "b", "c"], "n": [2, 2, 70]})
+    table = dk.Table.from_cells(frame, by={"x": None}, count="n")
+    given = {"reason": "consent", "who": "me", "date": "2026-11-22"}
+    with pytest.raises(InputError, match="line 4"):
+        (FEW | dk.rules.Apriori(file, **given))(table)
+    file.write_text("// agreed\na,s\n")
+    found = (FEW | dk.rules.Apriori(file, **given))(table)
+    assert found.unsafe.tolist() == [False, False, True, False]
+
+
+# ── totals ───────────────────────────────────────────────────────────────────────────
+
+
+def test_recomputing_totals_is_advised_only_where_it_is_possible():
+    frame = pa.table({"x": ["Total", "a", "b"], "v": [9000, 2000, 3000]})
+    for rounding, advised in ((None, True), (1000, False)):
+        with pytest.raises(AdditivityError) as told:
+            dk.Table.from_cells(frame, by={"x": None}, value="v", rounding=rounding)
+        assert ("additivity='totals'" in str(told.value)) == advised
+        assert ("rounding=" in str(told.value)) == (not advised)
+
+
+# ── Ctrl-C ───────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("module", ["numpy", "typer", "pyarrow"])
+def test_ctrl_c_while_loading_ends_with_one_line(module):
+    script = f"""
+import builtins
+real = builtins.__import__
+def interrupted(name, *args, **options):
+    if name.partition(".")[0] == {module!r}:
+        raise KeyboardInterrupt
+    return real(name, *args, **options)
+builtins.__import__ = interrupted
+from diskret.cli import run
+run()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
