@@ -19,6 +19,7 @@ from diskret.attack.insiders import (
     InsidersWithstood,
     Open,
     Withstood,
+    placed_in,
     unknown_cells,
     withstand_insiders,
 )
@@ -106,6 +107,7 @@ __all__ = [
     "least_noise",
     "neighbours",
     "overlapping",
+    "placed_in",
     "privacy_loss",
     "queries_needed",
     "recheck",
