@@ -298,12 +298,19 @@ def withstand_insiders(
     truth = np.zeros(len(known.cell), dtype=np.int64)
     truth[~known.latent] = np.asarray(original).ravel()[known.cell[~known.latent]]
     numerators = examination.numerators(known.hidden)
-    tables = [Point(row, unit) for row, unit in zip(numerators, examination.denominator.tolist(), strict=True)]
-    found = withstand(known, bounds, truth, tables, insiders, publication.tables[0].frequency, progress)
+    tables = [
+        Point(row, unit)
+        for row, unit in zip(numerators, examination.denominator.tolist(), strict=True)
+    ]
+    found = withstand(
+        known, bounds, truth, tables, insiders, publication.tables[0].frequency, progress
+    )
     return examination.with_tables(found.tables, known.hidden), found
 
 
-def unknown_cells(published: Published | Publication) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def unknown_cells(
+    published: Published | Publication,
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Positions of the unknown cells, and which of those nobody published may be negative."""
     known = equations(published)
     return known.cell, known.free

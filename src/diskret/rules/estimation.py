@@ -67,6 +67,7 @@ def check_estimation(minimum_level: float, coalition: int) -> None:
     if isinstance(coalition, bool) or not isinstance(coalition, int) or coalition < 1:
         raise InputError(f"coalition must be a whole number ≥ 1, not {coalition!r}")
 
+
 def estimable_left(left: Left, share: Fraction, minimum_level: float) -> NDArray[np.int64]:
     """The level that contributors leave open: share·a' − R', rounded up, where it is positive.
 

@@ -17,7 +17,15 @@ from diskret.attack.alike import same_cells
 from diskret.errors import ContradictionError, InputError
 from diskret.release import Earlier
 from diskret.system import System, joint_system
-from diskret.tables import NO_BOUND, Contributions, Measure, MeasureSum, Publication, Published, Table
+from diskret.tables import (
+    NO_BOUND,
+    Contributions,
+    Measure,
+    MeasureSum,
+    Publication,
+    Published,
+    Table,
+)
 from diskret.workflow.linked import grouped
 from diskret.workflow.related import kind_of, tied
 from diskret.workflow.relevant import relevant

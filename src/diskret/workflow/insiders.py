@@ -88,7 +88,6 @@ class InsiderJudge:
         )
         return examination, found, asked
 
-
     def withstood(self, found: Withstood, asked: Asked) -> InsidersWithstood:
         """What a certificate says of an attack that nobody got through."""
         unlisted = tuple(i for i, seat in enumerate(self.seats) if seat.table is None)
@@ -207,8 +206,10 @@ def _asked(
             here = np.flatnonzero(np.isin(at, one.rows))
             if len(here):
                 used = coalition[here] >= 0
-                name = names[np.where(used, coalition[here], 0)] if len(names) else np.zeros(
-                    coalition[here].shape, dtype=np.uint64
+                name = (
+                    names[np.where(used, coalition[here], 0)]
+                    if len(names)
+                    else np.zeros(coalition[here].shape, dtype=np.uint64)
                 )
                 lower[here], upper[here] = one.level(
                     np.searchsorted(one.rows, at[here]), name, used
@@ -403,6 +404,4 @@ def _asking(problem: Problem, claims: Sequence[Open], target: sparse.csr_array) 
         np.append(levels[single][:, i], getattr(needs, of))[order]
         for i, of in enumerate(("lower", "upper", "sliding"))
     )
-    return replace(
-        problem, requirements=Requirements(np.append(cell, needs.cell)[order], *joined)
-    )
+    return replace(problem, requirements=Requirements(np.append(cell, needs.cell)[order], *joined))

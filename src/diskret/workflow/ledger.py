@@ -22,7 +22,15 @@ from diskret.progress import Progress, silent
 from diskret.release import Earlier, Stage
 from diskret.release import ledger as store
 from diskret.release.ledger import Entry, Release, Row
-from diskret.tables import Contributions, MeasureSum, Perturbed, Publication, Published, Table, together
+from diskret.tables import (
+    Contributions,
+    MeasureSum,
+    Perturbed,
+    Publication,
+    Published,
+    Table,
+    together,
+)
 from diskret.workflow.again import attack_again
 from diskret.workflow.case import BrokenCell
 from diskret.workflow.changed_before import check_changed
