@@ -20,6 +20,7 @@ from diskret.attack.insiders import (
     InsidersWithstood,
     Open,
     Withstood,
+    placed_in,
     unknown_cells,
     withstand_insiders,
 )
@@ -117,6 +118,7 @@ __all__ = [
     "moving_together",
     "neighbours",
     "overlapping",
+    "placed_in",
     "privacy_loss",
     "queries_needed",
     "ratio_estimates",

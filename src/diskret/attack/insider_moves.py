@@ -21,6 +21,7 @@ _SPARE = 1e-12
 #: How many tables at the end count as recent.
 _RECENT = 16
 
+
 class Shown:
     """Alternative tables as differences from the original one.
 
@@ -36,9 +37,7 @@ class Shown:
         Tables must consist of whole numbers, so none is moved towards the original one.
     """
 
-    def __init__(
-        self, known: Equations, truth: NDArray[np.int64], insiders: Insiders, whole: bool
-    ):
+    def __init__(self, known: Equations, truth: NDArray[np.int64], insiders: Insiders, whole: bool):
         self.truth, self.insiders, self.whole = truth, insiders, whole
         self.latent = known.latent
         self._matrix = known.matrix
@@ -205,7 +204,9 @@ class Shown:
         if needed < 1:
             allowed = allowed - np.abs(allowed) * 1e-9
         allowed = np.where(insiders.bounded[cells] & (moved < 0), allowed, np.inf)
-        allowed = np.where(self.latent[cells], self.truth[cells] + moved - has[cells] - others, allowed)
+        allowed = np.where(
+            self.latent[cells], self.truth[cells] + moved - has[cells] - others, allowed
+        )
         number = insiders.number[cells]
         few = (number >= 0) & (number - present[cells] <= room) & (moved != 0)
         few |= (number < 0) & (moved != 0)

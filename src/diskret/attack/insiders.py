@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -298,12 +298,64 @@ def withstand_insiders(
     truth = np.zeros(len(known.cell), dtype=np.int64)
     truth[~known.latent] = np.asarray(original).ravel()[known.cell[~known.latent]]
     numerators = examination.numerators(known.hidden)
-    tables = [Point(row, unit) for row, unit in zip(numerators, examination.denominator.tolist(), strict=True)]
-    found = withstand(known, bounds, truth, tables, insiders, publication.tables[0].frequency, progress)
+    tables = [
+        Point(row, unit)
+        for row, unit in zip(numerators, examination.denominator.tolist(), strict=True)
+    ]
+    found = withstand(
+        known, bounds, truth, tables, insiders, publication.tables[0].frequency, progress
+    )
     return examination.with_tables(found.tables, known.hidden), found
 
 
-def unknown_cells(published: Published | Publication) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def unknown_cells(
+    published: Published | Publication,
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Positions of the unknown cells, and which of those nobody published may be negative."""
     known = equations(published)
     return known.cell, known.free
+
+
+def placed_in(insiders: Insiders, before: Publication, now: Publication) -> Insiders:
+    """The same insiders of tables that are read beside other ones now.
+
+    Parameters
+    ----------
+    insiders
+        Of the unknown cells of `before`.
+    before, now
+        Tables are known again by their names; all cells of those of `before` that are unknown
+        in `now` have to be unknown there.
+    """
+    cell, _ = unknown_cells(before)
+    place, free = unknown_cells(now)
+    shift = np.full(int(before.starts[-1]), -1, dtype=np.int64)
+    start_of = dict(zip((t.name for t in now.tables), now.starts.tolist(), strict=False))
+    for table, start in zip(before.tables, before.starts.tolist(), strict=False):
+        if table.name in start_of:
+            own = np.arange(table.value.size)
+            shift[start + own] = start_of[table.name] + own
+    shown = cell < len(shift)
+    to = np.where(shown, shift[np.where(shown, cell, 0)], -1)
+    column = np.searchsorted(place, np.maximum(to, 0))
+    there = (to >= 0) & (column < len(place)) & (place[np.minimum(column, len(place) - 1)] == to)
+    moved = np.flatnonzero(there)
+    number = np.full(len(place), np.iinfo(np.int64).max)
+    number[column[moved]] = insiders.number[moved]
+    bounded = np.append(np.zeros(len(place) - len(free), dtype=bool), ~free)
+    bounded[column[moved]] = insiders.bounded[moved]
+
+    def along(matrix: sparse.csr_array) -> sparse.csr_array:
+        kept = there[matrix.indices]
+        row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))[kept]
+        start = np.searchsorted(row, np.arange(matrix.shape[0] + 1))
+        entries = matrix.data[kept], column[matrix.indices[kept]], start
+        return sparse.csr_array(entries, shape=(matrix.shape[0], len(place)))
+
+    return replace(
+        insiders,
+        own=along(insiders.own),
+        number=number,
+        target=along(insiders.target),
+        bounded=bounded,
+    )

@@ -100,7 +100,7 @@ def answer(question: LeafQuestion, records: Records) -> Leaves:
         largest_weight=(
             {} if last.largest_weight is None else _named(last.largest_weight, measures)
         ),
-        listed=_listed(question, records, shape, leaves),
+        listed=_listed(question, records, shape, leaves, int(count.sum())),
         sources=sources(question, records),
     )
 
@@ -323,8 +323,14 @@ def _straddlers(
 
 
 def _listed(
-    question: LeafQuestion, records: Records, shape: sql.Shape, leaves: NDArray[np.int64]
+    question: LeafQuestion,
+    records: Records,
+    shape: sql.Shape,
+    leaves: NDArray[np.int64],
+    number: int,
 ) -> Listed | None:
+    if question.most_listed is not None and number > question.most_listed:
+        return None
     named = {"u": question.unit, "h": question.holding}
     kinds: dict[str, Kind] = {
         key: column_named(records, name).kind for key, name in named.items() if name is not None

@@ -46,6 +46,8 @@ class LeafQuestion:
     contributions
         Whether to list who contributes what; only with `unit` or `holding`, and without
         weights.
+    most_listed
+        Records up to which that is done; None: however many there are.
     totals
         Column → code of the total of a flat tree; left out: "Total".
     """
@@ -62,6 +64,7 @@ class LeafQuestion:
     weight_decimals: int = 0
     marks: Mapping[str, Mark] = field(default_factory=dict[str, Mark])
     contributions: bool = False
+    most_listed: int | None = None
     totals: Mapping[str, str] = field(default_factory=dict[str, str])
 
 

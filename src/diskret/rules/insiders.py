@@ -190,7 +190,7 @@ class Judged:
         if self.scale is None:
             return np.maximum(self.rule.for_insiders(left, self.unsafe[at]), 0)
         of, size = self.scale
-        factor = 10**_finer(self.known)
+        factor = 10 ** _finer(self.known)
         found = np.maximum(
             self.rule.for_insiders(
                 left.times(factor, left.decimals + _finer(self.known)), self.unsafe[at]
@@ -206,9 +206,7 @@ def _finer(known: Known) -> int:
     return next(n for n in range(FINER, -1, -1) if largest * 10**n < 2**55 or n == 0)
 
 
-def judged_by(
-    rule: Rule, table: Table, unions: Table, member: Any, place: int = 0
-) -> list[Judged]:
+def judged_by(rule: Rule, table: Table, unions: Table, member: Any, place: int = 0) -> list[Judged]:
     """Each rule that judges unions, with its verdict and the contributors it looks at.
 
     Parameters
@@ -255,7 +253,9 @@ def largest_coalition(rule: Rule, coalition: int) -> int:
     """
     parts: Sequence[Any] = rule.rules if isinstance(rule, AnyOf) else (rule,)
     named = [
-        largest_coalition(part.rule, 1) if isinstance(part, Shadow) else getattr(part, "coalition", 1)
+        largest_coalition(part.rule, 1)
+        if isinstance(part, Shadow)
+        else getattr(part, "coalition", 1)
         for part in parts
     ]
     return max(coalition, *named)

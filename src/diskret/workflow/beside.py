@@ -17,7 +17,15 @@ from diskret.attack.alike import same_cells
 from diskret.errors import ContradictionError, InputError
 from diskret.release import Earlier
 from diskret.system import System, joint_system
-from diskret.tables import NO_BOUND, Measure, MeasureSum, Publication, Published, Table
+from diskret.tables import (
+    NO_BOUND,
+    Contributions,
+    Measure,
+    MeasureSum,
+    Publication,
+    Published,
+    Table,
+)
 from diskret.workflow.linked import grouped
 from diskret.workflow.related import kind_of, tied
 from diskret.workflow.relevant import relevant
@@ -33,6 +41,10 @@ class KnownBefore(Protocol):
 
     def earlier(self, tables: Sequence[Published], sums: Sequence[MeasureSum]) -> Sequence[Earlier]:
         """At least the earlier tables that may be tied to these, directly or through others."""
+        ...
+
+    def keyed(self, contributions: Contributions) -> Contributions:
+        """The same with contributors called as in its earlier tables."""
         ...
 
 

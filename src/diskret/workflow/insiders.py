@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -28,7 +28,7 @@ from diskret.progress import Progress
 from diskret.rules import Rule, Sensitivity
 from diskret.rules.insiders import Judged, by_hand, judged_by, largest_coalition
 from diskret.suppression import Pattern, Problem, Work, modular
-from diskret.tables import Publication, Table
+from diskret.tables import Contributions, Publication, Table
 from diskret.tables.shares import Shares, names_of, place_of, shares
 from diskret.tables.unions import union_table
 from diskret.workflow.beside import Beside
@@ -88,7 +88,6 @@ class InsiderJudge:
         )
         return examination, found, asked
 
-
     def withstood(self, found: Withstood, asked: Asked) -> InsidersWithstood:
         """What a certificate says of an attack that nobody got through."""
         unlisted = tuple(i for i, seat in enumerate(self.seats) if seat.table is None)
@@ -119,16 +118,24 @@ class Asked:
 
 
 def insider_judge(
-    orders: Sequence[Order], attacker: Attacker, before: Beside
+    orders: Sequence[Order],
+    attacker: Attacker,
+    before: Beside,
+    keyed: Callable[[Contributions], Contributions] | None = None,
 ) -> InsiderJudge | None:
-    """Who the insiders of these tables are; None if no contributor attacks."""
+    """Who the insiders of these tables are; None if no contributor attacks.
+
+    `keyed` gives contributors the names that they have in earlier tables.
+    """
     if not attacker.contributor:
         return None
-    seats = [Seat(order.table, order.rule) for order in orders]
+    seats = [Seat(_called(order.table, keyed), order.rule) for order in orders]
     for e, table in before.pairs:
         known = e.contributions is not None and e.original is not None and not e.perturbed
         rules = [o.rule for o in orders if o.table.measure.name == e.published.measure]
         rule = rules[0] if rules and not isinstance(rules[0], Sensitivity) else None
+        if e.unsafe is None:  # it was protected against an outsider
+            rule = None
         if not known or e.weight is not None:
             seats.append(Seat(None, None))
             continue
@@ -137,6 +144,12 @@ def insider_judge(
         seats.append(Seat(replace(table, measures=measures, contributions=e.contributions), rule))
     coalition = max(largest_coalition(order.rule, attacker.coalition) for order in orders)
     return InsiderJudge(seats, attacker, coalition)
+
+
+def _called(table: Table, keyed: Callable[[Contributions], Contributions] | None) -> Table:
+    if keyed is None or table.contributions is None:
+        return table
+    return replace(table, contributions=keyed(table.contributions))
 
 
 # ── who is asked about what ─────────────────────────────────────────────────────────
@@ -193,8 +206,10 @@ def _asked(
             here = np.flatnonzero(np.isin(at, one.rows))
             if len(here):
                 used = coalition[here] >= 0
-                name = names[np.where(used, coalition[here], 0)] if len(names) else np.zeros(
-                    coalition[here].shape, dtype=np.uint64
+                name = (
+                    names[np.where(used, coalition[here], 0)]
+                    if len(names)
+                    else np.zeros(coalition[here].shape, dtype=np.uint64)
                 )
                 lower[here], upper[here] = one.level(
                     np.searchsorted(one.rows, at[here]), name, used
@@ -389,6 +404,4 @@ def _asking(problem: Problem, claims: Sequence[Open], target: sparse.csr_array) 
         np.append(levels[single][:, i], getattr(needs, of))[order]
         for i, of in enumerate(("lower", "upper", "sliding"))
     )
-    return replace(
-        problem, requirements=Requirements(np.append(cell, needs.cell)[order], *joined)
-    )
+    return replace(problem, requirements=Requirements(np.append(cell, needs.cell)[order], *joined))

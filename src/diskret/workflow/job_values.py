@@ -251,7 +251,7 @@ class Job:
     since the release that a table names in `previous`.
 
     `contributor`: whether to protect against contributors, and `coalition`, how many pool what
-    they know; None: where values are summed.
+    they know; None: see `default_attacker`.
     """
 
     path: Path
@@ -265,12 +265,3 @@ class Job:
     coalition: int = 1
     derived: tuple[DerivedJob, ...] = ()
     keyed_ties: bool = False
-
-    def against_contributors(self, table: TableJob) -> bool:
-        """Whether a table is protected against contributors.
-
-        Of a weighted table nothing can be said of them.
-        """
-        if self.contributor is None:
-            return table.value is not None and table.weight is None
-        return self.contributor

@@ -22,7 +22,15 @@ from diskret.progress import Progress, silent
 from diskret.release import Earlier, Stage
 from diskret.release import ledger as store
 from diskret.release.ledger import Entry, Release, Row
-from diskret.tables import MeasureSum, Perturbed, Publication, Published, Table, together
+from diskret.tables import (
+    Contributions,
+    MeasureSum,
+    Perturbed,
+    Publication,
+    Published,
+    Table,
+    together,
+)
 from diskret.workflow.again import attack_again
 from diskret.workflow.case import BrokenCell
 from diskret.workflow.changed_before import check_changed
@@ -151,6 +159,10 @@ class Ledger:
         with store.read(self._store) as connection:
             wanted = [(entry, at) for at in range(len(entry.tables))]
             return store.load(connection, self._store, wanted)
+
+    def keyed(self, contributions: Contributions) -> Contributions:
+        """Contributions with contributors called as in this ledger."""
+        return store.keyed_contributions(contributions, self._store.keys)
 
     def check(
         self,

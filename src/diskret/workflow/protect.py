@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -17,7 +17,7 @@ from diskret.keys import SecretKeys
 from diskret.progress import Progress
 from diskret.rules import Sensitivity
 from diskret.suppression import Method, Pattern, Problem, hypercube, modular, network
-from diskret.tables import MeasureSum, Publication, Table
+from diskret.tables import Contributions, MeasureSum, Publication, Table
 from diskret.workflow.beside import Beside, Group, beside, read_beside
 from diskret.workflow.insiders import insider_judge
 from diskret.workflow.linked import sums_between
@@ -32,7 +32,11 @@ from diskret.workflow.sound import sound
 
 @dataclass(frozen=True, eq=False)
 class Options:
-    """How to protect; see `suppress`. `position` is the state of the ledger, if there is one."""
+    """How to protect; see `suppress`.
+
+    `position` is the state of the ledger, and `keyed` tells what it calls contributors, if there
+    is one.
+    """
 
     method: Method
     attacker: Attacker
@@ -41,6 +45,7 @@ class Options:
     budget: int | None
     progress: Progress
     position: str | None
+    keyed: Callable[[Contributions], Contributions] | None = None
 
 
 def protect(
@@ -122,7 +127,7 @@ def _protected(
         judge,
         _anew(options.method),
         parts,
-        insider_judge(orders, whom, before),
+        insider_judge(orders, whom, before, options.keyed),
     )
     certificates = certify(
         proven.publication,

@@ -26,6 +26,7 @@ from diskret.rules.unions import against
 from diskret.suppression import Method, Pattern, Problem
 from diskret.tables import MeasureSum, Published, Table
 from diskret.workflow.beside import KnownBefore, groups
+from diskret.workflow.default_attacker import default_attacker
 from diskret.workflow.job import Job, Records, TableJob
 from diskret.workflow.job_cells import table_of_cells
 from diskret.workflow.job_derived import derived_of
@@ -258,8 +259,7 @@ def _of_records(
     progress: Progress,
 ) -> Table:
     noise = table.noise
-    contributor = noise is None and job.against_contributors(table)
-    rule = against(table.rule, job.coalition) if contributor else table.rule
+    rule = table.rule if job.contributor is False else against(table.rule, job.coalition)
     return tabulate(
         records,
         by={name: tree and tree.read() for name, tree in table.by.items()},
@@ -275,7 +275,7 @@ def _of_records(
         request=table.request,
         waiver=table.waiver,
         waiver_note=table.waiver_note,
-        contributions=contributor,
+        contributions=False if noise is not None else job.contributor,
         vintage=table.vintage,
         record_key=None if noise is None else DERIVED if noise.key_of else noise.record_key,
         key_modulus=2**32 if noise is None else noise.key_modulus,
@@ -325,7 +325,7 @@ def protected(
             sums=[text for text in sums if MeasureSum.read(text).total in measures],
             method=orders[0].method if planned is None else _hiding([planned[i] for i in group]),
             cost=[order.cost for order in orders],
-            attacker=_attacker(first, orders),
+            attacker=_attacker(first, orders, [tables[i] for i in group]),
             frozen=[_frozen(order) for order in orders],
             previous=[_previous(*asked[i]) for i in group],
             previous_discount=[order.previous_discount for order in orders],
@@ -372,10 +372,12 @@ def _tied(
     return [group.new for group in groups(shown, sums, ledger.earlier(shown, sums))]
 
 
-def _attacker(job: Job, tables: Sequence[TableJob]) -> Attacker:
+def _attacker(job: Job, tables: Sequence[TableJob], made: Sequence[Table]) -> Attacker:
     """The attacker of the job, with what is known of these tables from last period."""
-    attacker = job.attacker
-    if all(job.against_contributors(table) for table in tables):
+    attacker, contributor = job.attacker, job.contributor
+    if contributor is None:
+        contributor = default_attacker(made, [table.rule for table in tables]).contributor
+    if contributor:
         attacker = replace(attacker, contributor=True, coalition=job.coalition)
     folders = {table.name: table.previous for table in tables if table.previous is not None}
     if job.previous_within is None or not folders:

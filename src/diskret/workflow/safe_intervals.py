@@ -20,8 +20,10 @@ from diskret.attack import (
     revealed_parts,
     show_sums,
     targets_of,
+    unknown_cells,
     unmet,
     unmet_sums,
+    withstand_insiders,
 )
 from diskret.attack.certificate import Proof
 from diskret.errors import ProofError
@@ -100,6 +102,13 @@ def with_intervals(
             )
             open_sums = unmet_sums(examination, proof.unsafe, proof.original)
             missed |= np.isin(cell, proof.unsafe.only(open_sums).member.indices)
+        if proof.insiders is not None and not missed.any():
+            insiders = proof.insiders.insiders
+            examination, told = withstand_insiders(
+                published, examination, attacker, insiders, proof.original, progress
+            )
+            known_too_well = insiders.target[[one.target for one in told.open]].indices
+            missed |= np.isin(cell, unknown_cells(published)[0][known_too_well])
         if not missed.any():
             certificates = certify(
                 published,
@@ -110,6 +119,7 @@ def with_intervals(
                 proof.original,
                 unsafe=proof.unsafe,
                 parts=_parts(proof, published),
+                insiders=proof.insiders,
                 sliding_only=[result.certificate.sliding_only for result in results],
                 repaired=first.repaired,
                 groups=[result.certificate.groups for result in results],

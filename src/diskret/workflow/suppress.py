@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from os import PathLike
 from typing import Any, overload
 
@@ -30,6 +31,7 @@ from diskret.tables import MeasureSum, Table
 from diskret.tables.cells import check_reserved
 from diskret.workflow.beforehand import check_names
 from diskret.workflow.beside import Group, KnownBefore, groups
+from diskret.workflow.default_attacker import default_attacker
 from diskret.workflow.empty_cells import known_empty
 from diskret.workflow.linked import default_names, linked
 from diskret.workflow.orders import Order, checked_tables, for_each, orders
@@ -138,10 +140,13 @@ def suppress(
         name of a measure, or a callable that takes the table and returns an array; or a
         list of these, one for each table.
     attacker
-        Against whom to protect; None: the plain outsider, ``Attacker()``. With
-        ``Attacker(contributor=True)`` sums of suppressed cells that totals reveal satisfy the
-        rule too, judged by those who contribute to them: tabulate with ``contributions=True``
-        where units or holdings can be in several cells.
+        Against whom to protect; None: a contributor, ``Attacker(contributor=True)``, where values
+        of units are summed (`unit=` of [`tabulate`][diskret.tabulate]), else the plain outsider,
+        ``Attacker()``. A contributor knows what is its own in every cell, and where nobody else
+        is: cells, and sums of suppressed cells that totals reveal, stay as uncertain to it as the
+        rule asks for those who are left. To leave contributors out, say so:
+        ``attacker=dk.Attacker()``. There is a warning where the contributions of units are not
+        listed, or cannot be judged, so that only an outsider is withstood.
     frozen
         Cells that must stay published: a frame with the code columns, one row a cell, or a
         bool array of the table's shape; for several tables a list, one for each (or None).
@@ -208,8 +213,8 @@ def suppress(
     tables = [table] if alone else checked_tables(table)
     named = [name] if alone else name
     rules = for_each(rule, tables, "rule")
-    whom = _check_attacker(Attacker() if attacker is None else attacker)
-    if whom.contributor:
+    whom = None if attacker is None else _check_attacker(attacker)
+    if whom is not None and whom.contributor:
         check_judged(rules, tables)
         rules = [against(one, whom.coalition) for one in rules]
     ordered = orders(
@@ -221,18 +226,19 @@ def suppress(
         discounts=for_each(previous_discount, tables, "previous_discount"),
         names=default_names(tables, named),
     )
-    check_names(whom, [order.name for order in ordered])
+    check_names(whom or Attacker(), [order.name for order in ordered])
     for table in tables:
         check_reserved([d.name for d in table.dimensions], [m.name for m in table.measures])
     equations = tuple(MeasureSum.read(text) for text in sums)
     options = Options(
         _method(method),
-        whom,
+        whom or Attacker(),
         None if keys is None else SecretKeys.load(keys),
         time_limit,
         _check_budget(budget),
         progress,
         None if ledger is None else ledger.position,
+        getattr(ledger, "keyed", None),
     )
     results: dict[int, Result] = {}
     waiting = found = _groups(ordered, equations, ledger)
@@ -241,6 +247,10 @@ def suppress(
         for group in waiting:
             stays = _empty_elsewhere(ordered, shown)
             staying = [ordered[i].staying(stays[i]) for i in group.new]
+            if whom is None:
+                together = [ordered[i] for i in group.new]
+                default = default_attacker([o.table for o in together], [o.rule for o in together])
+                options = replace(options, attacker=default)
             of_group = protect(staying, group, equations, options)
             for i, result in zip(group.new, of_group, strict=True):
                 results[i] = result

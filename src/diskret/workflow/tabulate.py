@@ -22,6 +22,7 @@ from diskret.tables import Table
 from diskret.tables.dimension import Dimension, check_by, said_totals
 from diskret.tables.own_totals import LeafRows, check_own_totals
 from diskret.tables.rollup import roll_up
+from diskret.workflow.default_attacker import LISTED
 from diskret.workflow.marks import Marking, marks
 
 _MOST_DECIMALS = 18  # of sums: 10**18 is the largest power of ten that fits 64 bits
@@ -46,7 +47,7 @@ def tabulate(
     largest: int = 3,
     decimals: int | Mapping[str, int] = 0,
     vintage: str = "",
-    contributions: bool = False,
+    contributions: bool | None = None,
     engine: Callable[[Source], AbstractContextManager[Engine]] | None = None,
     progress: Progress = silent,
 ) -> Table:
@@ -109,8 +110,9 @@ def tabulate(
         Period and revision, part of every cell's definition.
     contributions
         Whether to keep who contributes what (`Table.contributions`, confidential), a row for
-        each unit, holding and combination of leaf codes: sums of cells can then be judged by
-        those who really contribute to them. Nothing is kept, or needed, where every record is
+        each unit, holding and combination of leaf codes: a table is then protected against
+        contributors who know what is theirs. None: where values of units are summed without
+        weights, of up to 5 million records. Nothing is kept, or needed, where every record is
         a unit of its own. Not with weights.
     engine
         What aggregates the records: takes the `Source`, gives an `Engine` to run in a
@@ -154,8 +156,9 @@ def tabulate(
         raise InputError("weight_decimals= needs weight=, the column of the weights")
     if weight is not None:
         _check_weight(weight, weight_decimals, places, request is not None or waiver is not None)
-        _check_listed(weight, contributions)
+        _check_listed(weight, contributions is True)
     filtered = Population.of(where)
+    by_default = bool(names) and unit is not None and weight is None
     question = LeafQuestion(
         by=dict(by),
         values=places,
@@ -168,7 +171,8 @@ def tabulate(
         weight=weight,
         weight_decimals=weight_decimals,
         marks=marks(request, waiver),
-        contributions=contributions,
+        contributions=by_default if contributions is None else contributions,
+        most_listed=LISTED if contributions is None else None,
         totals=said,
     )
     opened = records if isinstance(records, Source) else source(records)
