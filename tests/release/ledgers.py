@@ -60,7 +60,10 @@ def described(one, keys=KEYS):
 
 
 def opened(folder: Path, wait=5.0):
-    return ledger.open_store(folder / "releases.db", KEYS, wait)
+    path = folder / "releases.db"
+    if not path.exists():
+        ledger.create_store(path, KEYS, wait)
+    return ledger.open_store(path, KEYS, wait)
 
 
 def add(store, one):

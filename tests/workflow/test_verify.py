@@ -149,7 +149,7 @@ def test_raised_levels_are_not_proven_by_old_witnesses(out):
 
 def test_another_key_or_other_originals_are_noticed(out, tmp_path):
     with pytest.raises(VerificationError, match="key"):
-        verify(out, keys=SecretKeys(bytes(32)))
+        verify(out, keys=SecretKeys(bytes(range(32))))
     path = out / "internal" / "turnover.cells.csv"
     text = path.read_text(encoding="utf-8")
     row = next(line for line in text.split("\n") if ",published," in line)

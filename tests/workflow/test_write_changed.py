@@ -190,7 +190,7 @@ def test_a_changed_internal_table_is_found(tmp_path, pattern, replacement, why):
 
 @pytest.fixture
 def ledger(tmp_path):
-    return dk.Ledger(tmp_path / "releases.db", keys=KEYS)
+    return dk.Ledger.create(tmp_path / "releases.db", keys=KEYS)
 
 
 def publish(ledger, tmp_path, name, result):

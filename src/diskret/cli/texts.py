@@ -58,6 +58,7 @@ class Texts:
     ledger_published: str
     ledger_recorded: str
     ledger_withdrawn: str
+    ledger_created: str
     ledger_withdrawn_now: str
     ledger_by: str
     ledger_intervals: str
@@ -134,6 +135,7 @@ TEXTS = {
         ledger_published="published",
         ledger_recorded="recorded, not written by diskret",
         ledger_withdrawn="withdrawn on {when} by {who}: {why}",
+        ledger_created="An empty ledger was created.",
         ledger_withdrawn_now=(
             "{name} is noted as withdrawn. The world has seen it, so new tables are still "
             "protected against it."
@@ -218,6 +220,7 @@ TEXTS = {
         ledger_published="veröffentlicht",
         ledger_recorded="nachgetragen, nicht mit diskret geschrieben",
         ledger_withdrawn="zurückgezogen am {when} von {who}: {why}",
+        ledger_created="Ein leeres Register wurde angelegt.",
         ledger_withdrawn_now=(
             "{name} ist als zurückgezogen vermerkt. Die Welt kennt sie; neue Tabellen werden "
             "weiterhin auch gegen sie geschützt."

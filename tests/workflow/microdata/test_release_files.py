@@ -256,7 +256,7 @@ def test_rows_in_another_order_are_refused_by_the_office(tmp_path):
 
 
 def test_another_link_or_key_is_refused(out):
-    refused(out, "this is not the key", keys=dk.SecretKeys(bytes(32)))
+    refused(out, "this is not the key", keys=dk.SecretKeys(bytes(range(32))))
     path = out / "internal" / "microdata.link.parquet"
     link = pq.read_table(path)
     pq.write_table(link.set_column(1, "row", link["row"].combine_chunks()[::-1]), path)
@@ -304,7 +304,7 @@ def test_a_release_replaces_a_release_and_nothing_else(out):
 
 def test_microdata_do_not_go_with_tables_nor_into_a_ledger(tmp_path):
     result = protected().release(KAnonymity(3), keys=KEYS)
-    ledger = dk.Ledger(tmp_path / "releases.db", keys=KEYS)
+    ledger = dk.Ledger.create(tmp_path / "releases.db", keys=KEYS)
     for refused in (
         lambda: ledger.publish(result, tmp_path / "out"),
         lambda: dk.write([result], tmp_path / "out"),

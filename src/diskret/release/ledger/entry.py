@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from diskret.population import Population
+from diskret.io.from_json import parse_json
 from diskret.tables import MeasureSum
 
 Kind = Literal["publish", "record", "withdraw"]
@@ -130,7 +131,7 @@ def as_text(entry: Entry) -> str:
 
 def from_text(text: str) -> Entry:
     """The entry that `as_text` wrote."""
-    content: dict[str, Any] = json.loads(text)
+    content: dict[str, Any] = parse_json(text, "an entry of a ledger")
     notes = [
         TableNote(
             **note

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -12,6 +11,7 @@ from pathlib import Path
 from sqlalchemy import Connection
 
 from diskret.errors import InputError
+from diskret.io.from_json import check_form, read_json
 from diskret.keys import SecretKeys
 from diskret.release.digests import digest
 from diskret.release.earlier import Earlier
@@ -21,6 +21,7 @@ from diskret.release.ledger.database import (
     Busy,
     Database,
     changing,
+    check_private,
     database,
     make_private,
     reading,
@@ -40,6 +41,7 @@ from diskret.release.write import write_json
 #: The file among the office's own that says which entry a release is.
 LEDGER = "ledger.json"
 _SCHEMA = "diskret/ledger-entry/1"
+_MARK = {**dict.fromkeys(("schema", "name", "ledger", "release", "seal"), str), "entry": int}
 
 
 @dataclass(frozen=True)
@@ -66,29 +68,58 @@ class Store:
         return self.database.name
 
 
-def open_store(
-    place: str | PathLike[str], keys: SecretKeys, wait: float, create: bool = True
-) -> Store:
-    """Open a ledger, or create it; what a killed publication left is finished or undone.
+def create_store(place: str | PathLike[str], keys: SecretKeys, wait: float) -> Store:
+    """Make an empty ledger.
 
     Raises
     ------
     InputError
-        There is none and `create` is false, or it cannot be opened.
+        There is one already, the file is something else, or it cannot be created.
+    """
+    store = Store(database(place), keys, wait)
+    make_private(store.database)
+    with changing(store.database, wait) as connection:
+        if chain.exists(connection):
+            raise InputError(
+                f"there is a ledger {store.name} already; open it with dk.Ledger, or create one at "
+                "another place"
+            )
+        if store.database.file is not None and (other := chain.foreign(connection)):
+            raise InputError(
+                f"{store.name} is no ledger but another database (it holds {other}); choose "
+                "another place"
+            )
+        chain.create(connection, keys)
+    return store
+
+
+def open_store(place: str | PathLike[str], keys: SecretKeys, wait: float) -> Store:
+    """Open a ledger; what a killed publication left is finished or undone.
+
+    A ledger that is lost must not look like a new one: the next table would be protected beside
+    nothing. So what is not there is an error, and so is an empty file.
+
+    Raises
+    ------
+    InputError
+        There is none, or it cannot be opened.
     KeyFileError
         It was made with other keys.
     VerificationError
         It was changed.
     """
     store = Store(database(place), keys, wait)
-    if not create and not store.database.exists:
-        raise InputError(f"there is no ledger {store.name}; the first publication creates it")
-    make_private(store.database)
-    with reading(store.database) as connection:
-        new = not chain.exists(connection)
-    if new:
-        with changing(store.database, wait) as connection:
-            chain.create(connection, keys)
+    missing = store.database.missing
+    if not missing:
+        check_private(store.database)
+        with reading(store.database) as connection:
+            missing = "" if chain.exists(connection) else "it is a database without a ledger"
+    if missing:
+        raise InputError(
+            f"there is no ledger {store.name}: {missing}. Check the name, or restore the ledger "
+            "from a backup. Only if nothing was ever published through it, create it: "
+            "dk.Ledger.create, or diskret ledger create"
+        )
     with read(store) as connection:
         entries(connection, store)
     return store
@@ -158,10 +189,8 @@ def verify(
     number = chain.check_all(connection, store.keys, store.name)
     for folder in folders:
         path = Path(folder) / "internal" / LEDGER
-        try:
-            mark = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise InputError(f"{path} cannot be read: {error}") from None
+        mark = read_json(path)
+        check_form(mark, _MARK, str(path))
         chain.check_mark(connection, store.keys, store.name, mark)
     return number
 

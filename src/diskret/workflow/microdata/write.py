@@ -44,7 +44,7 @@ def write(
 ) -> Path:
     """Write released microdata; see `MicrodataResult.write`."""
     chosen = _checked(formats, language)
-    secret = result.keys if keys is None else SecretKeys.load(keys)
+    secret = SecretKeys.load(result.keys if keys is None else keys)
     with staged(folder) as stage:
         certificate = _write_public(result, stage.public, chosen, language, title, secret)
         _write_internal(result, stage.internal, certificate, chosen, language, title)
