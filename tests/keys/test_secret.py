@@ -79,12 +79,13 @@ def holds(text: bytes, master: bytes = MASTER) -> bool:
     return any(part in text for part in spelt)
 
 
-def test_nothing_that_shows_or_copies_an_object_finds_the_secret():
-    @dataclasses.dataclass
-    class Holder:
-        keys: SecretKeys
-        name: str = "x"
+@dataclasses.dataclass
+class Holder:
+    keys: SecretKeys
+    name: str = "x"
 
+
+def test_nothing_that_shows_or_copies_an_object_finds_the_secret():
     keys = SecretKeys(MASTER)
     holder = Holder(keys)
     shown = [repr(keys), str(keys), f"{keys}", pprint.pformat(holder), repr(vars(holder))]

@@ -31,7 +31,7 @@ NUMBERS = arrays.arrays(np.uint64, 3, elements=st.integers(0, 2**64 - 1))
 
 def contributions(unit=None, holding=None):
     return Contributions(
-        by={"region": ("N", "S", "W", "O"), "größe": ()},
+        by={"region": ("N", "S", "W", "O"), "größe": ("a", "b", "c")},
         leaf=np.array([[0, -1], [1, 2], [3, 0]], np.int32),
         unit=unit,
         holding=holding,
@@ -109,7 +109,7 @@ def test_numbers_of_units_are_fingerprints_that_can_be_compared():
     found = keyed_contributions(contributions(unit, holding), KEYS)
     assert found.unit[0] == found.unit[2] == found.holding[0]  # a unit that is its own holding
     assert not np.isin(found.unit, unit).any()
-    other = keyed_contributions(contributions(unit), SecretKeys(bytes(range(32))))
+    other = keyed_contributions(contributions(unit), SecretKeys(bytes(range(1, 33))))
     assert other.holding is None
     assert not np.isin(found.unit, other.unit).any()
 

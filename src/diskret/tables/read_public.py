@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from diskret.errors import HierarchyError, InputError
 from diskret.hierarchy import Hierarchy
-from diskret.population import Population
 from diskret.io.from_json import read_json
+from diskret.population import Population
 from diskret.tables.cells import STATUS, check_names
 from diskret.tables.dimension import Dimension
 from diskret.tables.public_files import SCHEMA, STRUCTURE, check_file_name, structure

@@ -225,7 +225,7 @@ def _contributions_packed(who: Contributions) -> bytes:
 def _contributions(packed: bytes, source: str) -> Contributions:
     said, arrays = _unpacked(packed)
     by = {name: tuple(codes) for name, codes in said["by"].items()}
-    leaf = checked(arrays, "leaf", Wanted("i", (None, len(by)), 0), source)
+    leaf = checked(arrays, "leaf", Wanted("i", (None, len(by)), -1), source)
     if len(leaf) and any(leaf.max(axis=0) >= [len(codes) for codes in by.values()]):
         raise ValueError("a contribution lies in no leaf combination")
     rows = Wanted("iu", (len(leaf),))

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from diskret.population import Population
 from diskret.io.from_json import parse_json
+from diskret.population import Population
 from diskret.tables import MeasureSum
 
 Kind = Literal["publish", "record", "withdraw"]

@@ -240,7 +240,7 @@ def entering(
     state(connection, keys, note)
     connection.commit()
     try:
-        with filled(room) as stage:
+        with filled(room, keys) as stage:
             yield stage
             head = chain.read_head(connection, keys, name)
             entry, rows = described()
