@@ -32,6 +32,7 @@ class Texts:
     verified: str
     attacked_again: str
     verified_internal: str
+    verified_unsealed: str
     not_verified_internal: str
     intervals: str
     lower: str
@@ -106,6 +107,10 @@ TEXTS = {
         verified="Verified: {names}.",
         attacked_again="{suppressed} suppressed cells attacked again.",
         verified_internal="The office's own files agree with them.",
+        verified_unsealed=(
+            "The office's own files agree with them. Without the office's key nobody knows whether "
+            "they are those that were written."
+        ),
         not_verified_internal="Only the public files were checked.",
         intervals="What the published table says about suppressed cells (narrowest first)",
         lower="at least",
@@ -188,6 +193,10 @@ TEXTS = {
         verified="Geprüft: {names}.",
         attacked_again="{suppressed} gesperrte Felder erneut angegriffen.",
         verified_internal="Die internen Dateien stimmen damit überein.",
+        verified_unsealed=(
+            "Die internen Dateien stimmen damit überein. Ob sie so geschrieben wurden, weiß man nur "
+            "mit dem Schlüssel des Amtes."
+        ),
         not_verified_internal="Nur die öffentlichen Dateien wurden geprüft.",
         intervals="Was die veröffentlichte Tabelle über gesperrte Felder verrät (engste zuerst)",
         lower="mindestens",

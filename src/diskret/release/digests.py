@@ -63,6 +63,21 @@ def check_digests(folder: str | PathLike[str], expected: Mapping[str, str]) -> N
     _compare(str(folder), public_digests(folder), expected, "the certificate was made for")
 
 
+def check_files(folder: Path, expected: Mapping[str, str]) -> None:
+    """Compare all files in a folder, certificates too, with the digests that a ledger keeps.
+
+    Raises
+    ------
+    VerificationError
+        As for `check_digests`.
+    """
+    if not folder.is_dir():
+        raise VerificationError(f"{folder}: the public files are missing")
+    check_plain(folder)
+    actual = {path.name: digest(path) for path in sorted(folder.iterdir())}
+    _compare(str(folder), actual, expected, "that the ledger keeps the digests of")
+
+
 def check_plain(folder: Path) -> None:
     """Refuse a folder that holds anything but plain files.
 

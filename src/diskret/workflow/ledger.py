@@ -199,13 +199,16 @@ class Ledger:
         return check(tables, before, sums=sums, attacker=attacker, limit=limit, progress=progress)
 
     def verify(self, releases: Sequence[str | PathLike[str]] = ()) -> int:
-        """Check every entry, and every cell of every table.
+        """Check every entry, every cell of every table, and the public files of releases.
+
+        The public files must have the digests that the ledger keeps, wherever the folder that a
+        release was written into still holds it.
 
         Parameters
         ----------
         releases
-            Folders of published releases, with the office's files. Each says which entry it is;
-            so it is found out if an old copy was put in the ledger's place.
+            Folders of published releases, with the office's files, wherever they are now. Each
+            says which entry it is; so it is found out if an old copy was put in the ledger's place.
 
         Returns
         -------
@@ -215,7 +218,7 @@ class Ledger:
         Raises
         ------
         VerificationError
-            Something was changed, removed, added or reordered; names the entry.
+            Something was changed, removed, added or reordered; names the entry, or the files.
         """
         with store.read(self._store) as connection:
             return store.verify(connection, self._store, releases)

@@ -7,13 +7,14 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import Connection
 
 from diskret.errors import InputError
 from diskret.io.from_json import check_form, read_json
 from diskret.keys import SecretKeys
-from diskret.release.digests import digest
+from diskret.release.digests import check_files, digest
 from diskret.release.earlier import Earlier
 from diskret.release.ledger import chain
 from diskret.release.ledger.cells import Row, earlier_of
@@ -172,7 +173,10 @@ def load(
 def verify(
     connection: Connection, store: Store, folders: Sequence[str | PathLike[str]] = ()
 ) -> int:
-    """Check every entry and table, and that releases in folders are among them.
+    """Check every entry and table, and releases: that they are entries, and their public files.
+
+    The public files of the folders given, and of those that releases were written into as far as
+    they are there, must have the digests that the ledger keeps.
 
     Returns
     -------
@@ -187,12 +191,33 @@ def verify(
         Names what is not as it was entered.
     """
     number = chain.check_all(connection, store.keys, store.name)
+    found = {entry.number: entry for entry in entries(connection, store)}
     for folder in folders:
-        path = Path(folder) / "internal" / LEDGER
-        mark = read_json(path)
-        check_form(mark, _MARK, str(path))
+        mark = _mark_of(Path(folder))
         chain.check_mark(connection, store.keys, store.name, mark)
+        check_files(Path(folder) / "public", found[mark["entry"]].files)
+    for entry in found.values():
+        if entry.kind == "publish" and _still_there(Path(entry.folder), entry):
+            check_files(Path(entry.folder) / "public", entry.files)
     return number
+
+
+def _mark_of(folder: Path) -> dict[str, Any]:
+    """What the office's files of a release say of its entry."""
+    path = folder / "internal" / LEDGER
+    mark = read_json(path)
+    check_form(mark, _MARK, str(path))
+    if len(mark) < len(_MARK):
+        raise InputError(f"{path} does not say which entry of a ledger this is")
+    return mark
+
+
+def _still_there(folder: Path, entry: Entry) -> bool:
+    """Whether the folder that an entry was written into holds that release, not a later one."""
+    try:
+        return (folder / "public").is_dir() and _mark_of(folder)["entry"] == entry.number
+    except InputError:
+        return False
 
 
 def add(connection: Connection, store: Store, entry: Entry, rows: Sequence[Row] = ()) -> Entry:
