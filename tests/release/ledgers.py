@@ -10,6 +10,7 @@ import numpy as np
 from diskret.attack import Requirements
 from diskret.hierarchy import Hierarchy
 from diskret.keys import SecretKeys
+from diskret.population import Population
 from diskret.release import Earlier, ledger
 from diskret.release.ledger import Entry, note_of, row_of
 from diskret.tables import Dimension, Published
@@ -36,7 +37,7 @@ def published(name="t", vintage="2025", **others):
         "suppressed": suppressed,
         "empty": np.zeros(4, dtype=bool),
         "vintage": vintage,
-        "where": (("size", ("10+", "20+")),),
+        "where": Population.of({"size": ["10+", "20+"]}),
     }
     return Published(**given | others)
 

@@ -194,8 +194,8 @@ TEXTS = {
         attacked_again="{suppressed} gesperrte Felder erneut angegriffen.",
         verified_internal="Die internen Dateien stimmen damit überein.",
         verified_unsealed=(
-            "Die internen Dateien stimmen damit überein. Ob sie so geschrieben wurden, weiß man nur "
-            "mit dem Schlüssel des Amtes."
+            "Die internen Dateien stimmen damit überein. Ob sie so geschrieben wurden, weiß man "
+            "nur mit dem Schlüssel des Amtes."
         ),
         not_verified_internal="Nur die öffentlichen Dateien wurden geprüft.",
         intervals="Was die veröffentlichte Tabelle über gesperrte Felder verrät (engste zuerst)",

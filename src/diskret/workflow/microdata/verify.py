@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from diskret.attack.microdata import certify, claims_shown
 from diskret.errors import InputError, ProofError, VerificationError
-from diskret.io.from_json import read_json
+from diskret.io.from_json import anything, check_form, read_json
 from diskret.io.plain_parquet import read_plain_parquet
 from diskret.keys import SecretKeys
 from diskret.release import as_text, read_records_csv, read_records_parquet
@@ -20,6 +20,14 @@ from diskret.workflow.microdata.modelled import models
 from diskret.workflow.microdata.result import Inside
 from diskret.workflow.microdata.verify_page import check_microdata_page
 from diskret.workflow.microdata.write import claim_from_json, marks
+
+#: What is read of the office's certificate.
+INSIDE = {
+    **dict.fromkeys(("keys", "sensitive"), [str]),
+    "orders": {"*": [anything]},
+    "claims_made": [{"claim": str, "*": anything}],
+    "*": anything,
+}
 
 
 def verify_microdata(public: Path, name: str, certificate: Mapping[str, Any]) -> str:
@@ -131,6 +139,7 @@ def verify_microdata_internal(
     path = folder / f"{name}.certificate.json"
     try:
         inside = read_json(path, VerificationError)
+        check_form(inside, INSIDE, str(path), VerificationError)
         asked = [claim_from_json(claim) for claim in inside["claims_made"]]
     except (ValueError, KeyError, TypeError, InputError) as error:
         raise VerificationError(f"{path} cannot be read: {error}") from None
@@ -160,6 +169,8 @@ def verify_microdata_internal(
         )
     except (ProofError, InputError) as error:
         raise VerificationError(f"{name}: a claim does not hold: {error}") from None
+    except (TypeError, ValueError, KeyError, AttributeError):
+        raise VerificationError(f"{path}: its claims cannot be understood") from None
     left = len(asked) - len(judged)
     beside = f", but for {left} that need the population" if left else ""
     return (

@@ -16,13 +16,13 @@ from diskret.attack.microdata.claims import Safe
 from diskret.attack.microdata.safe import check_minimum
 from diskret.attack.noise_certificate import in_languages
 from diskret.errors import InputError, ProofError, VerificationError
-from diskret.io.from_json import read_json
+from diskret.io.from_json import check_form, read_json
 from diskret.io.plain_parquet import read_plain_parquet
 from diskret.keys import SecretKeys
 from diskret.tables.lists import table_lists, variables
 from diskret.workflow.microdata.content import content
 from diskret.workflow.microdata.controlled import read
-from diskret.workflow.microdata.verify import check_figures, fingerprinted, read_released
+from diskret.workflow.microdata.verify import INSIDE, check_figures, fingerprinted, read_released
 from diskret.workflow.microdata.verify_page import check_microdata_page
 from diskret.workflow.microdata.write import claim_from_json, marks
 
@@ -100,6 +100,7 @@ def verify_safe_internal(
     path = folder / f"{name}.certificate.json"
     try:
         inside = read_json(path, VerificationError)
+        check_form(inside, INSIDE, str(path), VerificationError)
         (claim,) = (claim_from_json(one) for one in inside["claims_made"])
     except (ValueError, KeyError, TypeError, InputError) as error:
         raise VerificationError(f"{path} cannot be read: {error}") from None
@@ -117,6 +118,8 @@ def verify_safe_internal(
         again = certify_safe(name, records, claim, read(cells, claim.tables or {}))
     except (ProofError, InputError) as error:
         raise VerificationError(f"{name}: a claim does not hold: {error}") from None
+    except (TypeError, ValueError, KeyError, AttributeError):
+        raise VerificationError(f"{path}: its claims cannot be understood") from None
     if dict(again.shown) != certificate["shown"]:
         raise VerificationError(
             f"{name}: the certificate documents other deviations than those of the file"
