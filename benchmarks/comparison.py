@@ -35,7 +35,7 @@ FURTHER = (("municipality", "marital", "activity"), ("nationality", "marital"))
 #: The variable of each planned table whose categories disclose groups.
 CATEGORIES = ("marital", "activity", "activity")
 PLACE = ("state", "district", "municipality")
-KEYS = dk.SecretKeys(bytes(32))
+KEYS = dk.SecretKeys(bytes(range(32)))
 
 
 class Case:

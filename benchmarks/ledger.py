@@ -72,8 +72,8 @@ def main() -> None:
     size = sys.argv[1] if len(sys.argv) > 1 else "small"
     *tables, new = programme(size)
     with tempfile.TemporaryDirectory() as home:
-        keys = dk.SecretKeys(bytes(32))
-        ledger = dk.Ledger(Path(home) / "releases.db", keys=keys)
+        keys = dk.SecretKeys(bytes(range(32)))
+        ledger = dk.Ledger.create(Path(home) / "releases.db", keys=keys)
         hidden = 0
         for i, table in enumerate(tables):
             result = dk.suppress(table, RULE, method="modular", ledger=ledger, name="t")

@@ -30,7 +30,7 @@ def run(task: str, table: pa.Table) -> None:
     if task == "checklist":
         md.checklist("absolute")
         return
-    office = dk.SecretKeys(bytes(32))
+    office = dk.SecretKeys(bytes(range(32)))
     result = md.release(dk.claims.ExpectedBelow(1), household=True, keys=office)
     with tempfile.TemporaryDirectory() as home:
         if "write" in task:

@@ -51,7 +51,7 @@ def test_certificates_of_every_option_follow_their_schema(tmp_path):
         attacker=dk.Attacker.around(cells, 500, value="sales", mistaken="drop"),
         previous=pa.table({"region": ["W"]}),
         previous_discount=10,
-        keys=dk.SecretKeys(bytes(32)),
+        keys=dk.SecretKeys(bytes(range(32))),
     )
     folder = result.write(tmp_path / "out", formats=["csv"], keys=tmp_path / "keys")
     path = folder / "internal" / "sales.certificate.json"
@@ -81,7 +81,7 @@ def test_certificates_of_changed_values_follow_their_schema(tmp_path):
     schema = json.loads((SCHEMAS / "certificate-changed.schema.json").read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator.check_schema(schema)
     register = dk.datasets.business_register(500, seed=2)
-    keys = dk.SecretKeys(bytes(32))
+    keys = dk.SecretKeys(bytes(range(32)))
     records = dk.record_keys(register.records, id="firm_id", keys=keys)
     by = {"nace": register.nace, "size": None}
     table = dk.tabulate(records, by=by, unit="firm_id", record_key="record_key")
@@ -114,7 +114,7 @@ def test_certificates_of_microdata_follow_their_schema(tmp_path):
     md = dk.Microdata(persons, keys=["town", "sex"])
     claims = [KAnonymity(2), KAnonymity(4, keys=("sex",)), KAnonymity(2, size=1), RiskBelow(0.9)]
     for number, asked in enumerate(([], claims)):
-        result = md.release([RiskBelow(1), *asked], keys=dk.SecretKeys(bytes(32)))
+        result = md.release([RiskBelow(1), *asked], keys=dk.SecretKeys(bytes(range(32))))
         folder = result.write(tmp_path / str(number), ["csv"])
         certificate = folder / "public" / "microdata.certificate.json"
         found = json.loads(certificate.read_text(encoding="utf-8"))
@@ -134,7 +134,8 @@ def test_certificates_of_safe_files_follow_their_schema(tmp_path):
     persons = pa.table({"town": [f"T{i % 40}" for i in range(160)], "sex": ["m", "f"] * 80})
     step = Step("safe", {}, {"tables": [["town"], ["town", "sex"], []]})
     md = dk.Microdata(persons).replaced(persons, step)
-    folder = md.release(Safe(), keys=dk.SecretKeys(bytes(32))).write(tmp_path / "out", ["csv"])
+    keys = dk.SecretKeys(bytes(range(32)))
+    folder = md.release(Safe(), keys=keys).write(tmp_path / "out", ["csv"])
     certificate = folder / "public" / "microdata.certificate.json"
     found = json.loads(certificate.read_text(encoding="utf-8"))
     assert found["shown"]["by_size"][0]["cells"] >= 30

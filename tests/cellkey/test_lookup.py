@@ -110,7 +110,7 @@ def test_shape_is_kept_and_zero_stays_zero():
 def test_simulated_noise_has_mean_and_variance_of_the_table(modulus):
     found = PerturbationTable.maximum_entropy(5, 3, small_counts=2, stay=0.3)
     n = 100_000
-    key = draw_record_keys(n, SecretKeys(bytes(32)), modulus=modulus)
+    key = draw_record_keys(n, SecretKeys(bytes(range(32))), modulus=modulus)
     for lookup in (found.lookup(modulus), found.lookup(modulus, "shuffled", seed=3)):
         for row in range(1, 9):
             noise = lookup(np.full(n, row), key)

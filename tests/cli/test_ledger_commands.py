@@ -39,6 +39,7 @@ def home(tmp_path, monkeypatch):
     monkeypatch.setenv("DISKRET_KEYS", str(tmp_path / "keys"))
     monkeypatch.setenv("DISKRET_LEDGER", "releases.db")
     (tmp_path / "firms.csv").write_text(FIRMS, encoding="utf-8")
+    assert "empty ledger was created" in run("ledger", "create")
     return tmp_path
 
 
@@ -124,8 +125,10 @@ def test_check_says_which_cells_give_away_what(home):
 
 
 def test_a_ledger_that_is_not_there_is_not_created(home):
+    (home / "releases.db").unlink()
     assert "there is no ledger releases.db" in run("ledger", "list", code=1)
-    assert not (home / "releases.db").exists()
+    assert "diskret ledger create" in protect(home, code=1)
+    assert not (home / "releases.db").exists() and not (home / "firms 2025").exists()
 
 
 def test_a_ledger_has_to_be_named(home, monkeypatch):

@@ -13,7 +13,8 @@ import diskret as dk
 from diskret.attack.microdata.claims import ExpectedBelow, KAnonymity, LDiversity, RiskBelow
 from diskret.workflow.microdata import Step
 
-KEYS = dk.SecretKeys(bytes(range(32)))
+MASTER = bytes(range(32))
+KEYS = dk.SecretKeys(MASTER)
 HIDDEN = "Sperrstadt"
 SEED, RISK, RATE, STAY = 86420975, 0.34127, 0.31973, 0.77331
 
@@ -119,7 +120,7 @@ def test_the_frame_in_memory_holds_none_either(released):
 
 def test_no_key_and_no_trace_of_the_machine(released):
     _, folder = released
-    traces = [KEYS.master, KEYS.master.hex().encode(), str(folder.parent).encode()]
+    traces = [MASTER, MASTER.hex().encode(), str(folder.parent).encode()]
     traces += [KEYS.subkey("fingerprint: records").hex().encode()]
     for name, content in every_byte(folder / "public"):
         assert not [t for t in traces if t in content], name

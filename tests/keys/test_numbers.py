@@ -5,7 +5,7 @@ import numpy as np
 from diskret.keys import SecretKeys, keyed_numbers
 from diskret.keys.numbers import siphash
 
-KEYS = SecretKeys(bytes(32))
+KEYS = SecretKeys(bytes(range(32)))
 
 
 def test_siphash_gives_the_numbers_of_its_authors():
@@ -26,5 +26,6 @@ def test_equal_numbers_stay_equal_and_others_differ():
 def test_other_keys_and_purposes_give_other_numbers():
     numbers = np.arange(3, dtype=np.uint64)
     found = keyed_numbers(KEYS, "contributors", numbers)
-    assert not (found == keyed_numbers(SecretKeys(bytes([1] * 32)), "contributors", numbers)).any()
+    others = SecretKeys(bytes(range(1, 33)))
+    assert not (found == keyed_numbers(others, "contributors", numbers)).any()
     assert not (found == keyed_numbers(KEYS, "others", numbers)).any()

@@ -10,6 +10,7 @@ import numpy as np
 from diskret.attack import Requirements
 from diskret.hierarchy import Hierarchy
 from diskret.keys import SecretKeys
+from diskret.population import Population
 from diskret.release import Earlier, ledger
 from diskret.release.ledger import Entry, note_of, row_of
 from diskret.tables import Dimension, Published
@@ -36,7 +37,7 @@ def published(name="t", vintage="2025", **others):
         "suppressed": suppressed,
         "empty": np.zeros(4, dtype=bool),
         "vintage": vintage,
-        "where": (("size", ("10+", "20+")),),
+        "where": Population.of({"size": ["10+", "20+"]}),
     }
     return Published(**given | others)
 
@@ -60,7 +61,10 @@ def described(one, keys=KEYS):
 
 
 def opened(folder: Path, wait=5.0):
-    return ledger.open_store(folder / "releases.db", KEYS, wait)
+    path = folder / "releases.db"
+    if not path.exists():
+        ledger.create_store(path, KEYS, wait)
+    return ledger.open_store(path, KEYS, wait)
 
 
 def add(store, one):

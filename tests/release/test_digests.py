@@ -33,12 +33,26 @@ def test_every_difference_is_named(folder):
     (folder / "a.csv").write_text("A.csv", encoding="utf-8")
     (folder / "new.csv").touch()
     (folder / ".hidden").touch()
-    (folder / "sub").mkdir()
     with pytest.raises(VerificationError) as caught:
         check_digests(folder, expected)
-    assert "missing: ../a.csv, c.csv; changed: a.csv; not listed: .hidden, new.csv, sub" in str(
+    assert "missing: ../a.csv, c.csv; changed: a.csv; not listed: .hidden, new.csv" in str(
         caught.value
     )
+
+
+@pytest.mark.parametrize("kind", ["link", "folder"])
+@pytest.mark.parametrize("name", ["a.csv", "new.csv", "x.certificate.json"])
+def test_links_and_folders_are_no_files_of_a_release(folder, tmp_path, kind, name):
+    expected = public_digests(folder)
+    other = tmp_path / "elsewhere"
+    other.write_text("a.csv", encoding="utf-8")
+    (folder / name).unlink(missing_ok=True)
+    if kind == "link":
+        (folder / name).symlink_to(other)
+    else:
+        (folder / name).mkdir()
+    with pytest.raises(VerificationError, match=f"plain files only.*{name}"):
+        check_digests(folder, expected)
 
 
 def test_json_is_readable_and_always_the_same(tmp_path):

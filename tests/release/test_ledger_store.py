@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from ledgers import KEYS, add, described, earlier, names, opened, publish, published
 
+import diskret as dk
 from diskret.attack import Requirements
 from diskret.errors import InputError, KeyFileError, VerificationError
 from diskret.keys import SecretKeys
@@ -30,7 +31,7 @@ NUMBERS = arrays.arrays(np.uint64, 3, elements=st.integers(0, 2**64 - 1))
 
 def contributions(unit=None, holding=None):
     return Contributions(
-        by={"region": ("N", "S", "W", "O"), "größe": ()},
+        by={"region": ("N", "S", "W", "O"), "größe": ("a", "b", "c")},
         leaf=np.array([[0, -1], [1, 2], [3, 0]], np.int32),
         unit=unit,
         holding=holding,
@@ -108,7 +109,7 @@ def test_numbers_of_units_are_fingerprints_that_can_be_compared():
     found = keyed_contributions(contributions(unit, holding), KEYS)
     assert found.unit[0] == found.unit[2] == found.holding[0]  # a unit that is its own holding
     assert not np.isin(found.unit, unit).any()
-    other = keyed_contributions(contributions(unit), SecretKeys(bytes(32)))
+    other = keyed_contributions(contributions(unit), SecretKeys(bytes(range(1, 33))))
     assert other.holding is None
     assert not np.isin(found.unit, other.unit).any()
 
@@ -130,7 +131,7 @@ def test_a_new_ledger_is_for_its_owner_only(tmp_path, caplog):
 def test_other_keys_are_told_from_a_damaged_ledger(tmp_path):
     add(opened(tmp_path), earlier())
     with pytest.raises(KeyFileError, match="made with other secret keys"):
-        ledger.open_store(tmp_path / "releases.db", SecretKeys(bytes(32)), 1)
+        ledger.open_store(tmp_path / "releases.db", SecretKeys(bytes(range(1, 33))), 1)
 
 
 def test_a_file_that_is_no_ledger_is_refused(tmp_path):
@@ -143,9 +144,45 @@ def test_a_file_that_is_no_ledger_is_refused(tmp_path):
 
 
 def test_a_ledger_is_not_created_by_mistake(tmp_path):
-    with pytest.raises(InputError, match="there is no ledger"):
-        ledger.open_store(tmp_path / "typo.db", KEYS, 1, create=False)
+    with pytest.raises(InputError, match="there is no ledger .*no such file.* ledger create"):
+        ledger.open_store(tmp_path / "typo.db", KEYS, 1)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_emptied_ledger_is_no_new_one(tmp_path):
+    add(opened(tmp_path), earlier())
+    path = tmp_path / "releases.db"
+    os.truncate(path, 0)
+    with pytest.raises(InputError, match="there is no ledger .*the file is empty.* backup"):
+        opened(tmp_path)
+    assert path.stat().st_size == 0
+    ledger.create_store(path, KEYS, 1)  # on purpose
+    assert opened(tmp_path)
+
+
+def test_a_ledger_is_created_once_and_nowhere_else(tmp_path):
+    opened(tmp_path)
+    with pytest.raises(InputError, match="there is a ledger .* already"):
+        ledger.create_store(tmp_path / "releases.db", KEYS, 1)
+    other = tmp_path / "records.db"
+    with sqlite3.connect(other) as connection:
+        connection.execute("CREATE TABLE records (id INTEGER)")
+    connection.close()
+    other.chmod(0o600)
+    with pytest.raises(InputError, match="database without a ledger"):
+        ledger.open_store(other, KEYS, 1)
+    with pytest.raises(InputError, match="another database .it holds records"):
+        ledger.create_store(other, KEYS, 1)
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(InputError, match="it is a folder"):
+        ledger.open_store(tmp_path / "folder", KEYS, 1)
+
+
+def test_opening_does_not_make_the_keys_it_needs(tmp_path):
+    opened(tmp_path)
+    with pytest.raises(KeyFileError, match="there is no key file"):
+        dk.Ledger(tmp_path / "releases.db", keys=tmp_path / "keys")
+    assert not (tmp_path / "keys").exists()
 
 
 @pytest.mark.parametrize("url", ["mysql://clerk:secret@host/db", "sqlite:///releases.db"])

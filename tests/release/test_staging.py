@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from diskret.errors import DiskretError, InputError
+from diskret.keys import SecretKeys
 from diskret.release import staged
 from diskret.release.staging import Stage
 
+KEYS = SecretKeys(bytes(range(32)))
 posix = pytest.mark.skipif(os.name != "posix", reason="optional: needs a POSIX system")
 
 
@@ -21,7 +23,7 @@ def fill(stage: Stage, text: str):
 
 
 def release(folder, text: str):
-    with staged(folder) as stage:
+    with staged(folder, KEYS) as stage:
         fill(stage, text)
 
 
@@ -40,7 +42,7 @@ def mode(path: Path) -> int:
 
 
 def test_nothing_is_there_before_the_end(tmp_path):
-    with staged(tmp_path / "out") as stage:
+    with staged(tmp_path / "out", KEYS) as stage:
         fill(stage, "new")
         assert not (tmp_path / "out").exists()
     assert content(tmp_path / "out") == "new"
@@ -51,7 +53,7 @@ def test_nothing_is_there_before_the_end(tmp_path):
 def test_only_the_owner_can_read_what_is_internal(tmp_path):
     mask = os.umask(0)
     try:
-        with staged(tmp_path / "out") as stage:
+        with staged(tmp_path / "out", KEYS) as stage:
             fill(stage, "new")
             assert mode(stage.public.parent) == 0o700
             (stage.public / "t.csv").chmod(0o777)
@@ -67,7 +69,7 @@ def test_only_the_owner_can_read_what_is_internal(tmp_path):
 def test_a_stage_has_a_name_nobody_can_guess_and_lies_beside_the_target(tmp_path):
     names = set()
     for _ in range(2):
-        with staged(tmp_path / "out") as stage:
+        with staged(tmp_path / "out", KEYS) as stage:
             room = stage.public.parent
             assert room.parent == tmp_path
             assert room.name.startswith(".out.")
@@ -77,7 +79,7 @@ def test_a_stage_has_a_name_nobody_can_guess_and_lies_beside_the_target(tmp_path
 
 def test_an_earlier_release_is_replaced(tmp_path):
     release(tmp_path / "out", "old")
-    with staged(tmp_path / "out") as stage:
+    with staged(tmp_path / "out", KEYS) as stage:
         fill(stage, "new")
         assert content(tmp_path / "out") == "old"
     assert content(tmp_path / "out") == "new"
@@ -101,7 +103,7 @@ def test_a_link_stays_a_link(tmp_path):
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
 def test_an_exception_in_the_middle_changes_nothing(tmp_path, error):
     release(tmp_path / "out", "old")
-    with pytest.raises(error), staged(tmp_path / "out") as stage:
+    with pytest.raises(error), staged(tmp_path / "out", KEYS) as stage:
         fill(stage, "new")
         raise error
     assert content(tmp_path / "out") == "old"
@@ -173,7 +175,7 @@ def test_many_foreign_files_are_counted(tmp_path):
 
 def test_files_that_come_in_the_meantime_are_seen(tmp_path):
     release(tmp_path / "out", "old")
-    with pytest.raises(InputError, match=r"notes\.txt"), staged(tmp_path / "out") as stage:
+    with pytest.raises(InputError, match=r"notes\.txt"), staged(tmp_path / "out", KEYS) as stage:
         fill(stage, "new")
         (tmp_path / "out" / "notes.txt").touch()
     assert (tmp_path / "out" / "notes.txt").exists()
@@ -195,7 +197,7 @@ def test_a_file_is_not_replaced(tmp_path):
 
 def test_only_plain_files_are_released(tmp_path):
     with pytest.raises(DiskretError, match="no folders or links: public/sub"):
-        with staged(tmp_path / "out") as stage:
+        with staged(tmp_path / "out", KEYS) as stage:
             (stage.public / "sub").mkdir()
     assert not list(tmp_path.iterdir())
 

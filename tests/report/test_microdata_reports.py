@@ -8,7 +8,7 @@ from diskret.release.allowlist_html import page_problems
 from diskret.report.microdata_texts import _WORDS, microdata_words
 from diskret.workflow.microdata import Step
 
-KEYS = dk.SecretKeys(bytes(32))
+KEYS = dk.SecretKeys(bytes(range(32)))
 
 
 @pytest.fixture(scope="module")

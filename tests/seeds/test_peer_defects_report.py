@@ -25,7 +25,7 @@ def test_20_random_numbers_neither_use_nor_change_a_global_state_nor_leave_files
     tmp_path, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
-    keys = dk.SecretKeys(bytes(32))
+    keys = dk.SecretKeys(bytes(range(32)))
     np.random.seed(1)
     random.seed(1)
     before = np.random.get_state()[1].tolist(), random.getstate()
@@ -39,6 +39,6 @@ def test_20_random_numbers_neither_use_nor_change_a_global_state_nor_leave_files
 
 def test_20_methods_keep_what_was_done():
     """The peer returns its object and drops the details; here the release holds the history."""
-    made = release(dk.SecretKeys(bytes(32)))
+    made = release(dk.SecretKeys(bytes(range(32))))
     assert made.microdata.original.table.equals(FRAME)
     assert made.arguments["household"] is True and made.order.tolist() != list(range(40))

@@ -62,7 +62,7 @@ def test_rothe_base_3():
 
 
 def test_random_rounding_of_the_lecture_is_admissible(lecture):
-    result = dk.round_table(lecture, base=10, method="random", keys=dk.SecretKeys(bytes(32)))
+    result = dk.round_table(lecture, base=10, method="random", keys=dk.SecretKeys(bytes(range(32))))
     noise = result.noise[lecture.count % 10 != 0]
     assert np.all(result.published.value % 10 == 0)
     assert np.all(np.abs(noise) < 10)
@@ -72,7 +72,8 @@ def test_random_rounding_of_the_lecture_is_admissible(lecture):
 
 @pytest.mark.parametrize(("base", "distance"), [(3, 28), (5, 50), (10, 100)])
 def test_controlled_rounding_of_the_lecture_adds_up(lecture, base, distance):
-    result = dk.round_table(lecture, base=base, method="controlled", keys=dk.SecretKeys(bytes(32)))
+    keys = dk.SecretKeys(bytes(range(32)))
+    result = dk.round_table(lecture, base=base, method="controlled", keys=keys)
     value = result.published.value
     assert (result.settings["steps"], result.settings["gap"]) == (0, 0)
     assert np.array_equal(value[0], value[1:].sum(axis=0))

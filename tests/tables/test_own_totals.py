@@ -15,7 +15,7 @@ from diskret.workflow.audit import audit
 from diskret.workflow.job import read_job
 from diskret.workflow.run import run_job
 
-KEYS = dk.SecretKeys(bytes(32))
+KEYS = dk.SecretKeys(bytes(range(32)))
 NAMES = ["Insgesamt", "T", "_T", "000", "zusammen", "m"]
 
 

@@ -19,7 +19,7 @@ from diskret.workflow.again import attack_again
 from diskret.workflow.verify import verify
 
 RULE = dk.rules.MinimumFrequency(3)
-KEYS = dk.SecretKeys(bytes(32))
+KEYS = dk.SecretKeys(bytes(range(32)))
 NO_LEVELS = Requirements(*(np.zeros(0, dtype=np.int64) for _ in range(4)))
 
 
@@ -195,7 +195,7 @@ def test_sums_of_measures_tie_releases():
 
 @pytest.fixture
 def released(fine, first, tmp_path):
-    ledger = dk.Ledger(tmp_path / "releases.db", keys=KEYS)
+    ledger = dk.Ledger.create(tmp_path / "releases.db", keys=KEYS)
     ledger.publish(first, tmp_path / "first", formats=["csv"])
     second = dk.suppress(coarse(fine, "ac"), RULE, name="second", ledger=ledger)
     ledger.publish(second, tmp_path / "second", formats=["csv", "html"], intervals=True)

@@ -148,7 +148,7 @@ def test_an_attacker_who_knows_more_breaks_more(fine, before):
 
 
 def test_a_ledger_checks_against_all_its_releases(fine, tmp_path):
-    ledger = dk.Ledger(tmp_path / "releases.db", keys=dk.SecretKeys(bytes(32)))
+    ledger = dk.Ledger.create(tmp_path / "releases.db", keys=dk.SecretKeys(bytes(range(32))))
     ledger.publish(dk.suppress(fine, RULE, name="ages"), tmp_path / "2024", formats=["csv"])
     table = fine.recode("age", {"ac": ["a", "c"]})
     assert not ledger.check(table).ok

@@ -233,7 +233,7 @@ def test_levels_that_no_witness_shows_are_refused(tmp_path):
     from diskret.keys import SecretKeys
     from diskret.workflow.sums_file import write_sums
 
-    keys = SecretKeys(bytes(32))
+    keys = SecretKeys(bytes(range(32)))
     result = dk.suppress(counts(1, 2, 8, 9, 3), RULE, attacker=CONTRIBUTOR)
     folder = result.write(tmp_path / "out", formats=["csv"], keys=keys)
     verify(folder, keys=keys)
@@ -246,7 +246,7 @@ def test_levels_that_no_witness_shows_are_refused(tmp_path):
 
 
 def test_published_intervals_keep_sums_uncertain(tmp_path):
-    keys = dk.SecretKeys(bytes(32))
+    keys = dk.SecretKeys(bytes(range(32)))
     result = dk.suppress(counts(1, 2, 8, 9, 3), RULE, attacker=CONTRIBUTOR)
     folder = result.write(tmp_path / "out", formats=["csv"], keys=keys, intervals=True)
     assert verify(folder, keys=keys).checked_internal

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import diskret as dk
 from diskret.errors import InputError, ProtectionError
 
-KEYS = dk.SecretKeys(bytes(32))
+KEYS = dk.SecretKeys(bytes(range(32)))
 GROUP = dk.rules.MarginalValue(1)
 RANGE = dk.rules.MinimumFrequency(2)
 

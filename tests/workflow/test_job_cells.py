@@ -13,7 +13,7 @@ from diskret.workflow import Result
 from diskret.workflow.job import CellsFile, read_job
 from diskret.workflow.run import run_job
 
-KEYS = dk.SecretKeys(bytes(32))
+KEYS = dk.SecretKeys(bytes(range(32)))
 CELLS = """\
 region,sales,staff,firms,x1,x2
 Total,{total},300,13,80,30

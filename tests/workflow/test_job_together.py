@@ -12,7 +12,7 @@ from diskret.workflow.job import read_job
 from diskret.workflow.run import run_job
 from diskret.workflow.verify import verify
 
-KEYS = dk.SecretKeys(bytes(32))
+KEYS = dk.SecretKeys(bytes(range(32)))
 JOB = """
 sums = ["turnover = domestic + export"]
 [records]

@@ -20,7 +20,7 @@ FIRMS = {"N": 7, "S": 2, "W": 5, "O": 9}
 
 @pytest.fixture
 def ledger(tmp_path):
-    return dk.Ledger(tmp_path / "releases.db", keys=KEYS)
+    return dk.Ledger.create(tmp_path / "releases.db", keys=KEYS)
 
 
 def table(vintage="", where=None, **firms):
@@ -177,7 +177,7 @@ def test_it_is_attacked_again_only_if_the_ledger_moved(ledger, tmp_path):
 def test_another_ledger_of_as_many_entries_is_another_one(ledger, tmp_path):
     asked = []
     (tmp_path / "other").mkdir()
-    other = dk.Ledger(tmp_path / "other/releases.db", keys=KEYS)
+    other = dk.Ledger.create(tmp_path / "other/releases.db", keys=KEYS)
     publish(other, tmp_path, "elsewhere")
     publish(ledger, tmp_path, "first")
     result = protected(ledger=other)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import diskret as dk
+from diskret.errors import InputError
 
 posix = pytest.mark.skipif(os.name != "posix", reason="optional: needs a POSIX system")
 KEYS = dk.SecretKeys(bytes(range(32)))
@@ -43,14 +44,20 @@ ledger.publish(result, Path(home) / name, formats=["csv"], who="clerk")
 @pytest.fixture(params=["file", "server"])
 def place(request, tmp_path):
     if request.param == "file":
-        return str(tmp_path / "releases.db")
+        place = str(tmp_path / "releases.db")
+        dk.Ledger.create(place, keys=KEYS)
+        return place
     from engines.postgres_server import administrator, server
 
     name = f"ledger{next(NUMBER)}"
     connection = administrator()
     connection.run(f"CREATE DATABASE {name}")
     connection.close()
-    return f"postgresql://postgres@/{name}?host={server()}"
+    place = f"postgresql://postgres@/{name}?host={server()}"
+    with pytest.raises(InputError, match="there is no ledger.*database without a ledger"):
+        dk.Ledger(place, keys=KEYS)
+    dk.Ledger.create(place, keys=KEYS)
+    return place
 
 
 def start(place: str, home: Path, name: str, step: str = ""):
@@ -85,7 +92,6 @@ def test_publishers_go_one_after_the_other(tmp_path, place):
 @posix
 @pytest.mark.parametrize(("step", "in_place"), [("before move", False), ("after move", True)])
 def test_a_killed_publisher_leaves_both_or_neither(tmp_path, place, step, in_place):
-    dk.Ledger(place, keys=KEYS)
     code, said = end(start(place, tmp_path, "a", step))
     assert code == -signal.SIGKILL, said
     ledger = dk.Ledger(place, keys=KEYS, wait=10)

@@ -21,7 +21,7 @@ from diskret.workflow.run import run_job
 from diskret.workflow.verify import verify
 
 SCHEMAS = Path(__file__).parents[2] / "docs" / "schema"
-KEYS = dk.SecretKeys(bytes(32))
+KEYS = dk.SecretKeys(bytes(range(32)))
 RULE = dk.rules.MinimumFrequency(3)
 
 

@@ -79,7 +79,7 @@ def test_tables_without_overlaps_say_nothing_of_parts():
 
 
 def test_public_files_are_verified(tmp_path):
-    keys = dk.SecretKeys(bytes(32))
+    keys = dk.SecretKeys(bytes(range(32)))
     for rule in (RULE, [RULE(table) for table in two(ages())]):
         results = protected(two(ages()), rule)
         folder = dk.write(results, tmp_path / str(type(rule)), ["csv"], keys=keys)
@@ -97,7 +97,7 @@ def test_a_part_that_must_be_revealed_is_named():
 
 def test_intervals_reveal_no_part():
     results = protected(two(ages()))
-    keys = dk.SecretKeys(bytes(32))
+    keys = dk.SecretKeys(bytes(range(32)))
     published = with_intervals(results, keys)[0].certificate.proof.publication
     assert published.tables[0].lower is not None
     assert not len(revealed_parts(published))

@@ -15,7 +15,7 @@ from diskret.workflow.previous import suppressed_before
 from diskret.workflow.run import run_job
 
 RULE = dk.rules.MinimumFrequency(3)
-KEYS = dk.SecretKeys(bytes(32))
+KEYS = dk.SecretKeys(bytes(range(32)))
 
 
 def line(**parts):

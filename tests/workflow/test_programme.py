@@ -14,7 +14,7 @@ from diskret.workflow.job_programme import is_programme, read_programme
 from diskret.workflow.programme import run_programme
 from diskret.workflow.verify import verify
 
-KEYS = dk.SecretKeys(bytes(32))
+KEYS = dk.SecretKeys(bytes(range(32)))
 TODAY = date(2026, 6, 1)
 # the south has one large firm; so has the east among the firms of the second size
 FIRMS = {
@@ -70,6 +70,7 @@ def home(tmp_path):
     (tmp_path / "january.toml").write_text(JOB % 'region = "flat"', encoding="utf-8")
     march = JOB % 'region = "flat", size = "flat"'
     (tmp_path / "march.toml").write_text(march, encoding="utf-8")
+    dk.Ledger.create(tmp_path / "releases.db", keys=KEYS)
     return tmp_path
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import diskret as dk
 
-KEYS = dk.SecretKeys(bytes(32))
+KEYS = dk.SecretKeys(bytes(range(32)))
 PERSONS = {"person": ["7", "8", "9", "7", "10"], "house": ["a", "a", "b", "b", "b"]}
 
 

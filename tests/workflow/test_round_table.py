@@ -150,7 +150,7 @@ def test_a_table_shown_in_thousands_is_refused():
 @pytest.mark.parametrize("method", METHODS)
 def test_results_are_written_and_recorded(method, tmp_path):
     result = dk.round_table(counts(), 3, method, keys=KEYS)
-    ledger = dk.Ledger(tmp_path / "releases.db", keys=KEYS)
+    ledger = dk.Ledger.create(tmp_path / "releases.db", keys=KEYS)
     ledger.publish(result, tmp_path / "out", name="first")
     published = dk.Published.read(tmp_path / "out" / "public")
     assert np.array_equal(published.value, result.published.value)

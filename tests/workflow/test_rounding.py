@@ -9,7 +9,7 @@ from diskret.errors import AdditivityError, ContradictionError, InputError
 from diskret.workflow.audit import audit
 from diskret.workflow.verify import verify
 
-KEYS = dk.SecretKeys(bytes(32))
+KEYS = dk.SecretKeys(bytes(range(32)))
 CELLS = pa.table({"region": ["N", "S", "W"], "sales": [12_600, 7_400, 500]})
 
 

@@ -12,7 +12,7 @@ from diskret.workflow.run import run_job
 from diskret.workflow.ties import keyed_ties
 
 RULE = dk.rules.MinimumFrequency(3)
-KEYS = [dk.SecretKeys(bytes([i]) * 32) for i in range(12)]
+KEYS = [dk.SecretKeys(bytes(range(i, i + 32))) for i in range(12)]
 CODES = ["a", "b", "c", "d", "e"]
 
 

@@ -5,6 +5,7 @@ import shutil
 
 import numpy as np
 import pytest
+from sealing import reseal
 
 import diskret as dk
 from diskret.errors import ContradictionError, DiskretError, InputError, VerificationError
@@ -45,6 +46,7 @@ def restamp(out):
         out / "public" / "turnover.certificate.json",
         lambda c: c["files"].update({k: digests[k] for k in c["files"]}),
     )
+    reseal(out)
 
 
 def test_office_and_anyone(out, tmp_path):
@@ -118,6 +120,7 @@ def test_changed_intervals_are_refused(out):
         certificate["intervals"]["lower"][0] = -1
 
     edit(out / "public" / "turnover.certificate.json", widen)
+    reseal(out)
     with pytest.raises(VerificationError, match="intervals"):
         verify(out)
 
@@ -129,6 +132,7 @@ def test_falsified_witnesses_are_refused(out):
     arrays["data"] = arrays["data"].copy()
     arrays["data"][0] += 1
     np.savez_compressed(path, **arrays)
+    reseal(out)
     with pytest.raises(DiskretError, match="witness"):
         verify(out)
 
@@ -143,13 +147,14 @@ def test_raised_levels_are_not_proven_by_old_witnesses(out):
             fields[at] = "999999999999999"
             lines[i] = ",".join(fields)
     path.write_text("\n".join(lines), encoding="utf-8")
+    reseal(out)
     with pytest.raises(VerificationError, match="requirements"):
         verify(out)
 
 
 def test_another_key_or_other_originals_are_noticed(out, tmp_path):
     with pytest.raises(VerificationError, match="key"):
-        verify(out, keys=SecretKeys(bytes(32)))
+        verify(out, keys=SecretKeys(bytes(range(32))))
     path = out / "internal" / "turnover.cells.csv"
     text = path.read_text(encoding="utf-8")
     row = next(line for line in text.split("\n") if ",published," in line)
@@ -157,6 +162,7 @@ def test_another_key_or_other_originals_are_noticed(out, tmp_path):
     at = text.split("\n")[0].split(",").index("count")
     fields[at] = str(int(fields[at]) + 1)
     path.write_text(text.replace(row, ",".join(fields)), encoding="utf-8")
+    reseal(out)
     with pytest.raises(VerificationError, match="not the one that was released"):
         verify(out)
 

@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from changed_tables import changed, rounded, table
+from sealing import reseal
 
 import diskret as dk
 from diskret.attack import examine
@@ -143,6 +144,7 @@ def digest_anew(folder, name="rounded"):
     content = json.loads(path.read_text(encoding="utf-8"))
     content["files"] = {file: digest(folder / "public" / file) for file in content["files"]}
     path.write_text(json.dumps(content), encoding="utf-8")
+    reseal(folder, KEYS)
 
 
 def test_a_changed_file_is_found(tmp_path):
@@ -157,7 +159,7 @@ def test_a_value_off_the_base_is_found(tmp_path):
     edit(folder / "public" / "rounded.csv", "N,5", "N,6")
     digest_anew(folder)
     with pytest.raises(VerificationError, match="not rounded as the certificate says"):
-        verify(folder / "public")
+        verify(folder, keys=KEYS)
 
 
 def test_a_table_that_does_not_add_up_is_found(tmp_path):
@@ -181,6 +183,7 @@ def test_a_table_that_does_not_add_up_is_found(tmp_path):
 def test_a_changed_internal_table_is_found(tmp_path, pattern, replacement, why):
     folder = written(tmp_path, rounded(table()))
     edit(folder / "internal" / "rounded.cells.csv", pattern, replacement)
+    reseal(folder, KEYS)
     with pytest.raises(VerificationError, match=why):
         verify(folder, keys=KEYS)
 
@@ -190,7 +193,7 @@ def test_a_changed_internal_table_is_found(tmp_path, pattern, replacement, why):
 
 @pytest.fixture
 def ledger(tmp_path):
-    return dk.Ledger(tmp_path / "releases.db", keys=KEYS)
+    return dk.Ledger.create(tmp_path / "releases.db", keys=KEYS)
 
 
 def publish(ledger, tmp_path, name, result):

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from diskret.workflow.ledger import Ledger
 
 ledger = typer.Typer(
-    help="What was published: list it, show it, check new tables against it, withdraw a release.",
+    help="What was published: create a ledger, list it, show it, check new tables against it, "
+    "withdraw a release.",
     no_args_is_help=True,
 )
 
@@ -36,6 +37,18 @@ LedgerOption = Annotated[
         help="The ledger: a SQLite file, or the url of a PostgreSQL database.",
     ),
 ]
+
+
+@ledger.command()
+def create(
+    place: LedgerOption, language: LanguageOption = Language.en, debug: DebugOption = False
+) -> None:
+    """Make a new, empty ledger; all other commands open one that is there."""
+    with reported(language, debug):
+        from diskret.workflow.ledger import Ledger
+
+        Ledger.create(place)
+        typer.echo(TEXTS[language].ledger_created)
 
 
 @ledger.command("list")
@@ -129,7 +142,7 @@ def withdraw(
 def _opened(place: str) -> Ledger:
     from diskret.workflow.ledger import Ledger
 
-    return Ledger(place, create=False)
+    return Ledger(place)
 
 
 def _status(release: Release, language: Language) -> str:

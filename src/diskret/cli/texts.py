@@ -32,6 +32,7 @@ class Texts:
     verified: str
     attacked_again: str
     verified_internal: str
+    verified_unsealed: str
     not_verified_internal: str
     intervals: str
     lower: str
@@ -58,6 +59,7 @@ class Texts:
     ledger_published: str
     ledger_recorded: str
     ledger_withdrawn: str
+    ledger_created: str
     ledger_withdrawn_now: str
     ledger_by: str
     ledger_intervals: str
@@ -105,6 +107,10 @@ TEXTS = {
         verified="Verified: {names}.",
         attacked_again="{suppressed} suppressed cells attacked again.",
         verified_internal="The office's own files agree with them.",
+        verified_unsealed=(
+            "The office's own files agree with them. Without the office's key nobody knows whether "
+            "they are those that were written."
+        ),
         not_verified_internal="Only the public files were checked.",
         intervals="What the published table says about suppressed cells (narrowest first)",
         lower="at least",
@@ -134,6 +140,7 @@ TEXTS = {
         ledger_published="published",
         ledger_recorded="recorded, not written by diskret",
         ledger_withdrawn="withdrawn on {when} by {who}: {why}",
+        ledger_created="An empty ledger was created.",
         ledger_withdrawn_now=(
             "{name} is noted as withdrawn. The world has seen it, so new tables are still "
             "protected against it."
@@ -186,6 +193,10 @@ TEXTS = {
         verified="Geprüft: {names}.",
         attacked_again="{suppressed} gesperrte Felder erneut angegriffen.",
         verified_internal="Die internen Dateien stimmen damit überein.",
+        verified_unsealed=(
+            "Die internen Dateien stimmen damit überein. Ob sie so geschrieben wurden, weiß man "
+            "nur mit dem Schlüssel des Amtes."
+        ),
         not_verified_internal="Nur die öffentlichen Dateien wurden geprüft.",
         intervals="Was die veröffentlichte Tabelle über gesperrte Felder verrät (engste zuerst)",
         lower="mindestens",
@@ -218,6 +229,7 @@ TEXTS = {
         ledger_published="veröffentlicht",
         ledger_recorded="nachgetragen, nicht mit diskret geschrieben",
         ledger_withdrawn="zurückgezogen am {when} von {who}: {why}",
+        ledger_created="Ein leeres Register wurde angelegt.",
         ledger_withdrawn_now=(
             "{name} ist als zurückgezogen vermerkt. Die Welt kennt sie; neue Tabellen werden "
             "weiterhin auch gegen sie geschützt."

@@ -37,7 +37,7 @@ def keyed_numbers(
 
     Examples
     --------
-    >>> found = keyed_numbers(SecretKeys(bytes(32)), "units", np.array([7, 8, 7], np.uint64))
+    >>> found = keyed_numbers(SecretKeys(bytes(range(32))), "units", np.array([7, 8, 7], np.uint64))
     >>> found[0] == found[2] != found[1]
     np.True_
     """

@@ -53,7 +53,7 @@ def draw_record_keys(
 
     Examples
     --------
-    >>> keys = SecretKeys(bytes(32))
+    >>> keys = SecretKeys(bytes(range(32)))
     >>> drawn = draw_record_keys(1000, keys, "census 2022", modulus=256)
     >>> bool((drawn == draw_record_keys(1000, keys, "census 2022", modulus=256)).all())
     True
@@ -98,7 +98,7 @@ def derive_record_keys(
 
     Examples
     --------
-    >>> derived = derive_record_keys(["07", "7", 7], SecretKeys(bytes(32)))
+    >>> derived = derive_record_keys(["07", "7", 7], SecretKeys(bytes(range(32))))
     >>> bool(derived[0] != derived[1]), bool(derived[1] == derived[2])
     (True, True)
     """

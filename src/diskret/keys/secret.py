@@ -8,9 +8,9 @@ import os
 import secrets
 import stat
 import sys
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import NoReturn
 
 from diskret.errors import KeyFileError
 
@@ -19,53 +19,103 @@ _HEADER = "diskret secret key, version 1"
 _log = logging.getLogger("diskret")
 
 
-@dataclass(frozen=True)
 class SecretKeys:
     """The office's master secret, from which a key for each purpose is derived.
+
+    The secret is in memory only: it is not shown, compared, copied, pickled or turned into a
+    dictionary with what holds it.
 
     Parameters
     ----------
     master
         32 secret bytes. Never shown, logged or written anywhere but the key file.
 
+    Raises
+    ------
+    KeyFileError
+        These are not 32 bytes, or all of them are the same: that is no secret.
+
     Examples
     --------
-    >>> keys = SecretKeys(bytes(32))
+    >>> keys = SecretKeys(bytes(range(32)))
     >>> keys
     SecretKeys()
     >>> keys.seed("demo") == keys.seed("demo") != keys.seed("other purpose")
     True
     """
 
-    master: bytes = field(repr=False)
+    # no __dict__, so vars() and dataclasses.asdict() of what holds the keys find nothing
+    __slots__ = ("_derive",)
 
-    def __post_init__(self) -> None:
-        if len(self.master) != _BYTES:
-            raise KeyFileError(f"a secret key has {_BYTES} bytes, not {len(self.master)}")
+    def __init__(self, master: bytes):
+        hidden = _Hidden(master)
+        del master  # the locals of this call would be part of a traceback
+        if len(hidden) != _BYTES:
+            raise KeyFileError(f"a secret key has {_BYTES} bytes, not {len(hidden)}")
+        if len(set(hidden)) == 1:
+            raise KeyFileError(
+                "a secret key of 32 times the same byte is no secret; use secrets.token_bytes(32), "
+                "or leave keys= out for the office's own key file"
+            )
+        # a closure is not shown in a traceback and not followed by pickle
+        object.__setattr__(self, "_derive", _deriver(hidden))
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError("secret keys cannot be changed")
+
+    def __repr__(self) -> str:
+        return "SecretKeys()"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, SecretKeys):
+            return NotImplemented
+        return secrets.compare_digest(self.subkey("equality"), other.subkey("equality"))
+
+    def __hash__(self) -> int:
+        return hash(self.subkey("equality"))
+
+    def __copy__(self) -> SecretKeys:
+        return self
+
+    def __deepcopy__(self, memo: object) -> SecretKeys:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise KeyFileError(
+            "secret keys cannot be pickled: they would lie wherever the pickle does; read them "
+            "again from the key file with SecretKeys.load"
+        )
 
     @classmethod
-    def load(cls, keys: SecretKeys | str | os.PathLike[str] | None = None) -> SecretKeys:
+    def load(
+        cls, keys: SecretKeys | str | os.PathLike[str] | None = None, *, create: bool = True
+    ) -> SecretKeys:
         """The keys to use: the argument, else ``DISKRET_KEYS``, else the user's key file.
 
         The user's key file is created on first use, readable by its owner only. A file
-        that is named, by argument or variable, and missing is created in the same way.
+        that is named, by argument or variable, and missing is created in the same way. What was
+        made with keys before needs these: with ``create=False`` a missing file is an error.
 
         Raises
         ------
         KeyFileError
-            The file is damaged or readable by others.
+            The file is damaged or readable by others, or missing and not to be created.
         """
         if isinstance(keys, SecretKeys):
             return keys
-        named = keys or os.environ.get("DISKRET_KEYS")
-        path = Path(named) if named else _default_path()
+        path = key_file(keys)
         if not path.exists():
+            if not create:
+                raise KeyFileError(
+                    f"there is no key file {path}; give the office's own with keys= or the "
+                    "variable DISKRET_KEYS, or restore it from a backup"
+                )
             _create(path)
         return cls(_read(path))
 
     def subkey(self, purpose: str) -> bytes:
         """A key of 32 bytes for one purpose: keyed BLAKE2b (RFC 7693) of its name."""
-        return hashlib.blake2b(purpose.encode(), key=self.master, digest_size=_BYTES).digest()
+        return self._derive(purpose)
 
     def seed(self, purpose: str) -> int:
         """A secret seed below 2**64 for one purpose."""
@@ -83,6 +133,31 @@ class SecretKeys:
         return digest.hexdigest()
 
 
+class _Hidden(bytes):
+    """Bytes that are not shown, pickled or copied into a text."""
+
+    def __repr__(self) -> str:
+        return "<secret>"
+
+    __str__ = __repr__
+
+    def __reduce__(self) -> NoReturn:
+        raise KeyFileError("secret keys cannot be pickled")
+
+
+def _deriver(hidden: _Hidden) -> Callable[[str], bytes]:
+    def derive(purpose: str) -> bytes:
+        return _Hidden(hashlib.blake2b(purpose.encode(), key=hidden, digest_size=_BYTES).digest())
+
+    return derive
+
+
+def key_file(keys: str | os.PathLike[str] | None = None) -> Path:
+    """The file that keys are read from: the argument, ``DISKRET_KEYS``, or the user's own."""
+    named = keys or os.environ.get("DISKRET_KEYS")
+    return Path(named) if named else _default_path()
+
+
 def _default_path() -> Path:
     if sys.platform == "win32":
         base = os.environ.get("APPDATA") or str(Path.home() / "AppData" / "Roaming")
@@ -92,7 +167,10 @@ def _default_path() -> Path:
 
 
 def _create(path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    # mkdir(parents=True) would leave new folders above the last one open to all
+    for folder in (*reversed(path.parent.parents), path.parent):
+        if not folder.exists():
+            folder.mkdir(mode=0o700, exist_ok=True)
     text = f"{_HEADER}\n{secrets.token_hex(_BYTES)}\n".encode("ascii")
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -112,13 +190,20 @@ def _create(path: Path) -> None:
 def _read(path: Path) -> bytes:
     if os.name == "posix" and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise KeyFileError(f"{path} can be read by others; run: chmod 600 {path}")
-    lines = path.read_text(encoding="ascii", errors="replace").split("\n")
-    if len(lines) < 2 or lines[0] != _HEADER:
+    master = _master(path)
+    if master is None:
         raise KeyFileError(f"{path} is not a diskret key file; restore it from a backup")
-    try:
-        master = bytes.fromhex(lines[1])
-    except ValueError:
-        master = b""
-    if len(master) != _BYTES:
+    if len(master) != _BYTES or len(set(master)) == 1:
         raise KeyFileError(f"the key in {path} is damaged; restore it from a backup")
     return master
+
+
+def _master(path: Path) -> bytes | None:
+    """The bytes in a key file; none of them if they are damaged, None if it is another file."""
+    lines = path.read_text(encoding="ascii", errors="replace").split("\n")
+    if len(lines) < 2 or lines[0] != _HEADER:
+        return None
+    try:
+        return _Hidden(bytes.fromhex(lines[1]))
+    except ValueError:
+        return _Hidden()

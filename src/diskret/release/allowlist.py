@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import zipfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -12,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from diskret.errors import InputError, ProofError, VerificationError
+from diskret.io.from_json import Form, misfits, read_json
+from diskret.io.plain_parquet import read_plain_parquet
 from diskret.release.allowlist_derived import combined_problems, derived_problems
 from diskret.release.allowlist_html import page_problems
 from diskret.release.allowlist_template import template_problems
@@ -32,28 +31,30 @@ _COLUMNS = (".csv", ".parquet", ".xlsx")
 DERIVED_ENDINGS = (*_COLUMNS, DERIVED)
 COMBINED_ENDINGS = (*_COLUMNS, COMBINED)
 
-#: The admissible keys of a public certificate. A mapping may hold the keys listed, ``"*"``
-#: stands for any key, and ``"<dimension>"`` for the names of the table's dimensions. None
-#: stands for text, numbers, and lists of them. Wherever a mapping is admissible, a list of
-#: such mappings is too. The time of writing is left out: the same release, the same bytes.
-_TEXT: Mapping[str, Any] = {"en": None, "de": None}
-PUBLIC_CERTIFICATE: Mapping[str, Any] = {
-    "schema": None,
-    "family": None,
-    "name": None,
-    "attacker": None,
-    "tables": None,
-    "beside": {"release": None, "table": None, "digest": None},
-    "sums": None,
-    "refined_to": None,
-    "outer_intervals": None,
+#: What a public certificate may hold, as `diskret.io.from_json` describes it: nothing else is
+#: written, and nothing else is verified. The time of writing is left out: the same release, the
+#: same bytes.
+_TEXT: Form = {"en": [str], "de": [str]}
+_ENDS: Form = [(int, float, None)]
+#: What every certificate holds.
+NEEDED: Form = {
+    **dict.fromkeys(("schema", "family", "name", "software"), str),
     "claimed": _TEXT,
     "not_claimed": _TEXT,
-    "intervals": {"<dimension>": None, "lower": None, "upper": None},
-    "shown": {"method": None, "base": None, "additive": None},
-    "files": {"*": None},
-    "inputs": {"*": None},
-    "software": None,
+    "files": {"*": str},
+    "inputs": {"*": str},
+}
+PUBLIC_CERTIFICATE: Form = {
+    **NEEDED,
+    "attacker": str,
+    "tables": [str],
+    "beside": [dict.fromkeys(("release", "table", "digest"), str)],
+    "sums": [str],
+    "refined_to": (str, None),
+    "outer_intervals": int,
+    "intervals": {"lower": _ENDS, "upper": _ENDS, "*": [str]},
+    "shown": {"method": str, "base": (int, float), "additive": bool},
+    "inputs": {"table": str},
 }
 
 _WORKBOOK_PARTS = re.compile(
@@ -134,7 +135,7 @@ def check_public(
         for published in tables:
             problems += _certificate(folder, published)
             problems += _cells(folder, published)
-            problems += _parquet(folder / f"{published.name}.parquet", published)
+            problems += parquet_problems(folder / f"{published.name}.parquet", published)
             problems += _workbook(folder / f"{published.name}.xlsx")
             problems += page_problems(folder / f"{published.name}.html")
         for figure in derived:
@@ -184,13 +185,14 @@ def _names(
 def _certificate(folder: Path, published: Published) -> Iterator[str]:
     name = f"{published.name}{CERTIFICATE}"
     try:
-        content: dict[str, Any] = dict(json.loads((folder / name).read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError) as error:
+        content: dict[str, Any] = dict(read_json(folder / name))
+    except (InputError, ValueError, TypeError) as error:
         yield f"{name} cannot be read ({error})"
         return
     dimensions = [d.name for d in published.dimensions]
-    for key in keys_beyond(content, PUBLIC_CERTIFICATE, dimensions, ""):
-        yield f"{name} holds the key {key}"
+    columns = dict.fromkeys(dimensions, [str]) | {"lower": _ENDS, "upper": _ENDS}
+    for problem in misfits(content, {**PUBLIC_CERTIFICATE, "intervals": columns}):
+        yield f"{name} {problem}"
     intervals = content.get("intervals", {})
     # intervals of some suppressed cells only would tell these from the others
     hidden = int(published.suppressed.sum())
@@ -203,29 +205,12 @@ def _digests(folder: Path, tables: Sequence[Published]) -> Iterator[str]:
     try:
         listed: dict[str, str] = {}
         for published in tables:
-            path = folder / f"{published.name}{CERTIFICATE}"
-            listed |= json.loads(path.read_text(encoding="utf-8"))["files"]
+            listed |= read_json(folder / f"{published.name}{CERTIFICATE}")["files"]
         check_digests(folder, listed)
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (InputError, OSError, ValueError, KeyError, TypeError) as error:
         yield f"the certificates do not list the files ({error!r})"
     except VerificationError as error:
         yield str(error)
-
-
-def keys_beyond(found: Any, admissible: Any, dimensions: list[str], at: str) -> Iterator[str]:
-    """The keys that are not admissible, as paths such as ``intervals.original``."""
-    if isinstance(found, list):
-        for part in found:
-            yield from keys_beyond(part, admissible, dimensions, at)
-    elif isinstance(found, dict):
-        keys = dict(admissible or {})
-        keys |= dict.fromkeys(dimensions) if "<dimension>" in keys else {}
-        for key, part in found.items():
-            where = f"{at}.{key}" if at else key
-            if key in keys or "*" in keys:
-                yield from keys_beyond(part, keys.get(key), dimensions, where)
-            else:
-                yield where
 
 
 # ── cells and structure ─────────────────────────────────────────────────────────────
@@ -240,7 +225,7 @@ def _cells(folder: Path, published: Published) -> Iterator[str]:
             yield f"{cells.name} cannot be read without {outline.name}"
         return
     try:
-        if json.loads(outline.read_text(encoding="utf-8")) != structure(published):
+        if read_json(outline) != structure(published):
             yield f"{outline.name} is not the structure of the table"
         elif cells.exists() and not _same(read_published(folder, published.name), published):
             yield f"{cells.name} does not hold the cells of the table"
@@ -248,17 +233,15 @@ def _cells(folder: Path, published: Published) -> Iterator[str]:
         yield str(error)
 
 
-def _parquet(path: Path, published: Published) -> Iterator[str]:
+def parquet_problems(path: Path, published: Published) -> Iterator[str]:
+    """What is wrong with the Parquet file of a table; nothing if there is none."""
     if not path.exists():
         return
     try:
-        file = pq.ParquetFile(path)
-        if file.metadata.metadata:
-            yield f"{path.name} holds metadata"
-        if not file.read().equals(exact_cells(published)):
+        if not read_plain_parquet(path).equals(exact_cells(published)):
             yield f"{path.name} does not hold the cells of the table"
-    except (OSError, pa.ArrowException) as error:
-        yield f"{path.name} cannot be read ({error})"
+    except InputError as error:
+        yield str(error)
 
 
 def _same(read: Published, proven: Published) -> bool:

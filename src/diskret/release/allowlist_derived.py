@@ -8,7 +8,6 @@ The figures are checked in code of its own, by multiplying back what was divided
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,10 +15,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
+from diskret.io.from_json import read_json
+from diskret.io.plain_parquet import read_plain_parquet
 from diskret.release.derived import (
     COMBINED,
     DERIVED,
@@ -110,23 +110,20 @@ def combined_problems(
 
 def _outline(path: Path, expected: Mapping[str, Any]) -> Iterator[str]:
     try:
-        if json.loads(path.read_text(encoding="utf-8")) != expected:
+        if read_json(path) != expected:
             yield f"{path.name} does not say how the file beside it is made"
-    except (OSError, ValueError) as error:
-        yield f"{path.name} cannot be read ({error})"
+    except InputError as error:
+        yield str(error)
 
 
 def _parquet(path: Path, cells: pa.Table, decimals: dict[str, int]) -> Iterator[str]:
     if not path.exists():
         return
     try:
-        file = pq.ParquetFile(path)
-        if file.metadata.metadata:
-            yield f"{path.name} holds metadata"
-        if not file.read().equals(exact_columns(cells, decimals)):
+        if not read_plain_parquet(path).equals(exact_columns(cells, decimals)):
             yield f"{path.name} does not hold what stands in the CSV"
-    except (OSError, pa.ArrowException) as error:
-        yield f"{path.name} cannot be read ({error})"
+    except (InputError, pa.ArrowException) as error:
+        yield str(error)
 
 
 def _alone(folder: Path, part: Published | Derived, tables: Sequence[Published]) -> pa.Table:

@@ -6,8 +6,7 @@
 from __future__ import annotations
 
 import csv
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -15,10 +14,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
-import pyarrow.parquet as pq
 
-from diskret.errors import ProofError, VerificationError
-from diskret.release.allowlist import keys_beyond
+from diskret.errors import InputError, ProofError, VerificationError
+from diskret.io.from_json import Form, misfits, read_json
+from diskret.io.plain_parquet import read_plain_parquet
+from diskret.release.allowlist import NEEDED
 from diskret.release.allowlist_html import page_problems
 from diskret.release.digests import CERTIFICATE, check_digests, is_lock
 
@@ -26,29 +26,28 @@ from diskret.release.digests import CERTIFICATE, check_digests, is_lock
 MICRODATA_ENDINGS = (".csv", ".parquet", ".html", CERTIFICATE)
 
 #: The admissible keys of a public certificate of microdata; see `allowlist`.
-_TEXT: Mapping[str, Any] = {"en": None, "de": None}
-_COUNTED: Mapping[str, Any] = dict.fromkeys(
-    ("k", "keys", "missing", "size", "unlike", "lean_on_gaps")
-)
-#: What is documented of a safe file: its tables by name, and deviations by size of the cell.
-_SAFE: Mapping[str, Any] = {
-    "minimum": None,
-    "tables": {"*": None},
-    "largest": None,
-    "by_size": dict.fromkeys(("from", "to", "cells", "largest", "mean")),
+_COUNTED: Form = {
+    **dict.fromkeys(("k", "unlike", "lean_on_gaps"), int),
+    "keys": [str],
+    "missing": str,
+    "size": (int, None),
 }
-MICRODATA_CERTIFICATE: Mapping[str, Any] = {
-    "schema": None,
-    "family": None,
-    "name": None,
-    "records": None,
-    "columns": None,
-    "claimed": _TEXT,
-    "not_claimed": _TEXT,
-    "shown": {**_COUNTED, "further": _COUNTED, **_SAFE},
-    "files": {"*": None},
-    "inputs": {"records": None, "released": None},
-    "software": None,
+#: What is documented of a safe file: its tables by name, and deviations by size of the cell.
+_SAFE: Form = {
+    "minimum": int,
+    "tables": {"*": [[str]]},
+    "largest": int,
+    "by_size": [
+        {**dict.fromkeys(("from", "cells", "largest"), int), "to": (int, None)}
+        | {"mean": (int, float)}
+    ],
+}
+MICRODATA_CERTIFICATE: Form = {
+    **NEEDED,
+    "records": int,
+    "columns": [str],
+    "shown": {**_COUNTED, "further": [_COUNTED], **_SAFE},
+    "inputs": {"records": str, "released": str},
 }
 
 
@@ -120,13 +119,7 @@ def read_records_parquet(path: Path) -> pa.Table:
     VerificationError
         It cannot be read, or holds metadata.
     """
-    try:
-        file = pq.ParquetFile(path)
-        if file.metadata.metadata:
-            raise VerificationError(f"{path.name} holds metadata")
-        return file.read()
-    except (OSError, pa.ArrowException) as error:
-        raise VerificationError(f"{path} cannot be read: {error}") from None
+    return read_plain_parquet(path, VerificationError)
 
 
 def as_text(records: pa.Table) -> pa.Table:
@@ -149,13 +142,13 @@ def _names(folder: Path, name: str) -> Iterator[str]:
 def _certificate(folder: Path, name: str, records: pa.Table) -> Iterator[str]:
     path = folder / f"{name}{CERTIFICATE}"
     try:
-        content: dict[str, Any] = dict(json.loads(path.read_text(encoding="utf-8")))
-        for key in keys_beyond(content, MICRODATA_CERTIFICATE, [], ""):
-            yield f"{path.name} holds the key {key}"
+        content: dict[str, Any] = dict(read_json(path))
+        for problem in misfits(content, MICRODATA_CERTIFICATE):
+            yield f"{path.name} {problem}"
         if content["columns"] != records.column_names or content["records"] != records.num_rows:
             yield f"{path.name} is about other records"
         check_digests(folder, content["files"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (InputError, OSError, ValueError, KeyError, TypeError) as error:
         yield f"{path.name} cannot be read ({error!r})"
     except VerificationError as error:
         yield str(error)

@@ -10,128 +10,17 @@ from __future__ import annotations
 import re
 import zipfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 
+from diskret.release.workbook import Content, contents, workbook_problems
 from diskret.tables import Published
 
 _EXAMPLES = 3
-# a height in points or a width in characters below which nothing can be seen
-_THINNEST = 0.75
-_PARTS = re.compile(
-    r"\[Content_Types\]\.xml|_rels/\.rels|docProps/(?:app|core)\.xml|xl/_rels/workbook\.xml\.rels"
-    r"|xl/(?:workbook|styles|sharedStrings)\.xml|xl/worksheets/sheet\d+\.xml"
-)
-_RANGE = re.compile(r"(?:'(?:[^']|'')+'|\w+)!\$?[A-Z]*\$?\d*(?::\$?[A-Z]*\$?\d*)?")
 _PLACEHOLDER = re.compile(r"\{\{.*?\}\}", re.DOTALL)
-
-# element → its attributes; text stands only in those of _WITH_TEXT
-_SHEET: Mapping[str, str] = {
-    "worksheet": "",
-    "sheetPr": "",
-    "outlinePr": "summaryBelow summaryRight",
-    "pageSetUpPr": "fitToPage autoPageBreaks",
-    "dimension": "ref",
-    "sheetViews": "",
-    "sheetView": "workbookViewId showGridLines zoomScale tabSelected",
-    "pane": "xSplit ySplit topLeftCell activePane state",
-    "selection": "pane activeCell sqref",
-    "sheetFormatPr": "baseColWidth defaultRowHeight defaultColWidth",
-    "cols": "",
-    "col": "min max width customWidth",
-    "sheetData": "",
-    "row": "r ht customHeight spans",
-    "c": "r s t",
-    "v": "",
-    "is": "",
-    "t": "space",
-    "r": "",
-    "rPr": "",
-    **dict.fromkeys("b i strike outline shadow condense extend u vertAlign sz color".split(), "*"),
-    **dict.fromkeys("rFont family charset scheme".split(), "*"),
-    "mergeCells": "count",
-    "mergeCell": "ref",
-    "printOptions": "horizontalCentered verticalCentered headings gridLines gridLinesSet",
-    "pageMargins": "left right top bottom header footer",
-    "pageSetup": (
-        "orientation paperSize scale fitToHeight fitToWidth firstPageNumber useFirstPageNumber "
-        "pageOrder blackAndWhite draft errors"
-    ),
-    "headerFooter": "differentFirst differentOddEven",
-    **dict.fromkeys(
-        "oddHeader oddFooter evenHeader evenFooter firstHeader firstFooter".split(), ""
-    ),
-    "rowBreaks": "count manualBreakCount",
-    "colBreaks": "count manualBreakCount",
-    "brk": "id min max man pt",
-}
-_BOOK: Mapping[str, str] = {
-    "workbook": "",
-    "workbookPr": "",
-    "workbookProtection": "",
-    "bookViews": "",
-    "workbookView": (
-        "visibility minimized showHorizontalScroll showVerticalScroll showSheetTabs tabRatio "
-        "firstSheet activeTab autoFilterDateGrouping"
-    ),
-    "sheets": "",
-    "sheet": "name sheetId state id",
-    "definedNames": "",
-    "definedName": "name localSheetId",
-    "calcPr": "calcId fullCalcOnLoad",
-}
-_STYLES: Mapping[str, str] = {
-    "cellStyle": "name xfId builtinId hidden",
-    **dict.fromkeys(
-        "styleSheet numFmts numFmt fonts font name family charset color sz scheme b i strike u "
-        "outline shadow condense extend vertAlign fills fill patternFill fgColor bgColor "
-        "gradientFill stop borders border left right top bottom diagonal start end vertical "
-        "horizontal cellStyleXfs cellXfs xf alignment protection cellStyles tableStyles colors "
-        "indexedColors rgbColor dxfs".split(),
-        "*",
-    ),
-}
-_STRINGS: Mapping[str, str] = {
-    **{name: _SHEET[name] for name in ("t", "r", "rPr")},
-    **dict.fromkeys("b i strike outline shadow condense extend u vertAlign sz color".split(), "*"),
-    **dict.fromkeys("rFont family charset scheme".split(), "*"),
-    "sst": "count uniqueCount",
-    "si": "",
-}
-_LINKS: Mapping[str, str] = {
-    "Relationships": "",
-    "Relationship": "Id Type Target",
-    "Types": "",
-    "Default": "Extension ContentType",
-    "Override": "PartName ContentType",
-}
-_PROPERTIES: Mapping[str, str] = {
-    "coreProperties": "",
-    "created": "type",
-    "Properties": "",
-    "Application": "",
-}
-_WITH_TEXT = frozenset(
-    "v t definedName oddHeader oddFooter evenHeader evenFooter firstHeader firstFooter".split()
-)
-_PROPERTY_TEXTS = {"created": "2000-01-01T00:00:00Z", "Application": "Microsoft Excel"}
-_HEADERS = frozenset(name for name in _WITH_TEXT if name.endswith(("Header", "Footer")))
-# anything between quotes, escaped, or in brackets; what is left may be a pattern only
-_SPELT = re.compile(r'"[^"]*"|\\.|\[[^\]]*\]|[*_].', re.DOTALL)
-_HARMLESS = re.compile(r"\[(?:\w+|\$[^\]\d-]*(?:-[0-9A-Fa-f]+)?)\]")
-
-
-@dataclass(frozen=True)
-class _Content:
-    """What a reader of one sheet sees: cell → number or text, and headers and footers."""
-
-    cells: Mapping[str, float | str]
-    exact: Mapping[str, str]
-    headers: frozenset[str]
 
 
 def template_problems(
@@ -158,15 +47,12 @@ def template_problems(
     """
     try:
         with zipfile.ZipFile(path) as archive:
-            problems = list(_package(path, archive))
+            problems = list(workbook_problems(path, archive))
             if not problems:
-                for part in archive.namelist():
-                    problems += _part(archive, part)
-            if not problems:
-                written, unused = _contents(archive)
+                written, unused = contents(archive)
                 problems += unused
                 with zipfile.ZipFile(template) as original:
-                    given, _ = _contents(original)
+                    given, _ = contents(original)
                 problems += _cells(written, given, tables, frozenset(texts))
     except (OSError, zipfile.BadZipFile, ElementTree.ParseError, UnicodeDecodeError) as error:
         problems = [f"content that cannot be read ({error})"]
@@ -176,99 +62,12 @@ def template_problems(
         yield f"{path.name} has {problem}"
 
 
-# ── the package ─────────────────────────────────────────────────────────────────────
-
-
-def _package(path: Path, archive: zipfile.ZipFile) -> Iterator[str]:
-    """Bytes of a file that no reader of workbooks shows."""
-    entries = sorted(archive.infolist(), key=lambda entry: entry.header_offset)
-    names = [entry.filename for entry in entries]
-    if archive.comment or any(entry.comment or entry.extra for entry in entries):
-        yield "a comment on the archive"
-    if len(set(names)) < len(names):
-        yield "a part that is there twice"
-    for name in names:
-        if not _PARTS.fullmatch(name):
-            yield f"the part {name}"
-    end = 0
-    for entry in entries:
-        if entry.header_offset != end:
-            yield "bytes between its parts"
-        end = entry.header_offset + 30 + len(entry.filename.encode()) + entry.compress_size
-    if end != archive.start_dir:
-        yield "bytes between its parts"
-    directory = sum(46 + len(name.encode()) for name in names)
-    if path.stat().st_size != archive.start_dir + directory + 22:
-        yield "bytes behind its parts"
-
-
-def _part(archive: zipfile.ZipFile, part: str) -> Iterator[str]:
-    content = archive.read(part).decode("utf-8")
-    head = re.match(r"<\?xml [^?]*\?>", content)
-    if re.search(r"<[!?]", content[head.end() if head else 0 :]):
-        yield f"a comment or declaration ({part})"
-        return
-    listed = _LINKS
-    if part.startswith("xl/worksheets/"):
-        listed = _SHEET
-    elif part.startswith("docProps/"):
-        listed = _PROPERTIES
-    elif part in _LISTS:
-        listed = _LISTS[part]
-    for element in ElementTree.fromstring(content).iter():  # noqa: S314 - no declarations
-        yield from _element(element, listed, part)
-
-
-_LISTS = {"xl/workbook.xml": _BOOK, "xl/styles.xml": _STYLES, "xl/sharedStrings.xml": _STRINGS}
-
-
-def _element(element: ElementTree.Element, listed: Mapping[str, str], part: str) -> Iterator[str]:
-    tag = _tag(element)
-    if tag not in listed:
-        yield f"the element <{tag}> ({part})"
-        return
-    attributes = {name.rpartition("}")[2]: text for name, text in element.attrib.items()}
-    if listed[tag] != "*":
-        for name in sorted(set(attributes) - set(listed[tag].split())):
-            yield f"the attribute {name} of <{tag}> ({part})"
-    if (element.tail or "").strip():
-        yield f"text outside of cells ({part})"
-    text = element.text or ""
-    if tag in _PROPERTY_TEXTS and listed is _PROPERTIES:
-        if text != _PROPERTY_TEXTS[tag]:
-            yield f"properties of its own ({part})"
-    elif text.strip() and tag not in _WITH_TEXT:
-        yield f"text outside of cells ({part})"
-    if tag == "numFmt" and _shows_figures(attributes.get("formatCode", "")):
-        yield f"the number format {attributes['formatCode']!r}, which shows figures of its own"
-    if tag == "cellStyle" and attributes.get("name") != "Normal":
-        yield f"the style {attributes.get('name')!r}"
-    if tag in ("sheet", "workbookView"):
-        state = attributes.get("state", attributes.get("visibility", "visible"))
-        if state != "visible":
-            yield f"the hidden sheet {attributes.get('name', '')!r}"
-    sizes = [float(attributes[name]) for name in ("ht", "width") if name in attributes]
-    if tag in ("row", "col") and any(size < _THINNEST for size in sizes):
-        yield f"hidden rows or columns ({part})"
-    if tag == "definedName":
-        printing = attributes.get("name") in ("_xlnm.Print_Area", "_xlnm.Print_Titles")
-        if not printing or not all(_RANGE.fullmatch(area.strip()) for area in text.split(",")):
-            yield f"the name {attributes.get('name')!r}"
-    if tag == "Relationship" and "TargetMode" in attributes:
-        yield f"a link elsewhere ({part})"
-
-
-def _shows_figures(code: str) -> bool:
-    spelt = [text for text in _SPELT.findall(code) if not _HARMLESS.fullmatch(text)]
-    return bool(re.search(r"\d", "".join(spelt)) or re.search("[1-9]", _SPELT.sub("", code)))
-
-
 # ── the cells ───────────────────────────────────────────────────────────────────────
 
 
 def _cells(
-    written: Mapping[str, _Content],
-    given: Mapping[str, _Content],
+    written: Mapping[str, Content],
+    given: Mapping[str, Content],
     tables: Sequence[Published],
     texts: frozenset[str],
 ) -> Iterator[str]:
@@ -332,65 +131,3 @@ def _is_published(text: str, tables: Sequence[tuple[int, np.ndarray]]) -> bool:
             if at < len(values) and int(values[at]) == int(scaled):
                 return True
     return False
-
-
-# ── reading ─────────────────────────────────────────────────────────────────────────
-
-
-def _contents(archive: zipfile.ZipFile) -> tuple[dict[str, _Content], list[str]]:
-    """Title → content of each sheet, and what no sheet shows of the texts and sheets there are."""
-    shared: list[str] = []
-    if "xl/sharedStrings.xml" in archive.namelist():
-        shared = [_shown(item) for item in _root(archive, "xl/sharedStrings.xml")]
-    links = {link.get("Id"): link for link in _root(archive, "xl/_rels/workbook.xml.rels")}
-    used: set[int] = set()
-    unseen = {name for name in archive.namelist() if name.startswith("xl/worksheets/sheet")}
-    found: dict[str, _Content] = {}
-    for sheet in _root(archive, "xl/workbook.xml").iter():
-        if _tag(sheet) != "sheet":
-            continue
-        target = str(
-            links[next(v for k, v in sheet.attrib.items() if k.endswith("}id"))].get("Target")
-        )
-        part = target.removeprefix("/") if target.startswith("/") else f"xl/{target}"
-        unseen.discard(part)
-        found[str(sheet.get("name"))] = _sheet(_root(archive, part), shared, used)
-    unused = [f"a text that no cell shows ({t!r})" for i, t in enumerate(shared) if i not in used]
-    return found, [*unused, *(f"a sheet that is not in the workbook ({name})" for name in unseen)]
-
-
-def _sheet(root: ElementTree.Element, shared: Sequence[str], used: set[int]) -> _Content:
-    cells: dict[str, float | str] = {}
-    exact: dict[str, str] = {}
-    for cell in (element for element in root.iter() if _tag(element) == "c"):
-        where, kind = str(cell.get("r")), cell.get("t", "n")
-        value = next((part.text or "" for part in cell if _tag(part) == "v"), "")
-        if kind == "s":
-            used.add(int(value))
-            cells[where] = shared[int(value)]
-        elif kind == "inlineStr":
-            cells[where] = "".join(_shown(part) for part in cell if _tag(part) == "is")
-        elif kind == "n":
-            if value:
-                cells[where], exact[where] = float(value), value
-        else:  # truth values and errors: as given, or not at all
-            cells[where] = f"{kind}:{value}"
-    headers = {e.text for e in root.iter() if _tag(e) in _HEADERS and e.text}
-    return _Content(cells, exact, frozenset(headers))
-
-
-def _shown(item: ElementTree.Element) -> str:
-    """The text of a string, plain or in parts of different looks."""
-    own = [part.text or "" for part in item if _tag(part) == "t"]
-    runs = [
-        part.text or "" for run in item if _tag(run) == "r" for part in run if _tag(part) == "t"
-    ]
-    return "".join(own + runs).replace("\r\n", "\n")
-
-
-def _root(archive: zipfile.ZipFile, part: str) -> ElementTree.Element:
-    return ElementTree.fromstring(archive.read(part))  # noqa: S314 - both files were checked
-
-
-def _tag(element: ElementTree.Element) -> str:
-    return element.tag.rpartition("}")[2]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from diskret.errors import InputError
+from diskret.io.from_json import check_form, read_json
 from diskret.release.digests import CERTIFICATE, digest
 from diskret.tables import Derived, Published, SideBySide
 from diskret.tables.public_files import content_digest, same_published
@@ -20,6 +20,16 @@ COMBINED = ".combined.json"
 _SCHEMA_DERIVED = "diskret/derived/1"
 _SCHEMA_COMBINED = "diskret/combined/1"
 _TABLE = (".csv", ".structure.json")
+#: What an outline may hold, see `diskret.io.from_json`.
+_FORMS = {
+    _SCHEMA_DERIVED: {
+        **dict.fromkeys(("schema", "name", "kind", "base"), str),
+        "decimals": int,
+        "of": [str],
+        "inputs": [{"table": str, "files": {"*": str}}],
+    },
+    _SCHEMA_COMBINED: {"schema": str, "name": str, "parts": [str]},
+}
 
 Releases = Sequence[str | PathLike[str]]
 
@@ -145,14 +155,9 @@ def read_combined(
 
 
 def _read(path: Path, schema: str, name: str) -> dict[str, Any]:
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: cannot be read: {error}") from None
-    if not isinstance(content, dict) or (content.get("schema"), content.get("name")) != (
-        schema,
-        name,
-    ):
+    content = read_json(path)
+    check_form(content, _FORMS[schema], str(path))
+    if (content.get("schema"), content.get("name")) != (schema, name):
         raise InputError(f"{path}: does not describe {name!r} in the schema {schema!r}")
     return content
 
@@ -207,9 +212,9 @@ def published_in(releases: Releases) -> dict[tuple[str, str], Published]:
 def _listed(public: Path, name: str) -> dict[str, str]:
     """Digests of a table's files as its certificate states them; empty if it has none."""
     try:
-        content = json.loads((public / f"{name}{CERTIFICATE}").read_text(encoding="utf-8"))
-        return {file: content["files"][file] for file in _files(name)}
-    except (OSError, ValueError, KeyError, TypeError):
+        content = read_json(public / f"{name}{CERTIFICATE}")
+        return {file: str(content["files"][file]) for file in _files(name)}
+    except (InputError, KeyError, TypeError):
         return {}
 
 

@@ -1,18 +1,32 @@
-"""SHA-256 digests of the public files: anyone can check that they are the certified ones."""
+"""SHA-256 digests of files: anyone can check that the public ones are those that were certified.
+
+The office can check more: its part of a release lists the digests of all files, public and
+internal, certificates included, under a seal that only its key makes.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from diskret.errors import VerificationError
+from diskret.io.from_json import check_form, read_json
+from diskret.keys import SecretKeys
 
 #: How the names of certificates end. A certificate cannot hold its own digest.
 CERTIFICATE = ".certificate.json"
 #: Bytes that the lock file of an office program has at most.
 _LOCK = 1024
+
+
+#: The file among the office's own that lists all files of a release.
+CONTENT = "content.json"
+_SCHEMA = "diskret/content/2"
+_FORM = {"schema": str, "files": {"*": str}, "seal": str}
 
 
 def digest(path: str | PathLike[str]) -> str:
@@ -22,8 +36,13 @@ def digest(path: str | PathLike[str]) -> str:
 
 
 def public_digests(folder: str | PathLike[str]) -> dict[str, str]:
-    """File name → digest of every file in a folder but the certificates, by name."""
-    return {path.name: digest(path) for path in _listed(Path(folder)) if path.is_file()}
+    """File name → digest of every plain file in a folder but the certificates, by name."""
+    return {path.name: digest(path) for path in _listed(Path(folder)) if plain(path)}
+
+
+def plain(path: Path) -> bool:
+    """Whether this is a file itself: no link to one, no folder, no device."""
+    return path.is_file() and not path.is_symlink()
 
 
 def check_digests(folder: str | PathLike[str], expected: Mapping[str, str]) -> None:
@@ -39,21 +58,56 @@ def check_digests(folder: str | PathLike[str], expected: Mapping[str, str]) -> N
     Raises
     ------
     VerificationError
-        Names the files that are missing, changed, or not listed.
+        Names the files that are missing, changed, not listed, or no plain files (a link shows
+        tomorrow what it does not show today).
     """
-    actual = public_digests(folder)
-    # folders and the like count as files that are not listed
-    there = {path.name for path in _listed(Path(folder))}
-    missing = sorted(set(expected) - set(actual))
-    changed = sorted(name for name in actual if expected.get(name, actual[name]) != actual[name])
-    unlisted = sorted(there - (set(expected) & set(actual)))
-    found = {"missing": missing, "changed": changed, "not listed": unlisted}
+    check_plain(Path(folder))
+    _compare(str(folder), public_digests(folder), expected, "the certificate was made for")
+
+
+def check_files(folder: Path, expected: Mapping[str, str]) -> None:
+    """Compare all files in a folder, certificates too, with the digests that a ledger keeps.
+
+    Raises
+    ------
+    VerificationError
+        As for `check_digests`.
+    """
+    if not folder.is_dir():
+        raise VerificationError(f"{folder}: the public files are missing")
+    check_plain(folder)
+    actual = {path.name: digest(path) for path in sorted(folder.iterdir())}
+    _compare(str(folder), actual, expected, "that the ledger keeps the digests of")
+
+
+def check_plain(folder: Path) -> None:
+    """Refuse a folder that holds anything but plain files.
+
+    Raises
+    ------
+    VerificationError
+        Names the links, folders and the like.
+    """
+    odd = sorted(path.name for path in folder.iterdir() if not plain(path))
+    if odd:
+        raise VerificationError(
+            f"{folder}: a release holds plain files only, no links or folders: {', '.join(odd)}"
+        )
+
+
+def _compare(
+    where: str, actual: Mapping[str, str], expected: Mapping[str, str], of_what: str
+) -> None:
+    found = {
+        "missing": sorted(set(expected) - set(actual)),
+        "changed": sorted(n for n in actual if expected.get(n, actual[n]) != actual[n]),
+        "not listed": sorted(set(actual) - set(expected)),
+    }
     problems = [f"{what}: {', '.join(names)}" for what, names in found.items() if names]
     if problems:
         raise VerificationError(
-            f"{folder}: the files are not the ones the certificate was made for ("
-            + "; ".join(problems)
-            + "); get them anew from the office that published them"
+            f"{where}: the files are not the ones {of_what} ({'; '.join(problems)}); get them anew "
+            "from the office that published them"
         )
 
 
@@ -70,3 +124,59 @@ def is_lock(path: Path) -> bool:
     name = path.name
     named = (name.startswith(".~lock.") and name.endswith("#")) or name.startswith("~$")
     return named and path.is_file() and not path.is_symlink() and path.stat().st_size <= _LOCK
+
+
+# ── the seal ────────────────────────────────────────────────────────────────────────
+
+
+def sealed_content(public: Path, internal: Path, keys: SecretKeys) -> dict[str, Any]:
+    """What `content.json` says of a release: every file with its digest, and the seal."""
+    files = _digests(public, internal)
+    return {"schema": _SCHEMA, "files": files, "seal": _seal(keys, files)}
+
+
+def check_content(public: Path, internal: Path, keys: SecretKeys | None) -> None:
+    """Compare all files of a release with the list that the office keeps.
+
+    Parameters
+    ----------
+    public, internal
+        The two folders.
+    keys
+        The office's key; None: the list is used, but nobody knows whether it was changed.
+
+    Raises
+    ------
+    VerificationError
+        A file is missing, changed, not listed or no plain file; or the list does not bear the
+        office's seal.
+    """
+    path = internal / CONTENT
+    check_plain(public)
+    check_plain(internal)
+    content = read_json(path, VerificationError)
+    check_form(content, _FORM, str(path), VerificationError)
+    if content.get("schema") != _SCHEMA or len(content) < len(_FORM):
+        raise VerificationError(f"{path} is no list of the files of a release ({_SCHEMA})")
+    files: dict[str, str] = content["files"]
+    if keys is not None and content["seal"] != _seal(keys, files):
+        raise VerificationError(
+            f"{path} does not bear the office's seal: it was changed, or this is not the key that "
+            "the release was written with"
+        )
+    _compare(str(internal.parent), _digests(public, internal), files, f"that {path} lists")
+
+
+def _digests(public: Path, internal: Path) -> dict[str, str]:
+    parts = {"public": public, "internal": internal}
+    return {
+        f"{part}/{path.name}": digest(path)
+        for part, folder in parts.items()
+        for path in sorted(folder.iterdir())
+        if (part, path.name) != ("internal", CONTENT) and not is_lock(path)
+    }
+
+
+def _seal(keys: SecretKeys, files: Mapping[str, str]) -> str:
+    text = json.dumps(files, sort_keys=True, ensure_ascii=True)
+    return keys.fingerprint("release", [text.encode()])

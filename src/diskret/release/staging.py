@@ -13,7 +13,6 @@ deleted once the target is there; what is internal in them only their owner can 
 
 from __future__ import annotations
 
-import json
 import os
 import secrets
 import shutil
@@ -24,12 +23,13 @@ from os import PathLike
 from pathlib import Path
 
 from diskret.errors import DiskretError, InputError
-from diskret.release.digests import digest, is_lock
+from diskret.io.from_json import read_json
+from diskret.keys import SecretKeys
+from diskret.release.digests import CONTENT, digest, is_lock, plain, sealed_content
+from diskret.release.write import write_json
 
 _EXAMPLES = 5
-# what a release consists of, kept so that the next one replaces nothing but these files
-_CONTENT = "content.json"
-_SCHEMA = "diskret/content/1"
+_CONTENT = "diskret/content/"
 _STAGE, _OLD = ".stage", ".old"
 
 
@@ -50,7 +50,7 @@ class Stage:
 
 
 @contextmanager
-def staged(folder: str | PathLike[str]) -> Generator[Stage]:
+def staged(folder: str | PathLike[str], keys: SecretKeys) -> Generator[Stage]:
     """Write ``public/`` and ``internal/`` below `folder`: both complete, or nothing at all.
 
     Parameters
@@ -58,6 +58,8 @@ def staged(folder: str | PathLike[str]) -> Generator[Stage]:
     folder
         The target; its parent must exist. It may be missing, empty, or a release written
         before, which is then replaced.
+    keys
+        The office's key, which seals the list of all files.
 
     Yields
     ------
@@ -74,14 +76,14 @@ def staged(folder: str | PathLike[str]) -> Generator[Stage]:
     --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as home:
-    ...     with staged(Path(home) / "out") as stage:
+    ...     with staged(Path(home) / "out", SecretKeys(bytes(range(32)))) as stage:
     ...         _ = (stage.public / "t.csv").write_text("a,b", encoding="utf-8")
     ...     sorted(os.listdir(Path(home) / "out"))
     ['internal', 'public']
     """
     target = target_of(folder)
     room = new_room(target)
-    with filled(room) as stage:
+    with filled(room, keys) as stage:
         yield stage
     try:
         move(room, target)
@@ -113,8 +115,8 @@ def new_room(target: Path) -> Path:
 
 
 @contextmanager
-def filled(room: Path) -> Generator[Stage]:
-    """Make the folder and write into it; complete and flushed to disk afterwards, or removed."""
+def filled(room: Path, keys: SecretKeys) -> Generator[Stage]:
+    """Make the folder and write into it; sealed and flushed to disk afterwards, or removed."""
     try:
         room.mkdir(mode=0o700)
     except OSError as error:
@@ -127,7 +129,7 @@ def filled(room: Path) -> Generator[Stage]:
         stage.public.mkdir(mode=0o700)
         stage.internal.mkdir(mode=0o700)
         yield stage
-        _finish(stage)
+        _finish(stage, keys)
         _flush(room.parent)
     except BaseException:
         shutil.rmtree(room, ignore_errors=True)
@@ -199,28 +201,28 @@ def _check_target(target: Path) -> None:
 
 def _content(target: Path) -> list[str]:
     """The files that the release in this folder consists of."""
+    own = f"internal/{CONTENT}"
     try:
-        content = json.loads((target / "internal" / _CONTENT).read_text(encoding="utf-8"))
-        return [str(name) for name in content["files"]] if content["schema"] == _SCHEMA else []
-    except (OSError, ValueError, KeyError, TypeError):
+        content = read_json(target / own)
+        known = str(content["schema"]).startswith(_CONTENT)
+        return [own, *(str(name) for name in content["files"])] if known else []
+    except (InputError, KeyError, TypeError):
         return []
 
 
 # ── the stage ───────────────────────────────────────────────────────────────────────
 
 
-def _finish(stage: Stage) -> None:
-    """List the content, set who may read what, and flush everything to disk."""
+def _finish(stage: Stage, keys: SecretKeys) -> None:
+    """List and seal the content, set who may read what, and flush everything to disk."""
     room = stage.public.parent
     files = sorted([*stage.public.iterdir(), *stage.internal.iterdir()])
-    odd = [path.relative_to(room).as_posix() for path in files if not _is_plain(path)]
+    odd = [path.relative_to(room).as_posix() for path in files if not plain(path)]
     if odd:
         raise DiskretError(f"a release holds files only, no folders or links: {', '.join(odd)}")
-    content = stage.internal / _CONTENT
+    content = stage.internal / CONTENT
     files.append(content)
-    names = [path.relative_to(room).as_posix() for path in files]
-    text = json.dumps({"schema": _SCHEMA, "files": names}, ensure_ascii=False, indent=1)
-    content.write_text(text + "\n", encoding="utf-8", newline="\n")
+    write_json(sealed_content(stage.public, stage.internal, keys), content)
     for path in files:
         path.chmod(0o644 if path.parent == stage.public else 0o600)
         _flush(path)
@@ -228,10 +230,6 @@ def _finish(stage: Stage) -> None:
         path.chmod(0o755)
     for path in (stage.public, stage.internal, room):
         _flush(path)
-
-
-def _is_plain(path: Path) -> bool:
-    return path.is_file() and not path.is_symlink()
 
 
 def _flush(path: Path) -> None:

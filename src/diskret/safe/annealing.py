@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from diskret.errors import InputError
 from diskret.parallel import cores
 from diskret.progress import Progress
-from diskret.safe.checkpoint import Checkpoint, Standing
+from diskret.safe.checkpoint import Checkpoint, Standing, caps
 from diskret.safe.layout import Layout
 from diskret.safe.potential import SCALE, Potential, potential
 from diskret.safe.problem import SafeFile, SafeProblem
@@ -35,8 +35,6 @@ _MARGIN = 8.0
 _WINDOW = 6
 #: Rows that are looked at together, at least and at most, and how many times more in parallel.
 _LEAST, _BLOCK, _PARTS = 64, 1024, 8
-#: Rows grow up to this, in thirds of the minimum, or by this beyond their original count.
-_MOST, _MORE = 8, 4
 #: Cells must not deviate by nearly as much as is told apart; this times the minimum is kept free.
 _FAR = 12
 #: Kinds of changes: alone, by less than the minimum, by more, exchanges. Those that are seldom
@@ -90,7 +88,7 @@ class Run:
         self.problem, self.laid, self.seed, self.plan = problem, laid, seed, plan
         self.progress, self.checkpoint = progress, checkpoint
         self.since = time.monotonic()
-        at = checkpoint.load() if checkpoint is not None else None
+        at = checkpoint.load(problem, laid, STAGES) if checkpoint is not None else None
         at = self._first() if at is None else at
         self.values, self.count, self.cap, self.rates = at.values, at.count, at.cap, at.rates
         self.sweeps, self.trace = list(at.sweeps), list(at.trace)
@@ -159,9 +157,7 @@ class Run:
         asked = laid.values, problem.count, problem.minimum, laid.maps, slope
         _kernels().start(self._draws().permutation(len(count)), *asked, laid.rest.copy(), count)
         values = laid.values.copy()
-        unit = problem.minimum / 3
-        cap = np.maximum(problem.count + round(_MORE * unit), round(_MOST * unit))
-        return Standing(values, count, cap, (), np.array([1.0, 1.0, 1.0, 0.0]), 0.0, ())
+        return Standing(values, count, caps(problem), (), np.array([1.0, 1.0, 1.0, 0.0]), 0.0, ())
 
     def _stage(self, stage: int, pool: ThreadPoolExecutor) -> None:
         new = self.problem.new and stage >= _FAITHFUL

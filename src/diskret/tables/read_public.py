@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -19,10 +18,11 @@ from numpy.typing import NDArray
 
 from diskret.errors import HierarchyError, InputError
 from diskret.hierarchy import Hierarchy
+from diskret.io.from_json import read_json
 from diskret.population import Population
 from diskret.tables.cells import STATUS, check_names
 from diskret.tables.dimension import Dimension
-from diskret.tables.public_files import SCHEMA, STRUCTURE, check_file_name
+from diskret.tables.public_files import SCHEMA, STRUCTURE, check_file_name, structure
 from diskret.tables.published import CHANGES, NO_BOUND, Published
 
 _EXAMPLES = 3
@@ -48,7 +48,9 @@ def read_published(folder: str | PathLike[str], name: str | None = None) -> Publ
         file, line and column.
     """
     public, name = _locate(Path(folder), name)
-    outline = _read_structure(public / f"{name}{STRUCTURE}", name)
+    said = public / f"{name}{STRUCTURE}"
+    content = read_json(said)
+    outline = _read_outline(said, content, name)
     path = public / f"{name}.csv"
     sides = ["lower", "upper"] if outline.intervals else []
     columns = [d.name for d in outline.dimensions] + [outline.measure, "status", *sides]
@@ -63,7 +65,11 @@ def read_published(folder: str | PathLike[str], name: str | None = None) -> Publ
         return array.reshape(shape)
 
     bounds = {side: placed(_bounds(path, cells, outline, side, status == 1)) for side in sides}
-    return _published(outline, placed(value), placed(status == 1), placed(status == 2), **bounds)
+    published = _published(
+        outline, placed(value), placed(status == 1), placed(status == 2), **bounds
+    )
+    _check_nothing_else(said, content, published)
+    return published
 
 
 def of_structure(
@@ -93,7 +99,19 @@ def of_structure(
     """
     path = Path(source)
     outline = _read_outline(path, content, _member(path, content, "name", str))
-    return _published(outline, value, suppressed, empty, lower, upper)
+    published = _published(outline, value, suppressed, empty, lower, upper)
+    _check_nothing_else(path, content, published)
+    return published
+
+
+def _check_nothing_else(path: Path, content: dict[str, Any], published: Published) -> None:
+    """Refuse a structure that says anything which is not read, at whatever depth."""
+    if content != (again := structure(published)):
+        odd = [key for key in content if key not in again or content[key] != again[key]]
+        raise InputError(
+            f"{path}: holds what is no part of the structure of a table, at "
+            f"{', '.join(map(repr, odd))}; get the file anew from the office that published it"
+        )
 
 
 def _published(
@@ -159,20 +177,6 @@ def _locate(folder: Path, name: str | None) -> tuple[Path, str]:
         f"{public}: there are {len(found)} published tables here; choose one with name=, "
         f"e.g. {', '.join(map(repr, found[:_EXAMPLES]))}"
     )
-
-
-def _read_structure(path: Path, name: str) -> _Outline:
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError(f"{path}: the file is missing") from None
-    except (OSError, UnicodeDecodeError, RecursionError) as error:
-        raise InputError(f"{path}: cannot be read: {error}") from None
-    except json.JSONDecodeError as error:
-        raise InputError(
-            f"{path}, line {error.lineno}, column {error.colno}: not valid JSON: {error.msg}"
-        ) from None
-    return _read_outline(path, content, name)
 
 
 def _read_outline(path: Path, content: Any, name: str) -> _Outline:

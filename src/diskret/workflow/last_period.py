@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from diskret.attack import Attacker
-from diskret.errors import InputError
+from diskret.io.from_json import anything, check_form, read_json
 from diskret.tables import Publication
 
 _SUFFIX = ".certificate.json"
@@ -55,8 +54,6 @@ def _together(folder: Path, name: str) -> tuple[tuple[str, ...], list[str]]:
     path = public / f"{name}{_SUFFIX}"
     if not path.is_file():
         return (name,), []
-    try:
-        content: Any = json.loads(path.read_text(encoding="utf-8"))
-        return tuple(map(str, content.get("tables", [name]))), list(content.get("sums", []))
-    except (OSError, ValueError, AttributeError, TypeError) as error:
-        raise InputError(f"{path} cannot be read: {error}") from None
+    content = read_json(path)
+    check_form(content, {"tables": [str], "sums": [str], "*": anything}, str(path))
+    return tuple(content.get("tables", [name])), content.get("sums", [])

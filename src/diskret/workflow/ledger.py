@@ -52,20 +52,18 @@ class Ledger:
     Parameters
     ----------
     place
-        A SQLite file, which is created on first use, or the url of a PostgreSQL database that a
-        team shares: ``postgresql://user@host/database``.
+        A SQLite file, or the url of a PostgreSQL database that a team shares:
+        ``postgresql://user@host/database``. It must be there: `Ledger.create` makes a new one.
     keys
         The office's secret keys; see `SecretKeys`. Without the keys that a ledger was made with
         it cannot be read.
     wait
         Seconds to wait while others publish.
-    create
-        Whether a file that is not there is created.
 
     Raises
     ------
     InputError
-        The ledger cannot be opened.
+        There is no ledger, or it cannot be opened.
     KeyFileError
         It was made with other keys.
     VerificationError
@@ -78,7 +76,7 @@ class Ledger:
     >>> cells = pa.table({"region": ["N", "S", "W"], "firms": [7, 2, 5]})
     >>> table = dk.Table.from_cells(cells, by={"region": None}, count="firms")
     >>> result = dk.suppress(table, dk.rules.MinimumFrequency(3))
-    >>> ledger = Ledger(home / "releases.db", keys=dk.SecretKeys(bytes(32)))
+    >>> ledger = Ledger.create(home / "releases.db", keys=dk.SecretKeys(bytes(range(32))))
     >>> ledger.publish(result, home / "firms-2025", formats=["csv"], who="clerk").name
     'firms-2025'
     >>> [earlier.release for earlier in ledger.earlier([table])]
@@ -91,9 +89,32 @@ class Ledger:
         keys: SecretKeys | str | PathLike[str] | None = None,
         *,
         wait: float = 60,
-        create: bool = True,
     ):
-        self._store = store.open_store(place, SecretKeys.load(keys), wait, create)
+        self._store = store.open_store(place, SecretKeys.load(keys, create=False), wait)
+
+    @classmethod
+    def create(
+        cls,
+        place: str | PathLike[str],
+        keys: SecretKeys | str | PathLike[str] | None = None,
+        *,
+        wait: float = 60,
+    ) -> Ledger:
+        """Make a new, empty ledger, readable by its owner only, and open it.
+
+        Parameters
+        ----------
+        place, keys, wait
+            As for `Ledger`.
+
+        Raises
+        ------
+        InputError
+            There is a ledger already, the file is something else, or it cannot be created.
+        """
+        secret = SecretKeys.load(keys)
+        store.create_store(place, secret, wait)
+        return cls(place, secret, wait=wait)
 
     def __repr__(self) -> str:
         return f"Ledger({self._store.name!r})"
@@ -190,13 +211,16 @@ class Ledger:
         return check(tables, before, sums=sums, attacker=attacker, limit=limit, progress=progress)
 
     def verify(self, releases: Sequence[str | PathLike[str]] = ()) -> int:
-        """Check every entry, and every cell of every table.
+        """Check every entry, every cell of every table, and the public files of releases.
+
+        The public files must have the digests that the ledger keeps, wherever the folder that a
+        release was written into still holds it.
 
         Parameters
         ----------
         releases
-            Folders of published releases, with the office's files. Each says which entry it is;
-            so it is found out if an old copy was put in the ledger's place.
+            Folders of published releases, with the office's files, wherever they are now. Each
+            says which entry it is; so it is found out if an old copy was put in the ledger's place.
 
         Returns
         -------
@@ -206,7 +230,7 @@ class Ledger:
         Raises
         ------
         VerificationError
-            Something was changed, removed, added or reordered; names the entry.
+            Something was changed, removed, added or reordered; names the entry, or the files.
         """
         with store.read(self._store) as connection:
             return store.verify(connection, self._store, releases)

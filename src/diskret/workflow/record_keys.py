@@ -67,10 +67,10 @@ def record_keys(
     --------
     >>> import pyarrow as pa
     >>> persons = pa.table({"person": [1, 2, 3, 1], "house": ["a", "a", "b", "a"]})
-    >>> keyed = record_keys(persons, id="person", keys=SecretKeys(bytes(32)), modulus=256)
+    >>> keyed = record_keys(persons, id="person", keys=SecretKeys(bytes(range(32))), modulus=256)
     >>> key = keyed["record_key"].to_pylist()
     >>> houses = record_keys(
-    ...     persons, id="person", parent="house", keys=SecretKeys(bytes(32)), modulus=256
+    ...     persons, id="person", parent="house", keys=SecretKeys(bytes(range(32))), modulus=256
     ... )
     >>> a, b = (key[0] + key[1]) % 256, key[2]
     >>> houses["record_key"].to_pylist() == [a, a, b, a]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from os import PathLike
 from pathlib import Path
 
 from diskret.errors import InputError
+from diskret.io.from_json import anything, check_form, read_json
 from diskret.tables import MeasureSum, Publication, Published
 from diskret.tables.public_files import STRUCTURE
 
@@ -42,8 +42,6 @@ def _sums(public: Path, name: str) -> list[str]:
     path = public / f"{name}{_CERTIFICATE}"
     if not path.exists():
         return []
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        return [str(text) for text in content.get("sums", [])]
-    except (OSError, ValueError, AttributeError) as error:
-        raise InputError(f"{path} cannot be read: {error}") from None
+    content = read_json(path)
+    check_form(content, {"sums": [str], "*": anything}, str(path))
+    return content.get("sums", [])

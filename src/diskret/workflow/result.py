@@ -281,7 +281,7 @@ class Result:
         >>> cells = pa.table({"region": ["N", "S", "W"], "firms": [70, 2, 50]})
         >>> table = dk.Table.from_cells(cells, by={"region": None}, count="firms")
         >>> result = dk.suppress(table, dk.rules.MinimumFrequency(3))
-        >>> frame = result.safe_intervals(keys=dk.SecretKeys(bytes(32)))
+        >>> frame = result.safe_intervals(keys=dk.SecretKeys(bytes(range(32))))
         >>> [row["lower"] <= 2 <= row["upper"] for row in frame.to_pylist()][:1]
         [True]
         """

@@ -13,6 +13,7 @@ from scipy import sparse
 
 from diskret.attack import UnsafeSums, revealed_sums
 from diskret.errors import VerificationError
+from diskret.io.from_json import check_form, read_json
 from diskret.keys import SecretKeys
 from diskret.release import write_json
 from diskret.tables import Published
@@ -20,6 +21,12 @@ from diskret.tables.public_files import structure
 
 _SUFFIX = ".sums.json"
 _LEVELS = ("lower", "upper", "sliding")
+_FORM = {
+    "variables": [str],
+    "judged": int,
+    "unsafe": [{"cells": [[str]], **dict.fromkeys(_LEVELS, int)}],
+    "fingerprint": str,
+}
 
 
 def write_sums(published: Published, unsafe: UnsafeSums, folder: Path, keys: SecretKeys) -> None:
@@ -53,7 +60,7 @@ def write_sums(published: Published, unsafe: UnsafeSums, folder: Path, keys: Sec
     write_json({**content, "fingerprint": mark}, folder / f"{published.name}{_SUFFIX}")
 
 
-def read_sums(published: Published, folder: Path, keys: SecretKeys) -> UnsafeSums:
+def read_sums(published: Published, folder: Path, keys: SecretKeys | None) -> UnsafeSums:
     """The same from the file, if it belongs to the published table.
 
     Raises
@@ -64,12 +71,13 @@ def read_sums(published: Published, folder: Path, keys: SecretKeys) -> UnsafeSum
     name = published.name
     path = folder / f"{name}{_SUFFIX}"
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = read_json(path, VerificationError)
+        check_form(content, _FORM, str(path), VerificationError)
         mark = content.pop("fingerprint")
         listed, judged = content["unsafe"], content["judged"]
         member = _members(published, [row["cells"] for row in listed])
         levels = [np.array([int(row[of]) for row in listed], dtype=np.int64) for of in _LEVELS]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, IndexError, OverflowError) as error:
         raise VerificationError(f"{path} cannot be read: {error!r}") from None
     revealed = _sets(revealed_sums(published).member)
     foreign = [row for row, cells in enumerate(_sets(member)) if cells not in set(revealed)]
@@ -78,7 +86,7 @@ def read_sums(published: Published, folder: Path, keys: SecretKeys) -> UnsafeSum
             f"{name}: the sums of suppressed cells that were judged are not those that the "
             f"published table reveals ({len(foreign):,} of those listed are none of its)"
         )
-    if mark != _mark(published, content, keys):
+    if keys is not None and mark != _mark(published, content, keys):
         raise VerificationError(
             f"{name}: the list of unsafe sums of cells was changed, or this is not the key that it "
             "was written with"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product
@@ -11,23 +10,40 @@ from pathlib import Path
 from typing import Any
 
 from diskret.attack import Attacker, Examination, examine, interval_columns, overlapping
-from diskret.attack.certificate import outer_intervals, refined_to
+from diskret.attack.certificate import SCHEMA, outer_intervals, refined_to
 from diskret.attack.microdata.certificate import FAMILY as MICRODATA
 from diskret.attack.microdata.certificate import SAFE
 from diskret.attack.statements import claimed, not_claimed
 from diskret.errors import InputError, VerificationError
-from diskret.keys import SecretKeys
+from diskret.io.from_json import check_form, read_json
+from diskret.keys import SecretKeys, key_file
 from diskret.progress import Progress, silent
-from diskret.release import Releases, check_digests, published_in
+from diskret.release import (
+    MICRODATA_CERTIFICATE,
+    NEEDED,
+    PUBLIC_CERTIFICATE,
+    Releases,
+    check_content,
+    check_digests,
+    check_plain,
+    published_in,
+)
 from diskret.tables import CHANGES, Publication, Published
 from diskret.workflow.microdata.verify import verify_microdata, verify_microdata_internal
 from diskret.workflow.microdata.verify_safe import verify_safe, verify_safe_internal
 from diskret.workflow.verify_changed import verify_changed, verify_changed_internal
 from diskret.workflow.verify_derived import verify_derived
+from diskret.workflow.verify_files import check_files
 from diskret.workflow.verify_internal import verify_internal
 
 _SUFFIX = ".certificate.json"
 _EXAMPLES = 5
+_SUPPRESSION = "suppression"
+_OF_ATTACKS = {"attacker", "tables", "beside", "sums", "refined_to", "outer_intervals", "intervals"}
+_UNSEALED = (
+    "internal files: as they are listed beside them; whether that list is the one that was written "
+    "was not checked without the key"
+)
 
 
 @dataclass(frozen=True)
@@ -42,13 +58,17 @@ class VerifyReport:
         Number of suppressed cells that were attacked again.
     checked_internal
         Whether the office's own files were checked as well.
+    sealed
+        Whether the office's key confirmed that all files, public and internal, are those that
+        were written.
     lines
-        What was found, one sentence a line.
+        What was found, one sentence a line; also what was not checked.
     """
 
     tables: tuple[str, ...]
     suppressed: int
     checked_internal: bool
+    sealed: bool
     lines: tuple[str, ...]
 
 
@@ -63,10 +83,11 @@ def verify(
     """Check released tables from their public files alone, and the office's files if there.
 
     Anyone can check the public part: that the files have the digests that the certificate
-    names, that an attack on the published table gives the intervals it states, and that
-    derived figures and combined tables follow from the published values. With the
-    internal folder the requirements are proven anew from the witnesses, and with the key
-    the fingerprints of the inputs are compared.
+    names, that Parquet, workbook and page show what the CSV says and nothing else, that an attack
+    on the published table gives the intervals it states, and that derived figures and combined
+    tables follow from the published values. With the internal folder the requirements are proven
+    anew from the witnesses. With the key the office knows that every file, public or internal, is
+    the one that was written, and that the inputs have their fingerprints.
 
     Parameters
     ----------
@@ -75,7 +96,8 @@ def verify(
     internal
         Folder of internal files; by default ``internal/`` beside ``public/`` if it exists.
     keys
-        The office's keys; see `SecretKeys`. Only used with an internal folder.
+        The office's keys; see `SecretKeys`. Only used with an internal folder. Without a key file
+        what needs the key is not checked, and a line says so.
     releases
         Folders of other releases: those that the tables were attacked beside, as their
         certificates say, and those that derived figures refer to, e.g. that of the earlier
@@ -88,8 +110,11 @@ def verify(
     ------
     InputError
         The folder holds no released table.
+    KeyFileError
+        The key file that is named is missing or damaged.
     VerificationError
-        Files and certificate disagree; says which and where.
+        Files and certificate disagree, or a file is missing, additional, or a link; says which
+        and where.
     ContradictionError
         The published values contradict each other.
     """
@@ -97,11 +122,15 @@ def verify(
     certificates = sorted(public.glob(f"*{_SUFFIX}"))
     if not certificates:
         raise InputError(f"{public} holds no released table (no *{_SUFFIX} file)")
+    check_plain(public)
     contents = {path.name.removesuffix(_SUFFIX): _read(path) for path in certificates}
-    listed = [content.get("files", {}) for content in contents.values()]
+    listed = [content["files"] for content in contents.values()]
     check_digests(public, {file: mark for files in listed for file, mark in files.items()})
-    secret = SecretKeys.load(keys) if inside is not None else None
+    secret = _key(keys) if inside is not None else None
     lines: list[str] = []
+    if inside is not None:
+        check_content(public, inside, secret)
+        lines += [_UNSEALED] if secret is None else []
     suppressed = 0
     tables: list[Published] = []
     groups: list[Publication] = []
@@ -110,7 +139,7 @@ def verify(
         content = contents.pop(name)
         safe = content["family"] == SAFE
         lines.append((verify_safe if safe else verify_microdata)(public, name, content))
-        if inside is not None and secret is not None:
+        if inside is not None:
             verify_inside = verify_safe_internal if safe else verify_microdata_internal
             lines.append(verify_inside(inside, public, name, content, secret))
     changed = {name for name, content in contents.items() if content["family"] in CHANGES}
@@ -118,8 +147,11 @@ def verify(
         content = contents.pop(name)
         table = verify_changed(public, name, content)
         tables.append(table)
-        lines.append(f"{name}: files unchanged; values were changed as the certificate says")
-        if inside is not None and secret is not None:
+        remark = check_files(public, table, content)
+        lines.append(
+            f"{name}: files unchanged; values were changed as the certificate says{remark}"
+        )
+        if inside is not None:
             lines.append(verify_changed_internal(inside, table, content, secret))
     for names in _groups(contents):
         group = [contents[name] for name in names]
@@ -130,7 +162,8 @@ def verify(
             _verify_public(publication, group, progress)
         groups.append(publication)
         tables += publication.own
-        for table in publication.own:
+        for table, content in zip(publication.own, group, strict=True):
+            remark = check_files(public, table, content)
             hidden = int(table.suppressed.sum())
             suppressed += 0 if missing else hidden
             others = [other for other in names if other != table.name]
@@ -144,13 +177,14 @@ def verify(
                     if missing
                     else f"intervals of {hidden:,} suppressed cells confirmed{with_}"
                 )
+                + remark
             )
-        if inside is not None and secret is not None:
+        if inside is not None:
             lines += verify_internal(inside, publication, group, secret, complete=not missing)
     _check_apart(groups)
     lines += verify_derived(public, tables, releases, records)
     named = tuple(path.name.removesuffix(_SUFFIX) for path in certificates)
-    return VerifyReport(named, suppressed, inside is not None, tuple(lines))
+    return VerifyReport(named, suppressed, inside is not None, secret is not None, tuple(lines))
 
 
 def _groups(contents: Mapping[str, dict[str, Any]]) -> list[tuple[str, ...]]:
@@ -158,7 +192,7 @@ def _groups(contents: Mapping[str, dict[str, Any]]) -> list[tuple[str, ...]]:
     groups: dict[tuple[str, ...], None] = {}
     for name, content in contents.items():
         together = content.get("tables", [name])
-        if not isinstance(together, list) or name not in together:
+        if name not in together:
             raise VerificationError(f"{name}: the certificate does not list the table itself")
         missing = [str(other) for other in together if other not in contents]
         if missing:
@@ -295,16 +329,29 @@ def _check_apart(groups: Sequence[Publication]) -> None:
                 )
 
 
+def _key(keys: SecretKeys | str | PathLike[str] | None) -> SecretKeys | None:
+    """The office's key; None if there is no key file and none was named."""
+    if keys is None and not key_file().exists():
+        return None
+    return SecretKeys.load(keys, create=False)
+
+
 def _read(path: Path) -> dict[str, Any]:
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise VerificationError(f"{path} cannot be read: {error}") from None
-    if not isinstance(content, dict) or content.get("family") not in (
-        "suppression",
-        MICRODATA,
-        SAFE,
-        *CHANGES,
-    ):
+    content = read_json(path, VerificationError)
+    family = content.get("family") if isinstance(content, dict) else None
+    if family not in (_SUPPRESSION, MICRODATA, SAFE, *CHANGES):
         raise VerificationError(f"{path} is no certificate of a table or of microdata")
+    records = family in (MICRODATA, SAFE)
+    form = MICRODATA_CERTIFICATE if records else PUBLIC_CERTIFICATE
+    # what belongs to attacks has no place where values were changed, and the other way round
+    foreign = {"shown"} if family == _SUPPRESSION else set[str]() if records else _OF_ATTACKS
+    form = {key: part for key, part in form.items() if key not in foreign}
+    check_form(content, form, str(path), VerificationError)
+    needed = {*NEEDED, *({"attacker", "intervals"} if family == _SUPPRESSION else ())}
+    missing = sorted(needed - set(content))
+    if missing:
+        raise VerificationError(f"{path} does not hold {', '.join(missing)}")
+    name = path.name.removesuffix(_SUFFIX)
+    if (content["schema"], content["name"]) != (SCHEMA, name):
+        raise VerificationError(f"{path} is not about {name!r} in the schema {SCHEMA!r}")
     return content

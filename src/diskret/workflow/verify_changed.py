@@ -17,8 +17,7 @@ from diskret.io.columns import column, scaled_integers
 from diskret.keys import SecretKeys
 from diskret.tables import Published
 from diskret.tables.from_cells import check_multiples, locate, scaled_unit
-from diskret.workflow.fingerprint import fingerprint_values
-from diskret.workflow.verify_internal import read_cells
+from diskret.workflow.verify_internal import check_fingerprint, fingerprinted, read_cells
 
 
 def verify_changed(public: Path, name: str, certificate: Mapping[str, Any]) -> Published:
@@ -45,7 +44,7 @@ def verify_changed(public: Path, name: str, certificate: Mapping[str, Any]) -> P
 
 
 def verify_changed_internal(
-    folder: Path, published: Published, certificate: Mapping[str, Any], keys: SecretKeys
+    folder: Path, published: Published, certificate: Mapping[str, Any], keys: SecretKeys | None
 ) -> str:
     """Check the office's files of a table with changed values; says what was confirmed.
 
@@ -78,14 +77,9 @@ def verify_changed_internal(
         count = original
     else:
         count = numbers("count", 0) if "count" in cells.column_names else None
-    mark = fingerprint_values(keys, published, count, original)
-    if mark != certificate.get("inputs", {}).get("table"):
-        raise VerificationError(
-            f"{name}: the internal table is not the one that was released, or this is not the key "
-            "it was released with"
-        )
+    check_fingerprint(keys, published, count, original, certificate)
     compared = f"{int((~blank).sum()):,} values and their noise compared"
-    return f"{name}: {compared}; input fingerprint confirmed"
+    return f"{name}: {compared}; {fingerprinted(keys)}"
 
 
 def _check_additive(published: Published) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from diskret.errors import InputError, VerificationError
@@ -16,6 +16,7 @@ from diskret.release import (
     read_derived,
 )
 from diskret.tables import Derived, Published
+from diskret.workflow.verify_files import check_columns, check_names, refuse
 
 
 def verify_derived(
@@ -46,13 +47,11 @@ def verify_derived(
     named: dict[str, Published | Derived] = {table.name: table for table in tables}
     published = {table.name: table for table in tables}
     lines: list[str] = []
-    known = {*named, *others}
     elsewhere: set[str] = set()
     try:
         for path in sorted(public.glob(f"*{DERIVED}")):
             figure = read_derived(path, published, releases)
             name = path.name.removesuffix(DERIVED)
-            known.add(name)
             if figure is None:
                 elsewhere.add(name)
                 lines.append(
@@ -60,18 +59,17 @@ def verify_derived(
                     "refers to is not among those given"
                 )
                 continue
-            _refuse(derived_problems(public, figure, tables, releases))
+            refuse(derived_problems(public, figure, tables, releases))
+            check_columns(public, figure)
             named[name] = figure
             lines.append(f"{name}: {figure.kind} follows from the published values")
         for path in sorted(public.glob(f"*{COMBINED}")):
-            name = path.name.removesuffix(COMBINED)
-            known.add(name)
             lines.append(_combined(public, path, named, elsewhere, tables))
     except InputError as error:
         raise VerificationError(str(error)) from None
-    unknown = sorted(path.name for path in public.glob("*.csv") if path.stem not in known)
-    _refuse(f"{name} is no file of these tables" for name in unknown)
-    return lines
+    figures = [path.name.removesuffix(DERIVED) for path in public.glob(f"*{DERIVED}")]
+    combined = [path.name.removesuffix(COMBINED) for path in public.glob(f"*{COMBINED}")]
+    return [*lines, *check_names(public, list(published), others, figures, combined)]
 
 
 def _combined(
@@ -88,11 +86,6 @@ def _combined(
             f"{name}: file unchanged; not compared, because it shows figures that refer to a "
             "release that is not among those given"
         )
-    _refuse(combined_problems(public, shown, tables))
+    refuse(combined_problems(public, shown, tables))
+    check_columns(public, shown)
     return f"{name}: shows what stands in the files of its tables"
-
-
-def _refuse(problems: Iterable[str]) -> None:
-    found = list(problems)
-    if found:
-        raise VerificationError("; ".join(found))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 from numpy.typing import NDArray
-from scipy import sparse
 
 from diskret.attack import (
     Attacker,
@@ -24,8 +23,10 @@ from diskret.attack import (
     unmet_sums,
     withstand_insiders,
 )
+from diskret.attack.exact import LIMIT
 from diskret.attack.examination import Examination
 from diskret.errors import VerificationError
+from diskret.io.arrays import Wanted, checked, checked_csr, read_arrays
 from diskret.io.columns import column, scaled_integers
 from diskret.keys import SecretKeys
 from diskret.tables import Publication, Published
@@ -34,12 +35,15 @@ from diskret.workflow.fingerprint import fingerprint_values
 from diskret.workflow.insiders_file import read_insiders
 from diskret.workflow.sums_file import read_sums
 
+#: Unpublished values beside the cells of tables: atoms and rounded values, at most so many.
+_MOST_OTHERS = 2**40
+
 
 def verify_internal(
     folder: Path,
     publication: Publication,
     certificates: Sequence[dict[str, Any]],
-    keys: SecretKeys,
+    keys: SecretKeys | None,
     *,
     complete: bool = True,
 ) -> list[str]:
@@ -60,7 +64,8 @@ def verify_internal(
     """
     tables = publication.own
     inside = [_read_table(folder, table) for table in tables]
-    examination = _read_witnesses(folder / f"{tables[0].name}.witnesses.npz")
+    cells = int(publication.starts[-1])
+    examination = read_witnesses(folder / f"{tables[0].name}.witnesses.npz", cells)
     judged = [
         read_sums(table, folder, keys) if certificate.get("attacker") == "contributor" else None
         for table, certificate in zip(tables, certificates, strict=True)
@@ -72,12 +77,7 @@ def verify_internal(
             _check_insiders(publication, inside, examination, folder, keys)
     lines: list[str] = []
     for table, own, certificate in zip(tables, inside, certificates, strict=True):
-        mark = fingerprint_values(keys, table, own.count, own.value)
-        if mark != certificate.get("inputs", {}).get("table"):
-            raise VerificationError(
-                f"{table.name}: the internal table is not the one that was released, or this is "
-                "not the key it was released with"
-            )
+        check_fingerprint(keys, table, own.count, own.value, certificate)
         lines.append(
             f"{table.name}: requirements of {len(own.requirements.cell):,} primary cells "
             + (
@@ -85,9 +85,37 @@ def verify_internal(
                 if complete
                 else "not proven again without the earlier releases"
             )
-            + "; input fingerprint confirmed"
+            + f"; {fingerprinted(keys)}"
         )
     return lines
+
+
+def check_fingerprint(
+    keys: SecretKeys | None,
+    table: Published,
+    count: NDArray[np.int64] | None,
+    value: NDArray[np.int64],
+    certificate: Mapping[str, Any],
+) -> None:
+    """Refuse an internal table whose fingerprint the certificate does not state.
+
+    Raises
+    ------
+    VerificationError
+        It is another table, or this is another key.
+    """
+    if keys is None:
+        return
+    if fingerprint_values(keys, table, count, value) != certificate["inputs"].get("table"):
+        raise VerificationError(
+            f"{table.name}: the internal table is not the one that was released, or this is not "
+            "the key it was released with"
+        )
+
+
+def fingerprinted(keys: SecretKeys | None) -> str:
+    """What a line says of the fingerprint of the inputs."""
+    return f"input fingerprint {'not checked without the key' if keys is None else 'confirmed'}"
 
 
 def _check_proof(
@@ -216,20 +244,31 @@ def read_cells(path: Path) -> pa.Table:
             column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
         )
         return pa_csv.read_csv(path, convert_options=as_text)
-    except (OSError, pa.ArrowInvalid) as error:
+    except (OSError, ValueError, pa.ArrowException) as error:
         raise VerificationError(f"{path} cannot be read: {error}") from None
 
 
-def _read_witnesses(path: Path) -> Examination:
-    """The witnesses alone; intervals stay open, so that nothing but witnesses can prove."""
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            cell, denominator = file["cell"], file["denominator"]
-            shape = (len(denominator), len(cell))
-            witnesses = sparse.csr_array((file["data"], file["indices"], file["indptr"]), shape)
-            around = file["beside_data"], file["beside_indices"], file["beside_indptr"]
-            others = int(file["beside_columns"])
-            beside = sparse.csr_array(around, (len(denominator), others)) if others else None
-    except (OSError, ValueError, KeyError) as error:
-        raise VerificationError(f"{path} cannot be read: {error}") from None
-    return Examination.of_witnesses(cell, witnesses, denominator, beside)
+def read_witnesses(path: Path, cells: int) -> Examination:
+    """The witnesses alone; intervals stay open, so that nothing but witnesses can prove.
+
+    `cells` is the number of cells of all tables that they are about.
+
+    Raises
+    ------
+    VerificationError
+        The file is missing or damaged: nothing of it is used before it was checked.
+    """
+    arrays, source, wrong = read_arrays(path, VerificationError), str(path), VerificationError
+
+    def of(name: str, *wanted: Any, **more: Any) -> NDArray[Any]:
+        return checked(arrays, name, Wanted(*wanted, **more), source, wrong)
+
+    cell = of("cell", "i", (None,), 0, cells - 1, ascending=True)
+    denominator = of("denominator", "i", (None,), 1, LIMIT - 1)
+    others = int(of("beside_columns", "i", (), 0, _MOST_OTHERS))
+    shape = (len(denominator), len(cell))
+    names = ("data", "indices", "indptr")
+    witnesses = checked_csr(arrays, names, shape, LIMIT, source, wrong)
+    around = ("beside_data", "beside_indices", "beside_indptr")
+    beside = checked_csr(arrays, around, (shape[0], others), LIMIT, source, wrong)
+    return Examination.of_witnesses(cell, witnesses, denominator, beside if others else None)

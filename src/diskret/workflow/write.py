@@ -72,7 +72,7 @@ def write(
     combined: str | Mapping[str, Sequence[str]] | None = None,
     releases: Releases = (),
     progress: Progress = silent,
-    staging: Staging = staged,
+    staging: Staging | None = None,
 ) -> Path:
     """Write results into one folder; see [`Result.write`][diskret.Result.write].
 
@@ -90,8 +90,8 @@ def write(
         for each period, is left out). Or name → the names of what it shows, for several
         files.
     staging
-        How the files get into the folder: all at once, or together with an entry in a ledger
-        (use [`Ledger.publish`][diskret.Ledger.publish]).
+        How the files get into the folder; None: all at once. Else together with an entry in a
+        ledger (use [`Ledger.publish`][diskret.Ledger.publish]).
 
     Raises
     ------
@@ -117,7 +117,7 @@ def write(
     outlines = [derived_outline(figure, tables, releases) for figure in derived]
     beside = _side_by_side([*tables, *derived], combined)
     _check_file_names([*results, *derived, *beside])
-    with staging(folder) as stage:
+    with staging(folder) if staging else staged(folder, secret) as stage:
         filled = None
         if template is not None:
             filled = fill_into(stage.public, tables, Path(template), language, symbols, titles)

@@ -111,12 +111,15 @@ def _write_witnesses(found: Examination, path: Path) -> None:
     beside = found.beside
     if beside is None:
         beside = sparse.csr_array((len(found.denominator), 0), dtype=np.int64)
+    witnesses, beside = found.witnesses.copy(), beside.copy()
+    for matrix in (witnesses, beside):  # each entry once and in order, as readers expect
+        matrix.sum_duplicates()
     np.savez_compressed(
         path,
         cell=found.cell,
-        data=found.witnesses.data,
-        indices=found.witnesses.indices,
-        indptr=found.witnesses.indptr,
+        data=witnesses.data,
+        indices=witnesses.indices,
+        indptr=witnesses.indptr,
         denominator=found.denominator,
         beside_data=beside.data,
         beside_indices=beside.indices,

@@ -88,7 +88,7 @@ def test_budgets_add_up_and_the_certificate_for_the_office_says_so():
     found = made.history[1].found
     assert found["epsilon_so_far"] == pytest.approx(0.75) and found["delta_so_far"] == 1e-9
     assert json.loads(json.dumps(found)) == found
-    certificate = made.release(claims.KAnonymity(3), keys=SecretKeys(bytes(32))).certificate
+    certificate = made.release(claims.KAnonymity(3), keys=SecretKeys(bytes(range(32)))).certificate
     told = certificate.internal()["checked"]
     assert any("ε = 0.75 and δ = 1e-09 in all" in text for text in told["en"])
     assert any("ε = 0,75 und δ = 1e-09" in text for text in told["de"])

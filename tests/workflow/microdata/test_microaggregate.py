@@ -168,7 +168,7 @@ def test_steps_are_replayed_with_all_their_arguments():
 
 def test_readers_are_told_that_values_are_averages():
     md = microdata(keys=["state"]).microaggregate(weights=True)
-    result = md.release(KAnonymity(3), attributes=["branch"], keys=SecretKeys(bytes(32)))
+    result = md.release(KAnonymity(3), attributes=["branch"], keys=SecretKeys(bytes(range(32))))
     assert outline(result).families == {"aggregated": ("sales", "staff")}
     for words in _WORDS.values():
         assert "aggregated" in words and "use aggregated" in words

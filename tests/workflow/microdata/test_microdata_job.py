@@ -15,7 +15,7 @@ from diskret.workflow.microdata.job_template import template
 from diskret.workflow.microdata.replay import VERBS
 from diskret.workflow.microdata.save_job import toml_key, toml_value
 
-KEYS = dk.SecretKeys(bytes(32))
+KEYS = dk.SecretKeys(bytes(range(32)))
 SURVEY = dk.datasets.survey(600, seed=4)
 ROLES = {"keys": ["region", "age", "sex"], "weight": "weight", "identifiers": ["insurance"]}
 STEPS = """

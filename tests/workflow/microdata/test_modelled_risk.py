@@ -12,7 +12,7 @@ from diskret.risk.loglinear import inverse_mean
 from diskret.workflow.microdata.modelled import modelled
 from diskret.workflow.verify import verify
 
-SECRET = dk.SecretKeys(bytes(32))
+SECRET = dk.SecretKeys(bytes(range(32)))
 KEYS = [f"k{j}" for j in range(5)]
 
 

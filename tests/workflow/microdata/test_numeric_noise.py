@@ -275,7 +275,7 @@ def test_infinite_values_are_refused():
 def test_reports_tell_noise_by_variable_but_not_how_much(tmp_path):
     md = microdata(keys=["region"]).add_noise("sales", seed=77, share=0.123, method="romm")
     md = md.shuffle("costs", "staff", seed=78)
-    made = md.release(claims.NoIdentifiers(), keys=SecretKeys(bytes(32)))
+    made = md.release(claims.NoIdentifiers(), keys=SecretKeys(bytes(range(32))))
     folder = made.write(tmp_path / "out", ["csv", "html"])
     page = (folder / "public" / "microdata.html").read_text(encoding="utf-8")
     assert "Random noise added: sales" in page and "variances may be larger" in page

@@ -20,7 +20,7 @@ from diskret.workflow.microdata.job import read_microdata_job
 from diskret.workflow.verify import verify
 
 LEVELS = ["low", "mid", "high", "top"]  # sorted as text: high, low, mid, top
-SECRET = dk.SecretKeys(bytes(32))
+SECRET = dk.SecretKeys(bytes(range(32)))
 
 
 def frame(kind, keys, levels):

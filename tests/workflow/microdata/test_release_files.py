@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from released_microdata import KEYS, microdata, persons, protected
+from sealing import reseal
 from typer.testing import CliRunner
 
 import diskret as dk
@@ -42,6 +43,7 @@ def rewrite(folder, change, side="public"):
     change(changed)
     path = folder / side / "microdata.certificate.json"
     path.write_text(json.dumps(changed), encoding="utf-8")
+    reseal(folder, KEYS)
 
 
 def forge(folder, name, old, new):
@@ -240,8 +242,10 @@ def test_a_changed_certificate_is_refused_by_anyone(out, change, message):
 
 
 def test_any_other_change_of_the_certificate_is_refused_by_the_office(out):
+    sealed = (out / "internal" / "content.json").read_bytes()
     rewrite(out, lambda c: c["not_claimed"]["en"].clear())
-    refused(out, "the public certificate is not the one that was written", keys=KEYS)
+    (out / "internal" / "content.json").write_bytes(sealed)
+    refused(out, "changed: public/microdata.certificate.json", keys=KEYS)
 
 
 def test_rows_in_another_order_are_refused_by_the_office(tmp_path):
@@ -250,19 +254,21 @@ def test_rows_in_another_order_are_refused_by_the_office(tmp_path):
     head, *rows = path.read_text("utf-8").splitlines(True)
     path.write_text("".join([head, *rows[::-1]]), encoding="utf-8")
     rewrite(out, lambda c: c["files"].update({"microdata.csv": digest(path)}))
-    mark = digest(out / "public" / "microdata.certificate.json")
-    rewrite(out, lambda c: c["certificates"].update(public=mark), side="internal")
     refused(out, "not those that were released", keys=KEYS)
 
 
 def test_another_link_or_key_is_refused(out):
-    refused(out, "this is not the key", keys=dk.SecretKeys(bytes(32)))
+    refused(out, "this is not the key", keys=dk.SecretKeys(bytes(range(1, 33))))
     path = out / "internal" / "microdata.link.parquet"
     link = pq.read_table(path)
-    pq.write_table(link.set_column(1, "row", link["row"].combine_chunks()[::-1]), path)
+    turned = link.set_column(1, "row", link["row"].combine_chunks()[::-1])
+    pq.write_table(turned.replace_schema_metadata(None), path, store_schema=False)
+    reseal(out, KEYS)
     refused(out, "the office's link", keys=KEYS)
     path.unlink()
-    refused(out, "cannot be read", keys=KEYS)
+    refused(out, "missing: internal/microdata.link.parquet", keys=KEYS)
+    reseal(out, KEYS)
+    refused(out, "the file is missing", keys=KEYS)
 
 
 def test_a_claim_that_does_not_hold_inside_is_refused(out):
@@ -304,7 +310,7 @@ def test_a_release_replaces_a_release_and_nothing_else(out):
 
 def test_microdata_do_not_go_with_tables_nor_into_a_ledger(tmp_path):
     result = protected().release(KAnonymity(3), keys=KEYS)
-    ledger = dk.Ledger(tmp_path / "releases.db", keys=KEYS)
+    ledger = dk.Ledger.create(tmp_path / "releases.db", keys=KEYS)
     for refused in (
         lambda: ledger.publish(result, tmp_path / "out"),
         lambda: dk.write([result], tmp_path / "out"),

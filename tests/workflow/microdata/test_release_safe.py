@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from safe_files import KEYS, TABLES, persons, replaced, safe_records
+from sealing import reseal
 
 import diskret as dk
 from diskret.attack.microdata.claims import KAnonymity, Safe
@@ -32,9 +33,7 @@ def rewrite(folder, change, side="public"):
     change(changed)
     path = folder / side / f"{NAME}.certificate.json"
     path.write_text(json.dumps(changed), encoding="utf-8")
-    if side == "public":  # a forger with the office's files
-        mark = digest(path)
-        rewrite(folder, lambda c: c["certificates"].update(public=mark), "internal")
+    reseal(folder, KEYS)
 
 
 def forge_records(folder, change):
@@ -262,7 +261,7 @@ def test_forged_records_without_a_pair_are_found(out):
         (lambda c: c["shown"].update(tables={"": [["income"]]}), "do not fit together"),
         (lambda c: c["claimed"]["en"].pop(1), "does not claim what it shows"),
         (lambda c: c["claimed"]["de"].append("Keines weicht um mehr als 1 ab."), "does not show"),
-        (lambda c: c["shown"]["by_size"][0].update(mean=0.01), "documents other deviations"),
+        (lambda c: c["shown"]["by_size"][0].update(mean=0.01), "microdata.html does not show"),
         (lambda c: c.update(shown={}), "cannot be counted"),
         (lambda c: c.update(family="microdata"), "text was changed"),
     ],
@@ -272,12 +271,21 @@ def test_a_falsified_certificate_is_refused(out, change, message):
     refused(out, message)
 
 
+def test_other_deviations_are_found_by_the_office(tmp_path):
+    out = replaced().release(Safe(), keys=KEYS).write(tmp_path / "out", ["csv"])
+    rewrite(out, lambda c: c["shown"]["by_size"][0].update(mean=0.01))
+    refused(out, "documents other deviations")
+
+
 def test_changed_counts_of_the_original_are_refused(out):
     path = out / "internal" / f"{NAME}.controlled.parquet"
     cells = pq.read_table(path)
     count = cells["original"].to_numpy().copy()
     count[0] += 1
-    pq.write_table(cells.set_column(3, "original", pa.array(count)), path)
+    changed = cells.set_column(3, "original", pa.array(count))
+    pq.write_table(changed.replace_schema_metadata(None), path, store_schema=False)
+    refused(out, "changed: internal/microdata.controlled.parquet")
+    reseal(out, KEYS)
     refused(out, "office's counts of the original are not those that were released")
 
 

@@ -291,7 +291,7 @@ def test_steps_are_repeated_from_the_history_and_from_a_job_file(tmp_path):
 
 def test_readers_learn_which_variables_were_exchanged_and_nothing_else(tmp_path):
     md = Microdata(records(), keys=["region", "sex"]).swap("region", seed=77, within="sex")
-    md.release(claims.KAnonymity(2), keys=SecretKeys(bytes(32))).write(
+    md.release(claims.KAnonymity(2), keys=SecretKeys(bytes(range(32)))).write(
         tmp_path / "out", formats=["csv", "html"]
     )
     told = [one.read_text(encoding="utf-8") for one in (tmp_path / "out/public").glob("*.html")]

@@ -289,7 +289,7 @@ def test_readers_learn_which_variables_were_exchanged_and_nothing_else(tmp_path)
     md = microdata(keys=["town", *KEYS], household=None).swap_records(
         ["town"], seed=77, similar=["sex"], risk_variables=["age", "job"]
     )
-    md.local_suppression(2).release(claims.KAnonymity(2), keys=SecretKeys(bytes(32))).write(
+    md.local_suppression(2).release(claims.KAnonymity(2), keys=SecretKeys(bytes(range(32)))).write(
         tmp_path / "out", formats=["csv", "html"]
     )
     told = [one.read_text(encoding="utf-8") for one in (tmp_path / "out/public").glob("*.html")]

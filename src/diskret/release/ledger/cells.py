@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -10,9 +11,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from diskret.attack import Requirements, UnsafeSums
+from diskret.errors import InputError, VerificationError
+from diskret.io.arrays import Wanted, checked, checked_csr
+from diskret.io.from_json import anything, check_form, parse_json
 from diskret.keys import SecretKeys, keyed_numbers
 from diskret.release.earlier import Earlier
 from diskret.release.ledger.entry import Entry, TableNote
@@ -20,6 +23,9 @@ from diskret.tables import Contributions
 from diskret.tables.public_files import structure
 from diskret.tables.read_public import of_structure
 
+#: What arrays a ledger keeps: whole and other numbers, truth values.
+_TYPES = ("<i8", "<i4", "<u8", "<u4", "<f8", "|b1")
+_PACKED = {"arrays": anything, "by": {"*": [str]}}
 # quick to write; slower levels make the file hardly smaller
 _LEVEL = 1
 
@@ -41,6 +47,12 @@ class Row:
     structure: str
     cells: bytes
     contributions: bytes | None
+
+    @property
+    def readable(self) -> bool:
+        """Whether the database holds text and bytes where it should."""
+        parts = isinstance(self.structure, str), isinstance(self.cells, bytes)
+        return all(parts) and isinstance(self.contributions, (bytes, type(None)))
 
     def mark(self, keys: SecretKeys) -> str:
         """Keyed fingerprint of all of it."""
@@ -77,25 +89,52 @@ def row_of(earlier: Earlier) -> Row:
 
 
 def earlier_of(row: Row, entry: Entry, note: TableNote) -> Earlier:
-    """The table that was kept."""
+    """The table that was kept.
+
+    Raises
+    ------
+    VerificationError
+        It is damaged: nothing of it is used before type, shape and range were checked.
+    """
+    source = f"table {note.name!r} of {entry.title}"
+    try:
+        return _earlier(row, entry, note, source)
+    except (InputError, ValueError, KeyError, zlib.error) as error:
+        raise VerificationError(f"the ledger is damaged: {source}: {error}") from None
+
+
+def _earlier(row: Row, entry: Entry, note: TableNote, source: str) -> Earlier:
     _, cells = _unpacked(row.cells)
-    published = of_structure(
-        json.loads(row.structure),
-        value=cells["value"],
-        suppressed=cells["suppressed"],
-        empty=cells["empty"],
-        lower=cells.get("lower"),
-        upper=cells.get("upper"),
-        source=f"release {entry.release!r}",
+    content = parse_json(row.structure, source)
+    shape = tuple(len(one["codes"]) for one in content["dimensions"])
+    size = math.prod(shape)
+
+    def of(name: str, kind: str = "i") -> NDArray[Any]:
+        return checked(cells, name, Wanted(kind, shape), source)
+
+    bounds = {side: of(side) if side in cells else None for side in ("lower", "upper")}
+    at = checked(cells, "cell", Wanted("i", (None,), 0, size - 1, ascending=True), source)
+    levels = (
+        checked(cells, f"{side}_level", Wanted("i", at.shape), source)
+        for side in ("lower", "upper", "sliding")
     )
-    levels = (cells[f"{side}_level"] for side in ("lower", "upper", "sliding"))
+    published = of_structure(
+        content,
+        value=of("value"),
+        suppressed=of("suppressed", "b"),
+        empty=of("empty", "b"),
+        source=f"release {entry.release!r}",
+        **bounds,
+    )
     return Earlier(
         release=entry.release,
         published=published,
-        original=cells.get("original"),
-        requirements=Requirements(cells["cell"], *levels),
-        contributions=None if row.contributions is None else _contributions(row.contributions),
-        unsafe=_sums(cells, published.value.size),
+        original=of("original") if "original" in cells else None,
+        requirements=Requirements(at, *levels),
+        contributions=None
+        if row.contributions is None
+        else _contributions(row.contributions, source),
+        unsafe=_sums(cells, size, source),
         sums=entry.sums,
         weight=note.weight,
         perturbed=bool(note.perturbed),
@@ -131,7 +170,7 @@ def keyed_contributions(contributions: Contributions, keys: SecretKeys) -> Contr
     --------
     >>> one = np.array([1], np.uint64)
     >>> mine = Contributions({"x": ("a",)}, np.zeros((1, 1), np.int32), one, None, one, {})
-    >>> keyed_contributions(mine, SecretKeys(bytes(32))).unit == one
+    >>> keyed_contributions(mine, SecretKeys(bytes(range(32)))).unit == one
     array([False])
     """
 
@@ -147,22 +186,29 @@ def keyed_contributions(contributions: Contributions, keys: SecretKeys) -> Contr
 
 
 def _sums_arrays(unsafe: UnsafeSums) -> dict[str, NDArray[Any]]:
+    member = unsafe.member.copy()
+    member.sum_duplicates()  # each entry once and in order, as readers expect
     return {
-        "sum_start": unsafe.member.indptr.astype(np.int64),
-        "sum_cell": unsafe.member.indices.astype(np.int64),
+        "sum_start": member.indptr.astype(np.int64),
+        "sum_cell": member.indices.astype(np.int64),
         "sum_lower": unsafe.lower,
         "sum_upper": unsafe.upper,
         "sum_sliding": unsafe.sliding,
     }
 
 
-def _sums(arrays: Mapping[str, NDArray[Any]], cells: int) -> UnsafeSums | None:
-    if "sum_start" not in arrays:
+def _sums(arrays: Mapping[str, NDArray[Any]], cells: int, source: str) -> UnsafeSums | None:
+    if "sum_start" not in arrays or "sum_cell" not in arrays:
         return None
-    start, cell = arrays["sum_start"], arrays["sum_cell"]
-    entries = np.ones(len(cell), dtype=np.int64)
-    member = sparse.csr_array((entries, cell, start), shape=(len(start) - 1, cells))
-    return UnsafeSums(member, arrays["sum_lower"], arrays["sum_upper"], arrays["sum_sliding"])
+    ones = {"sum_one": np.ones(len(arrays["sum_cell"]), dtype=np.int64)}
+    rows = len(checked(arrays, "sum_start", Wanted("i", (None,)), source)) - 1
+    names = ("sum_one", "sum_cell", "sum_start")
+    member = checked_csr({**arrays, **ones}, names, (rows, cells), 2, source)
+    levels = (
+        checked(arrays, f"sum_{side}", Wanted("i", (rows,)), source)
+        for side in ("lower", "upper", "sliding")
+    )
+    return UnsafeSums(member, *levels)
 
 
 def _contributions_packed(who: Contributions) -> bytes:
@@ -176,25 +222,30 @@ def _contributions_packed(who: Contributions) -> bytes:
     return _packed({"by": {name: list(codes) for name, codes in who.by.items()}}, arrays)
 
 
-def _contributions(packed: bytes) -> Contributions:
+def _contributions(packed: bytes, source: str) -> Contributions:
     said, arrays = _unpacked(packed)
+    by = {name: tuple(codes) for name, codes in said["by"].items()}
+    leaf = checked(arrays, "leaf", Wanted("i", (None, len(by)), -1), source)
+    if len(leaf) and any(leaf.max(axis=0) >= [len(codes) for codes in by.values()]):
+        raise ValueError("a contribution lies in no leaf combination")
+    rows = Wanted("iu", (len(leaf),))
+
+    def who(name: str) -> NDArray[Any] | None:
+        return checked(arrays, name, replace(rows, kind="u"), source) if name in arrays else None
+
+    def named(prefix: str) -> dict[str, NDArray[Any]]:
+        names = [name for name in arrays if name.startswith(prefix)]
+        return {n.removeprefix(prefix): checked(arrays, n, rows, source) for n in names}
+
     return Contributions(
-        by={name: tuple(codes) for name, codes in said["by"].items()},
-        leaf=arrays["leaf"],
-        unit=arrays.get("unit"),
-        holding=arrays.get("holding"),
-        records=arrays["records"],
-        values=_named(arrays, "value "),
-        marked=_named(arrays, "mark "),
+        by=by,
+        leaf=leaf,
+        unit=who("unit"),
+        holding=who("holding"),
+        records=checked(arrays, "records", rows, source),
+        values=named("value "),
+        marked=named("mark "),
     )
-
-
-def _named(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
-    return {
-        name.removeprefix(prefix): values
-        for name, values in arrays.items()
-        if name.startswith(prefix)
-    }
 
 
 def _packed(said: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
@@ -209,12 +260,16 @@ def _packed(said: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> byte
 
 
 def _unpacked(packed: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """What was packed; a `ValueError` if it was not packed by `_packed`."""
     plain = zlib.decompress(packed)
     at = plain.index(b"\n") + 1
-    said = json.loads(plain[:at])
+    said = parse_json(plain[:at].decode(), "what a ledger keeps of a table")
+    check_form(said, _PACKED, "what a ledger keeps of a table")
     arrays: dict[str, NDArray[Any]] = {}
     for name, kind, shape in said.pop("arrays"):
-        dtype, size = np.dtype(kind), int(np.prod(shape))
+        if kind not in _TYPES or min(shape, default=0) < 0:
+            raise ValueError(f"{name!r} has the type {kind!r} and the shape {shape}")
+        dtype, size = np.dtype(kind), math.prod(shape)
         stored = np.frombuffer(plain, dtype, size, at).reshape(shape)
         arrays[name] = stored.astype(dtype.newbyteorder("="))
         at += size * dtype.itemsize

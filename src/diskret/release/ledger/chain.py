@@ -17,7 +17,8 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, insert, inspect, select, update
 
-from diskret.errors import KeyFileError, VerificationError
+from diskret.errors import InputError, KeyFileError, VerificationError
+from diskret.io.from_json import check_form, parse_json
 from diskret.keys import SecretKeys
 from diskret.release.ledger import schema
 from diskret.release.ledger.cells import Row
@@ -60,6 +61,12 @@ def exists(connection: Connection) -> bool:
     return there and any(connection.execute(select(one).limit(1)).first() for one in made)
 
 
+def foreign(connection: Connection) -> str:
+    """Tables that do not belong to a ledger, by name; empty if there are none."""
+    own = set(schema.metadata.tables)
+    return ", ".join(name for name in inspect(connection).get_table_names() if name not in own)
+
+
 def create(connection: Connection, keys: SecretKeys) -> None:
     """Make an empty ledger where there is none yet."""
     if exists(connection):
@@ -82,7 +89,7 @@ def read_head(connection: Connection, keys: SecretKeys, name: str) -> Head:
     row = connection.execute(select(schema.head)).first()
     if row is None:
         raise VerificationError(f"the ledger {name} has lost its head: it was changed{_RESTORE}")
-    content = json.loads(row.text)
+    content = _content(row.text, f"the head of the ledger {name}")
     if content.pop("keys") != _key_mark(keys, content["ledger"]):
         raise KeyFileError(
             f"the ledger {name} was made with other secret keys than these; give the ones it was "
@@ -112,7 +119,8 @@ def read_entries(connection: Connection, keys: SecretKeys, name: str) -> list[En
     ).all()
     last, found = _FIRST, list[Entry]()
     for number, row in enumerate(rows, start=1):
-        if row.number != number or row.seal != _seal(keys, last, row.number, row.text):
+        text = row.text if isinstance(row.text, str) else ""
+        if row.number != number or row.seal != _seal(keys, last, row.number, text):
             raise VerificationError(
                 f"the ledger {name} was changed at place {number}: {_title(row.number, row.text)} "
                 f"does not follow {found[-1].title if found else _FIRST}{_RESTORE}"
@@ -146,7 +154,7 @@ def read_rows(
         ).first()
         note = entry.tables[position]
         kept = None if row is None else Row(row.structure, row.cells, row.contributions)
-        if kept is None or kept.mark(keys) != note.mark:
+        if kept is None or not kept.readable or kept.mark(keys) != note.mark:
             what = "is missing" if kept is None else "was changed"
             raise VerificationError(
                 f"the ledger {name} was changed: table {note.name!r} of {entry.title} "
@@ -250,6 +258,20 @@ def remove_beyond(connection: Connection, head: Head) -> None:
 
 # ── seals ───────────────────────────────────────────────────────────────────────────
 
+_HEAD_FORM = dict.fromkeys(("format", "keys", "ledger", "last", "title"), str) | {"entries": int}
+
+
+def _content(text: Any, source: str) -> dict[str, Any]:
+    """What the head says, if it can be read at all."""
+    if not isinstance(text, str):
+        raise VerificationError(f"{source} was changed{_RESTORE}")
+    content = parse_json(text, source, VerificationError)
+    check_form(content, _HEAD_FORM, source, VerificationError)
+    if len(content) < len(_HEAD_FORM):
+        raise VerificationError(f"{source} was changed: it lacks a part{_RESTORE}")
+    return content
+
+
 _RESTORE = ". Restore it from a backup; nothing can be published beside a ledger that may be wrong"
 
 
@@ -284,5 +306,5 @@ def _write_head(connection: Connection, keys: SecretKeys, head: Head, new: bool 
 def _title(number: int, text: str) -> str:
     try:
         return from_text(text).title
-    except (ValueError, KeyError, TypeError):  # not even readable any more
+    except (ValueError, KeyError, TypeError, InputError):  # not even readable any more
         return f"entry {number}"

@@ -53,9 +53,13 @@ class Database:
     engine: Engine = field(repr=False)
 
     @property
-    def exists(self) -> bool:
-        """Whether there is something to open."""
-        return self.file is None or self.file.exists()
+    def missing(self) -> str:
+        """Why there is nothing to open; empty if there is something."""
+        if self.file is None:
+            return ""
+        if not self.file.is_file():
+            return "it is a folder" if self.file.is_dir() else "no such file"
+        return "" if self.file.stat().st_size else "the file is empty"
 
 
 def database(place: str | os.PathLike[str]) -> Database:
@@ -90,6 +94,19 @@ def make_private(database: Database) -> None:
             "original values of what is published, so that later releases can be checked.",
             database.name,
         )
+    check_private(database)
+
+
+def check_private(database: Database) -> None:
+    """Refuse the file of a SQLite database that others can read.
+
+    Raises
+    ------
+    InputError
+        They can, or the file that locks it cannot be created.
+    """
+    if database.file is None:
+        return
     _created(_lock_file(database.file))
     mode = database.file.stat().st_mode
     if os.name == "posix" and mode & (stat.S_IRWXG | stat.S_IRWXO):

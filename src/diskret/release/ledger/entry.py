@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+from diskret.io.from_json import parse_json
 from diskret.population import Population
 from diskret.tables import MeasureSum
 
@@ -130,7 +131,7 @@ def as_text(entry: Entry) -> str:
 
 def from_text(text: str) -> Entry:
     """The entry that `as_text` wrote."""
-    content: dict[str, Any] = json.loads(text)
+    content: dict[str, Any] = parse_json(text, "an entry of a ledger")
     notes = [
         TableNote(
             **note

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import Connection
 
 from diskret.errors import InputError
+from diskret.io.from_json import check_form, read_json
 from diskret.keys import SecretKeys
-from diskret.release.digests import digest
+from diskret.release.digests import check_files, digest
 from diskret.release.earlier import Earlier
 from diskret.release.ledger import chain
 from diskret.release.ledger.cells import Row, earlier_of
@@ -21,6 +22,7 @@ from diskret.release.ledger.database import (
     Busy,
     Database,
     changing,
+    check_private,
     database,
     make_private,
     reading,
@@ -40,6 +42,7 @@ from diskret.release.write import write_json
 #: The file among the office's own that says which entry a release is.
 LEDGER = "ledger.json"
 _SCHEMA = "diskret/ledger-entry/1"
+_MARK = {**dict.fromkeys(("schema", "name", "ledger", "release", "seal"), str), "entry": int}
 
 
 @dataclass(frozen=True)
@@ -66,29 +69,58 @@ class Store:
         return self.database.name
 
 
-def open_store(
-    place: str | PathLike[str], keys: SecretKeys, wait: float, create: bool = True
-) -> Store:
-    """Open a ledger, or create it; what a killed publication left is finished or undone.
+def create_store(place: str | PathLike[str], keys: SecretKeys, wait: float) -> Store:
+    """Make an empty ledger.
 
     Raises
     ------
     InputError
-        There is none and `create` is false, or it cannot be opened.
+        There is one already, the file is something else, or it cannot be created.
+    """
+    store = Store(database(place), keys, wait)
+    make_private(store.database)
+    with changing(store.database, wait) as connection:
+        if chain.exists(connection):
+            raise InputError(
+                f"there is a ledger {store.name} already; open it with dk.Ledger, or create one at "
+                "another place"
+            )
+        if store.database.file is not None and (other := chain.foreign(connection)):
+            raise InputError(
+                f"{store.name} is no ledger but another database (it holds {other}); choose "
+                "another place"
+            )
+        chain.create(connection, keys)
+    return store
+
+
+def open_store(place: str | PathLike[str], keys: SecretKeys, wait: float) -> Store:
+    """Open a ledger; what a killed publication left is finished or undone.
+
+    A ledger that is lost must not look like a new one: the next table would be protected beside
+    nothing. So what is not there is an error, and so is an empty file.
+
+    Raises
+    ------
+    InputError
+        There is none, or it cannot be opened.
     KeyFileError
         It was made with other keys.
     VerificationError
         It was changed.
     """
     store = Store(database(place), keys, wait)
-    if not create and not store.database.exists:
-        raise InputError(f"there is no ledger {store.name}; the first publication creates it")
-    make_private(store.database)
-    with reading(store.database) as connection:
-        new = not chain.exists(connection)
-    if new:
-        with changing(store.database, wait) as connection:
-            chain.create(connection, keys)
+    missing = store.database.missing
+    if not missing:
+        check_private(store.database)
+        with reading(store.database) as connection:
+            missing = "" if chain.exists(connection) else "it is a database without a ledger"
+    if missing:
+        raise InputError(
+            f"there is no ledger {store.name}: {missing}. Check the name, or restore the ledger "
+            "from a backup. Only if nothing was ever published through it, create it: "
+            "dk.Ledger.create, or diskret ledger create"
+        )
     with read(store) as connection:
         entries(connection, store)
     return store
@@ -141,7 +173,10 @@ def load(
 def verify(
     connection: Connection, store: Store, folders: Sequence[str | PathLike[str]] = ()
 ) -> int:
-    """Check every entry and table, and that releases in folders are among them.
+    """Check every entry and table, and releases: that they are entries, and their public files.
+
+    The public files of the folders given, and of those that releases were written into as far as
+    they are there, must have the digests that the ledger keeps.
 
     Returns
     -------
@@ -156,14 +191,33 @@ def verify(
         Names what is not as it was entered.
     """
     number = chain.check_all(connection, store.keys, store.name)
+    found = {entry.number: entry for entry in entries(connection, store)}
     for folder in folders:
-        path = Path(folder) / "internal" / LEDGER
-        try:
-            mark = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise InputError(f"{path} cannot be read: {error}") from None
+        mark = _mark_of(Path(folder))
         chain.check_mark(connection, store.keys, store.name, mark)
+        check_files(Path(folder) / "public", found[mark["entry"]].files)
+    for entry in found.values():
+        if entry.kind == "publish" and _still_there(Path(entry.folder), entry):
+            check_files(Path(entry.folder) / "public", entry.files)
     return number
+
+
+def _mark_of(folder: Path) -> dict[str, Any]:
+    """What the office's files of a release say of its entry."""
+    path = folder / "internal" / LEDGER
+    mark = read_json(path)
+    check_form(mark, _MARK, str(path))
+    if len(mark) < len(_MARK):
+        raise InputError(f"{path} does not say which entry of a ledger this is")
+    return mark
+
+
+def _still_there(folder: Path, entry: Entry) -> bool:
+    """Whether the folder that an entry was written into holds that release, not a later one."""
+    try:
+        return (folder / "public").is_dir() and _mark_of(folder)["entry"] == entry.number
+    except InputError:
+        return False
 
 
 def add(connection: Connection, store: Store, entry: Entry, rows: Sequence[Row] = ()) -> Entry:
@@ -211,7 +265,7 @@ def entering(
     state(connection, keys, note)
     connection.commit()
     try:
-        with filled(room) as stage:
+        with filled(room, keys) as stage:
             yield stage
             head = chain.read_head(connection, keys, name)
             entry, rows = described()

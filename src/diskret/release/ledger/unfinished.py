@@ -78,7 +78,7 @@ def stated(connection: Connection, keys: SecretKeys, name: str) -> Unfinished | 
     row = connection.execute(select(schema.unfinished)).first()
     if row is None:
         return None
-    if row.seal != _seal(keys, row.text):
+    if not isinstance(row.text, str) or row.seal != _seal(keys, row.text):
         raise VerificationError(
             f"the ledger {name} was changed: what it says of an unfinished publication does not "
             "bear its seal. Restore it from a backup"

@@ -42,7 +42,7 @@ _BESIDE = (
     *("risk_variables", "risk"),
 )
 #: Up to so many categories are listed.
-_LISTED = 12
+LISTED = 12
 
 
 def outline(result: MicrodataResult) -> Outline:
@@ -51,7 +51,7 @@ def outline(result: MicrodataResult) -> Outline:
     Nothing is said that the released values do not tell anyway, but for the kind of methods.
     """
     table = result.table
-    variables = tuple(_variable(name, table.column(name)) for name in table.column_names)
+    variables = tuple(variable(name, table.column(name)) for name in table.column_names)
     families: dict[Family, dict[str, None]] = {}
     released = set(table.column_names)
     for step in result.microdata.history:
@@ -103,15 +103,16 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(inner)
 
 
-def _variable(name: str, values: pa.ChunkedArray) -> Variable:
+def variable(name: str, values: pa.ChunkedArray) -> Variable:
+    """What any reader can see of a released column."""
     there = pc.unique(values).drop_null()
     kind = _kind(values.type)
-    if kind in ("whole", "decimal", "date") and len(there) > _LISTED:
+    if kind in ("whole", "decimal", "date") and len(there) > LISTED:
         ends = pc.min_max(there)
         shown = tuple(str(ends[end].cast(pa.string())) for end in ("min", "max"))
         return Variable(name, kind, len(there), values.null_count, ends=shown)
     listed: tuple[str, ...] = ()
-    if len(there) <= _LISTED:
+    if len(there) <= LISTED:
         order = pc.sort_indices(there)
         listed = tuple(there.take(order).cast(pa.string()).to_pylist())
     return Variable(name, kind, len(there), values.null_count, listed=listed)

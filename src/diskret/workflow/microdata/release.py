@@ -104,7 +104,7 @@ def release(
     >>> import diskret as dk
     >>> persons = pa.table({"name": ["A", "B", "C"], "job": ["baker", "baker", "baker"]})
     >>> md = dk.Microdata(persons, keys=["job"], identifiers=["name"])
-    >>> released = release(md, dk.claims.KAnonymity(3), keys=dk.SecretKeys(bytes(32)))
+    >>> released = release(md, dk.claims.KAnonymity(3), keys=dk.SecretKeys(bytes(range(32))))
     >>> released.public.column_names
     ['job']
     """

@@ -106,7 +106,8 @@ class MicrodataResult:
     arguments
         How it was released. Confidential.
     keys
-        The office's keys.
+        The office's keys; not pickled with the rest, so that a result read from a pickle takes
+        those given to `write`, or the office's key file.
     controlled
         Of a safe file: the cells of the controlled tables in the original. Confidential.
     """
@@ -118,12 +119,15 @@ class MicrodataResult:
     claims: tuple[Claim | Safe, ...]
     certificate: MicrodataCertificate
     arguments: Mapping[str, Any]
-    keys: SecretKeys = field(repr=False)
+    keys: SecretKeys | None = field(default=None, repr=False)
     controlled: tuple[TableCounts, ...] = field(default=(), repr=False)
 
     def __repr__(self) -> str:
         columns = ", ".join(self.table.column_names)
         return f"MicrodataResult({self.name!r}: {self.table.num_rows:,} records of {columns})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "keys"}
 
     @cached_property
     def public(self) -> Any:

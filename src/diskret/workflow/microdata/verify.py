@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from diskret.attack.microdata import certify, claims_shown
 from diskret.errors import InputError, ProofError, VerificationError
+from diskret.io.from_json import anything, check_form, read_json
+from diskret.io.plain_parquet import read_plain_parquet
 from diskret.keys import SecretKeys
-from diskret.release import as_text, digest, read_records_csv, read_records_parquet
+from diskret.release import as_text, read_records_csv, read_records_parquet
 from diskret.workflow.microdata.content import content
 from diskret.workflow.microdata.modelled import models
 from diskret.workflow.microdata.result import Inside
+from diskret.workflow.microdata.verify_page import check_microdata_page
 from diskret.workflow.microdata.write import claim_from_json, marks
+
+#: What is read of the office's certificate.
+INSIDE = {
+    **dict.fromkeys(("keys", "sensitive"), [str]),
+    "orders": {"*": [anything]},
+    "claims_made": [{"claim": str, "*": anything}],
+    "*": anything,
+}
 
 
 def verify_microdata(public: Path, name: str, certificate: Mapping[str, Any]) -> str:
@@ -74,10 +83,16 @@ def verify_microdata(public: Path, name: str, certificate: Mapping[str, Any]) ->
         + ("" if claim.size is None else f", any {claim.size} of them")
         for claim in claims
     )
-    return f"{name}: files unchanged; " + (
-        f"counted again in {records.num_rows:,} records: {counted}"
-        if counted
-        else f"{records.num_rows:,} records; it claims nothing that readers can count"
+    typed = (public / f"{name}.parquet").exists()
+    remark = check_microdata_page(public, name, certificate, records, typed)
+    return (
+        f"{name}: files unchanged; "
+        + (
+            f"counted again in {records.num_rows:,} records: {counted}"
+            if counted
+            else f"{records.num_rows:,} records; it claims nothing that readers can count"
+        )
+        + remark
     )
 
 
@@ -111,7 +126,7 @@ def read_released(public: Path, name: str) -> pa.Table:
 
 
 def verify_microdata_internal(
-    folder: Path, public: Path, name: str, certificate: Mapping[str, Any], keys: SecretKeys
+    folder: Path, public: Path, name: str, certificate: Mapping[str, Any], keys: SecretKeys | None
 ) -> str:
     """Check the office's files against the public ones; says what was confirmed.
 
@@ -123,21 +138,17 @@ def verify_microdata_internal(
     """
     path = folder / f"{name}.certificate.json"
     try:
-        inside = json.loads(path.read_text(encoding="utf-8"))
+        inside = read_json(path, VerificationError)
+        check_form(inside, INSIDE, str(path), VerificationError)
         asked = [claim_from_json(claim) for claim in inside["claims_made"]]
-        expected = inside["certificates"]["public"]
-    except (OSError, ValueError, KeyError, TypeError, InputError) as error:
+    except (ValueError, KeyError, TypeError, InputError) as error:
         raise VerificationError(f"{path} cannot be read: {error}") from None
-    if digest(public / f"{name}.certificate.json") != expected:
-        raise VerificationError(
-            f"{name}: the public certificate is not the one that was written; it was changed"
-        )
     records = read_released(public, name)
     link = _read_link(folder / f"{name}.link.parquet", records.num_rows)
     there = [column for column in ("row", "weight", "household") if column in link.column_names]
     columns = link.select(there)
-    again = marks(keys, None, records, content(columns))
-    if again["released"] != certificate["inputs"].get("released"):
+    mark = None if keys is None else marks(keys, None, records, content(columns))["released"]
+    if mark not in (None, certificate["inputs"].get("released")):
         raise VerificationError(
             f"{name}: the records or the office's link to the original ones are not those that "
             "were released, or this is not the key they were released with"
@@ -158,19 +169,23 @@ def verify_microdata_internal(
         )
     except (ProofError, InputError) as error:
         raise VerificationError(f"{name}: a claim does not hold: {error}") from None
+    except (TypeError, ValueError, KeyError, AttributeError):
+        raise VerificationError(f"{path}: its claims cannot be understood") from None
     left = len(asked) - len(judged)
     beside = f", but for {left} that need the population" if left else ""
     return (
         f"{name}: all claims ({len(judged)}) checked again with the office's files{beside}; "
-        "fingerprint confirmed"
+        + fingerprinted(keys)
     )
 
 
+def fingerprinted(keys: SecretKeys | None) -> str:
+    """What a line says of the fingerprint."""
+    return "fingerprint not checked without the key" if keys is None else "fingerprint confirmed"
+
+
 def _read_link(path: Path, n: int) -> pa.Table:
-    try:
-        link = pq.read_table(path)
-    except (OSError, pa.ArrowException) as error:
-        raise VerificationError(f"{path} cannot be read: {error}") from None
+    link = read_plain_parquet(path, VerificationError)
     if link.num_rows != n or "row" not in link.column_names:
         raise VerificationError(f"{path} does not belong to {n:,} released records")
     return link

@@ -5,25 +5,25 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from diskret.attack.microdata import certify_safe, safe_claimed
 from diskret.attack.microdata.claims import Safe
 from diskret.attack.microdata.safe import check_minimum
 from diskret.attack.noise_certificate import in_languages
 from diskret.errors import InputError, ProofError, VerificationError
+from diskret.io.from_json import check_form, read_json
+from diskret.io.plain_parquet import read_plain_parquet
 from diskret.keys import SecretKeys
-from diskret.release import digest
 from diskret.tables.lists import table_lists, variables
 from diskret.workflow.microdata.content import content
 from diskret.workflow.microdata.controlled import read
-from diskret.workflow.microdata.verify import check_figures, read_released
+from diskret.workflow.microdata.verify import INSIDE, check_figures, fingerprinted, read_released
+from diskret.workflow.microdata.verify_page import check_microdata_page
 from diskret.workflow.microdata.write import claim_from_json, marks
 
 
@@ -78,14 +78,16 @@ def verify_safe(public: Path, name: str, certificate: Mapping[str, Any]) -> str:
                 f"{name}: the certificate does not claim what it shows; its text was changed"
             )
         check_figures(name, [text for text in told if text not in said], records)
+    typed = (public / f"{name}.parquet").exists()
+    remark = check_microdata_page(public, name, certificate, records, typed)
     return (
         f"{name}: files unchanged; counted again in {records.num_rows:,} records: "
-        f"{len(found.count):,} combinations of all variables, each at least {minimum} times"
+        f"{len(found.count):,} combinations of all variables, each at least {minimum} times{remark}"
     )
 
 
 def verify_safe_internal(
-    folder: Path, public: Path, name: str, certificate: Mapping[str, Any], keys: SecretKeys
+    folder: Path, public: Path, name: str, certificate: Mapping[str, Any], keys: SecretKeys | None
 ) -> str:
     """Check a safe file with the office's counts of the original; says what was confirmed.
 
@@ -97,20 +99,17 @@ def verify_safe_internal(
     """
     path = folder / f"{name}.certificate.json"
     try:
-        inside = json.loads(path.read_text(encoding="utf-8"))
+        inside = read_json(path, VerificationError)
+        check_form(inside, INSIDE, str(path), VerificationError)
         (claim,) = (claim_from_json(one) for one in inside["claims_made"])
-        expected = inside["certificates"]["public"]
-    except (OSError, ValueError, KeyError, TypeError, InputError) as error:
+    except (ValueError, KeyError, TypeError, InputError) as error:
         raise VerificationError(f"{path} cannot be read: {error}") from None
-    if digest(public / f"{name}.certificate.json") != expected:
-        raise VerificationError(
-            f"{name}: the public certificate is not the one that was written; it was changed"
-        )
     if not isinstance(claim, Safe):
         raise VerificationError(f"{path} claims something else than the public certificate")
     records = read_released(public, name)
     cells = _read_cells(folder / f"{name}.controlled.parquet")
-    if marks(keys, None, records, content(cells))["released"] != certificate["inputs"]["released"]:
+    mark = None if keys is None else marks(keys, None, records, content(cells))["released"]
+    if mark not in (None, certificate["inputs"].get("released")):
         raise VerificationError(
             f"{name}: the records or the office's counts of the original are not those that were "
             "released, or this is not the key they were released with"
@@ -119,18 +118,17 @@ def verify_safe_internal(
         again = certify_safe(name, records, claim, read(cells, claim.tables or {}))
     except (ProofError, InputError) as error:
         raise VerificationError(f"{name}: a claim does not hold: {error}") from None
+    except (TypeError, ValueError, KeyError, AttributeError):
+        raise VerificationError(f"{path}: its claims cannot be understood") from None
     if dict(again.shown) != certificate["shown"]:
         raise VerificationError(
             f"{name}: the certificate documents other deviations than those of the file"
         )
     return (
         f"{name}: {len(again.figures['tables']):,} controlled tables counted again and compared "
-        "with the office's counts of the original; fingerprint confirmed"
+        f"with the office's counts of the original; {fingerprinted(keys)}"
     )
 
 
 def _read_cells(path: Path) -> pa.Table:
-    try:
-        return pq.read_table(path)
-    except (OSError, pa.ArrowException) as error:
-        raise VerificationError(f"{path} cannot be read: {error}") from None
+    return read_plain_parquet(path, VerificationError)

@@ -44,12 +44,11 @@ def write(
 ) -> Path:
     """Write released microdata; see `MicrodataResult.write`."""
     chosen = _checked(formats, language)
-    secret = result.keys if keys is None else SecretKeys.load(keys)
-    with staged(folder) as stage:
+    secret = SecretKeys.load(result.keys if keys is None else keys)
+    with staged(folder, secret) as stage:
         certificate = _write_public(result, stage.public, chosen, language, title, secret)
         _write_internal(result, stage.internal, certificate, chosen, language, title)
-        marks = {"public": digest(stage.public / f"{result.name}.certificate.json")}
-        _write_certificate(result, stage.internal, marks)
+        _write_certificate(result, stage.internal)
         check_public_microdata(stage.public, result.name, result.table)
     return Path(folder)
 
@@ -146,7 +145,7 @@ def _write_link(result: MicrodataResult, path: Path) -> None:
     write_internal_parquet(link, path)
 
 
-def _write_certificate(result: MicrodataResult, folder: Path, digests: Mapping[str, str]) -> None:
+def _write_certificate(result: MicrodataResult, folder: Path) -> None:
     md = result.microdata
     keys = [key for key in md.roles.keys if key in result.table.column_names]
     sensitive = [s for s in md.roles.sensitive if s in result.table.column_names]
@@ -156,7 +155,6 @@ def _write_certificate(result: MicrodataResult, folder: Path, digests: Mapping[s
         "sensitive": sensitive,
         "orders": {name: list(values) for name, values in md.roles.orders.items()},
         "claims_made": [claim_as_json(claim) for claim in result.claims],
-        "certificates": dict(digests),
         "software": software(),
     }
     write_json(_plain(content_), folder / f"{result.name}.certificate.json")
