@@ -23,7 +23,7 @@ def shown(table, values, name):
     return SimpleNamespace(published=published, name=name, settings={})
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(counts(), tables(), tables(), st.lists(st.integers(0, 2**32 - 1), min_size=2, max_size=2))
 def test_two_values_for_the_same_records_are_refused_whatever_they_are_called(
     count, one, other, seeds
