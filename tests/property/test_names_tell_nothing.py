@@ -1,15 +1,14 @@
 """A cell is what it consists of: names that collide on purpose change nothing.
 
 The attacker below starts from the records. Its unknowns are how many records have each
-combination of texts, and a cell of a table is what the filter and the group of texts below its
-code, as they were drawn, say of these; no tree, table or system of the package is asked.
+combination of texts; no tree, table or system of the package is asked.
 """
 
-from dataclasses import dataclass, replace
-from itertools import product
+from dataclasses import replace
 
 import numpy as np
-import pyarrow as pa
+import pytest
+from colliding_names import ATOMS, JOB, NAMES, Drawn, counts, tables, tabulated
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import Bounds, LinearConstraint, milp
@@ -17,102 +16,10 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 import diskret as dk
 from diskret.errors import ProofError, ProtectionError
 from diskret.release import Earlier
+from diskret.tables import meanings
 
-JOB, SEX = "abcd", "mf"
-ATOMS = list(product(JOB, SEX))
-#: Groups may be called as records are, but not as a text that their own tree shows beside.
-NAMES = ("Other", "a", "b", "c", "d", "x")
 FAR = 10_000
 RULE = dk.rules.MinimumFrequency(3)
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """A table as it was drawn: its variables, the texts that its filter asks for, its groups."""
-
-    by: tuple[str, ...]
-    where: dict[str, tuple[str, ...]]
-    groups: tuple[tuple[str, tuple[str, ...]], ...]
-
-    def cells(self):
-        """A row for each cell: which combinations it holds; totals come first."""
-        jobs = [JOB, *self.parts()]
-        sexes = [SEX, *SEX]
-        of = {"job": jobs, "sex": sexes}
-        for cell in product(*(of[name] for name in self.by)):
-            asked = dict(zip(self.by, cell, strict=True))
-            yield [
-                all(text in asked.get(n, text) for n, text in zip(("job", "sex"), atom, strict=True))
-                and all(atom[("job", "sex").index(n)] in texts for n, texts in self.where.items())
-                for atom in ATOMS
-            ]
-
-    def parts(self):
-        """The texts of each code of `job` below the total, in the order of the tree."""
-        grouped = {text: texts for _, texts in self.groups for text in texts}
-        return list(dict.fromkeys(grouped.get(text, (text,)) for text in JOB))
-
-    def names(self):
-        named = {texts: name for name, texts in self.groups}
-        return [named.get(texts, texts[0]) for texts in self.parts()]
-
-
-@st.composite
-def counts(draw):
-    sizes = st.sampled_from([0, 1, 2, 2, 5, 12, 20])
-    return draw(st.lists(sizes, min_size=len(ATOMS), max_size=len(ATOMS)))
-
-
-@st.composite
-def tables(draw):
-    by = draw(st.sampled_from([("job",), ("job",), ("job", "sex"), ("sex",)]))
-    where = {}
-    if draw(st.integers(0, 2)):
-        name = draw(st.sampled_from(["job", "job", "sex"]))
-        of = {"job": JOB, "sex": SEX}[name]
-        smallest = 2 if name == "job" else 1
-        texts = draw(st.lists(st.sampled_from(of), min_size=smallest, max_size=3, unique=True))
-        where[name] = tuple(sorted(texts))
-    groups = ()
-    if "job" in by and draw(st.booleans()):
-        shuffled = draw(st.permutations(JOB))
-        sizes = draw(st.sampled_from([(2,), (2, 2), (3,)]))
-        ends = np.cumsum((0, *sizes))
-        sets = [tuple(sorted(shuffled[i:j])) for i, j in zip(ends, ends[1:], strict=False)]
-        alone = set(JOB) - {text for own in sets for text in own}
-        free = [name for name in NAMES if name not in alone]
-        names = draw(st.permutations(free))[: len(sets)]
-        groups = tuple(zip(names, sets, strict=True))
-    return Drawn(by, where, groups)
-
-
-def records(count, rename=None):
-    rename = rename or {}
-    every = [atom for atom, n in zip(ATOMS, count, strict=True) for _ in range(n)]
-    return pa.table(
-        {"job": [rename.get(j, j) for j, _ in every], "sex": [s for _, s in every]},
-        schema=pa.schema([("job", pa.string()), ("sex", pa.string())]),
-    )
-
-
-def tabulated(count, drawn, rename=None):
-    """The table, or None if nobody is in its population."""
-    rename = rename or {}
-    row = next(drawn.cells())
-    if not np.array(row) @ np.array(count):
-        return None
-    flat = (-1, *(0 for _ in JOB))
-    job = dk.Hierarchy(("Total", *(rename.get(t, t) for t in JOB)), np.array(flat, np.int32))
-    sex = dk.Hierarchy(("Total", *SEX), np.array([-1, 0, 0], np.int32))
-    trees = {"job": job, "sex": sex}
-    where = {n: [rename.get(t, t) for t in texts] for n, texts in drawn.where.items()}
-    table = dk.tabulate(
-        records(count, rename), by={n: trees[n] for n in drawn.by}, where=where or None
-    )
-    if drawn.groups:
-        groups = {name: [rename.get(t, t) for t in texts] for name, texts in drawn.groups}
-        table = table.recode("job", groups)
-    return table
 
 
 def attacked(results, drawn, count):
@@ -254,3 +161,26 @@ def same_outcome(one, other):
             assert np.array_equal(a, b)
         assert mine.certificate.public()["claimed"] == its.certificate.public()["claimed"]
         assert mine.certificate.public()["not_claimed"] == its.certificate.public()["not_claimed"]
+
+
+# ── without the checks ────────────────────────────────────────────────────────────────
+
+
+def test_groups_that_are_told_by_their_names_give_the_example_away(monkeypatch):
+    """What codes stand for, put together by name over all tables, as it once was."""
+    read = meanings.base_codes
+
+    def by_name(shown):
+        found = read(shown)
+        named: dict[str, frozenset[str]] = {}
+        codes = [one.tree if isinstance(one.tree, tuple) else one.tree.codes for one in shown]
+        for own, sets in zip(codes, found, strict=True):
+            for code, texts in zip(own, sets, strict=True):
+                named[code] = named.get(code, frozenset()) | texts
+        return [tuple(named[code] for code in own) for own in codes]
+
+    monkeypatch.setattr(meanings, "base_codes", by_name)
+    count, drawn = _example()
+    made = [tabulated(count, one) for one in drawn]
+    with pytest.raises((AssertionError, dk.DiskretError)):
+        attacked(dk.suppress(made, RULE, name=["one", "two"]), drawn, count)

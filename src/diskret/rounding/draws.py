@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.hierarchy import Hierarchy
 from diskret.keys import SecretKeys
 from diskret.keys.numbers import siphash
-from diskret.tables import Table
+from diskret.population import Bounds, Condition, pieces
+from diskret.tables import Dimension, Table
 
 
 def cell_draws(table: Table, keys: SecretKeys) -> NDArray[np.uint64]:
@@ -18,7 +19,8 @@ def cell_draws(table: Table, keys: SecretKeys) -> NDArray[np.uint64]:
 
     Where the table has record keys, cells are equal that have the same contributors, whatever
     they are called: their key sums and counts are hashed. Else cells are equal that are defined
-    alike, by measure, vintage, codes and filter; a total with a single part is that part.
+    alike, by measure, vintage and the texts of the records in them; a total with a single part is
+    that part. A filter for one code selects as the code does.
 
     Parameters
     ----------
@@ -36,34 +38,34 @@ def cell_draws(table: Table, keys: SecretKeys) -> NDArray[np.uint64]:
     if table.key_sum is not None and table.count is not None:
         key = keys.subkey(f"random rounding by record keys: {what!r}")[:16]
         return siphash(key, siphash(key, table.key_sum) ^ table.count.astype(np.uint64))
-    names = {dimension.name for dimension in table.dimensions}
-    fixed: list[tuple[str, str]] = []
-    further: list[object] = []
-    for name, wanted in table.where:
-        if isinstance(wanted, tuple) and len(wanted) == 1 and name not in names:
-            fixed.append((name, wanted[0]))
-        else:
-            further.append((name, wanted))
-    key = keys.subkey(f"random rounding by definition: {(*what, further)!r}")
+    key = keys.subkey(f"random rounding by definition: {(*what, [])!r}")
+    asked = dict(table.where.asked)
     sums = np.zeros((1,) * len(table.dimensions), dtype=np.uint64)
-    for name, code in fixed:
-        sums = sums + _number(key, name, code)
     for axis, dimension in enumerate(table.dimensions):
-        own = _numbers(key, dimension.name, dimension.hierarchy)
+        own = _numbers(key, dimension, asked.pop(dimension.name, None))
         sums = sums + own.reshape([-1 if axis == d else 1 for d in range(sums.ndim)])
+    for name, condition in asked.items():
+        texts = [str(condition)] if isinstance(condition, Bounds) else condition
+        sums = sums + _number(key, name, texts)
     return siphash(key[:16], np.broadcast_to(sums, table.shape))
 
 
-def _numbers(key: bytes, name: str, tree: Hierarchy) -> NDArray[np.uint64]:
-    """A number for each code; 0 for the total, that of its parent for an only child."""
+def _numbers(key: bytes, dimension: Dimension, asked: Condition | None) -> NDArray[np.uint64]:
+    """A number for each code; 0 for everything, that of its parent for an only child."""
+    tree = dimension.hierarchy
     number = np.zeros(len(tree), dtype=np.uint64)
+    every = tree.leaves_below(0)
+    let = frozenset(every) if asked is None else pieces([asked], every)[0]
     for code, parent in enumerate(tree.parent.tolist()):
-        if parent >= 0:
-            alone = len(tree.children[parent]) == 1
-            number[code] = number[parent] if alone else _number(key, name, tree.codes[code])
+        if parent >= 0 and len(tree.children[parent]) == 1:
+            number[code] = number[parent]
+        elif parent >= 0 or asked is not None:
+            texts = let if parent < 0 else let.intersection(tree.leaves_below(code))
+            number[code] = _number(key, dimension.name, sorted(texts))
     return number
 
 
-def _number(key: bytes, name: str, code: str) -> np.uint64:
-    digest = blake2b(repr((name, code)).encode(), key=key, digest_size=8).digest()
+def _number(key: bytes, name: str, texts: Sequence[str]) -> np.uint64:
+    said = (name, texts[0] if len(texts) == 1 else tuple(texts))
+    digest = blake2b(repr(said).encode(), key=key, digest_size=8).digest()
     return np.uint64(int.from_bytes(digest, "little"))

@@ -11,11 +11,11 @@ from diskret.errors import InputError, ProofError
 from diskret.progress import Progress, silent
 from diskret.release import Earlier
 from diskret.tables import NO_BOUND, Published
+from diskret.tables.meanings import common_cells
 from diskret.workflow.check import check
 from diskret.workflow.entered import changed_as_earlier
 from diskret.workflow.perturbed_result import PerturbedResult
 from diskret.workflow.related import kind_of, tied
-from diskret.workflow.unlike import common_cells
 
 _EXAMPLES = 3
 
@@ -53,7 +53,7 @@ def check_changed(
                 "cells here as well, or round"
             )
         for one in beside:
-            if one.perturbed and one.published.where == result.published.where:
+            if one.perturbed and _same_variable(result.published, one.published):
                 _check_same(result, one)
     if not bounded:
         return
@@ -67,14 +67,18 @@ def check_changed(
         )
 
 
+def _same_variable(one: Published, other: Published) -> bool:
+    return (one.measure, one.vintage) == (other.measure, other.vintage)
+
+
 def _check_same(result: PerturbedResult, earlier: Earlier) -> None:
     """Refuse cells whose published values stood for other intervals before."""
     for now in changed_as_earlier(result, ""):
         new, old = now.published, earlier.published
-        first, second = common_cells(new.dimensions, old.dimensions)
+        first, second = common_cells(new, old)
         differ = np.zeros(len(first), dtype=bool)
         for mine, theirs in zip(_sides(new), _sides(old), strict=True):
-            known = np.abs(theirs[second]) < NO_BOUND
+            known = (np.abs(mine[first]) < NO_BOUND) & (np.abs(theirs[second]) < NO_BOUND)
             differ |= known & (mine[first] != theirs[second])
         if differ.any():
             raise InputError(

@@ -10,14 +10,15 @@ from numpy.typing import NDArray
 
 from diskret.keys import SecretKeys
 from diskret.system.cells import RectangularCells
-from diskret.tables import Table
+from diskret.tables import Dimension, Table
 
 
 def keyed_ties(table: Table, keys: SecretKeys) -> NDArray[np.float64]:
     """A number from 0 to below 1 for each cell, from a keyed hash of the cell's definition.
 
-    It depends on measure, vintage, population and codes alone: not on values, on the order of
-    rows, codes or variables, or on the table in which the cell stands.
+    It depends on measure, vintage, population and the texts of the records in the cell alone: not
+    on values, on what categories are called, on the order of rows, codes or variables, or on the
+    table in which the cell stands. Other texts get other numbers, by design.
 
     Parameters
     ----------
@@ -33,8 +34,8 @@ def keyed_ties(table: Table, keys: SecretKeys) -> NDArray[np.float64]:
 
     Notes
     -----
-    Each part of a definition (what is measured; each pair of variable and code, total of a
-    variable left out) has a keyed hash of 64 bits: BLAKE2b (RFC 7693) under the subkey
+    Each part of a definition (what is measured; each variable with the texts of a code, total of
+    a variable left out) has a keyed hash of 64 bits: BLAKE2b (RFC 7693) under the subkey
     "ties". The hashes of a cell are added modulo 2⁶⁴ and scrambled by the finaliser of
     SplitMix64 (Steele, Lea and Flood, 2014, "Fast splittable pseudorandom number
     generators", OOPSLA), so that there is one hash for each code and none for each cell.
@@ -55,12 +56,18 @@ def keyed_ties(table: Table, keys: SecretKeys) -> NDArray[np.float64]:
         whole += _hash(key, "code", name, code)
     start = np.array(whole % 2**64, dtype=np.uint64)
     along = [
-        np.array([0, *(_hash(key, "code", d.name, c) for c in d.hierarchy.codes[1:])], np.uint64)
+        np.array([0, *(_hash(key, "code", d.name, *texts) for texts in _texts(d))], np.uint64)
         for d in table.dimensions
     ]
     with np.errstate(over="ignore"):
         mixed = _scrambled(reduce(np.add.outer, along, start))
     return (mixed >> np.uint64(11)).astype(np.float64) * 2.0**-53
+
+
+def _texts(dimension: Dimension) -> list[list[str]]:
+    """The texts of the records in each category below the total."""
+    tree = dimension.hierarchy
+    return [sorted(tree.leaves_below(i)) for i in range(1, len(tree))]
 
 
 def _hash(key: bytes, *words: str) -> int:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 
-import numpy as np
-from numpy.typing import NDArray
-
 from diskret.errors import InputError
-from diskret.tables import Dimension, Published
+from diskret.tables import Published
 from diskret.tables.dimension import describe
+from diskret.tables.meanings import common_cells
 from diskret.workflow.perturbed_result import PerturbedResult
 from diskret.workflow.result import Result
 
@@ -81,12 +79,10 @@ def _same_variable(one: Published, other: Published) -> bool:
 
 def _check_values(one: Published, other: Published) -> None:
     """Refuse tables that show different values for a cell of both."""
-    if one.where != other.where:
-        return
-    first, second = common_cells(one.dimensions, other.dimensions)
+    first, second = common_cells(one, other)
     shown = ~(one.suppressed.ravel()[first] | other.suppressed.ravel()[second])
     differ = shown & (one.value.ravel()[first] != other.value.ravel()[second])
-    if one.decimals != other.decimals or differ.any():
+    if differ.any() or (len(first) and one.decimals != other.decimals):
         cells = "; ".join(describe(one.dimensions, int(c)) for c in first[differ][:_EXAMPLES])
         raise InputError(
             f"{one.name!r} and {other.name!r} have {len(first):,} cells in common and show "
@@ -94,44 +90,3 @@ def _check_values(one: Published, other: Published) -> None:
             "learns more than from either; change both together in one call, or by a method that "
             "always changes a cell in the same way"
         )
-
-
-def common_cells(
-    one: Sequence[Dimension], other: Sequence[Dimension]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Cells that two tables of the same population have in common.
-
-    Returns
-    -------
-    tuple of numpy.ndarray
-        Positions in C order in the one and in the other table, int64, of the same length.
-
-    Examples
-    --------
-    >>> from diskret.hierarchy import Hierarchy
-    >>> x, y = (Dimension(name, Hierarchy.flat(["a", "b"])) for name in "xy")
-    >>> [cells.tolist() for cells in common_cells((x, y), (x,))]
-    [[0, 3, 6], [0, 1, 2]]
-    """
-    names = [d.name for d in other]
-    codes = {d.name: {code: i for i, code in enumerate(d.hierarchy.codes)} for d in other}
-    mine: list[NDArray[np.int64]] = []
-    theirs: list[NDArray[np.int64]] = []
-    for dimension in one:
-        known = codes.get(dimension.name, {})
-        # the total of a variable that the other table lacks selects everything, as it does there
-        shared = [(0, 0)] + [
-            (i, known[code])
-            for i, code in enumerate(dimension.hierarchy.codes)
-            if i > 0 and code in known
-        ]
-        pairs = np.array(shared, dtype=np.int64)
-        mine.append(pairs[:, 0])
-        theirs.append(pairs[:, 1])
-    first = np.ravel_multi_index(np.ix_(*mine), tuple(len(d) for d in one))
-    places = [np.zeros(first.shape, dtype=np.int64) for _ in other]
-    for dimension, place in zip(one, np.ix_(*theirs), strict=True):
-        if dimension.name in names:
-            places[names.index(dimension.name)] += place
-    second = np.ravel_multi_index(tuple(places), tuple(len(d) for d in other))
-    return first.ravel(), second.ravel()
