@@ -203,10 +203,8 @@ class Shown:
         allowed = (self.truth[cells] + moved) - has[cells] - others
         if needed < 1:
             allowed = allowed - np.abs(allowed) * 1e-9
-        allowed = np.where(insiders.bounded[cells] & (moved < 0), allowed, np.inf)
-        allowed = np.where(
-            self.latent[cells], self.truth[cells] + moved - has[cells] - others, allowed
-        )
+        falls = insiders.bounded[cells] & ((moved < 0) | self.latent[cells])
+        allowed = np.where(falls, allowed, np.inf)
         number = insiders.number[cells]
         few = (number >= 0) & (number - present[cells] <= room) & (moved != 0)
         few |= (number < 0) & (moved != 0)
