@@ -171,19 +171,17 @@ class Shown:
 
     def many(self, claim: tuple[int, int], place: int, number: int) -> bool:
         """Whether more contributors than a number contradict a table."""
-        return len(self.contradicting((), claim, place, stop=number)) > number
+        return len(self.contradicting((), claim, place)) > number
 
-    def contradicting(
-        self, who: Coalition, claim: tuple[int, int], place: int, stop: int | None = None
-    ) -> list[int]:
+    def contradicting(self, who: Coalition, claim: tuple[int, int], place: int) -> list[int]:
         """Who, joining a coalition, may contradict what a table proves; perhaps too many.
 
         All coalitions in which nobody is of these are proven by the same table.
         """
         t, side = claim
         insiders, room = self.insiders, self.insiders.coalition - len(who)
-        start, stop_ = insiders.target.indptr[t : t + 2]
-        inside = insiders.target.indices[start:stop_]
+        start, stop = insiders.target.indptr[t : t + 2]
+        inside = insiders.target.indices[start:stop]
         most = int(insiders.most[0 if side < 0 else 1][t])
         if place < 0:
             return [i for i in _names(self._by_cell, inside) if i not in who]
