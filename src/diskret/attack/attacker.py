@@ -34,11 +34,12 @@ class Attacker:
         does not count, as an attacker who is mistaken about a cell learns nothing from it; only
         the office can tell, so only the office can run this attack.
     contributor
-        The attacker has contributed to some cells itself and can take its own contributions out
-        of every sum. Then sums of suppressed cells that published totals reveal have to satisfy
-        the rule too, judged by who contributes to all of their cells together.
+        The attacker has contributed to some cells itself: it knows its own contributions, and
+        in which cells nobody else is. Unsafe cells, and sums of suppressed cells that published
+        totals reveal and that are unsafe by all who contribute to them, have to stay as uncertain
+        to it as the rule asks for those who are left there.
     coalition
-        How many contributors pool what they know, ≥ 1.
+        Up to how many contributors pool what they know, ≥ 1.
 
     Examples
     --------
@@ -207,7 +208,7 @@ _WORDS = {
         "knows bounds of single values",
         "knows last period's values and that none changed by more than {:g} %",
         "is mistaken where a bound excludes the true value, which does not count",
-        "has contributed itself and knows its own contributions",
+        "has contributed itself, knows its own contributions and in which cells nobody else is",
         "is a coalition of {} contributors who pool what they know",
     ),
     "de": (
@@ -217,7 +218,7 @@ _WORDS = {
         "kennt Schranken einzelner Werte",
         "kennt die Werte der Vorperiode und weiß, dass sich keiner um mehr als {:g} % geändert hat",
         "irrt sich, wo eine Schranke den wahren Wert ausschließt; sie zählt dort nicht",
-        "hat selbst beigetragen und kennt seine eigenen Beiträge",
+        "hat selbst beigetragen, kennt seine eigenen Beiträge und weiß, wo er allein ist",
         "besteht aus {} Beitragenden, die ihr Wissen zusammenlegen",
     ),
 }

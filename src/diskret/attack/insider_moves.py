@@ -171,19 +171,17 @@ class Shown:
 
     def many(self, claim: tuple[int, int], place: int, number: int) -> bool:
         """Whether more contributors than a number contradict a table."""
-        return len(self.contradicting((), claim, place, stop=number)) > number
+        return len(self.contradicting((), claim, place)) > number
 
-    def contradicting(
-        self, who: Coalition, claim: tuple[int, int], place: int, stop: int | None = None
-    ) -> list[int]:
+    def contradicting(self, who: Coalition, claim: tuple[int, int], place: int) -> list[int]:
         """Who, joining a coalition, may contradict what a table proves; perhaps too many.
 
         All coalitions in which nobody is of these are proven by the same table.
         """
         t, side = claim
         insiders, room = self.insiders, self.insiders.coalition - len(who)
-        start, stop_ = insiders.target.indptr[t : t + 2]
-        inside = insiders.target.indices[start:stop_]
+        start, stop = insiders.target.indptr[t : t + 2]
+        inside = insiders.target.indices[start:stop]
         most = int(insiders.most[0 if side < 0 else 1][t])
         if place < 0:
             return [i for i in _names(self._by_cell, inside) if i not in who]
@@ -203,10 +201,8 @@ class Shown:
         allowed = (self.truth[cells] + moved) - has[cells] - others
         if needed < 1:
             allowed = allowed - np.abs(allowed) * 1e-9
-        allowed = np.where(insiders.bounded[cells] & (moved < 0), allowed, np.inf)
-        allowed = np.where(
-            self.latent[cells], self.truth[cells] + moved - has[cells] - others, allowed
-        )
+        falls = insiders.bounded[cells] & ((moved < 0) | self.latent[cells])
+        allowed = np.where(falls, allowed, np.inf)
         number = insiders.number[cells]
         few = (number >= 0) & (number - present[cells] <= room) & (moved != 0)
         few |= (number < 0) & (moved != 0)

@@ -126,10 +126,10 @@ p_percent = { p = 10 }        # and perhaps minimum_level = 0, coalition = 1
 #[[tables.frozen]]
 #at = { region = "Total", size = "Total" }
 
-# What an attacker knows beside the published table. Left out: its own contributions where a
-# value is summed, else nothing but the table.
+# What an attacker knows beside the published table. Left out: its own contributions where
+# values of a unit are summed, else nothing but the table.
 [attacker]
-#contributor = true           # takes its own contributions out of sums of suppressed cells
+#contributor = true           # knows its own contributions, and where nobody else is
 #coalition = 1                # how many contributors pool what they know
 #zeros_known = false          # that zeros are never suppressed
 #relative = 50                # every value to within 50 percent

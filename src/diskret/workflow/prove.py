@@ -217,9 +217,8 @@ def prove(
     what = "cells" if missed.any() else "sums of cells" if open_sums.any() else "cells or sums"
     by = " by contributors" if told else ""
     raise ProofError(
-        f"{len(failing):,} {what} can still be narrowed "
-        f"down too far{by} after all repairs: {shown}. Nothing was published; combine categories or "
-        "choose another method"
+        f"{len(failing):,} {what} can still be narrowed down too far{by} after all repairs: "
+        f"{shown}. Nothing was published; combine categories or choose another method"
     ) from unrepaired
 
 
