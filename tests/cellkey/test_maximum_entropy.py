@@ -220,7 +220,7 @@ def test_bounds_of_the_variance_are_sharp(wish):
 
 
 def test_exact_variance_is_refused_with_both_bounds_and_the_row():
-    with pytest.raises(InputError, match="row 1: more than 0 and less than 2.727"):
+    with pytest.raises(InputError, match="row 1: from 0 to 2.727"):
         PerturbationTable.maximum_entropy(5, 3, variance_rule="exact")
     table = PerturbationTable.maximum_entropy(5, 2.72, variance_rule="exact")
     assert np.abs(table.variances[1:] - 2.72).max() < 1e-9
@@ -228,8 +228,8 @@ def test_exact_variance_is_refused_with_both_bounds_and_the_row():
 
 @pytest.mark.parametrize(("small", "least"), [(1, 1), (2, 2), (3, 4), (4, 6)])
 def test_small_counts_need_variance(small, least):
-    with pytest.raises(InputError, match=f"more than {least:g}"):
-        PerturbationTable.maximum_entropy(6, least, small_counts=small)
+    with pytest.raises(InputError, match=f"at least {least:g}"):
+        PerturbationTable.maximum_entropy(6, least - 1e-6, small_counts=small)
     assert PerturbationTable.maximum_entropy(6, least + 0.1, small_counts=small)
 
 
@@ -273,3 +273,62 @@ def test_magnitudes_never_fall_below_zero():
     assert not table.probabilities[below].any()
     assert table.variances[2:] == pytest.approx([2, 2])
     assert admissible_magnitudes(5, (1, 5), 4, False).variance_bounds()[2] == pytest.approx([0, 25])
+
+
+# ── what is just possible ───────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("small_counts", [1, 2, 3, 4])
+@pytest.mark.parametrize("rule", ["at_most", "exact"])
+def test_the_least_variance_exists(small_counts, rule):
+    """A row at its least variance has two outcomes only: 0, and the smallest count shown."""
+    least = max(i * (small_counts + 1 - i) for i in range(1, small_counts + 1))
+    row = max(range(1, small_counts + 1), key=lambda i: i * (small_counts + 1 - i))
+    rows = 2 * small_counts + 2
+    rules = [rule if i == row else "at_most" for i in range(1, rows + 1)]
+    table = PerturbationTable.maximum_entropy(
+        small_counts + 1, least, small_counts, variance_rule=rules
+    )
+    assert np.abs(table.means).max() < 1e-9
+    assert table.variances[1:].max() == pytest.approx(least)
+    assert table.probability(row, -row) == pytest.approx(1 - row / (small_counts + 1))
+    with pytest.raises(InputError, match="variance"):
+        PerturbationTable.maximum_entropy(
+            small_counts + 1, least - 1e-6, small_counts, variance_rule=rules
+        )
+
+
+def test_the_largest_variance_exists():
+    """Row 1 takes 1 away or adds all it may."""
+    table = PerturbationTable.maximum_entropy(2, 2, variance_rule="exact", monotone=False)
+    assert table.variances[1:] == pytest.approx([2, 2])
+    assert table.probability(1, 2) == pytest.approx(1 / 3)
+    with pytest.raises(InputError, match="row 1: from"):
+        PerturbationTable.maximum_entropy(2, 2 + 1e-6, variance_rule="exact", monotone=False)
+
+
+@pytest.mark.parametrize("rule", [["exact"] * 3 + ["at_most"] * 2, ["at_most"] * 5])
+def test_each_count_may_have_a_stay_and_a_rule_of_its_own(rule):
+    stay = [0.0, 0.1, 0.3, 0.5, 0.6]
+    table = PerturbationTable.maximum_entropy(5, 1.5, stay=stay, variance_rule=rule)
+    found = [table.probability(i, 0) for i in range(1, 6)]
+    assert all(f >= s - 1e-9 for f, s in zip(found, stay, strict=True))
+    exact = [i for i in range(5) if rule[i] == "exact"]
+    assert table.variances[1:][exact] == pytest.approx([1.5] * len(exact))
+    one = [PerturbationTable.maximum_entropy(5, 1.5, stay=s, variance_rule=r)
+           for s, r in zip(stay, rule, strict=True)]  # fmt: skip
+    for i, alone in enumerate(one, start=1):
+        assert table.probabilities[i] == pytest.approx(alone.probabilities[i], abs=1e-9)
+    with pytest.raises(InputError, match=r"stay= holds 2 values; there are 5 rows"):
+        PerturbationTable.maximum_entropy(5, 1.5, stay=[0.1, 0.2])
+    with pytest.raises(InputError, match=r"variance_rule= holds 1 values; there are 5 rows"):
+        PerturbationTable.maximum_entropy(5, 1.5, variance_rule=["exact"])
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"variance": np.nan}, {"stay": np.nan}, {"stay": [np.nan] * 4}, {"max_noise": np.nan}],
+)
+def test_nan_is_no_parameter(options):
+    with pytest.raises(InputError):
+        PerturbationTable.maximum_entropy(**{"max_noise": 4, "variance": 1.0} | options)

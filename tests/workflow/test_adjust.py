@@ -240,3 +240,25 @@ def test_refusals_say_what_to_do(nace_table):
         adjust(nace_table, rule, cost=lambda t: np.ones(2))
     with pytest.raises(InputError, match="finite numbers"):
         adjust(nace_table, rule, cost=lambda t: np.full(t.shape, -1.0))
+
+
+@pytest.mark.parametrize(("percent", "cheap"), [(20, 21), (20, 24), (33.4, 20), (10, 99)])
+def test_no_safe_cell_changes_by_more_than_is_allowed(percent, cheap):
+    """20 % of 21 are 4, not 5, however cheap it were to move that cell; one unit always may."""
+    cells = pa.table(
+        {
+            "region": ["N", "S", "W"],
+            "sales": [1000, cheap, 4000],
+            "x1": [990, cheap // 2, 500],
+            "x2": [8, cheap // 3, 400],
+        }
+    )
+    table = dk.Table.from_cells(cells, by={"region": None}, value="sales", largest=["x1", "x2"])
+    rule = dk.rules.PPercent(10)
+    assert rule(table).unsafe.tolist() == [False, True, False, False]
+    frozen = pa.table({"region": ["Total"]})
+    result = adjust(
+        table, rule, largest_change=percent, frozen=frozen, cost=lambda t: np.array([1, 1, 1, 5])
+    )
+    moved = int(np.abs(result.noise[2]))
+    assert moved == int(cheap * percent // 100) > 0

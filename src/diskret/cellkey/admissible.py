@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,7 +73,8 @@ class Admissible:
         with np.errstate(invalid="ignore"):
             return np.where((below == 0) | (above == 0), 0.0, below * above)
 
-    def _bounds(self, row: int) -> tuple[float, float]:
+    def extreme(self, row: int, largest: bool) -> NDArray[np.float64] | None:
+        """Probabilities of a row with the least or largest variance; None: no mean of 0."""
         from scipy.optimize import linprog  # slow to import, and most tables do not need it
 
         values = self.noise[self.allowed[row]] / self.step
@@ -82,41 +84,62 @@ class Admissible:
         falls = np.zeros((len(left), len(values)))
         falls[np.arange(len(left)), left] = 1
         falls[np.arange(len(left)), left + 1] = -1
-        found: list[float] = []
-        for sign in (1, -1):
-            answer = linprog(
-                sign * values**2,
-                A_ub=falls,
-                b_ub=np.zeros(len(left)),
-                A_eq=equal,
-                b_eq=[1, 0],
-                bounds=np.column_stack([lowest, np.ones(len(values))]),
-            )
-            if answer.status != 0:
-                return np.nan, np.nan
-            found.append(sign * float(answer.fun))
-        return found[0] + 0.0, found[1] + 0.0
+        answer = linprog(
+            (-1 if largest else 1) * values**2,
+            A_ub=falls,
+            b_ub=np.zeros(len(left)),
+            A_eq=equal,
+            b_eq=[1, 0],
+            bounds=np.column_stack([lowest, np.ones(len(values))]),
+        )
+        if answer.status != 0:
+            return None
+        found = np.zeros(len(self.noise))
+        found[self.allowed[row]] = answer.x
+        return found
+
+    def _bounds(self, row: int) -> tuple[float, float]:
+        found = [self.extreme(row, largest) for largest in (False, True)]
+        squares = (self.noise / self.step) ** 2
+        low, high = (np.nan if one is None else float(one @ squares) + 0.0 for one in found)
+        return low, high
+
+    def rows(self, chosen: NDArray[np.bool_]) -> Admissible:
+        """Some rows besides that of 0; `chosen` has an entry for each of them."""
+        kept = np.concatenate([[True], chosen])
+        return Admissible(
+            self.counts[kept],
+            self.noise,
+            self.allowed[kept],
+            self.stay[kept],
+            self.monotone[kept],
+            self.step,
+        )
 
 
 def admissible_counts(
-    max_noise: int, small_counts: int, stay: float, monotone: bool | Sequence[bool]
+    max_noise: int,
+    small_counts: int,
+    stay: float | Sequence[float],
+    monotone: bool | Sequence[bool],
 ) -> Admissible:
     """What may happen to counts: never below 0, never to 1, …, `small_counts`.
 
     Raises
     ------
     InputError
-        A parameter is out of its range, or there are not as many `monotone` as rows.
+        A parameter is out of its range, or there are not as many `stay` or `monotone` as rows.
     """
     check_whole(max_noise, "max_noise", 1)
     check_whole(small_counts, "small_counts", 0)
-    if not 0 <= stay < 1:
-        raise InputError(f"stay is a probability of at least 0 and below 1, not {stay}")
     counts = np.arange(max_noise + (small_counts + 2 if small_counts else 1))
+    least = np.array(for_rows(stay, len(counts) - 1, "stay"), dtype=np.float64)
+    if not ((least >= 0) & (least < 1)).all():
+        raise InputError(f"stay is a probability of at least 0 and below 1, not {stay}")
     noise = np.arange(-max_noise, max_noise + 1)
     target = counts[:, None] + noise
     allowed = (target == 0) | (target > small_counts)
-    stays = np.where(counts > small_counts, stay, 0.0)
+    stays = np.where(counts > small_counts, np.concatenate([[0.0], least]), 0.0)
     return _admissible(counts, noise, allowed, stays, monotone, 1)
 
 
@@ -174,11 +197,23 @@ def _admissible(
     step: int,
 ) -> Admissible:
     allowed[0] = noise == 0
-    one = isinstance(monotone, bool)
-    rows = [monotone] * (len(counts) - 1) if one else list(monotone)
-    if len(rows) != len(counts) - 1:
-        raise InputError(
-            f"monotone= holds {len(rows)} values; there are {len(counts) - 1} rows besides that of "
-            "0: give one for each, or a single one for all"
-        )
+    rows = for_rows(monotone, len(counts) - 1, "monotone")
     return Admissible(counts, noise, allowed, stay, np.array([False, *rows]), step)
+
+
+def for_rows(given: Any, rows: int, name: str) -> list[Any]:
+    """One value for each row besides that of 0: those that are given, or the same for all.
+
+    Raises
+    ------
+    InputError
+        There are more or fewer values than rows.
+    """
+    if isinstance(given, str) or not isinstance(given, Sequence | np.ndarray):
+        return [given] * rows
+    if len(given) != rows:
+        raise InputError(
+            f"{name}= holds {len(given)} values; there are {rows} rows besides that of 0: give one "
+            "for each, or a single one for all"
+        )
+    return list(given)

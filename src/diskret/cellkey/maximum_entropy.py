@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.cellkey.admissible import Admissible, unbalanced
+from diskret.cellkey.admissible import Admissible, for_rows, unbalanced
 from diskret.errors import InputError
 
 VarianceRule = Literal["at_most", "exact"]
@@ -22,12 +23,15 @@ _PRECISION, _ENOUGH = 1e-14, 1e-11
 #: The dual is computed to this precision; close to the minimum it cannot tell good steps.
 _ROUNDING = 1e-13
 
+#: Variances that differ by less, relatively, are equal.
+_EQUAL = 1e-9
+
 #: Values within this distance count as equal: a block that monotony holds together.
 _SAME = 1e-11
 
 
 def most_entropy(
-    admissible: Admissible, variance: float, rule: VarianceRule
+    admissible: Admissible, variance: float, rule: VarianceRule | Sequence[VarianceRule]
 ) -> NDArray[np.float64]:
     """Probabilities of largest entropy in each row, with mean 0 and a given variance.
 
@@ -39,7 +43,7 @@ def most_entropy(
         Of the noise in every row but that of 0.
     rule
         ``"at_most"``: rows may have less where they cannot have more, or where more would
-        cost entropy. ``"exact"``: all have it.
+        cost entropy. ``"exact"``: all have it. Or one for each row besides that of 0.
 
     Returns
     -------
@@ -62,44 +66,72 @@ def most_entropy(
     minimise the dual, log Σ exp(…) - b · variance - c · stay: three numbers for each row, found by
     Newton's method in all rows at once.
     """
-    if rule not in ("at_most", "exact"):
-        raise InputError(f"variance_rule must be 'at_most' or 'exact', not {rule!r}")
+    rules = for_rows(rule, len(admissible.counts) - 1, "variance_rule")
+    if wrong := [one for one in rules if one not in ("at_most", "exact")]:
+        raise InputError(f"variance_rule must be 'at_most' or 'exact', not {wrong[0]!r}")
     if not 0 < variance < np.inf:
         raise InputError(f"the variance must be positive, not {variance}")
-    _check_variance(admissible, variance, rule)
+    exact = np.array([one == "exact" for one in rules])
     probabilities = np.zeros(admissible.allowed.shape)
     probabilities[0] = admissible.noise == 0
-    probabilities[1:] = _Dual(admissible, variance, rule).minimise()
+    if exact.any():
+        probabilities[1:][exact] = _rows(admissible.rows(exact), variance, "exact")
+    if not exact.all():
+        probabilities[1:][~exact] = _rows(admissible.rows(~exact), variance, "at_most")
     return probabilities
 
 
-def _check_variance(admissible: Admissible, variance: float, rule: VarianceRule) -> None:
+def _rows(
+    admissible: Admissible, variance: float, rule: Literal["at_most", "exact"]
+) -> NDArray[np.float64]:
+    """All rows but that of 0, by one rule."""
+    found = np.zeros(admissible.allowed[1:].shape)
+    ends = _check_variance(admissible, variance, rule)
+    for row in np.flatnonzero(ends):  # just possible: there is no other distribution
+        extreme = admissible.extreme(int(row) + 1, largest=bool(ends[row] > 0))
+        if extreme is None:
+            raise unbalanced(int(admissible.counts[row + 1]))
+        found[row] = extreme
+    inside = ends == 0
+    if inside.any():
+        found[inside] = _Dual(admissible.rows(inside), variance, rule).minimise()
+    return found
+
+
+def _check_variance(
+    admissible: Admissible, variance: float, rule: Literal["at_most", "exact"]
+) -> NDArray[np.int64]:
+    """Which rows have the least (−1) or the largest variance (1) that they can have."""
     least = admissible.least_variance()[1:]
     counts = admissible.counts[1:]
     if np.isinf(least).any():
         raise unbalanced(int(counts[np.isinf(least)][0]))
     if rule == "at_most":
         row = int(np.argmax(least))
-        if variance > least[row]:
-            return
-        raise InputError(
-            f"a variance of at most {variance:g} is not possible: row {counts[row]} needs more "
-            f"than {least[row]:g}, for it may not become 1 to small_counts; raise the variance, or "
-            "lower small_counts"
-        )
+        if variance < least[row] * (1 - _EQUAL):
+            raise InputError(
+                f"a variance of at most {variance:g} is not possible: row {counts[row]} needs "
+                f"at least {least[row]:g}, for it may not become 1 to small_counts; raise the "
+                "variance, or lower small_counts"
+            )
+        return np.where(variance <= least * (1 + _EQUAL), -1, 0)
     bounds = admissible.variance_bounds()[1:]
-    wrong = np.flatnonzero((variance <= bounds[:, 0]) | (variance >= bounds[:, 1]))
+    low, high = bounds[:, 0], bounds[:, 1]
+    wrong = np.flatnonzero((variance < low * (1 - _EQUAL)) | (variance > high * (1 + _EQUAL)))
     if len(wrong):
-        shown = "; ".join(
-            f"row {counts[r]}: more than {bounds[r, 0]:.4g} and less than {bounds[r, 1]:.4g}"
-            for r in wrong[:5]
-        )
+        shown = "; ".join(f"row {counts[r]}: from {low[r]:.4g} to {high[r]:.4g}" for r in wrong[:5])
         raise InputError(
             f"a variance of exactly {variance:g} is not possible in {len(wrong)} of "
-            f"{len(counts)} rows ({shown}); between {bounds[:, 0].max():.4g} (row "
-            f"{counts[bounds[:, 0].argmax()]}) and {bounds[:, 1].min():.4g} (row "
-            f"{counts[bounds[:, 1].argmin()]}) it is in all, or take variance_rule='at_most'"
+            f"{len(counts)} rows ({shown}); "
+            + (
+                f"from {low.max():.4g} (row {counts[low.argmax()]}) to {high.min():.4g} (row "
+                f"{counts[high.argmin()]}) it is in all, or take variance_rule='at_most'"
+                if low.max() <= high.min()
+                else "no variance is possible in all: take variance_rule='at_most', or one for each"
+            )
         )
+    highest = np.where(variance >= high * (1 - _EQUAL), 1, 0)
+    return np.where(variance <= low * (1 + _EQUAL), -1, highest)
 
 
 class _Dual:

@@ -51,9 +51,9 @@ class PerturbationTable:
         max_noise: int,
         variance: float,
         small_counts: int = 0,
-        stay: float = 0.0,
+        stay: float | Sequence[float] = 0.0,
         monotone: bool | Sequence[bool] = True,
-        variance_rule: VarianceRule = "at_most",
+        variance_rule: VarianceRule | Sequence[VarianceRule] = "at_most",
     ) -> PerturbationTable:
         """The table for counts that says no more about the noise than what is asked of it.
 
@@ -66,13 +66,14 @@ class PerturbationTable:
         small_counts
             No count becomes 1, …, `small_counts`; 0: all may occur.
         stay
-            Least probability that a count stays as it is, for counts above `small_counts`.
+            Least probability that a count stays as it is, for counts above `small_counts`; one for
+            all rows, or one for each of the counts 1, 2, …
         monotone
             Whether the probabilities rise from the lowest noise up to no noise; one for all
             rows, or one for each of the counts 1, 2, …
         variance_rule
             ``"at_most"``: V is a bound, as in the R package ptable; small counts may have
-            less. ``"exact"``: every row has V, or the table is refused.
+            less. ``"exact"``: every row has V, or the table is refused. Or one for each row.
 
         Raises
         ------

@@ -190,7 +190,8 @@ def _part(table: Table, rule: Any, frozen: Any, cost: MovingCost, largest_change
             "Adjustment cannot move them: release them, or suppress cells instead"
         )
     needs = requirements(table, found, Attacker())
-    room = percent_of(np.abs(value), largest_change, "largest_change")
+    # rounded down: what is allowed is not exceeded, but for the one unit that always is
+    room = np.maximum(-percent_of(-np.abs(value), largest_change, "largest_change"), 1)
     room[needs.cell] += np.maximum(np.maximum(needs.lower, needs.upper), 1)
     room[fixed] = 0
     down = np.minimum(room, value) if table.nonnegative else room

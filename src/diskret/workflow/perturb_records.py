@@ -247,6 +247,6 @@ def _least(threshold: int | None) -> int:
     """The least perturbed count that leaves the engine."""
     if threshold is None:
         return 1
-    if isinstance(threshold, bool) or threshold != int(threshold) or threshold < 1:
+    if isinstance(threshold, bool) or not threshold >= 1 or threshold % 1:
         raise InputError(f"threshold= is a whole number from 1 on, not {threshold!r}")
     return int(threshold)
