@@ -1,27 +1,41 @@
-"""A failed case made small, and told in full."""
+"""A case that went wrong made small, and told in full."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from campaign.cases import Case, draw
+from campaign.noise import Noisy, attack_noise
 from campaign.oracle import Finding, attack
-from campaign.releases import Refusal, shown
+from campaign.releases import Refusal, noisy, shown
+from campaign.world import Shown
 
 #: Seconds that are spent on making a case small.
 PATIENCE = 90
 
 
-def findings(case: Case) -> list[Finding]:
-    """What is claimed and does not hold; nothing if the case cannot be released."""
+def attacked(case: Case) -> tuple[Sequence[Shown | Noisy], list[Finding]]:
+    """What is public of a case, and what is wrong with it."""
+    if case.noise:
+        changed = noisy(case)
+        return changed, attack_noise(case, changed)[0]
+    public = shown(case)
+    return public, attack(case, public)
+
+
+def wrong(case: Case) -> set[str]:
+    """The kinds of what is claimed and does not hold; or that protection failed, or how it died."""
     if not case.layouts or not case.records["unit"]:
-        return []
+        return set()
     try:
-        return [finding for finding in attack(case, shown(case)) if finding.claimed]
-    except Refusal:
-        return []
+        return {finding.kind for finding in attacked(case)[1] if finding.claimed}
+    except Refusal as error:
+        name = type(error).__name__
+        return {name} if name in ("ProofError", "ProtectionError") else set()
+    except Exception as error:
+        return {type(error).__name__}
 
 
 def smaller(case: Case) -> Iterator[Case]:
@@ -48,14 +62,14 @@ def smaller(case: Case) -> Iterator[Case]:
 
 
 def made_small(case: Case) -> Case:
-    """A case that fails in the same way, of which nothing can be left out."""
-    kinds = {finding.kind for finding in findings(case)}
+    """A case that goes wrong in the same way, of which nothing can be left out."""
+    kinds = wrong(case)
     until = time.monotonic() + PATIENCE
-    found = True
+    found = bool(kinds)
     while found and time.monotonic() < until:
         found = False
         for one in smaller(case):
-            if kinds & {finding.kind for finding in findings(one)}:
+            if kinds & wrong(one):
                 case, found = one, True
                 break
             if time.monotonic() > until:
@@ -64,14 +78,11 @@ def made_small(case: Case) -> Case:
 
 
 def show(seed: int) -> int:
-    """Print a case and what is wrong with it; 1 if something is."""
-    case = draw(seed)
-    wrong = findings(case)
-    if wrong:
-        case = made_small(case)
+    """Print a case, small if something is wrong with it, and what that is; 1 if something is."""
+    case = made_small(draw(seed))
     print(f"case {seed}: rule {case.rule}, method {case.method}, coalition {case.coalition}")
     print(f"  holdings {case.holdings}, contributions listed {case.listed}", end=", ")
-    print(f"intervals {case.intervals}, ledger {case.ledger}")
+    print(f"intervals {case.intervals}, ledger {case.ledger}, noise {case.noise}")
     for name, column in case.records.items():
         print(f"  {name:9}", " ".join(map(str, column)))
     for release in case.releases:
@@ -81,14 +92,14 @@ def show(seed: int) -> int:
                 told = {code: " ".join(sorted(own)) for code, own in axis.codes.items()}
                 print(f"    {name}: {told}", "(recoded)" if axis.groups else "")
     try:
-        tables = shown(case)
+        tables, findings = attacked(case)
     except Refusal as error:
         print(f"refused: {type(error).__name__}: {error}")
         return 0
     for table in tables:
         print(" ", table.layout.name, {" ".join(k): v for k, v in table.value.items()})
-        if table.bounds:
+        if isinstance(table, Shown) and table.bounds:
             print("    intervals", {" ".join(k): v for k, v in table.bounds.items()})
-    for finding in attack(case, tables):
+    for finding in findings:
         print(" ", finding)
-    return int(bool(wrong))
+    return int(any(finding.claimed for finding in findings))
