@@ -6,8 +6,10 @@ import sys
 import numpy as np
 import pyarrow as pa
 import pytest
+from scipy import optimize
 
 import diskret as dk
+from diskret.attack.statements import UNRELATED
 from diskret.errors import AdditivityError, InputError, VerificationError
 from diskret.io.columns import decimals_advice
 from diskret.tables import cells as cells_module
@@ -99,7 +101,7 @@ def test_the_noise_of_a_float_in_text_is_named(decimals):
     "name", ["lower", "upper", "status", "rule", "kind", "lower_level", "required_width"]
 )
 def test_reserved_columns_are_refused_before_the_work(name):
-    frame = pa.table({name: ["a", "b", "c"], "n": [5, 2, 7]})
+    frame = pa.table({name: ["a", "b", "c"], "n": [5, 2, 8]})
     table = dk.Table.from_cells(frame, by={name: None}, count="n")
 
     def never(problem):
@@ -178,6 +180,61 @@ def test_recomputing_totals_is_advised_only_where_it_is_possible():
             dk.Table.from_cells(frame, by={"x": None}, value="v", rounding=rounding)
         assert ("additivity='totals'" in str(told.value)) == advised
         assert ("rounding=" in str(told.value)) == (not advised)
+
+
+# ── a grid and municipalities ────────────────────────────────────────────────────────
+
+
+def _pieces(seed):
+    """Persons of random pieces of 4 grid cells and 4 municipalities, most of them large."""
+    rng = np.random.default_rng(seed)
+    names = [f"g{a}|m{b}" for a in range(4) for b in range(4)]
+    number = np.where(rng.random(16) < 0.3, rng.integers(1, 3, 16), rng.integers(5, 60, 16))
+    return dict(zip(names, np.where(rng.random(16) < 0.5, number, 0).tolist(), strict=True))
+
+
+def _by(pieces, part):
+    below = {piece: piece.split("|")[part] for piece, n in pieces.items() if n}
+    codes = dict.fromkeys(below.values(), "Total") | below
+    tree = dk.Hierarchy.from_parents({"code": list(codes), "parent": list(codes.values())})
+    frame = pa.table({"place": [piece for piece, n in pieces.items() for _ in range(n)]})
+    return dk.tabulate(frame, by={"place": tree}).recode("place", level=1)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_grid_beside_municipalities_isolates_nobody(seed):
+    """The oracle: what all published counts leave of each piece, by linear programmes."""
+    pieces = _pieces(seed)
+    results = dk.suppress(
+        [_by(pieces, part) for part in (0, 1)], FEW, name=["grid", "municipality"],
+        attacker=dk.Attacker(),
+    )  # fmt: skip
+    kept = [piece for piece, n in pieces.items() if n]
+    rows, right = [[1] * len(kept)], [sum(pieces.values())]
+    for part, result in enumerate(results):
+        for cell in result.public.to_pylist()[1:]:
+            if cell["count"] is not None:
+                rows.append([int(piece.split("|")[part] == cell["place"]) for piece in kept])
+                right.append(cell["count"])
+    for i, piece in enumerate(kept):
+        ends = [
+            optimize.linprog(np.eye(len(kept))[i] * side, A_eq=rows, b_eq=right).fun
+            for side in (1, -1)
+        ]
+        assert pieces[piece] > 2 or ends[0] + ends[1] < -1e-6, piece
+
+
+def test_unrelated_names_of_places_are_named_as_not_claimed():
+    pieces = {"g1|m1": 30, "g1|m2": 1, "g2|m2": 40}
+    persons = [piece.split("|") for piece, n in pieces.items() for _ in range(n)]
+    frame = pa.table({"grid": [g for g, _ in persons], "municipality": [m for _, m in persons]})
+    tables = [dk.tabulate(frame, by={name: None}) for name in frame.column_names]
+    apart = dk.suppress(tables, FEW, name=frame.column_names, attacker=dk.Attacker())
+    assert UNRELATED["en"] in apart[0].certificate.public()["not_claimed"]["en"]
+    assert UNRELATED["de"] in apart[0].certificate.public()["not_claimed"]["de"]
+    both = [_by(pieces, part) for part in (0, 1)]
+    together = dk.suppress(both, FEW, name=frame.column_names, attacker=dk.Attacker())
+    assert UNRELATED["en"] not in together[0].certificate.public()["not_claimed"]["en"]
 
 
 # ── Ctrl-C ───────────────────────────────────────────────────────────────────────────

@@ -15,6 +15,14 @@ if TYPE_CHECKING:
 
 Text = dict[str, list[str]]
 
+#: Only groupings of one variable have common parts that an attack can know of.
+UNRELATED = {
+    "en": "Nothing is claimed against knowledge of how different variables lie in each other, such "
+    "as a grid in municipalities, unless the tables show them as groupings of one variable.",
+    "de": "Keine Aussage gegenüber dem Wissen, wie verschiedene Merkmale ineinander liegen, etwa "
+    "ein Gitter in Gemeinden, sofern die Tabellen sie nicht als Gliederungen eines Merkmals "
+    "zeigen.",
+}
 #: What no rule about contributors of single cells looks for.
 GROUPS = {
     "en": "Nothing is claimed about group disclosure: where all or almost all units of a published "
@@ -229,6 +237,9 @@ def not_claimed(
             "Keine Aussage zu Teilen überlappender Gliederungen, die nicht veröffentlicht sind, "
             "sich aber durch Subtraktion berechnen lassen."
         )
+    if len({frozenset(d.name for d in table.dimensions) for table in publication.own}) > 1:
+        english.append(UNRELATED["en"])
+        german.append(UNRELATED["de"])
     if not groups:
         english.append(GROUPS["en"])
         german.append(GROUPS["de"])
