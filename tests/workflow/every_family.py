@@ -36,6 +36,20 @@ def with_intervals(folder):
     return dk.write([result], folder, ALL, keys=KEYS, **options)
 
 
+def contributor(folder):
+    """Sums of firms, against each of them: with judged sums and a list of contributors."""
+    places = 18 * ["Na", "Sb", "Wa", "Nb", "Sa"]
+    rows = [(*place, 7 * i % 11 + 5) for i, place in enumerate(places)]
+    rows += [("W", "b", 90), ("N", "a", 500), ("S", "b", 300)]
+    region, size, turnover = map(list, zip(*rows, strict=True))
+    records = pa.table({"region": region, "size": size, "turnover": turnover,
+                        "firm": list(range(len(rows)))})  # fmt: skip
+    table = dk.tabulate(records, by=BY, value="turnover", unit="firm")
+    attacker = dk.Attacker(contributor=True)
+    result = dk.suppress(table, dk.rules.PPercent(10), attacker=attacker, name="turnover")
+    return result.write(folder, ALL, keys=KEYS)
+
+
 def figures(folder):
     table = dk.Table.from_cells(CELLS, by=BY, count="firms", value="sales")
     firms = dk.Table.from_cells(SMALL.drop_columns("sales"), by=BY, count="firms")
@@ -81,6 +95,7 @@ FAMILIES = {
     for made in (
         suppressed,
         with_intervals,
+        contributor,
         figures,
         rounded,
         perturbed,

@@ -189,7 +189,7 @@ def test_the_command_says_what_is_wrong_and_ends_with_its_code(written, tmp_path
 
 def test_no_damaged_binary_file_ends_the_process(written, tmp_path):
     """All in one process of its own: it ends by itself, with 0, or a file has broken it."""
-    names = ("suppressed", "microdata", "safe")
+    names = ("contributor", "microdata", "safe")
     folders = [str(shutil.copytree(written[name], tmp_path / name)) for name in names]
     ended = subprocess.run(
         [sys.executable, str(HERE / "damaged_binaries.py"), *folders],

@@ -18,12 +18,15 @@ from diskret.attack import (
     unknown_cells,
     withstand_insiders,
 )
+from diskret.attack.exact import LIMIT
 from diskret.errors import VerificationError
+from diskret.io.arrays import Wanted, checked, checked_csr, read_arrays
 from diskret.keys import SecretKeys
 from diskret.tables import Publication
 from diskret.tables.public_files import structure
 
 _SUFFIX = ".insiders.npz"
+_MOST_TOGETHER = 1000
 
 
 def write_insiders(
@@ -65,7 +68,7 @@ def write_insiders(
 
 
 def read_insiders(
-    publication: Publication, folder: Path, keys: SecretKeys
+    publication: Publication, folder: Path, keys: SecretKeys | None
 ) -> tuple[Insiders, NDArray[np.int64]]:
     """The same from the file, and the original values of the unknown cells.
 
@@ -75,26 +78,38 @@ def read_insiders(
         The file is missing or was changed, or belongs to other tables.
     """
     path = folder / f"{publication.tables[0].name}{_SUFFIX}"
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-        mark = arrays.pop("mark").tobytes().hex()
-        genuine = mark == _mark(publication, arrays, keys)
-        cells = len(unknown_cells(publication)[0])
-        if not genuine or arrays["own_shape"][1] != cells:
-            raise VerificationError(
-                f"{path}: the list of contributors was changed, belongs to other tables, or this "
-                "is not the key that it was written with"
-            )
-        own, target = _matrix("own", arrays), _matrix("target", arrays)
-    except (OSError, ValueError, KeyError, IndexError) as error:
-        raise VerificationError(f"{path} cannot be read: {error!r}") from None
-    most = arrays["most_lower"], arrays["most_upper"]
+    arrays = read_arrays(path, VerificationError)
+    mark = arrays.pop("mark", np.zeros(0, np.uint8)).tobytes().hex()
+    if keys is not None and mark != _mark(publication, arrays, keys):
+        raise VerificationError(
+            f"{path}: the list of contributors was changed, belongs to other tables, or this "
+            "is not the key that it was written with"
+        )
+
+    def of(name: str, *wanted: Any) -> NDArray[Any]:
+        return checked(arrays, name, Wanted(*wanted), str(path), VerificationError)
+
+    cells = len(unknown_cells(publication)[0])
+    own, target = (_matrix(name, cells, arrays, str(path)) for name in ("own", "target"))
+    people, targets = own.shape[0], target.shape[0]
+    for name in ("base_lower", "base_upper", "most_lower", "most_upper"):
+        of(name, "i", (targets,))
+    pool = int(of("coalition", "i", (), 0, _MOST_TOGETHER))
+    who = of("who", "i", (None, max(1, pool) + 1), -1)
+    if len(who) and (who[:, -1].max() >= targets or who[:, :-1].max() >= people):
+        raise VerificationError(f"{path} is damaged: 'who' names nobody of its own")
+    for name in ("lower", "upper"):
+        of(name, "i", (len(who),))
     insiders = Insiders(
-        own, arrays["number"], int(arrays["coalition"]), target, most, _level(arrays, own, target),
-        arrays["bounded"],
-    )  # fmt: skip
-    return insiders, arrays["truth"]
+        own,
+        of("number", "i", (cells,), -1),
+        pool,
+        target,
+        (arrays["most_lower"], arrays["most_upper"]),
+        _level(arrays, own, target),
+        of("bounded", "b", (cells,)),
+    )
+    return insiders, of("truth", "i", (cells,))
 
 
 def _level(arrays: dict[str, NDArray[Any]], own: sparse.csr_array, target: sparse.csr_array):
@@ -131,19 +146,22 @@ def _level(arrays: dict[str, NDArray[Any]], own: sparse.csr_array, target: spars
 
 
 def _arrays(name: str, matrix: sparse.csr_array) -> dict[str, NDArray[Any]]:
+    matrix = matrix.copy()
+    matrix.sum_duplicates()  # each entry once and in order, as readers expect
     return {
         f"{name}_data": matrix.data.astype(np.int64),
         f"{name}_indices": matrix.indices.astype(np.int64),
         f"{name}_indptr": matrix.indptr.astype(np.int64),
-        f"{name}_shape": np.array(matrix.shape, dtype=np.int64),
     }
 
 
-def _matrix(name: str, arrays: dict[str, NDArray[Any]]) -> sparse.csr_array:
-    parts = tuple(arrays[f"{name}_{of}"] for of in ("data", "indices", "indptr"))
-    found = sparse.csr_array(parts, shape=tuple(arrays[f"{name}_shape"].tolist()))
-    found.check_format(full_check=True)
-    return found
+def _matrix(
+    name: str, cells: int, arrays: dict[str, NDArray[Any]], source: str
+) -> sparse.csr_array:
+    names = f"{name}_data", f"{name}_indices", f"{name}_indptr"
+    starts = checked(arrays, names[2], Wanted("i", (None,)), source, VerificationError)
+    shape = max(len(starts) - 1, 0), cells
+    return checked_csr(arrays, names, shape, LIMIT, source, VerificationError)
 
 
 def _mark(publication: Publication, arrays: dict[str, NDArray[Any]], keys: SecretKeys) -> str:

@@ -163,7 +163,7 @@ def _check_insiders(
     inside: Sequence[_Inside],
     examination: Examination,
     folder: Path,
-    keys: SecretKeys,
+    keys: SecretKeys | None,
 ) -> None:
     """Refuse what contributors could tell who know what is theirs; all of them are gone through."""
     insiders, truth = read_insiders(publication, folder, keys)

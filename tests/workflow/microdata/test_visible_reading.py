@@ -13,7 +13,7 @@ import diskret as dk
 from diskret.errors import VerificationError
 from diskret.workflow.verify import verify
 
-SECRET = dk.SecretKeys(bytes(32))
+SECRET = dk.SecretKeys(bytes(range(32)))
 KEYS = ["urbrur", "roof", "walls", "water", "electcon", "relat", "sex"]
 
 

@@ -10,7 +10,7 @@ import diskret as dk
 from diskret.errors import InputError
 from diskret.workflow.microdata.who_lives_together import telling
 
-SECRET = dk.SecretKeys(bytes(32))
+SECRET = dk.SecretKeys(bytes(range(32)))
 CLAIM = dk.claims.KAnonymity(3)
 
 
