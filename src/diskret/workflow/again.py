@@ -15,6 +15,7 @@ from diskret.attack import (
     examine,
     placed_in,
     revealed_parts,
+    revealed_rests,
     withstand_insiders,
 )
 from diskret.errors import ProofError
@@ -116,13 +117,17 @@ def _check_insiders(
 
 
 def _revealed(publication: Publication) -> dict[tuple[object, ...], str]:
-    """What subtraction reveals of categories that nobody published, with its name."""
+    """What subtraction reveals of what nobody published, with its name."""
     parts = revealed_parts(publication)
-    return {parts.key(publication, i): parts.name(publication, i) for i in range(len(parts))}
+    found = {parts.key(publication, i): parts.name(publication, i) for i in range(len(parts))}
+    for rests in revealed_rests(publication):
+        names = (rests.name(publication, i) for i in range(len(rests)))
+        found |= {("rest", name): name for name in names}
+    return found
 
 
 def _check_parts(publication: Publication, known: Set[tuple[object, ...]]) -> None:
-    """Refuse parts of categories that are revealed now and were not when rules judged them."""
+    """Refuse parts and rests that are revealed now and were not when rules judged them."""
     if not publication.beside:
         return
     found = _revealed(publication)
@@ -142,8 +147,9 @@ def _check_parts(publication: Publication, known: Set[tuple[object, ...]]) -> No
     new = [name for part, name in found.items() if part not in known and part not in before]
     if new:
         raise ProofError(
-            f"{len(new):,} parts of categories that no table shows could be computed beside what "
-            f"was published earlier, and nobody has judged them: {'; '.join(new[:_EXAMPLES])}. "
+            f"{len(new):,} cells that no table shows, parts of categories or what is left beside a "
+            "filter, could be computed beside what was published earlier, and nobody has judged "
+            f"them: {'; '.join(new[:_EXAMPLES])}. "
             "Nothing was published; protect the tables again with ledger="
         )
 
