@@ -28,6 +28,7 @@ from diskret.attack.examination import Examination
 from diskret.errors import VerificationError
 from diskret.io.arrays import Wanted, checked, checked_csr, read_arrays
 from diskret.io.columns import column, scaled_integers
+from diskret.io.formulas import without_marks
 from diskret.keys import SecretKeys
 from diskret.tables import Publication, Published
 from diskret.tables.from_cells import locate
@@ -243,7 +244,7 @@ def read_cells(path: Path) -> pa.Table:
         as_text = pa_csv.ConvertOptions(
             column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
         )
-        return pa_csv.read_csv(path, convert_options=as_text)
+        return without_marks(pa_csv.read_csv(path, convert_options=as_text))
     except (OSError, ValueError, pa.ArrowException) as error:
         raise VerificationError(f"{path} cannot be read: {error}") from None
 
