@@ -23,6 +23,8 @@ GROUPS = {
     "veröffentlichten Summe in einem ihrer Felder, so verrät das etwas über jede von ihnen, was "
     "auch immer gesperrt ist.",
 }
+#: How the claim of what is left beside filters begins.
+OF_RESTS = "What is left of a published cell without the same cell of a filter"
 
 
 def claimed(
@@ -157,10 +159,9 @@ def claimed(
     if rests:
         known = ", unless earlier releases alone reveal it" if earlier else ""
         english.append(
-            "What is left of a published cell without the same cell of a filter whose records all "
-            "belong to it, or of two or as many such filters as have no records in common, meets "
-            "what the office requires of a cell with the same contributors, where its value can be "
-            f"computed{known}."
+            f"{OF_RESTS} whose records all belong to it, or of two or as many such filters as have "
+            "no records in common, meets what the office requires of a cell with the same "
+            f"contributors, where its value can be computed{known}."
         )
         known = ", sofern ihn nicht schon frühere Veröffentlichungen allein verraten"
         german.append(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +21,7 @@ from diskret.errors import ProofError
 from diskret.progress import Progress, silent
 from diskret.release import Earlier
 from diskret.tables import Publication
-from diskret.workflow.beside import beside, groups, read_beside
+from diskret.workflow.beside import beside, groups, read_beside, with_own_hidden
 from diskret.workflow.case import NO_LEVELS, BrokenCell, Case, contradictions_named
 from diskret.workflow.plan import publish
 from diskret.workflow.result import Result
@@ -133,17 +132,7 @@ def _check_parts(publication: Publication, known: Set[tuple[object, ...]]) -> No
     found = _revealed(publication)
     if not found.keys() - known:
         return
-    own = tuple(
-        replace(
-            table,
-            value=np.zeros_like(table.value),
-            suppressed=np.ones_like(table.suppressed),
-            empty=np.zeros_like(table.empty),
-        )
-        for table in publication.own
-    )
-    earlier = publication.tables[len(own) :]
-    before = _revealed(replace(publication, tables=(*own, *earlier)))
+    before = _revealed(with_own_hidden(publication))
     new = [name for part, name in found.items() if part not in known and part not in before]
     if new:
         raise ProofError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ from diskret.attack import (
     Requirements,
     UnsafeSums,
     recheck,
+    revealed_rests,
     targets_of,
     unknown_cells,
     unmet,
@@ -25,6 +27,7 @@ from diskret.attack import (
 )
 from diskret.attack.exact import LIMIT
 from diskret.attack.examination import Examination
+from diskret.attack.statements import OF_RESTS
 from diskret.errors import VerificationError
 from diskret.io.arrays import Wanted, checked, checked_csr, read_arrays
 from diskret.io.columns import column, scaled_integers
@@ -32,6 +35,7 @@ from diskret.io.formulas import without_marks
 from diskret.keys import SecretKeys
 from diskret.tables import Publication, Published
 from diskret.tables.from_cells import locate
+from diskret.workflow.beside import with_own_hidden
 from diskret.workflow.fingerprint import fingerprint_values
 from diskret.workflow.insiders_file import read_insiders
 from diskret.workflow.sums_file import read_sums
@@ -76,6 +80,8 @@ def verify_internal(
         _check_sums(publication, inside, examination, judged)
         if any(unsafe is not None for unsafe in judged):
             _check_insiders(publication, inside, examination, folder, keys)
+        for table, certificate in zip(tables, certificates, strict=True):
+            _check_rests(folder, publication, table, certificate)
     lines: list[str] = []
     for table, own, certificate in zip(tables, inside, certificates, strict=True):
         check_fingerprint(keys, table, own.count, own.value, certificate)
@@ -182,6 +188,28 @@ def _check_insiders(
         raise VerificationError(
             f"{publication.name}: the witnesses do not prove what {len(found.open):,} cells or "
             "sums require against contributors"
+        )
+
+
+def _check_rests(
+    folder: Path, publication: Publication, table: Published, certificate: Mapping[str, Any]
+) -> None:
+    """Refuse what subtraction leaves beside filters if more of it is told than was judged."""
+    told = {(r.tables, *cells) for r in revealed_rests(publication) for cells in r.cells.tolist()}
+    if told and publication.beside:
+        before = revealed_rests(with_own_hidden(publication))
+        told -= {(r.tables, *cells) for r in before for cells in r.cells.tolist()}
+    path = folder / f"{table.name}.certificate.json"
+    try:
+        said = json.loads(path.read_text(encoding="utf-8"))
+        judged, left = int(said.get("rests_judged", 0)), int(said.get("rests_not_judged", 0))
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        raise VerificationError(f"{path} cannot be read: {error}") from None
+    claimed = any(line.startswith(OF_RESTS) for line in certificate.get("claimed", {})["en"])
+    if len(told) > judged + left or (left and claimed):
+        raise VerificationError(
+            f"{table.name}: subtraction leaves {len(told):,} cells beside filters, and "
+            f"{judged:,} were judged when the table was protected"
         )
 
 
