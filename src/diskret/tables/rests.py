@@ -62,7 +62,9 @@ def rest_table(model: Table, tables: Sequence[Table], cells: NDArray[np.int64]) 
     if any(mark not in one.marked for mark in model.marked for one in given):
         raise InputError("a table does not list who asked for protection or consented")
     model = replace(model, measures=common)
-    pairs = [pairs_of(table, _alone(own, table)) for table, own in zip(tables, cells.T, strict=True)]
+    pairs = [
+        pairs_of(table, _alone(own, table)) for table, own in zip(tables, cells.T, strict=True)
+    ]
     union = np.concatenate([own.union for own in pairs])
     sign = np.repeat([1] + [-1] * (len(pairs) - 1), [len(own.union) for own in pairs])
 

@@ -205,7 +205,9 @@ def _check_rests(
         judged, left = int(said.get("rests_judged", 0)), int(said.get("rests_not_judged", 0))
     except (OSError, ValueError, TypeError, AttributeError) as error:
         raise VerificationError(f"{path} cannot be read: {error}") from None
-    claimed = any(line.startswith(OF_RESTS) for line in certificate.get("claimed", {})["en"])
+    claimed = any(
+        line.startswith(OF_RESTS) for line in certificate.get("claimed", {}).get("en", [])
+    )
     if len(told) > judged + left or (left and claimed):
         raise VerificationError(
             f"{table.name}: subtraction leaves {len(told):,} cells beside filters, and "
