@@ -20,8 +20,10 @@ import pyarrow.compute as pc
 _MARK = "'"
 #: A number, or a sign alone, is no formula although it may begin like one.
 _HARMLESS = r"^'*[+\-](?:[0-9]*(?:[.,][0-9]+)*(?:[eE][+\-]?[0-9]+)?)$"
-_BEGINS = "[=@+\\-\t\r\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH COMMERCIAL AT}"
-_BEGINS += "\N{FULLWIDTH PLUS SIGN}\N{FULLWIDTH HYPHEN-MINUS}]"
+_BEGINS = (
+    "[=@+\\-\t\r\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH COMMERCIAL AT}"
+    "\N{FULLWIDTH PLUS SIGN}\N{FULLWIDTH HYPHEN-MINUS}]"
+)
 
 
 def is_formula(text: str) -> bool:

@@ -72,7 +72,10 @@ def rest_table(model: Table, tables: Sequence[Table], cells: NDArray[np.int64]) 
         return np.concatenate([of(one)[own.row] for one, own in zip(given, pairs, strict=True)])
 
     names = [name for name in ("unit", "holding") if getattr(given[0], name) is not None]
-    who = [union, *(every(lambda one, name=name: getattr(one, name)) for name in names)]
+    who: list[NDArray[Any]] = [
+        union,
+        *(every(lambda one, name=name: getattr(one, name)) for name in names),
+    ]
     order = np.lexsort(who[::-1])
     new = np.ones(len(order), dtype=bool)
     new[1:] = np.any([key[order][1:] != key[order][:-1] for key in who], axis=0)
