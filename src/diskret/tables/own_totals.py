@@ -78,7 +78,7 @@ class LeafRows:
             0 * self.position[rows, i] if i in apart else self.position[rows, i]
             for i in range(len(shape))
         )
-        group = np.ravel_multi_index(codes, shape)
+        group = np.asarray(np.ravel_multi_index(codes, shape), dtype=np.int64)
         order = np.argsort(group, kind="stable")
         rows, group = rows[order], group[order]
         if not len(rows):
