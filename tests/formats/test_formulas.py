@@ -13,7 +13,7 @@ from diskret.formats.csv import write_internal_csv
 from diskret.io.formulas import formulas, is_formula, with_marks, without_marks
 from diskret.workflow.verify import verify
 
-KEYS = dk.SecretKeys(bytes(32))
+KEYS = dk.SecretKeys(bytes(range(32)))
 CODES = ["=HYPERLINK(1)", "@SUM(A1)", "+1-1", "-2+3", "'=2", "-5", "-"]
 RUN = CODES[:4]
 pieces = st.text(alphabet=["=", "+", "-", "@", "'", "1", ".", "a", "\t", "\r", "＝"], max_size=4)

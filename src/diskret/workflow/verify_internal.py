@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +31,7 @@ from diskret.errors import VerificationError
 from diskret.io.arrays import Wanted, checked, checked_csr, read_arrays
 from diskret.io.columns import column, scaled_integers
 from diskret.io.formulas import without_marks
+from diskret.io.from_json import read_json
 from diskret.keys import SecretKeys
 from diskret.tables import Publication, Published
 from diskret.tables.from_cells import locate
@@ -191,6 +191,9 @@ def _check_insiders(
         )
 
 
+_JUDGED = ("judged", "not_judged")
+
+
 def _check_rests(
     folder: Path, publication: Publication, table: Published, certificate: Mapping[str, Any]
 ) -> None:
@@ -199,12 +202,13 @@ def _check_rests(
     if told and publication.beside:
         before = revealed_rests(with_own_hidden(publication))
         told -= {(r.tables, *cells) for r in before for cells in r.cells.tolist()}
-    path = folder / f"{table.name}.certificate.json"
-    try:
-        said = json.loads(path.read_text(encoding="utf-8"))
-        judged, left = int(said.get("rests_judged", 0)), int(said.get("rests_not_judged", 0))
-    except (OSError, ValueError, TypeError, AttributeError) as error:
-        raise VerificationError(f"{path} cannot be read: {error}") from None
+    said = read_json(folder / f"{table.name}.certificate.json", VerificationError)
+    given = [said.get(f"rests_{how}", 0) if isinstance(said, dict) else None for how in _JUDGED]
+    if not all(type(number) is int for number in given):
+        raise VerificationError(
+            f"{table.name}: the office's certificate does not say what was judged"
+        )
+    judged, left = given
     claimed = any(
         line.startswith(OF_RESTS) for line in certificate.get("claimed", {}).get("en", [])
     )
