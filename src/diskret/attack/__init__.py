@@ -57,6 +57,7 @@ from diskret.attack.parts import JudgedParts, Parts, overlapping, revealed_parts
 from diskret.attack.proof import recheck, unmet
 from diskret.attack.proposals import Proposals
 from diskret.attack.requirements import Requirements
+from diskret.attack.rests import Rests, beside_filters, revealed_rests
 from diskret.attack.show_sums import show_sums
 from diskret.attack.sum_noise import UsedNoise
 from diskret.attack.sums import Sums, UnsafeSums, revealed_sums, unmet_sums
@@ -85,6 +86,7 @@ __all__ = [
     "PrivacyLoss",
     "Proposals",
     "Requirements",
+    "Rests",
     "Statement",
     "Sums",
     "SuppressionCertificate",
@@ -96,6 +98,7 @@ __all__ = [
     "attacker_bounds",
     "Withstood",
     "average_out",
+    "beside_filters",
     "cell_name",
     "certify",
     "certify_cell_key",
@@ -125,6 +128,7 @@ __all__ = [
     "recheck",
     "recovery_probability",
     "revealed_parts",
+    "revealed_rests",
     "revealed_sums",
     "show_sums",
     "targets_of",

@@ -19,6 +19,7 @@ from diskret.attack.intervals import interval_columns
 from diskret.attack.parts import JudgedParts, overlapping
 from diskret.attack.proof import unmet
 from diskret.attack.requirements import Requirements
+from diskret.attack.rests import beside_filters
 from diskret.attack.statements import claimed, not_claimed, summary
 from diskret.attack.sums import UnsafeSums, unmet_sums
 from diskret.attack.world import world
@@ -56,6 +57,8 @@ class Proof:
         categories overlap, or nobody has judged them.
     insiders
         What was asked of contributors who know what is theirs; None if none attacks.
+    rests
+        The same of what subtraction leaves beside filters.
     """
 
     publication: Publication
@@ -67,6 +70,14 @@ class Proof:
     unsafe: UnsafeSums | None = None
     parts: JudgedParts | None = None
     insiders: InsidersWithstood | None = None
+    rests: JudgedParts | None = None
+
+    @property
+    def rests_claimed(self) -> bool | None:
+        """Whether all that is left beside filters was judged; None if there are none."""
+        if self.rests is None:
+            return False if beside_filters(self.publication) else None
+        return not self.rests.unjudged
 
     @property
     def parts_claimed(self) -> bool | None:
@@ -144,6 +155,7 @@ class SuppressionCertificate:
                 self.outsider.outer,
                 contributor=self.attacker.contributor,
                 parts=self.proof.parts_claimed,
+                rests=self.proof.rests_claimed,
             ),
             "not_claimed": not_claimed(
                 self.proof.publication,
@@ -151,6 +163,7 @@ class SuppressionCertificate:
                 parts=self.proof.parts_claimed,
                 unlisted=self._unlisted,
                 groups=self.groups,
+                rests=self.proof.rests_claimed,
             ),
             **outer_intervals(self.outsider),
             "intervals": interval_columns(self.published, self.outsider),
@@ -205,11 +218,13 @@ class SuppressionCertificate:
         return self.proof.insiders is not None and bool(self.proof.insiders.unlisted)
 
     def _parts(self) -> dict[str, int]:
-        """How many revealed parts of categories were judged, and how many could not be."""
-        parts = self.proof.parts
-        if parts is None:
-            return {}
-        return {"parts_judged": parts.judged, "parts_not_judged": parts.unjudged}
+        """How many revealed parts and rests were judged, and how many could not be."""
+        found: dict[str, int] = {}
+        for name, judged in (("parts", self.proof.parts), ("rests", self.proof.rests)):
+            if judged is not None:
+                found[f"{name}_judged"] = judged.judged
+                found[f"{name}_not_judged"] = judged.unjudged
+        return found
 
     def summary(self, language: str = "en") -> list[str]:
         """The certificate in plain sentences, for the office."""
@@ -228,6 +243,7 @@ class SuppressionCertificate:
             parts=self.proof.parts_claimed,
             unlisted=self._unlisted,
             groups=self.groups,
+            rests=self.proof.rests_claimed,
         )
 
 
@@ -305,6 +321,7 @@ def certify(
     unsafe: UnsafeSums | None = None,
     parts: JudgedParts | None = None,
     insiders: InsidersWithstood | None = None,
+    rests: JudgedParts | None = None,
     sliding_only: Sequence[int] = (0,),
     repaired: int = 0,
     groups: Sequence[bool] | None = None,
@@ -314,10 +331,10 @@ def certify(
     """The certificate of each table published now, if the examination proves every claim.
 
     `original` are the original values of all cells, flat, which only the office keeps; `unsafe`
-    are the sums of suppressed cells that a contributor must not know too closely; `parts` says how
-    many revealed parts were judged, none of them unsafe; `insiders` what was asked of contributors
-    who know what is theirs; `groups`, of each table, as in `SuppressionCertificate`; `unclaimed` as
-    in `targets_of`, by which
+    are the sums of suppressed cells that a contributor must not know too closely; `parts` and
+    `rests` say how many revealed ones were judged, none of them unsafe; `insiders` what was asked
+    of contributors who know what is theirs; `groups`, of each table, as in
+    `SuppressionCertificate`; `unclaimed` as in `targets_of`, by which
     the targets were made.
 
     Raises
@@ -346,7 +363,16 @@ def certify(
         outsider = examine(publication, Attacker(), progress=progress, original=original)
     nothing = np.zeros(0, dtype=np.int64) if unclaimed is None else unclaimed
     proof = Proof(
-        publication, requirements, examination, outsider, original, nothing, unsafe, parts, insiders
+        publication,
+        requirements,
+        examination,
+        outsider,
+        original,
+        nothing,
+        unsafe,
+        parts,
+        insiders,
+        rests,
     )
     return [
         SuppressionCertificate(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import permutations, product
 
 import numpy as np
@@ -37,6 +37,8 @@ class Parts:
     names, codes, meanings
         ``meanings[codes[i, j]]`` is what part i is restricted to in the variable ``names[j]``:
         base codes, or None for everything.
+    filters
+        Table → variables that it filters by but does not show, with what the filter lets through.
     """
 
     table: NDArray[np.int64]
@@ -45,19 +47,33 @@ class Parts:
     names: tuple[str, ...]
     codes: _Codes
     meanings: tuple[Meaning, ...]
+    filters: Mapping[int, Mapping[str, Meaning]] = field(
+        default_factory=dict[int, Mapping[str, Meaning]]
+    )
 
     def __len__(self) -> int:
         return len(self.table)
 
     def only(self, which: NDArray[np.bool_]) -> Parts:
         """Some of them."""
-        own = (self.table[which], self.value[which], self.cells[which])
-        return Parts(*own, self.names, self.codes[which], self.meanings)
+        return replace(
+            self,
+            table=self.table[which],
+            value=self.value[which],
+            cells=self.cells[which],
+            codes=self.codes[which],
+        )
 
     def inside(self, part: int) -> dict[str, frozenset[str]]:
         """The base codes that a part is restricted to, by variable."""
         of = ((n, self.meanings[c]) for n, c in zip(self.names, self.codes[part], strict=True))
         return {name: meaning for name, meaning in of if meaning is not None}
+
+    def cuts_filter(self, part: int) -> bool:
+        """Whether a part has only some of the records that its table's filter lets through."""
+        inside = self.inside(part)
+        let_through = self.filters.get(int(self.table[part]), {})
+        return any(inside.get(name) != codes for name, codes in let_through.items())
 
     def key(self, publication: Publication, part: int) -> tuple[object, ...]:
         """What a part is, whatever is suppressed."""
@@ -124,7 +140,8 @@ def revealed_parts(publication: Publication) -> Parts:
       a single value.
 
     Published cells and sums of cells of one table are none of them. What only common records of
-    three or more tables tell, and what is left beside a filter, is not looked at.
+    three or more tables tell is not looked at; what is left beside a filter is a matter of
+    `diskret.attack.rests`.
 
     Parameters
     ----------
@@ -155,7 +172,8 @@ def revealed_parts(publication: Publication) -> Parts:
     for column in range(len(coded.names)):
         _differences(seen, coded, column, found)
     _atoms(seen, coded, found)
-    return _distinct(seen, coded, found.parts(coded.names, tuple(coded.place)))
+    parts = found.parts(coded.names, tuple(coded.place))
+    return replace(_distinct(seen, coded, parts), filters=coded.filters)
 
 
 # ── what cells are restricted to ────────────────────────────────────────────────────
@@ -178,6 +196,8 @@ class _Coded:
         The number of what it is restricted to in each variable, ``(n, v)``.
     axes
         Variable → the axis of each table that has it.
+    filters
+        As of `Parts`.
     """
 
     names: tuple[str, ...]
@@ -188,6 +208,7 @@ class _Coded:
     codes: _Codes
     axes: dict[str, dict[int, Axis]]
     public: int
+    filters: dict[int, dict[str, Meaning]]
 
     @classmethod
     def of(cls, seen: World) -> _Coded:
@@ -217,6 +238,11 @@ class _Coded:
             np.concatenate(blocks),
             axes,
             seen.public,
+            {
+                i: {a.name: a.meaning[0] for a in g.axes if a.name not in shown}
+                for i, g in enumerate(grids)
+                for shown in [{d.name for d in g.table.dimensions}]
+            },
         )
 
 
@@ -271,7 +297,11 @@ def _differences(seen: World, coded: _Coded, column: int, found: _Found) -> None
     others = np.delete(coded.codes[shown], column, axis=1)
     context = _numbered(np.column_stack((coded.kind[shown], others)))
     value = seen.value
+    name = coded.names[column]
+    filters = {int(own[i]) for i, of in coded.filters.items() if name in of}
     for one, other in permutations(grouping, 2):
+        if {grouping[one], grouping[other]} <= filters:
+            continue  # what is left beside a filter
         at_one, at_other = group == grouping[one], group == grouping[other]
         for whole, part in product(one, other):
             if whole is None or part is None or not part < whole:

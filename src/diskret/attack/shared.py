@@ -125,7 +125,7 @@ def _filtered(whole: Grid, grids: Sequence[Grid]) -> Iterator[Tie]:
     for chosen in sorted(apart(disjoint), key=len, reverse=True):
         inside = [parts[i][0] for i in chosen]
         at_total = set[str]().union(*(parts[i][1] for i in chosen))
-        cells = _common([whole, *inside], at_total)
+        cells = common_cells([whole, *inside], at_total)
         said = [done for of, done in settled if of > set(chosen)]  # more parts say more
         cells = cells[~np.isin(cells[:, 0], np.concatenate([[-1], *said]))]
         settled.append((set(chosen), cells[:, 0]))
@@ -169,7 +169,7 @@ def _kind(grid: Grid) -> tuple[str, str]:
     return grid.table.measure, grid.table.vintage
 
 
-def _common(grids: Sequence[Grid], at_total: Set[str] = frozenset[str]()) -> NDArray[np.int64]:
+def common_cells(grids: Sequence[Grid], at_total: Set[str] = frozenset[str]()) -> NDArray[np.int64]:
     """Positions of the cells that all tables have, ``(r, len(grids))``.
 
     A variable that a table does not have stands for everything there. Variables in

@@ -31,6 +31,8 @@ GROUPS = {
     "veröffentlichten Summe in einem ihrer Felder, so verrät das etwas über jede von ihnen, was "
     "auch immer gesperrt ist.",
 }
+#: How the claim of what is left beside filters begins.
+OF_RESTS = "What is left of a published cell without the same cell of a filter"
 
 
 def claimed(
@@ -39,6 +41,7 @@ def claimed(
     earlier: int | None = None,
     contributor: bool = False,
     parts: bool | None = None,
+    rests: bool | None = None,
 ) -> Text:
     """What is proven, for any reader.
 
@@ -55,6 +58,8 @@ def claimed(
         Whether sums of cells were judged against contributors.
     parts
         Whether all revealed parts of categories were judged; None: no categories overlap.
+    rests
+        The same of what is left beside filters; None: no filter lies beside a whole table.
     """
     tables = publication.own
     earlier = len(publication.beside) if earlier is None else earlier
@@ -160,6 +165,21 @@ def claimed(
             "Ganzzahlige Überlegungen können manche Intervalle von Fallzahlen weiter verengen, "
             "aber nicht über das Zugesicherte hinaus: Die Alternativtabellen sind ganzzahlig."
         )
+    if rests:
+        known = ", unless earlier releases alone reveal it" if earlier else ""
+        english.append(
+            f"{OF_RESTS} whose records all belong to it, or of two or as many such filters as have "
+            "no records in common, meets what the office requires of a cell with the same "
+            f"contributors, where its value can be computed{known}."
+        )
+        known = ", sofern ihn nicht schon frühere Veröffentlichungen allein verraten"
+        german.append(
+            "Was von einem veröffentlichten Feld ohne dasselbe Feld eines Filters übrig bleibt, "
+            "dessen Einheiten alle dazugehören, oder ohne das von zwei oder möglichst vielen "
+            "solchen Filtern ohne gemeinsame Einheiten, erfüllt, was das Amt von einem Feld mit "
+            "denselben Beitragenden verlangt, wo sich sein Wert berechnen lässt"
+            f"{known if earlier else ''}."
+        )
     return {"en": english, "de": german}
 
 
@@ -171,12 +191,13 @@ def not_claimed(
     parts: bool | None = None,
     unlisted: bool = False,
     groups: bool = False,
+    rests: bool | None = None,
 ) -> Text:
     """What is not proven; stated as clearly as the claims.
 
-    `earlier` and `parts` as in `claimed`; `complete` as in `World`, None: found out; `unlisted`
-    says that nobody knows who contributed to some of the tables, `groups` whether a rule looked for
-    group disclosure.
+    `earlier`, `parts` and `rests` as in `claimed`; `complete` as in `World`, None: found out;
+    `unlisted` says that nobody knows who contributed to some of the tables, `groups` whether a rule
+    looked for group disclosure.
     """
     first, *others = publication.own
     earlier = len(publication.beside) if earlier is None else earlier
@@ -243,6 +264,24 @@ def not_claimed(
     if not groups:
         english.append(GROUPS["en"])
         german.append(GROUPS["de"])
+    if rests is False:
+        english.append(
+            "Nothing is claimed about what is left of a published cell without the same cell of a "
+            "filter, which can be computed by subtraction."
+        )
+        german.append(
+            "Keine Aussage zu dem, was von einem veröffentlichten Feld ohne dasselbe Feld eines "
+            "Filters übrig bleibt und sich durch Subtraktion berechnen lässt."
+        )
+    elif rests:
+        english.append(
+            "Nothing is claimed about what is left beside filters in other combinations of cells "
+            "than those named."
+        )
+        german.append(
+            "Keine Aussage zu dem, was neben Filtern in anderen Verbindungen von Feldern als den "
+            "genannten übrig bleibt."
+        )
     if first.frequency and not attacker.zeros_known:
         english.append(
             "Nothing is claimed against somebody who takes for granted that cells without any "
@@ -271,6 +310,7 @@ def summary(
     parts: bool | None = None,
     unlisted: bool = False,
     groups: bool = False,
+    rests: bool | None = None,
 ) -> list[str]:
     """The certificate for the office's own eyes."""
     if language not in ("en", "de"):
@@ -314,9 +354,11 @@ def summary(
             )
     return [
         *lines,
-        *claimed(publication, outer, contributor=attacker.contributor, parts=parts)[language],
+        *claimed(publication, outer, contributor=attacker.contributor, parts=parts, rests=rests)[
+            language
+        ],
         *not_claimed(
-            publication, attacker, parts=parts, unlisted=unlisted, groups=groups
+            publication, attacker, parts=parts, unlisted=unlisted, groups=groups, rests=rests
         )[language],
     ]
 

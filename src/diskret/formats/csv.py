@@ -5,12 +5,15 @@
 
 from __future__ import annotations
 
+import warnings
 from os import PathLike
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from diskret.io.formulas import formulas, with_marks
+from diskret.io.names import some
 from diskret.tables import Published
 from diskret.tables.public_files import public_cells
 
@@ -20,7 +23,7 @@ _ROWS_AT_ONCE = 250_000
 _SPECIAL = '[",\r\n]'
 
 
-def write_csv(published: Published, path: str | PathLike[str]) -> None:
+def write_csv(published: Published, path: str | PathLike[str], neutralise: bool = False) -> None:
     """Write the public CSV of a table: codes, value (exact, empty if suppressed), status.
 
     Parameters
@@ -30,16 +33,21 @@ def write_csv(published: Published, path: str | PathLike[str]) -> None:
         and its structure.
     path
         The file to write; overwritten if it exists.
+    neutralise
+        Put an apostrophe before texts that spreadsheets would run as formulas, which reading takes
+        away again; without it there is a warning.
 
     Raises
     ------
     InputError
         Two columns would have the same name, or a text holds control characters.
     """
-    _write(public_cells(published), path)
+    _write(_safe(public_cells(published), path, neutralise), path)
 
 
-def write_columns_csv(columns: pa.Table, path: str | PathLike[str]) -> None:
+def write_columns_csv(
+    columns: pa.Table, path: str | PathLike[str], neutralise: bool = False
+) -> None:
     """Write columns of text that were made from what is published.
 
     Parameters
@@ -48,11 +56,15 @@ def write_columns_csv(columns: pa.Table, path: str | PathLike[str]) -> None:
         Columns of text.
     path
         The file to write; overwritten if it exists.
+    neutralise
+        As of `write_csv`.
     """
-    _write(columns, path)
+    _write(_safe(columns, path, neutralise), path)
 
 
-def write_records_csv(records: pa.Table, path: str | PathLike[str]) -> None:
+def write_records_csv(
+    records: pa.Table, path: str | PathLike[str], neutralise: bool = False
+) -> None:
     """Write records; null is an empty field, an empty text ``""``.
 
     Parameters
@@ -61,11 +73,15 @@ def write_records_csv(records: pa.Table, path: str | PathLike[str]) -> None:
         Columns of text, numbers, logical values or dates.
     path
         The file to write; overwritten if it exists.
+    neutralise
+        As of `write_csv`.
     """
-    _write(records, path, '[",\r\n]|^$')
+    _write(_safe(records, path, neutralise), path, '[",\r\n]|^$')
 
 
-def write_internal_csv(cells: pa.Table, path: str | PathLike[str]) -> None:
+def write_internal_csv(
+    cells: pa.Table, path: str | PathLike[str], neutralise: bool = False
+) -> None:
     """Write any table of cells; nulls are empty. For the office only.
 
     Parameters
@@ -74,8 +90,25 @@ def write_internal_csv(cells: pa.Table, path: str | PathLike[str]) -> None:
         Columns of text, numbers, booleans or nulls.
     path
         The file to write; overwritten if it exists.
+    neutralise
+        As of `write_csv`; there is no warning.
     """
-    _write(cells, path)
+    _write(_safe(cells, None, neutralise), path)
+
+
+def _safe(cells: pa.Table, path: str | PathLike[str] | None, neutralise: bool) -> pa.Table:
+    """Cells as they are written; says which file holds formulas, if a path is given."""
+    found = [] if neutralise else formulas(cells)
+    if not found:
+        return with_marks(cells)
+    if path is not None:
+        warnings.warn(
+            f"{Path(path).name}: {len(found):,} texts begin like formulas, which a spreadsheet "
+            f"would run when it opens the file ({some('text', found)}); write with "
+            "neutralise=True, which puts an apostrophe before them, or change them",
+            stacklevel=4,
+        )
+    return cells
 
 
 def _write(cells: pa.Table, path: str | PathLike[str], special: str = _SPECIAL) -> None:

@@ -15,7 +15,11 @@ from diskret.formats.parquet import write_columns_parquet
 
 
 def write_records(
-    records: pa.Table, folder: Path, name: str, formats: Collection[str]
+    records: pa.Table,
+    folder: Path,
+    name: str,
+    formats: Collection[str],
+    neutralise: bool = False,
 ) -> list[str]:
     """Write records as CSV, Parquet or both.
 
@@ -30,6 +34,8 @@ def write_records(
         Beginning of the names of the files.
     formats
         ``"csv"`` and ``"parquet"`` are looked at.
+    neutralise
+        As of `diskret.formats.csv.write_csv`.
 
     Returns
     -------
@@ -38,7 +44,7 @@ def write_records(
     """
     written: list[str] = []
     if "csv" in formats:
-        write_records_csv(records, folder / f"{name}.csv")
+        write_records_csv(records, folder / f"{name}.csv", neutralise)
         written.append(f"{name}.csv")
     if "parquet" in formats:
         write_columns_parquet(records, folder / f"{name}.parquet")

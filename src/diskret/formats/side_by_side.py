@@ -18,7 +18,11 @@ from diskret.tables.side_by_side import (
 
 
 def write_columns(
-    shown: Derived | SideBySide, folder: Path, formats: Collection[str], language: str = "en"
+    shown: Derived | SideBySide,
+    folder: Path,
+    formats: Collection[str],
+    language: str = "en",
+    neutralise: bool = False,
 ) -> list[str]:
     """Write ``<name>.csv``, and other formats if asked for.
 
@@ -32,6 +36,8 @@ def write_columns(
         ``"parquet"`` and ``"xlsx"`` add a file each.
     language
         Of the workbook.
+    neutralise
+        As of `diskret.formats.csv.write_csv`.
 
     Returns
     -------
@@ -46,7 +52,7 @@ def write_columns(
     text = derived_text(shown) if isinstance(shown, Derived) else side_by_side_text(shown)
     decimals = decimals_of(shown)
     names = [f"{shown.name}.csv"]
-    write_columns_csv(text, folder / names[0])
+    write_columns_csv(text, folder / names[0], neutralise)
     if "parquet" in formats:
         names.append(f"{shown.name}.parquet")
         write_columns_parquet(exact_columns(text, decimals), folder / names[-1])

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
 from diskret.errors import InputError, ProofError, VerificationError
+from diskret.io.formulas import without_marks
 from diskret.io.from_json import Form, misfits, read_json
 from diskret.io.plain_parquet import read_plain_parquet
 from diskret.release.allowlist import NEEDED
@@ -97,7 +98,7 @@ def read_records_csv(path: Path) -> pa.Table:
     try:
         with path.open(encoding="utf-8", newline="") as file:
             names = next(csv.reader(file), [])
-        return pa_csv.read_csv(
+        records = pa_csv.read_csv(
             path,
             parse_options=pa_csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
             convert_options=pa_csv.ConvertOptions(
@@ -107,6 +108,7 @@ def read_records_csv(path: Path) -> pa.Table:
                 quoted_strings_can_be_null=False,
             ),
         )
+        return without_marks(records)
     except (OSError, ValueError, csv.Error, pa.ArrowException) as error:
         raise VerificationError(f"{path} cannot be read: {error}") from None
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +40,9 @@ class Earlier:
         Column of the sampling weights, or None; see `Table.weight`.
     perturbed
         Whether `published` holds intervals that perturbed values stand for.
+    keyed
+        Gives other lists of contributions the keyed fingerprints that `contributions` uses; None:
+        they use the same numbers as it is.
     """
 
     release: str
@@ -50,6 +54,7 @@ class Earlier:
     sums: tuple[MeasureSum, ...] = ()
     weight: str | None = None
     perturbed: bool = False
+    keyed: Callable[[Contributions], Contributions] | None = field(default=None, repr=False)
 
     @property
     def name(self) -> str:

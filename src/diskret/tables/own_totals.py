@@ -26,6 +26,7 @@ _TOGETHER = 8
 #: A file with subtotals on so many levels, the total's own included: all its other codes sum to so
 #: many totals.
 _LEVELS = 5
+_ROUNDING_ERROR = 1e-9
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class LeafRows:
     """
 
     dimensions: tuple[Dimension, ...]
-    position: NDArray[np.int64]
+    position: NDArray[np.integer]
     values: NDArray[np.int64]
     half: NDArray[np.int64]
 
@@ -77,7 +78,7 @@ class LeafRows:
             0 * self.position[rows, i] if i in apart else self.position[rows, i]
             for i in range(len(shape))
         )
-        group = np.ravel_multi_index(codes, shape)
+        group = np.asarray(np.ravel_multi_index(codes, shape), dtype=np.int64)
         order = np.argsort(group, kind="stable")
         rows, group = rows[order], group[order]
         if not len(rows):
@@ -165,7 +166,10 @@ def _singles(rows: LeafRows, said: Collection[str], fewest: int) -> Iterator[Own
         above = tree.parent[leaf]
         for levels in range(1, _LEVELS + 1):
             off = np.abs((levels + 1) * summed[leaf] - summed[above])
-            likely = (off <= levels * rows.half * number[above, None]).all(axis=1)
+            close = (
+                _ROUNDING_ERROR * np.abs(summed[above]) + levels * rows.half * number[above, None]
+            )
+            likely = (off <= close).all(axis=1)
             for code, parent in zip(leaf[likely].tolist(), above[likely].tolist(), strict=True):
                 others = leaf[(above == parent) & (leaf != code)]
                 if levels > 1 and (summed[others, 0] >= summed[code, 0]).any():
@@ -180,15 +184,16 @@ def _singles(rows: LeafRows, said: Collection[str], fewest: int) -> Iterator[Own
 
 def _margins(
     rows: LeafRows, axis: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """For each code of a dimension: sums, number of rows, number of leaves that are not empty."""
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """For each code of a dimension: sums, number of rows, number of leaves that are not empty.
+
+    Floats are good enough to leave most codes out.
+    """
     tree, own = rows.dimensions[axis].hierarchy, rows.position[:, axis]
-    order = np.argsort(own, kind="stable")
-    starts = np.flatnonzero(np.r_[True, np.diff(own[order]) != 0])
     filled = (rows.values != 0).any(axis=1)
-    each = np.column_stack((rows.values, np.ones_like(own), filled))[order]
-    margins = np.zeros((len(tree), each.shape[1]), dtype=np.int64)
-    margins[own[order][starts]] = np.add.reduceat(each, starts)
+    columns = [*rows.values.T, np.ones(len(own)), filled]
+    summed = [np.bincount(own, column, len(tree)) for column in columns]
+    margins = np.stack(summed, axis=1).astype(np.float64)
     margins[:, -1] = margins[:, -1] > 0
     add_up(margins, [tree])
     return margins[:, :-2], margins[:, -2], margins[:, -1]

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from diskret.errors import HierarchyError, InputError
 from diskret.hierarchy import Hierarchy
+from diskret.io.formulas import marked, without_marks
 from diskret.io.from_json import read_json
 from diskret.population import Population
 from diskret.tables.cells import STATUS, check_names
@@ -288,9 +289,11 @@ def read_text(path: Path, columns: list[str]) -> pa.Table:
             read_options=pa_csv.ReadOptions(use_threads=False),
             parse_options=pa_csv.ParseOptions(ignore_empty_lines=False),
             convert_options=pa_csv.ConvertOptions(
-                column_types=dict.fromkeys(columns, pa.string()), strings_can_be_null=False
+                column_types=dict.fromkeys([*columns, *map(marked, columns)], pa.string()),
+                strings_can_be_null=False,
             ),
         )
+        cells = without_marks(cells)
         found = cells.column_names
     except FileNotFoundError:
         raise InputError(f"{path}: the file is missing") from None

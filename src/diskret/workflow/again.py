@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +14,14 @@ from diskret.attack import (
     examine,
     placed_in,
     revealed_parts,
+    revealed_rests,
     withstand_insiders,
 )
 from diskret.errors import ProofError
 from diskret.progress import Progress, silent
 from diskret.release import Earlier
 from diskret.tables import Publication
-from diskret.workflow.beside import beside, groups, read_beside
+from diskret.workflow.beside import beside, groups, read_beside, with_own_hidden
 from diskret.workflow.case import NO_LEVELS, BrokenCell, Case, contradictions_named
 from diskret.workflow.plan import publish
 from diskret.workflow.result import Result
@@ -116,34 +116,29 @@ def _check_insiders(
 
 
 def _revealed(publication: Publication) -> dict[tuple[object, ...], str]:
-    """What subtraction reveals of categories that nobody published, with its name."""
+    """What subtraction reveals of what nobody published, with its name."""
     parts = revealed_parts(publication)
-    return {parts.key(publication, i): parts.name(publication, i) for i in range(len(parts))}
+    found = {parts.key(publication, i): parts.name(publication, i) for i in range(len(parts))}
+    for rests in revealed_rests(publication):
+        names = (rests.name(publication, i) for i in range(len(rests)))
+        found |= {("rest", name): name for name in names}
+    return found
 
 
 def _check_parts(publication: Publication, known: Set[tuple[object, ...]]) -> None:
-    """Refuse parts of categories that are revealed now and were not when rules judged them."""
+    """Refuse parts and rests that are revealed now and were not when rules judged them."""
     if not publication.beside:
         return
     found = _revealed(publication)
     if not found.keys() - known:
         return
-    own = tuple(
-        replace(
-            table,
-            value=np.zeros_like(table.value),
-            suppressed=np.ones_like(table.suppressed),
-            empty=np.zeros_like(table.empty),
-        )
-        for table in publication.own
-    )
-    earlier = publication.tables[len(own) :]
-    before = _revealed(replace(publication, tables=(*own, *earlier)))
+    before = _revealed(with_own_hidden(publication))
     new = [name for part, name in found.items() if part not in known and part not in before]
     if new:
         raise ProofError(
-            f"{len(new):,} parts of categories that no table shows could be computed beside what "
-            f"was published earlier, and nobody has judged them: {'; '.join(new[:_EXAMPLES])}. "
+            f"{len(new):,} cells that no table shows, parts of categories or what is left beside a "
+            "filter, could be computed beside what was published earlier, and nobody has judged "
+            f"them: {'; '.join(new[:_EXAMPLES])}. "
             "Nothing was published; protect the tables again with ledger="
         )
 

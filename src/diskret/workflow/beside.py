@@ -101,6 +101,22 @@ def read_beside(
     return Publication((*own, *before), tuple(sums), names)
 
 
+def with_own_hidden(publication: Publication) -> Publication:
+    """The same with every cell of the new tables hidden: what earlier releases say alone."""
+    own = tuple(
+        replace(
+            table,
+            value=np.zeros_like(table.value),
+            suppressed=np.ones_like(table.suppressed),
+            empty=np.zeros_like(table.empty),
+            lower=None,
+            upper=None,
+        )
+        for table in publication.own
+    )
+    return replace(publication, tables=(*own, *publication.tables[len(own) :]))
+
+
 def required_beside(
     own: Requirements, publication: Publication, earlier: Sequence[Earlier], attacker: Attacker
 ) -> Requirements:

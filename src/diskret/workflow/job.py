@@ -293,7 +293,7 @@ def _output(section: Section, names: list[str]) -> Output:
     section.check(
         optional=(
             *("folder", "formats", "language", "symbols"),
-            *("template", "intervals", "combined", "ledger", "release"),
+            *("template", "intervals", "combined", "ledger", "release", "neutralise"),
         )
     )
     if "release" in section and "ledger" not in section:
@@ -308,6 +308,7 @@ def _output(section: Section, names: list[str]) -> Output:
         combined=_combined(section, names),
         ledger=_ledger(section),
         release=section.text("release", None),
+        neutralise=section.flag("neutralise", False),
     )
 
 

@@ -33,6 +33,7 @@ region = { file = "region.hrc" }
 # There too:  keyed_ties = true  lets the secret keys decide between cells of equal cost.
 [[tables]]
 by = { region = "region", size = "flat" }    # column = "flat" or the name of a code tree
+                              # size = { flat = true, total = "T" }: the total has another code
 value = "turnover"            # column to sum; left out: a frequency table
 #cells = { file = "cells.csv", count = "firms", largest = ["x1", "x2"], additivity = "check" }
                               # instead of [records]: a table that exists already; also
@@ -154,6 +155,7 @@ p_percent = { p = 10 }        # and perhaps minimum_level = 0, coalition = 1
 [output]
 folder = "out"                # gets public/ and internal/
 #formats = ["csv", "xlsx"]    # csv (always) | parquet | xlsx | html: a report
+#neutralise = true            # an apostrophe in CSV before what spreadsheets would run
 #language = "en"              # en | de
 #intervals = false            # publish a safe interval for every suppressed cell
 #template = "layout.xlsx"      # a workbook in your own layout, to be filled

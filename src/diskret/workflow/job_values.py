@@ -239,6 +239,7 @@ class Output:
     intervals: bool = False
     ledger: str | None = None
     release: str | None = None
+    neutralise: bool = False
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from diskret.attack import JudgedParts, Parts, UnsafeSums, overlapping, revealed_parts
+from diskret.attack.sums import stacked
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.rules import Rule, Sensitivity
@@ -24,6 +25,7 @@ from diskret.tables.meanings import Side, side_by_side
 from diskret.tables.unions import union_table_of_parts
 from diskret.workflow.beside import Beside
 from diskret.workflow.orders import Order
+from diskret.workflow.rests import rests_judge
 
 _EXAMPLES = 3
 
@@ -39,16 +41,50 @@ class UnsafeParts:
     named
         The first of them in words.
     judged
-        How many parts were revealed and judged, and how many could not be.
+        How many parts were revealed and judged, and how many could not be; None: no categories
+        overlap.
+    rests
+        The same of what is left beside filters; None: no filter lies beside a whole table.
     """
 
     sums: UnsafeSums
     named: str
-    judged: JudgedParts
+    judged: JudgedParts | None
+    rests: JudgedParts | None = None
 
 
 #: The unsafe parts that a publication reveals.
 PartsJudge = Callable[[Publication], UnsafeParts]
+
+
+def subtraction_judge(
+    orders: Sequence[Order],
+    before: Beside,
+    system: System,
+    public: Callable[[NDArray[np.bool_]], Publication],
+) -> PartsJudge | None:
+    """What the rules say of all that nobody published but subtraction reveals.
+
+    That are parts of overlapping categories, see `parts_judge`, and what is left beside filters,
+    see `rests_judge`; None if there is neither.
+    """
+    cells = len(system.value)
+    of_parts = parts_judge(orders, before, system, public)
+    of_rests = rests_judge(orders, before, cells, public)
+    if of_parts is None and of_rests is None:
+        return None
+
+    def judge(publication: Publication) -> UnsafeParts:
+        found = [own(publication) for own in (of_parts, of_rests) if own is not None]
+        judged = [one.judged for one in found]
+        return UnsafeParts(
+            stacked([one.sums for one in found], cells),
+            "; ".join(one.named for one in found if one.named),
+            None if of_parts is None else judged[0],
+            None if of_rests is None else judged[-1],
+        )
+
+    return judge
 
 
 def parts_judge(
@@ -173,7 +209,8 @@ def _unions(
     table: Table, parts: Parts, meaning: Mapping[str, Mapping[str, frozenset[str]]]
 ) -> Iterator[Table]:
     """The parts as cells: of those who contribute to them, else of as many records."""
-    if table.contributions is not None:
+    cut = any(parts.cuts_filter(i) for i in range(len(parts)))
+    if table.contributions is not None and not cut:
         names = {dimension.name for dimension in table.dimensions}
         inside = [
             {name: codes for name, codes in parts.inside(i).items() if name in names}

@@ -139,13 +139,14 @@ class PerturbedResult:
         title: str | None = None,
         template: str | PathLike[str] | None = None,
         keys: SecretKeys | str | PathLike[str] | None = None,
+        neutralise: bool = False,
         progress: Progress = silent,
     ) -> Path:
         """Write ``public/`` and ``internal/`` into a folder; all or nothing.
 
         Parameters
         ----------
-        folder, formats, language, symbols, title, template, keys, progress
+        folder, formats, language, symbols, title, template, keys, neutralise, progress
             As for [`Result.write`][diskret.Result.write].
 
         Returns
@@ -171,5 +172,6 @@ class PerturbedResult:
             template=template,
             titles={} if title is None else {self.name: title},
             keys=keys,
+            neutralise=neutralise,
             progress=progress,
         )

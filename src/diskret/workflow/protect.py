@@ -22,7 +22,7 @@ from diskret.workflow.beside import Beside, Group, beside, read_beside
 from diskret.workflow.insiders import insider_judge
 from diskret.workflow.linked import sums_between
 from diskret.workflow.orders import Order
-from diskret.workflow.parts import parts_judge
+from diskret.workflow.parts import subtraction_judge
 from diskret.workflow.plan import plan, publish, requirements
 from diskret.workflow.prove import prove
 from diskret.workflow.result import Result
@@ -115,7 +115,7 @@ def _protected(
     whom = options.attacker
     insiders = whom.contributor or any(e.unsafe is not None for e in before.earlier)
     judge = judge_of(orders, whom, before) if insiders else None
-    parts = parts_judge(orders, before, problem.system, public)
+    parts = subtraction_judge(orders, before, problem.system, public)
     several = len(tables) + len(before.tables) > 2
     proven = prove(
         problem,
@@ -142,6 +142,7 @@ def _protected(
         groups=[o.sensitivity.looks_for_groups for o in orders],
         parts=proven.parts,
         insiders=proven.insiders,
+        rests=proven.rests,
         unclaimed=proven.unclaimed,
         progress=options.progress,
     )

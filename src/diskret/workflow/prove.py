@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -63,6 +64,8 @@ class Proven:
         The parts of categories that are revealed; None if no categories overlap.
     insiders
         What was asked of insiders; None if no contributor attacks.
+    rests
+        What is revealed beside filters; None if none lies beside a whole table.
     """
 
     publication: Publication
@@ -73,6 +76,7 @@ class Proven:
     repaired: int
     parts: JudgedParts | None
     insiders: InsidersWithstood | None = None
+    rests: JudgedParts | None = None
 
 
 def prove(
@@ -108,7 +112,8 @@ def prove(
     method
         Finds another pattern where everybody can compute an unsafe sum or part.
     parts
-        Which parts of categories that are revealed are unsafe, if categories overlap.
+        Which parts of categories and rests beside filters that are revealed are unsafe, if there
+        are any.
     insiders
         Who contributes, and what must stay uncertain to them, if a contributor attacks.
 
@@ -173,6 +178,7 @@ def prove(
                 pattern = repaired_against(problem, pattern, told, asked, insiders, published)
                 continue
         if not missed.any() and not open_sums.any():
+            judged = _judged(published, parts)
             return Proven(
                 published,
                 examination,
@@ -180,8 +186,9 @@ def prove(
                 unclaimed,
                 unsafe,
                 repaired,
-                _judged(published, parts),
+                judged[0],
                 withstood,
+                judged[1],
             )
         if failed == len(_REPAIRS):
             break
@@ -222,17 +229,27 @@ def prove(
     ) from unrepaired
 
 
-def _judged(published: Publication, parts: PartsJudge | None) -> JudgedParts | None:
-    """What was judged of revealed parts, of which none may be unsafe."""
+def _judged(
+    published: Publication, parts: PartsJudge | None
+) -> tuple[JudgedParts | None, JudgedParts | None]:
+    """What was judged of revealed parts and rests, of which none may be unsafe."""
     if parts is None:
-        return None
+        return None, None
     found = parts(published)
     if len(found.sums):
         raise ProofError(
-            f"{len(found.sums):,} unsafe parts of categories are revealed by subtraction: "
-            f"{found.named}. Nothing was published"
+            f"{len(found.sums):,} unsafe parts of categories or rests beside filters are revealed "
+            f"by subtraction: {found.named}. Nothing was published"
         )
-    return found.judged
+    if found.rests is not None and found.rests.unjudged:
+        warnings.warn(
+            f"{found.rests.unjudged:,} differences between cells and the same cells of a filter "
+            "can be computed, and who contributes to them is not known well enough: nothing "
+            "is claimed of what is left beside these filters. Tabulate the records with unit= and "
+            "contributions=True, or publish without one of the tables",
+            stacklevel=2,
+        )
+    return found.judged, found.rests
 
 
 def _secondaries_before(

@@ -311,6 +311,7 @@ class Result:
         intervals: bool = False,
         explain: int = 500,
         derived: Sequence[Derived] = (),
+        neutralise: bool = False,
         releases: Sequence[str | PathLike[str]] = (),
         progress: Progress = silent,
     ) -> Path:
@@ -347,6 +348,10 @@ class Result:
             Means, shares, growth rates and indices made with
             [`diskret.derive`][diskret.workflow.derive]; ``<name>.csv`` each. All that they
             are made of must be published here or in `releases`.
+        neutralise
+            Put an apostrophe before names and codes that a spreadsheet would run as formulas when
+            it opens a CSV file (``=``, ``@``, tab; ``+`` and ``-`` but before a number); `verify`
+            and `Published.read` take it away again. Without it there is a warning.
         releases
             Folders of other releases, e.g. that of the earlier period of a growth rate.
         progress
@@ -379,6 +384,7 @@ class Result:
             intervals=intervals,
             explain=explain,
             derived=derived,
+            neutralise=neutralise,
             releases=releases,
             progress=progress,
         )

@@ -260,8 +260,8 @@ def _parts_named(named: str) -> Generator[None]:
         if not named:
             raise
         raise ProtectionError(
-            f"{error}. Asked for were parts of categories that published cells would reveal by "
-            f"subtraction: {named}",
+            f"{error}. Asked for were parts of categories, or what is left beside a filter, that "
+            f"published cells would reveal by subtraction: {named}",
             error.blamed,
             error.blamed_in,
         ) from error

@@ -134,6 +134,7 @@ def write_job(
         "intervals": job.output.intervals,
         "derived": derived,
         "combined": job.output.combined,
+        "neutralise": job.output.neutralise,
         "releases": releases,
         "progress": progress,
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +18,7 @@ from diskret.attack import (
     moving_together,
     neighbours,
     revealed_parts,
+    revealed_rests,
     show_sums,
     targets_of,
     unknown_cells,
@@ -118,7 +119,8 @@ def with_intervals(
                 targets,
                 proof.original,
                 unsafe=proof.unsafe,
-                parts=_parts(proof, published),
+                parts=_judged(proof.parts, proof, published, _parts),
+                rests=_judged(proof.rests, proof, published, _rests),
                 insiders=proof.insiders,
                 sliding_only=[result.certificate.sliding_only for result in results],
                 repaired=first.repaired,
@@ -137,12 +139,25 @@ def with_intervals(
     )
 
 
-def _parts(proof: Proof, published: Publication) -> JudgedParts | None:
-    """What was judged of revealed parts; of those that only intervals reveal nothing is known."""
-    if proof.parts is None:
+def _judged(
+    judged: JudgedParts | None,
+    proof: Proof,
+    published: Publication,
+    revealed: Callable[[Publication], int],
+) -> JudgedParts | None:
+    """What was judged of what is revealed; of what only intervals reveal nothing is known."""
+    if judged is None:
         return None
-    more = len(revealed_parts(published)) - len(revealed_parts(proof.publication))
-    return replace(proof.parts, unjudged=proof.parts.unjudged + max(more, 0))
+    more = revealed(published) - revealed(proof.publication)
+    return replace(judged, unjudged=judged.unjudged + max(more, 0))
+
+
+def _parts(publication: Publication) -> int:
+    return len(revealed_parts(publication))
+
+
+def _rests(publication: Publication) -> int:
+    return sum(map(len, revealed_rests(publication)))
 
 
 def _levels(

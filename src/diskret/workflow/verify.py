@@ -9,7 +9,14 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from diskret.attack import Attacker, Examination, examine, interval_columns, overlapping
+from diskret.attack import (
+    Attacker,
+    Examination,
+    beside_filters,
+    examine,
+    interval_columns,
+    overlapping,
+)
 from diskret.attack.certificate import SCHEMA, outer_intervals, refined_to
 from diskret.attack.microdata.certificate import FAMILY as MICRODATA
 from diskret.attack.microdata.certificate import SAFE
@@ -297,18 +304,24 @@ def _texts_fit(
     kinds = [Attacker(zeros_known=known, contributor=contributor) for known in (False, True)]
     # what three tables say together can be told if all of them are there
     missing = earlier > len(publication.beside)
-    parts = (True, False) if overlapping(publication) else (None,)
+    parts, rests = (
+        (True, False, None) if missing else (True, False) if there else (None,)
+        for there in (overlapping(publication), beside_filters(publication))
+    )
     admissible = [
         (
-            claimed(publication, outer, earlier, contributor, judged),
-            not_claimed(publication, kind, earlier, complete, judged, unlisted, groups),
+            claimed(publication, outer, earlier, contributor, *judged),
+            not_claimed(
+                publication, kind, earlier, complete, judged[0], unlisted, groups, judged[1]
+            ),
         )
-        for groups, kind, complete, judged, unlisted in product(
+        for groups, kind, complete, unlisted, *judged in product(
             (False, True),
             kinds,
             (True, False) if missing else (None,),
-            (True, False, None) if missing else parts,
             (True, False) if earlier and contributor else (False,),
+            parts,
+            rests,
         )
     ]
     return (

@@ -17,6 +17,7 @@ from diskret.attack import (
     Requirements,
     UnsafeSums,
     recheck,
+    revealed_rests,
     targets_of,
     unknown_cells,
     unmet,
@@ -25,12 +26,16 @@ from diskret.attack import (
 )
 from diskret.attack.exact import LIMIT
 from diskret.attack.examination import Examination
+from diskret.attack.statements import OF_RESTS
 from diskret.errors import VerificationError
 from diskret.io.arrays import Wanted, checked, checked_csr, read_arrays
 from diskret.io.columns import column, scaled_integers
+from diskret.io.formulas import without_marks
+from diskret.io.from_json import read_json
 from diskret.keys import SecretKeys
 from diskret.tables import Publication, Published
 from diskret.tables.from_cells import locate
+from diskret.workflow.beside import with_own_hidden
 from diskret.workflow.fingerprint import fingerprint_values
 from diskret.workflow.insiders_file import read_insiders
 from diskret.workflow.sums_file import read_sums
@@ -75,6 +80,8 @@ def verify_internal(
         _check_sums(publication, inside, examination, judged)
         if any(unsafe is not None for unsafe in judged):
             _check_insiders(publication, inside, examination, folder, keys)
+        for table, certificate in zip(tables, certificates, strict=True):
+            _check_rests(folder, publication, table, certificate)
     lines: list[str] = []
     for table, own, certificate in zip(tables, inside, certificates, strict=True):
         check_fingerprint(keys, table, own.count, own.value, certificate)
@@ -184,6 +191,34 @@ def _check_insiders(
         )
 
 
+_JUDGED = ("judged", "not_judged")
+
+
+def _check_rests(
+    folder: Path, publication: Publication, table: Published, certificate: Mapping[str, Any]
+) -> None:
+    """Refuse what subtraction leaves beside filters if more of it is told than was judged."""
+    told = {(r.tables, *cells) for r in revealed_rests(publication) for cells in r.cells.tolist()}
+    if told and publication.beside:
+        before = revealed_rests(with_own_hidden(publication))
+        told -= {(r.tables, *cells) for r in before for cells in r.cells.tolist()}
+    said = read_json(folder / f"{table.name}.certificate.json", VerificationError)
+    given = [said.get(f"rests_{how}", 0) if isinstance(said, dict) else None for how in _JUDGED]
+    if not all(type(number) is int for number in given):
+        raise VerificationError(
+            f"{table.name}: the office's certificate does not say what was judged"
+        )
+    judged, left = given
+    claimed = any(
+        line.startswith(OF_RESTS) for line in certificate.get("claimed", {}).get("en", [])
+    )
+    if len(told) > judged + left or (left and claimed):
+        raise VerificationError(
+            f"{table.name}: subtraction leaves {len(told):,} cells beside filters, and "
+            f"{judged:,} were judged when the table was protected"
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class _Inside:
     """What the office's table says: original values, levels of the primary cells, counts."""
@@ -243,7 +278,7 @@ def read_cells(path: Path) -> pa.Table:
         as_text = pa_csv.ConvertOptions(
             column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
         )
-        return pa_csv.read_csv(path, convert_options=as_text)
+        return without_marks(pa_csv.read_csv(path, convert_options=as_text))
     except (OSError, ValueError, pa.ArrowException) as error:
         raise VerificationError(f"{path} cannot be read: {error}") from None
 

@@ -70,6 +70,7 @@ def write(
     explain: int = EXPLAIN,
     derived: Sequence[Derived] = (),
     combined: str | Mapping[str, Sequence[str]] | None = None,
+    neutralise: bool = False,
     releases: Releases = (),
     progress: Progress = silent,
     staging: Staging | None = None,
@@ -80,7 +81,8 @@ def write(
     ----------
     results
         The results; all that were protected together.
-    folder, formats, language, symbols, template, keys, explain, derived, releases, progress
+    folder, formats, language, symbols, template, keys, explain, derived, neutralise, releases, \
+progress
         As for one result.
     titles
         Name of a result → heading of its workbook and report.
@@ -123,21 +125,25 @@ def write(
             filled = fill_into(stage.public, tables, Path(template), language, symbols, titles)
         shared = [] if filled is None else [filled.name]
         for figure, outline in zip(derived, outlines, strict=True):
-            shared += write_columns(figure, stage.public, formats, language)
+            shared += write_columns(figure, stage.public, formats, language, neutralise)
             shared.append(f"{figure.name}{DERIVED}")
             write_json(outline, stage.public / shared[-1])
         for shown in beside:
-            shared += write_columns(shown, stage.public, formats, language)
+            shared += write_columns(shown, stage.public, formats, language, neutralise)
             shared.append(f"{shown.name}{COMBINED}")
             write_json(combined_outline(shown), stage.public / shared[-1])
         for result in results:
             title = titles.get(result.name)
-            _write_public(result, stage.public, formats, language, symbols, title, shared, secret)
+            _write_public(
+                result, stage.public, formats, language, symbols, title, shared, secret, neutralise
+            )
             if isinstance(result, PerturbedResult):
-                write_internal_changed(result, stage.internal, formats, language, title)
+                write_internal_changed(result, stage.internal, formats, language, title, neutralise)
             else:
                 found = result.explanations_if_any(explain, progress) if explain else None
-                write_internal(result, stage.internal, formats, language, title, found, secret)
+                write_internal(
+                    result, stage.internal, formats, language, title, found, secret, neutralise
+                )
         check_public(
             stage.public, tables, filled, derived=derived, combined=beside, releases=releases
         )
@@ -202,10 +208,11 @@ def _write_public(
     title: str | None,
     shared: Sequence[str],
     keys: SecretKeys,
+    neutralise: bool,
 ) -> None:
     published, name = result.published, result.name
     write_json(structure(published), folder / f"{name}.structure.json")
-    write_csv(published, folder / f"{name}.csv")
+    write_csv(published, folder / f"{name}.csv", neutralise)
     files = [*shared, f"{name}.structure.json", f"{name}.csv"]
     if "parquet" in formats:
         write_parquet(published, folder / f"{name}.parquet")

@@ -30,13 +30,14 @@ def write_internal(
     title: str | None,
     explanations: Explanations | None,
     keys: SecretKeys,
+    neutralise: bool = False,
 ) -> None:
     """Write the office's files of a table with suppressed cells."""
     name, proof = result.name, result.certificate
-    write_internal_csv(result.internal_cells, folder / f"{name}.cells.csv")
+    write_internal_csv(result.internal_cells, folder / f"{name}.cells.csv", neutralise)
     if explanations is not None:
         reasons = result.explanation_cells(explanations)
-        write_internal_csv(reasons, folder / f"{name}.explanations.csv")
+        write_internal_csv(reasons, folder / f"{name}.explanations.csv", neutralise)
     if "parquet" in formats:
         write_internal_parquet(result.internal_cells, folder / f"{name}.cells.parquet")
     if "xlsx" in formats:
@@ -73,10 +74,11 @@ def write_internal_changed(
     formats: Sequence[str],
     language: str,
     title: str | None,
+    neutralise: bool = False,
 ) -> None:
     """Write the office's files of a table with changed values."""
     name, certificate = result.name, result.certificate
-    write_internal_csv(result.internal_cells, folder / f"{name}.cells.csv")
+    write_internal_csv(result.internal_cells, folder / f"{name}.cells.csv", neutralise)
     if "parquet" in formats:
         write_internal_parquet(result.internal_cells, folder / f"{name}.cells.parquet")
     if "xlsx" in formats:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from diskret.keys import SecretKeys
 from diskret.release.digests import check_files, digest
 from diskret.release.earlier import Earlier
 from diskret.release.ledger import chain
-from diskret.release.ledger.cells import Row, earlier_of
+from diskret.release.ledger.cells import Row, earlier_of, keyed_contributions
 from diskret.release.ledger.database import (
     Busy,
     Database,
@@ -164,8 +165,9 @@ def load(
 ) -> list[Earlier]:
     """Tables of entries by their positions; nothing else is read."""
     rows = chain.read_rows(connection, store.keys, store.name, wanted)
+    keyed = partial(keyed_contributions, keys=store.keys)
     return [
-        earlier_of(row, entry, entry.tables[at])
+        replace(earlier_of(row, entry, entry.tables[at]), keyed=keyed)
         for row, (entry, at) in zip(rows, wanted, strict=True)
     ]
 

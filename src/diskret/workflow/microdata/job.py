@@ -65,6 +65,7 @@ class MicrodataJob:
     formats: tuple[str, ...] = _DEFAULT
     language: str = "en"
     title: str | None = None
+    neutralise: bool = False
 
 
 def read_microdata_job(path: str | PathLike[str]) -> MicrodataJob:
@@ -88,7 +89,17 @@ def read_microdata_job(path: str | PathLike[str]) -> MicrodataJob:
     records.check(required=("path",))
     release = job.section("release")
     release.check(
-        optional=("claims", "folder", "formats", "language", "title", *_TEXTS, *_LISTS, *_SWITCHES)
+        optional=(
+            "claims",
+            "folder",
+            "formats",
+            "language",
+            "title",
+            "neutralise",
+            *_TEXTS,
+            *_LISTS,
+            *_SWITCHES,
+        )
     )
     if "claims" not in release and "level" not in release and not anew:
         raise release.error(
@@ -106,6 +117,7 @@ def read_microdata_job(path: str | PathLike[str]) -> MicrodataJob:
         formats=release.choices("formats", _DEFAULT, _FORMATS),
         language=release.choice("language", "en", _LANGUAGES),
         title=release.text("title", None),
+        neutralise=release.flag("neutralise", False),
     )
 
 
@@ -149,6 +161,7 @@ def run_microdata_job(
         language=job.language,
         title=job.title,
         keys=keys,
+        neutralise=job.neutralise,
     )
     return written, result
 

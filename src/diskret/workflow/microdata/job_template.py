@@ -116,6 +116,7 @@ k = 3
 folder = "out"
 #name = "persons"             # beginning of the file names
 #formats = ["csv", "html"]    # csv, parquet; html: reports
+#neutralise = true            # an apostrophe in CSV before what spreadsheets would run
 #language = "en"              # en | de: of the reports
 #title = "Survey of persons, 2026"
 #attributes = ["year"]        # public columns without a role

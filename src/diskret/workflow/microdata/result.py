@@ -195,6 +195,7 @@ class MicrodataResult:
         language: str = "en",
         title: str | None = None,
         keys: SecretKeys | str | PathLike[str] | None = None,
+        neutralise: bool = False,
     ) -> Path:
         """Write ``public/`` and ``internal/`` into a folder; all or nothing.
 
@@ -217,6 +218,9 @@ class MicrodataResult:
             Heading of the reports; None: the name.
         keys
             The office's keys, for fingerprints; None: those of the release.
+        neutralise
+            Put an apostrophe before texts that a spreadsheet would run as formulas when it opens
+            the CSV file; `verify` takes it away again. Without it there is a warning.
 
         Returns
         -------
@@ -232,4 +236,6 @@ class MicrodataResult:
         """
         from diskret.workflow.microdata.write import write
 
-        return write(self, folder, formats, language=language, title=title, keys=keys)
+        return write(
+            self, folder, formats, language=language, title=title, keys=keys, neutralise=neutralise
+        )

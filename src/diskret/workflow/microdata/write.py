@@ -41,12 +41,15 @@ def write(
     language: str = "en",
     title: str | None = None,
     keys: SecretKeys | str | PathLike[str] | None = None,
+    neutralise: bool = False,
 ) -> Path:
     """Write released microdata; see `MicrodataResult.write`."""
     chosen = _checked(formats, language)
     secret = SecretKeys.load(result.keys if keys is None else keys)
     with staged(folder, secret) as stage:
-        certificate = _write_public(result, stage.public, chosen, language, title, secret)
+        certificate = _write_public(
+            result, stage.public, chosen, language, title, secret, neutralise
+        )
         _write_internal(result, stage.internal, certificate, chosen, language, title)
         _write_certificate(result, stage.internal)
         check_public_microdata(stage.public, result.name, result.table)
@@ -75,9 +78,10 @@ def _write_public(
     language: str,
     title: str | None,
     keys: SecretKeys,
+    neutralise: bool,
 ) -> dict[str, Any]:
     name, records = result.name, result.table
-    write_records(records, folder, name, formats)
+    write_records(records, folder, name, formats, neutralise)
     listed = public_digests(folder)
     certificate: dict[str, Any] = {
         **result.certificate.public(),

@@ -1,0 +1,184 @@
+"""What is left of a cell beside a filter: cells that nobody published, known by subtraction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from diskret.attack.attacker import Attacker
+from diskret.attack.equations import cell_name, equations
+from diskret.attack.knowledge import unknown_bounds
+from diskret.attack.reduction import reduce
+from diskret.attack.shared import apart, common_cells
+from diskret.attack.world import Grid, World, world
+from diskret.tables import Publication, Published
+
+
+@dataclass(frozen=True, eq=False)
+class Rests:
+    """Cells of one table without the same cells of filters, all of the same tables. Confidential.
+
+    Parameters
+    ----------
+    tables
+        Position of the table with the whole cells, then those of the filtered ones.
+    cells
+        Positions of the cells, ``(r, len(tables))``, int64.
+    value
+        What is left, in scaled units, ``(r,)``, int64; not 0, unless values may be negative.
+    """
+
+    tables: tuple[int, ...]
+    cells: NDArray[np.int64]
+    value: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+    def only(self, which: NDArray[np.bool_]) -> Rests:
+        """Some of them."""
+        return replace(self, cells=self.cells[which], value=self.value[which])
+
+    def member(self, cells: int) -> sparse.csr_array:
+        """Each as a sum of so many cells, entries 1 and -1."""
+        r, k = self.cells.shape
+        signs = np.tile(np.append(1, -np.ones(k - 1, dtype=np.int64)), r)
+        at = np.repeat(np.arange(r), k), self.cells.ravel()
+        return sparse.csr_array((signs, at), shape=(r, cells))
+
+    def name(self, publication: Publication, rest: int) -> str:
+        """A rest in words, e.g. ``everybody: region=N without women: region=N``."""
+        whole, *parts = (cell_name(publication, int(cell)) for cell in self.cells[rest])
+        return f"{whole} without {' and '.join(sorted(parts))}"
+
+
+def beside_filters(publication: Publication) -> bool:
+    """Whether there are cells of one table of which a filter lets only a part through."""
+    seen = world(publication)
+    return any(len(cells) for _, cells in _rests(seen))
+
+
+def revealed_rests(publication: Publication) -> list[Rests]:
+    """What published cells leave of cells beside filters, where everybody can compute it.
+
+    A filter lies beside a whole table if all its records belong to that, and the same cells are
+    in both. Looked at are single filters, two, and as many as have no records in common: what
+    they leave together.
+
+    Parameters
+    ----------
+    publication
+        What the world sees. Where it contradicts itself only differences of published cells are
+        found.
+
+    Examples
+    --------
+    >>> from diskret.hierarchy import Hierarchy
+    >>> from diskret.population import Population
+    >>> from diskret.tables import Dimension, Published
+    >>> region = Dimension("region", Hierarchy.flat(["N", "S"]))
+    >>> def shown(name: str, counts: list[int], **where: str) -> Published:
+    ...     value, no = np.array(counts), np.zeros(3, dtype=bool)
+    ...     people = Published(name, (region,), "count", True, 0, value, no, no)
+    ...     return replace(people, where=Population.of(where))
+    >>> women = shown("women", [50, 20, 30], sex="f")
+    >>> both = Publication((shown("everybody", [61, 21, 40]), women))
+    >>> [rests] = revealed_rests(both)
+    >>> rests.value.tolist(), rests.name(both, 1)
+    ([11, 1, 10], 'everybody: region=N without women: region=N')
+    """
+    seen = world(publication)
+    found = [(of, cells) for of, cells in _rests(seen) if len(cells)]
+    if not found:
+        return []
+    value, unknown = seen.value, seen.unknown
+    told = _Told.of(publication, seen.public) if any(unknown[c].any() for _, c in found) else None
+    rests: list[Rests] = []
+    for of, cells in found:
+        table = publication.tables[of[0]]
+        own = Rests(of, cells, np.zeros(len(cells), dtype=np.int64))
+        member = own.member(seen.public)
+        left = member @ value[: seen.public]
+        known = ~unknown[cells].any(axis=1)
+        if told is not None:
+            more, known = told.of_sums(member)
+            left += more
+        signed = not seen.nonnegative(table.measure, table.vintage)
+        which = known & ((left != 0) | signed)
+        if which.any():
+            rests.append(replace(own, value=left).only(which))
+    return rests
+
+
+@dataclass(frozen=True, eq=False)
+class _Told:
+    """What all equations together tell of unknown cells: an offset, and open unknowns."""
+
+    column: NDArray[np.int64]
+    offset: NDArray[np.int64]
+    link: sparse.csr_array
+
+    @classmethod
+    def of(cls, publication: Publication, public: int) -> _Told | None:
+        """From the attack's own equations; None if they have no solution."""
+        known = equations(publication)
+        lower, upper = unknown_bounds(publication, known, Attacker(), None)
+        reduced = reduce(known.matrix, known.right, lower, upper)
+        if len(reduced.impossible):
+            return None
+        own = np.flatnonzero(known.cell < public)
+        return cls(known.cell[own], reduced.offset[own], sparse.csr_array(reduced.link[own]))
+
+    def of_sums(self, member: sparse.csr_array) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """What the unknown cells of sums of cells add to them, and whether that is told."""
+        of = sparse.csr_array(member[:, self.column])
+        left = sparse.csr_array(of @ self.link)
+        left.eliminate_zeros()
+        return np.asarray(of @ self.offset, dtype=np.int64), np.diff(left.indptr) == 0
+
+
+# ── which cells lie beside each other ───────────────────────────────────────────────
+
+
+def _rests(seen: World) -> Iterator[tuple[tuple[int, ...], NDArray[np.int64]]]:
+    """Whole table and filtered ones, with the positions of the published cells they all have."""
+    grids = seen.grids[: len(seen.publication.tables)]
+    for at, whole in enumerate(grids):
+        inside = [(i, names) for i, grid in enumerate(grids) if (names := _narrower(whole, grid))]
+        disjoint = np.array(
+            [
+                [not grids[i].table.where.overlaps(grids[j].table.where) for j, _ in inside]
+                for i, _ in inside
+            ],
+            dtype=bool,
+        )
+        for chosen in apart(disjoint.reshape(len(inside), len(inside))):
+            parts = [inside[c][0] for c in chosen]
+            at_total = set[str]().union(*(inside[c][1] for c in chosen))
+            cells = common_cells([whole, *(grids[i] for i in parts)], at_total)
+            yield (at, *parts), cells[(cells < seen.public).all(axis=1)]
+
+
+def _narrower(whole: Grid, part: Grid) -> set[str]:
+    """The variables by which a table's filter lets only a part of another one's records through.
+
+    Empty if it has records that the other one does not have, or by its filter all of them.
+    """
+    one, other = whole.table, part.table
+    if _kind(one) != _kind(other):
+        return set()
+    # codes of variables that the tables show are compared one by one
+    shown = {d.name for d in one.dimensions}
+    own = other.where.without(shown)
+    theirs = one.where.without(shown | {d.name for d in other.dimensions} - {*other.where.asked})
+    if own == theirs or not own.inside(theirs):
+        return set()
+    return {name for name, asked in own if theirs.asked.get(name) != asked}
+
+
+def _kind(table: Published) -> tuple[str, str]:
+    return table.measure, table.vintage
