@@ -40,6 +40,9 @@ _FORMATS: dict[str, Literal["parquet", "csv"]] = {
     ".txt": "csv",
 }
 
+#: Said wherever nothing would be counted: tables of zeros would look like results.
+NO_RECORDS = "there are no records, maybe a header and nothing below it; is it the right file?"
+
 _INCONVERTIBLE = (pa.ArrowException, OverflowError)  # the latter for integers beyond 64 bits
 
 

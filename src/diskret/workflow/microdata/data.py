@@ -18,7 +18,7 @@ from diskret.errors import InputError
 from diskret.io import Coded, FrameKind, Source, coded, renewed, returned, source
 from diskret.io.columns import column
 from diskret.io.files import parquet_rows
-from diskret.io.frames import in_memory
+from diskret.io.frames import NO_RECORDS, in_memory
 from diskret.io.numbers import numbers
 from diskret.io.order import declared_orders, in_order, keeps_order
 from diskret.risk import Keys
@@ -155,7 +155,7 @@ class Microdata:
             orders={**declared_orders(frame), **(orders or {})},
         )
         if not self.n:
-            raise InputError("there are no records; is it the right file?")
+            raise InputError(NO_RECORDS)
         self.history = ()
         self.original = self
         self.before = self
