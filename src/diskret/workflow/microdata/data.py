@@ -24,6 +24,7 @@ from diskret.io.order import declared_orders, in_order, keeps_order
 from diskret.risk import Keys
 from diskret.workflow.microdata.history import Step
 from diskret.workflow.microdata.roles import Roles, roles
+from diskret.workflow.microdata.usable import usable
 from diskret.workflow.microdata.verb import Verb
 
 if TYPE_CHECKING:
@@ -75,7 +76,8 @@ class Microdata:
     frame
         Records as any kind of frame, or the path of a Parquet or CSV file. They are read into
         memory, Parquet when values are first needed: `safe` counts what it needs where it is.
-        null and NaN are missing values.
+        null and NaN are missing values. Columns of pandas with values of several types, such as
+        Stata variables with some values labelled, are left out with a warning if they have no role.
     keys
         Categorical variables an attacker may know of a person: age, region, occupation.
     numeric
@@ -137,6 +139,16 @@ class Microdata:
         followers: Mapping[str, str | Iterable[str]] | None = None,
         orders: Mapping[str, Any] | None = None,
     ) -> None:
+        named = (
+            keys,
+            numeric,
+            sensitive,
+            strata,
+            identifiers,
+            (weight, household, id),
+            orders or (),
+        )
+        frame = usable(frame, [*named, *(followers or {}).values()])
         self._opened = source(frame)
         self.kind = self._opened.kind
         if self._opened.format != "parquet":
