@@ -27,9 +27,7 @@ def printed(reference_data):
 
 def test_recoding_in_the_lecture_gives_its_figures(reference_data):
     """Rows 4 and 7 differ in Key1 alone, 4 and 6: "Key1 6 → 4" makes them alike."""
-    made = Microdata(printed(reference_data), keys=KEYS, weight="w").recode(
-        "Key1", groups={4: [6]}
-    )
+    made = Microdata(printed(reference_data), keys=KEYS, weight="w").recode("Key1", groups={4: [6]})
     found = frequencies(made.keys(), made.weights())
     assert found.sample.tolist() == [2, 2, 2, 2, 1, 1, 2, 2]
     assert found.population.tolist() == [110, 84.5, 84.5, 22, 541, 8, 22, 110]
