@@ -275,7 +275,7 @@ def test_the_office_sees_true_values_levels_and_settings(published, cells, certi
         "A1 · small", "Primär (p-%-Regel)", "6,13", "0,31 / 0,31", "4,00", "9,00",
         "55,6\xa0%", "",
     ]  # fmt: skip
-    assert ["rule", "PPercent(p=13)"] in page.tables[5]
+    assert ["Regeln", "p-Prozent-Regel mit p = 13"] in page.tables[5]
 
 
 def test_cells_of_another_table_are_refused(published, cells, certificate, tmp_path):

@@ -16,7 +16,7 @@ def francdat(reference_data):
 
 @pytest.fixture(scope="module")
 def recoded(francdat):
-    """Rows 4 and 7 agree: the printed "6 to 4" needs Key2 = 3 in both, too."""
+    """Rows 4 and 7 agree, as on the slides; the shipped file has other values in both."""
     frame = francdat.copy()
     frame.loc[[3, 6], "Key1"] = 4
     frame.loc[[3, 6], "Key2"] = 3

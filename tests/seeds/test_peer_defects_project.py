@@ -41,6 +41,9 @@ def test_the_lecture_s_firms_fall_into_today_s_groups(reference_data):
     table = csv.read_csv(reference_data / "data" / "sdcmicro" / "francdat.csv")
     md = Microdata(table, numeric=["Num1", "Num2", "Num3"])
     assert sets(md.microaggregate(method="rmd", k=2)) == FRANCDAT
+    # what the slide prints as rmd is MDAV with unscaled numbers
+    printed = {frozenset(pair) for pair in ((1, 7), (2, 4), (3, 8), (5, 6))}
+    assert sets(md.microaggregate(method="mdav", k=2, scale=False)) == printed
 
 
 def test_8_transformed_values_are_what_clusters_are_looked_for_in(casc):

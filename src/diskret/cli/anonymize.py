@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from diskret.cli.options import DebugOption
-from diskret.cli.outcome import reported
+from diskret.cli.outcome import language_of, reported
 from diskret.cli.show import show_files, terminal
 from diskret.cli.texts import TEXTS, Language, number
 
@@ -38,7 +38,8 @@ def anonymize(
     debug: DebugOption = False,
 ) -> None:
     """Protect, prove and write the microdata of a job file."""
-    with reported(language or Language.en, debug):
+    spoken = language or language_of(job_file)
+    with reported(spoken, debug):
         if template:
             from diskret.workflow.microdata.job_template import template as job_template
 
@@ -51,7 +52,7 @@ def anonymize(
         from diskret.workflow.microdata.job import read_microdata_job, run_microdata_job
 
         job = read_microdata_job(job_file)
-        with progress_bars() as progress:
+        with progress_bars(language=spoken) as progress:
             written, result = run_microdata_job(job, folder, progress=progress)
         _show(result, written, language or Language(job.language))
 

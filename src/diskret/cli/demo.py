@@ -23,6 +23,6 @@ def demo(
         from diskret.cli.show import show_results
         from diskret.workflow.run import run_demo
 
-        with progress_bars() as progress:
+        with progress_bars(language=language) as progress:
             written, results = run_demo(folder, firms, seed, language.value, progress)
         show_results(results, written, language)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import errno
+import re
 import traceback
 import warnings
 from collections.abc import Generator
 from contextlib import contextmanager
+from pathlib import Path
 
 import typer
 
+from diskret.cli.messages import translated
 from diskret.cli.texts import TEXTS, Language
 from diskret.errors import DiskretError, ProofError, ProtectionError, VerificationError
 
@@ -17,6 +20,16 @@ BAD_INPUT = 1
 REFUSED = 3
 
 _REFUSALS = (ProofError, ProtectionError, VerificationError)
+
+
+def language_of(job: Path | None) -> Language:
+    """The language that a job file asks for, also of one that cannot be read otherwise."""
+    try:
+        text = "" if job is None else job.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        text = ""
+    found = re.search(r'^\s*language\s*=\s*["\'](de|en)["\']', text, re.MULTILINE)
+    return Language(found.group(1)) if found else Language.en
 
 
 @contextmanager
@@ -30,7 +43,9 @@ def reported(language: Language, debug: bool) -> Generator[None, None, None]:
     try:
         with warnings.catch_warnings():
             warnings.showwarning = lambda message, *_: typer.secho(
-                texts.warning.format(message=message), fg="yellow", err=True
+                texts.warning.format(message=translated(str(message), language)),
+                fg="yellow",
+                err=True,
             )
             yield
     except (typer.Exit, typer.Abort, typer.BadParameter):
@@ -40,10 +55,11 @@ def reported(language: Language, debug: bool) -> Generator[None, None, None]:
             raise
         if debug:
             typer.echo(traceback.format_exc(), err=True)
+        said = translated(str(error), language)
         if isinstance(error, _REFUSALS):
-            message, code = texts.refused.format(message=error), REFUSED
+            message, code = texts.refused.format(message=said), REFUSED
         elif isinstance(error, (DiskretError, OSError)):
-            message, code = texts.error.format(message=error), BAD_INPUT
+            message, code = texts.error.format(message=said), BAD_INPUT
         else:
             message, code = texts.program_error.format(kind=type(error).__name__), BAD_INPUT
         typer.secho(message, fg="red", err=True)

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bars
 
+from diskret.cli.messages import translated
 from diskret.progress import Progress, silent
 
 _PATIENCE = 2.0
@@ -17,7 +18,7 @@ _PATIENCE = 2.0
 
 @contextmanager
 def progress_bars(
-    console: Console | None = None, patience: float = _PATIENCE
+    console: Console | None = None, patience: float = _PATIENCE, language: str = "en"
 ) -> Generator[Progress, None, None]:
     """A callback that draws a bar for each task, once `patience` seconds have passed.
 
@@ -41,9 +42,10 @@ def progress_bars(
 
     def progress(task: str, done: int, total: int) -> None:
         name = task.partition(":")[0]
+        said = translated(task, language)
         if name not in tasks:
-            tasks[name] = bars.add_task(task, total=total)
-        bars.update(tasks[name], description=task, completed=done, total=total)
+            tasks[name] = bars.add_task(said, total=total)
+        bars.update(tasks[name], description=said, completed=done, total=total)
         if time.monotonic() - begun >= patience:
             bars.start()
 

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from diskret.cli.options import DebugOption
-from diskret.cli.outcome import reported
+from diskret.cli.outcome import language_of, reported
 from diskret.cli.texts import TEXTS, Language
 
 
@@ -30,7 +30,8 @@ def protect(
     debug: DebugOption = False,
 ) -> None:
     """Protect, prove and write the tables of a job file, or the releases of a programme."""
-    with reported(language or Language.en, debug):
+    spoken = language or language_of(job_file)
+    with reported(spoken, debug):
         if template:
             from diskret.workflow.job_template import template as job_template
 
@@ -46,10 +47,10 @@ def protect(
         from diskret.workflow.run import run_job
 
         if is_programme(job_file):
-            _programme(job_file, folder, language or Language.en)
+            _programme(job_file, folder, spoken)
             return
         job = read_job(job_file)
-        with progress_bars() as progress:
+        with progress_bars(language=spoken) as progress:
             written, results = run_job(job, folder=folder, progress=progress)
         shown_in = language or Language(job.output.language)
         show_results(results, written, shown_in, job.output.symbols)
@@ -66,6 +67,6 @@ def _programme(file: Path, folder: Path | None, language: Language) -> None:
     from diskret.workflow.programme import run_programme
 
     programme = read_programme(file)
-    with progress_bars() as progress:
+    with progress_bars(language=language) as progress:
         run = run_programme(programme, folder=folder, progress=progress)
     show_programme(run, language)

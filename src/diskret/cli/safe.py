@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from diskret.cli.options import DebugOption
-from diskret.cli.outcome import reported
+from diskret.cli.outcome import language_of, reported
 from diskret.cli.show import show_files, terminal
 from diskret.cli.texts import TEXTS, Language, number
 from diskret.errors import InputError
@@ -47,7 +47,8 @@ def safe(
     debug: DebugOption = False,
 ) -> None:
     """Replace the records of a job file by safe ones, prove and write them."""
-    with reported(language or Language.en, debug):
+    spoken = language or language_of(job_file)
+    with reported(spoken, debug):
         if template:
             from diskret.workflow.microdata.safe_template import safe_template
 
@@ -62,7 +63,7 @@ def safe(
         job = _with(read_microdata_job(job_file), checkpoint, time_limit)
         shown = language or Language(job.language)
         try:
-            with progress_bars() as progress:
+            with progress_bars(language=spoken) as progress:
                 written, result = run_microdata_job(job, folder, progress=progress)
         except KeyboardInterrupt:
             _show_stopped(job, shown)

@@ -33,7 +33,7 @@ def verify(
         from diskret.cli.progress import progress_bars
         from diskret.workflow.verify import verify as verify_folder
 
-        with progress_bars() as progress:
+        with progress_bars(language=language) as progress:
             report = verify_folder(folder, internal, releases=release or (), progress=progress)
         texts = TEXTS[language]
         for line in report.lines:

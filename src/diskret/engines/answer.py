@@ -21,6 +21,7 @@ from diskret.engines.protocol import LeafQuestion, Leaves, Listed, Straddlers
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.hierarchy.codes import some
+from diskret.io.frames import NO_RECORDS
 from diskret.population import Bounds, Population
 
 
@@ -74,6 +75,8 @@ def answer(question: LeafQuestion, records: Records) -> Leaves:
     first, *_, last = *passes.values(), *passes.values()
 
     leaves, count, sums = contributions.totals(first, measures)
+    if not count.any():
+        raise InputError(NO_RECORDS)
     first, last = contributions.align(first, leaves), contributions.align(last, leaves)
     listed = {
         kind: _straddlers(found.straddlers, leaves, measures, list(question.marks))

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -39,6 +39,9 @@ _FORMATS: dict[str, Literal["parquet", "csv"]] = {
     ".csv": "csv",
     ".txt": "csv",
 }
+
+#: Said wherever nothing would be counted: tables of zeros would look like results.
+NO_RECORDS = "there are no records, maybe a header and nothing below it; is it the right file?"
 
 _INCONVERTIBLE = (pa.ArrowException, OverflowError)  # the latter for integers beyond 64 bits
 
@@ -255,6 +258,16 @@ def _pandas_to_arrow(frame: Any) -> pa.Table:
             f"({error.args[0]}); give every value the same type, e.g. "
             "frame[name] = frame[name].astype(str), or leave the column out"
         ) from error
+
+
+def inconvertible(frame: Any, but: Collection[str] = ()) -> list[str]:
+    """The columns of a pandas frame that hold values of no one type, but for some not looked at."""
+    if not frame.columns.is_unique:
+        return []  # said where names are checked
+    names = [name for name in frame.columns if isinstance(name, str) and name not in but]
+    loose = [name for name in names if str(frame[name].dtype) in ("object", "category")]
+    records = nw.from_native(frame[loose], eager_only=True)
+    return [name for name in loose if not _convertible(records[name])]
 
 
 def _convertible(column: nw.Series[Any]) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 
 from diskret.errors import InputError
 from diskret.report.markup import Markup, element, joined
+from diskret.report.settings import told
 from diskret.report.texts import code_text, heading, measure, number, percent, words_in
 from diskret.tables import CHANGES, Published
 
@@ -231,16 +232,8 @@ def file_list(certificate: Mapping[str, Any], words: Mapping[str, str]) -> list[
 
 
 def setting_list(settings: Mapping[str, Any], words: Mapping[str, str]) -> Markup:
-    """Settings by name; of entries by column only their number."""
-    rows = [(key, _shown(content)) for key, content in settings.items()]
-    return data_table((words["setting"], ""), rows, text=2)
-
-
-def _shown(content: Any) -> str:
-    if isinstance(content, Mapping):  # entries by column; the certificate has them in full
-        columns: Mapping[str, Sequence[Any]] = content
-        return str(max(map(len, columns.values()), default=0))
-    return "–" if content is None else str(content)
+    """Settings in words; of entries by column only their number."""
+    return data_table((words["setting"], ""), told(settings, words["language"]), text=2)
 
 
 def cell_texts(published: Published, cells: Iterable[int], language: str) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -25,8 +25,7 @@ class Dominance(Joinable):
 
     Unsafe iff x1 + … + xn > (k/100)·X. The protection level on both sides is
     (100/k)·(x1 + … + xn) − X, rounded up. For n < 3 a warning says that a competitor may
-    still compute the largest contribution and that the p% rule took this rule's place
-    (Rothe 2015). With waivers (`waiver=` of [`tabulate`][diskret.tabulate]) a cell is unsafe
+    still compute the largest contribution and who calls the rule obsolete (Rothe 2015). With waivers (`waiver=` of [`tabulate`][diskret.tabulate]) a cell is unsafe
     only if one of the n largest has none.
 
     Parameters
@@ -35,6 +34,8 @@ class Dominance(Joinable):
         Number of largest contributions, ≥ 1.
     k
         Percentage above 0 and at most 100. Confidential: never published.
+    quiet
+        No warning for n < 3, where the rule is required nevertheless.
 
     Raises
     ------
@@ -53,6 +54,7 @@ class Dominance(Joinable):
 
     n: int
     k: float
+    quiet: bool = field(default=False, repr=False, compare=False)
 
     rank: ClassVar[int] = 0
     judges_unions: ClassVar[bool] = True
@@ -62,10 +64,11 @@ class Dominance(Joinable):
             raise InputError(f"n must be a whole number ≥ 1, not {self.n!r}")
         if percentage(self.k, "k") > 1:
             raise InputError(f"k must be at most 100, not {self.k!r}")
-        if self.n < 3:
+        if self.n < 3 and not self.quiet:
             warnings.warn(
                 f"the ({self.n},k) dominance rule lets a competitor estimate the largest "
-                "contribution and is officially obsolete; use PPercent",
+                "contribution, and is obsolete by decision of the heads of the German statistical "
+                "offices (Rothe 2015, footnote 1); use PPercent, or quiet=True if it is required",
                 stacklevel=3,
             )
 

@@ -16,6 +16,7 @@ from diskret.errors import HierarchyError, InputError
 from diskret.hierarchy import Hierarchy
 from diskret.io import to_arrow
 from diskret.io.columns import code_text, column, scaled_integers, whole_numbers
+from diskret.io.frames import NO_RECORDS
 from diskret.tables.additivity import (
     Additivity,
     Recomputed,
@@ -60,6 +61,8 @@ def from_cells(
     check_additivity(additivity, rounding)
     said = said_totals(by, total)
     cells, kind = to_arrow(frame)
+    if not cells.num_rows:
+        raise InputError(NO_RECORDS.replace("records", "cells"))
     dimensions, at = locate(cells, by, said)
     file = _File(cells, dimensions, at, additivity)
 

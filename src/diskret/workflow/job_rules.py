@@ -116,8 +116,12 @@ def _minimum_frequency(section: Section, table: Section) -> Any:
 
 
 def _dominance(section: Section, table: Section) -> Any:
-    section.check(required=("n", "k"))
-    return Dominance(n=section.whole("n", 1, 1), k=section.number("k", 0.0, above=0, high=100))
+    section.check(required=("n", "k"), optional=("quiet",))
+    return Dominance(
+        n=section.whole("n", 1, 1),
+        k=section.number("k", 0.0, above=0, high=100),
+        quiet=section.flag("quiet", False),
+    )
 
 
 def _request(section: Section, table: Section) -> Any:

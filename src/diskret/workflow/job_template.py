@@ -64,7 +64,7 @@ value = "turnover"            # column to sum; left out: a frequency table
 p_percent = { p = 10 }        # and perhaps minimum_level = 0, coalition = 1
 #minimum_frequency = { n = 3, of = "records", range = 10 }  # of: records | units | holdings
                               # of counts: level = 1 in place of range, which is in percent
-#dominance = { n = 3, k = 75 }
+#dominance = { n = 3, k = 75 } # n = 1, 2: a warning says why they are obsolete; quiet = true
 #pq = { p = 10, q = 50, minimum_level = 0, coalition = 1 }
 #marginal_value = { distance = 1, variables = ["size"], strict = false, range = 10 }
 #group_disclosure = { percent = 90, minimum_parent = 3, range = 10 }

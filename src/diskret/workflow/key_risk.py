@@ -19,6 +19,7 @@ from diskret.engines.duckdb import DuckDBEngine
 from diskret.engines.keys import WEIGHT_DECIMALS
 from diskret.errors import InputError
 from diskret.io import Source, from_arrow, source
+from diskret.io.frames import NO_RECORDS
 from diskret.io.names import some
 from diskret.population import Population
 from diskret.progress import Progress, silent
@@ -266,7 +267,7 @@ def key_risk(
     with opening(opened) as running:
         counts = running.frequencies(question)
     if not len(counts):
-        raise InputError("there are no records; is it the right file?")
+        raise InputError(NO_RECORDS)
     progress("key risk", 1, 2)
     sample, population = _frequencies(counts, missing)
     risk = _in_blocks(sample, population, compat)

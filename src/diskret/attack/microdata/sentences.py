@@ -210,7 +210,7 @@ def _estimates(figures: Mapping[str, Any]) -> tuple[str, str, dict[str, str]]:
         "population by them.",
         " Das ist die größere von zwei Schätzungen: {weights} allein nach den "
         "Hochrechnungsfaktoren, {model} nach einem loglinearen Modell; von {alone} in der "
-        "Stichprobe einmaligen sind danach {unique} und {modelled} in der Grundgesamtheit einmalig.",
+        "Stichprobe einmaligen sind es danach {unique} und {modelled} in der Grundgesamtheit.",
         inside,
     )
 
@@ -296,8 +296,8 @@ def _unlike(claim: KAnonymity, found: Mapping[str, Any]) -> Statement:
         "That counts missing values as agreement. {unlike} records have fewer than {k} in the file "
         "that look the same in these variables, missing values included; {lean} of them show "
         "values that fewer than {k} show.",
-        "Das zählt fehlende Werte als Übereinstimmung. Zu {unlike} Datensätzen gibt es in der Datei "
-        "weniger als {k}, die in diesen Merkmalen gleich aussehen, fehlende Werte eingeschlossen; "
+        "Das zählt fehlende Werte als Übereinstimmung. Zu {unlike} Datensätzen gibt es in der "
+        "Datei weniger als {k}, die in diesen Merkmalen gleich aussehen, fehlende Werte eingeschlossen; "
         "{lean} davon zeigen Werte, die weniger als {k} zeigen.",
         unlike=f"{found['unlike']:,}",
         lean=f"{found['lean_on_gaps']:,}",

@@ -116,6 +116,8 @@ def groups(
         given = dict(options or {})
         if method.categories:
             given["scales"] = here
+        if method.scales:
+            given["scale"] = scale
         group = method.partition(
             _comparable(own, here) if scale else own,
             k,

@@ -44,6 +44,8 @@ class Method:
         Whether each variable has groups of its own; `partition` is called for one after another.
     robust
         Whether a robust covariance is estimated, without variables that follow from others.
+    scales
+        Whether `partition` makes numbers comparable in its own way, unless ``scale=False``.
     """
 
     partition: Callable[..., NDArray[np.int64]]
@@ -52,6 +54,7 @@ class Method:
     categories: bool = False
     alone: bool = False
     robust: bool = False
+    scales: bool = False
 
 
 METHODS: Mapping[str, Method] = {
@@ -61,7 +64,7 @@ METHODS: Mapping[str, Method] = {
     "vmdav": Method(vmdav, options=("gamma",)),
     "random": Method(random_groups, draws=True),
     "random_nearest": Method(random_nearest, draws=True),
-    "rmd": Method(rmd, robust=True),
+    "rmd": Method(rmd, robust=True, scales=True),
     "single": Method(single),
     "pca": Method(pca),
     "pca_robust": Method(pca_robust, robust=True),

@@ -16,24 +16,28 @@ def rmd(
     *,
     weights: NDArray[np.float64] | None = None,
     seed: int | None = None,
+    scale: bool = True,
     progress: Progress = silent,
 ) -> NDArray[np.int64]:
     """Groups of k records around those that are farthest from the bulk (RMD).
 
     Of the records without a group the one with the largest robust Mahalanobis distance
     ([`robust_scatter`][diskret.risk.robust.robust_scatter]) forms one with the k - 1 nearest to
-    it. Near is Euclidean, in medians' robust deviations. Fewer than k that are left in the end
-    join the groups with the nearest means. Distances between all pairs are never computed, and
+    it. Near is Euclidean, in robust deviations from the medians unless `scale` is False. Fewer than
+    k that are left in the end join the groups with the nearest means. Distances between all pairs are never computed, and
     variables that follow from others (a total and its parts) are no obstacle.
 
     Parameters
     ----------
     values
-        Numbers without gaps, ``(n, p)``, n ≥ k; the unit of a variable does not matter.
+        Numbers without gaps, ``(n, p)``, n ≥ k.
     k
         Least number of records in a group.
     weights, seed
         Without effect: records count alike, and nothing is drawn.
+    scale
+        Whether what is near is looked for in robust deviations, so that units do not matter; False:
+        as the numbers are. Which records lie far depends on units in neither case.
     progress
         Callback.
 
@@ -52,7 +56,10 @@ def rmd(
     >>> rmd(values, 2).tolist()
     [2, 1, 2, 1, 0, 0]
     """
-    center, scale = robust_scale(values)
+    comparable = values
+    if scale:
+        center, spread = robust_scale(values)
+        comparable = (values - center) / spread
     # the last digits of equal distances may differ
     far = robust_scatter(values).distances(values).round(9)
-    return led((values - center) / scale, np.argsort(-far, kind="stable"), k, progress=progress)
+    return led(comparable, np.argsort(-far, kind="stable"), k, progress=progress)

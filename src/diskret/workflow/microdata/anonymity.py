@@ -348,7 +348,7 @@ def _check_names(keys: Sequence[str], names: Sequence[str], described: Sequence[
 def _numbers(
     md: Microdata, name: str, on_line: bool, order: Sequence[Any] | None
 ) -> tuple[Codes, bool]:
-    """Numbers of values, ascending on a line, 0 where missing, and whether they are numbers with decimals."""
+    """Numbers of values, ascending on a line, 0 if missing; whether they have decimals."""
     column = md.table_column(name)
     if pa.types.is_floating(column.type):
         given = column.to_numpy().astype(np.float64)

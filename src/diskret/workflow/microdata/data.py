@@ -18,12 +18,13 @@ from diskret.errors import InputError
 from diskret.io import Coded, FrameKind, Source, coded, renewed, returned, source
 from diskret.io.columns import column
 from diskret.io.files import parquet_rows
-from diskret.io.frames import in_memory
+from diskret.io.frames import NO_RECORDS, in_memory
 from diskret.io.numbers import numbers
 from diskret.io.order import declared_orders, in_order, keeps_order
 from diskret.risk import Keys
 from diskret.workflow.microdata.history import Step
 from diskret.workflow.microdata.roles import Roles, roles
+from diskret.workflow.microdata.usable import usable
 from diskret.workflow.microdata.verb import Verb
 
 if TYPE_CHECKING:
@@ -75,7 +76,8 @@ class Microdata:
     frame
         Records as any kind of frame, or the path of a Parquet or CSV file. They are read into
         memory, Parquet when values are first needed: `safe` counts what it needs where it is.
-        null and NaN are missing values.
+        null and NaN are missing values. Columns of pandas with values of several types, such as
+        Stata variables with some values labelled, are left out with a warning if they have no role.
     keys
         Categorical variables an attacker may know of a person: age, region, occupation.
     numeric
@@ -137,6 +139,16 @@ class Microdata:
         followers: Mapping[str, str | Iterable[str]] | None = None,
         orders: Mapping[str, Any] | None = None,
     ) -> None:
+        named = (
+            keys,
+            numeric,
+            sensitive,
+            strata,
+            identifiers,
+            (weight, household, id),
+            orders or (),
+        )
+        frame = usable(frame, [*named, *(followers or {}).values()])
         self._opened = source(frame)
         self.kind = self._opened.kind
         if self._opened.format != "parquet":
@@ -155,7 +167,7 @@ class Microdata:
             orders={**declared_orders(frame), **(orders or {})},
         )
         if not self.n:
-            raise InputError("there are no records; is it the right file?")
+            raise InputError(NO_RECORDS)
         self.history = ()
         self.original = self
         self.before = self

@@ -11,7 +11,7 @@ from diskret.errors import InputError
 from diskret.io.names import some
 from diskret.io.order import Orders, order_given
 
-#: Roles that exclude each other: a column has at most one of them.
+#: Roles that exclude each other, but for a number that somebody may know and others must not learn.
 _EXCLUSIVE = ("identifiers", "keys", "numeric", "sensitive", "weight", "household", "id")
 
 
@@ -157,6 +157,8 @@ def roles(
                 f"have {', '.join(map(repr, columns))}"
             )
     for first, second in combinations(_EXCLUSIVE, 2):
+        if (first, second) == ("numeric", "sensitive"):
+            continue
         both = [name for name in made.columns(first) if name in made.columns(second)]
         if both:
             raise InputError(

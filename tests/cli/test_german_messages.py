@@ -1,0 +1,135 @@
+"""With language = "de" errors, warnings, tasks and settings reach the reader in German."""
+
+import ast
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from typer.testing import CliRunner
+
+import diskret as dk
+from diskret.cli.german import GERMAN
+from diskret.cli.main import app
+from diskret.cli.messages import pattern, translated
+from diskret.report.settings import told
+
+SOURCE = Path(dk.__file__).parent
+
+
+def texts_in_code():
+    """Every text of the code, f-strings with gaps as {}, but for the catalogue itself."""
+    found = set()
+    for path in SOURCE.rglob("*.py"):
+        if path.name == "german.py":
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                found.add(node.value)
+            elif isinstance(node, ast.JoinedStr):
+                parts = (v.value if isinstance(v, ast.Constant) else "\0" for v in node.values)
+                found.add("".join(map(str, parts)))
+    return found
+
+
+#: Messages that are put together from several texts.
+TOGETHER = {
+    "unknown key {} in {}; did you mean '{}'? Admissible: {}",
+    "unknown key {} in {}. Admissible: {}",
+    "there is no column {}; the columns are {}; did you mean {}?",
+    "there are no cells, maybe a header and nothing below it; is it the right file?",
+    "column {} (and {} more)", "column '{}'", "value {} (and {} more)",
+    "there is no column {}; the columns are {}",
+}  # fmt: skip
+
+
+def test_no_template_outlives_its_message():
+    texts = texts_in_code()
+    lost = [
+        template
+        for template in GERMAN
+        if template not in TOGETHER and not any(pattern(template).fullmatch(t) for t in texts)
+    ]
+    assert lost == []
+
+
+def test_templates_and_translations_have_the_same_gaps():
+    for template, german in GERMAN.items():
+        gaps = pattern(template).groups
+        assert german.format(*("x",) * gaps)
+        assert all(f"{{{at}}}" in german for at in range(gaps)), template
+
+
+def protect(folder, job):
+    (folder / "job.toml").write_text(job, encoding="utf-8")
+    done = CliRunner().invoke(app, ["protect", str(folder / "job.toml")], env={"COLUMNS": "500"})
+    return done.exit_code, done.output
+
+
+JOB = """[records]
+path = "r.csv"
+[[tables]]
+by = {{ region = "flat" }}
+{table}
+[tables.rules]
+{rule}
+[output]
+folder = "out"
+language = "de"
+"""
+
+
+@pytest.mark.parametrize(
+    ("table", "rule", "records", "said"),
+    [
+        ("valu = 3", "", "region\nN\n",
+         "Zeile 5: unbekannter Schlüssel 'valu' in [[tables]]; gemeint"),
+        ("", "", "region\nN\n", "[tables.rules] muss wenigstens eine Regel nennen"),
+        ("", "p_percent = { p = 3 }", "region\nN\n", "braucht einen 'value', keine Anzahl"),
+        ("", "minimum_frequency = { n = 3 }", "region\n", "Tabelle 'count': es gibt keine Datensätze"),
+        ("", "minimum_frequency = { n = 3 }", "regio\nN\n",
+         "es gibt keine Spalte 'region'; die Spalten sind 'regio'; gemeint war wohl 'regio'"),
+        ("", "minimum_frequency = { }", "region\nN\n", "der Schlüssel 'n' fehlt in"),
+        ("", "minimum_frequency = { n = 0.5 }", "region\nN\n", "muss"),
+    ],
+)  # fmt: skip
+def test_errors_of_a_job_are_german(tmp_path, table, rule, records, said):
+    (tmp_path / "r.csv").write_text(records)
+    code, output = protect(tmp_path, JOB.format(table=table, rule=rule))
+    assert code == 1 and said in output, output
+    for english in (" is missing", "unknown", "there is", "did you mean", "Error:", "must be"):
+        assert english not in output
+
+
+def test_a_warning_names_who_says_so_and_can_be_silenced(tmp_path):
+    rows = "".join(f"{r},{v}\n" for r in "NSW" for v in (5, 6, 7, 8))
+    (tmp_path / "r.csv").write_text("region,v\n" + rows)
+
+    def job(more):
+        rule = f"dominance = {{ n = 2, k = 80{more} }}"
+        made = JOB.format(table='value = "v"', rule=rule)
+        return made.replace("[output]", '[output]\nformats = ["csv", "html"]')
+
+    code, output = protect(tmp_path, job(""))
+    assert code == 0 and "Leiter der Statistischen Ämter als veraltet (Rothe 2015" in output
+    (page,) = (tmp_path / "out" / "internal").glob("*.html")
+    assert "Dominanzregel: die 2 größten halten mehr als 80" in page.read_text("utf-8")
+    code, output = protect(tmp_path, job(", quiet = true"))
+    assert code == 0 and "Rothe" not in output
+
+
+def test_settings_are_sentences_in_both_languages():
+    table = pa.table({"r": list("aabbb"), "v": [1, 2, 3, 4, 5]})
+    rule = dk.rules.PPercent(20) | dk.rules.MinimumFrequency(3)
+    result = dk.suppress(dk.tabulate(table, by={"r": None}, value="v"), rule)
+    settings = {**result.settings, "rules_without_sums": [], "sums_judged_by": [repr(rule)]}
+    for language, word in (("de", "p-Prozent-Regel mit p = 20"), ("en", "p% rule with p = 20")):
+        shown = dict(told(settings, language))
+        assert any(word in text for text in shown.values())
+        assert not any("(" in text and "=" in text and "p=" in text for text in shown.values())
+        assert not any("_" in name for name in shown), shown
+    assert ("Regeln, die Summen von Feldern nicht beurteilen", "keine") in told(settings, "de")
+
+
+def test_what_is_not_known_stays_as_it_is():
+    assert translated("nobody knows this", "de") == "nobody knows this"
+    assert translated("suppress", "en") == "suppress" and translated("suppress", "de") == "Sperren"
