@@ -85,7 +85,7 @@ language = "de"
          "Zeile 5: unbekannter Schlüssel 'valu' in [[tables]]; gemeint"),
         ("", "", "region\nN\n", "[tables.rules] muss wenigstens eine Regel nennen"),
         ("", "p_percent = { p = 3 }", "region\nN\n", "braucht einen 'value', keine Anzahl"),
-        ("", "minimum_frequency = { n = 3 }", "region\n", "Tabelle 'count': es gibt keine Datensätze"),
+        ("", "minimum_frequency = { n = 3 }", "region\n", "'count': es gibt keine Datensätze"),
         ("", "minimum_frequency = { n = 3 }", "regio\nN\n",
          "es gibt keine Spalte 'region'; die Spalten sind 'regio'; gemeint war wohl 'regio'"),
         ("", "minimum_frequency = { }", "region\nN\n", "der Schlüssel 'n' fehlt in"),

@@ -25,8 +25,9 @@ class Dominance(Joinable):
 
     Unsafe iff x1 + … + xn > (k/100)·X. The protection level on both sides is
     (100/k)·(x1 + … + xn) − X, rounded up. For n < 3 a warning says that a competitor may
-    still compute the largest contribution and who calls the rule obsolete (Rothe 2015). With waivers (`waiver=` of [`tabulate`][diskret.tabulate]) a cell is unsafe
-    only if one of the n largest has none.
+    still compute the largest contribution and who calls the rule obsolete (Rothe 2015). With
+    waivers (`waiver=` of [`tabulate`][diskret.tabulate]) a cell is unsafe only if one of the n
+    largest has none.
 
     Parameters
     ----------

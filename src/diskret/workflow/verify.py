@@ -148,7 +148,7 @@ def verify(
         lines.append((verify_safe if safe else verify_microdata)(public, name, content))
         if inside is not None:
             verify_inside = verify_safe_internal if safe else verify_microdata_internal
-            lines.append(verify_inside(inside, public, name, content, secret, keys is not None))
+            lines.append(verify_inside(inside, public, name, content, secret))
     changed = {name for name, content in contents.items() if content["family"] in CHANGES}
     for name in sorted(changed):
         content = contents.pop(name)

@@ -297,7 +297,8 @@ def _unlike(claim: KAnonymity, found: Mapping[str, Any]) -> Statement:
         "that look the same in these variables, missing values included; {lean} of them show "
         "values that fewer than {k} show.",
         "Das zählt fehlende Werte als Übereinstimmung. Zu {unlike} Datensätzen gibt es in der "
-        "Datei weniger als {k}, die in diesen Merkmalen gleich aussehen, fehlende Werte eingeschlossen; "
+        "Datei weniger als {k}, die in diesen Merkmalen gleich aussehen, fehlende Werte "
+        "eingeschlossen; "
         "{lean} davon zeigen Werte, die weniger als {k} zeigen.",
         unlike=f"{found['unlike']:,}",
         lean=f"{found['lean_on_gaps']:,}",

@@ -27,8 +27,10 @@ def models(
     claims: Sequence[Claim],
 ) -> dict[Missing, Modelled]:
     """The models that claims rest on, each fitted once."""
-    asked = dict.fromkeys(claim.missing for claim in claims if isinstance(claim, ExpectedBelow))
-    found = {missing: modelled(records, names, weight, missing) for missing in asked}
+    asked: list[Missing] = [one.missing for one in claims if isinstance(one, ExpectedBelow)]
+    found: dict[Missing, Modelled | None] = {
+        missing: modelled(records, names, weight, missing) for missing in dict.fromkeys(asked)
+    }
     return {missing: model for missing, model in found.items() if model is not None}
 
 
@@ -73,7 +75,7 @@ def modelled(
     of = keys.classes.of
     rest = model.expected.ravel()[cells_of(keys)][of] * (1 - share) / share
     risk = inverse_mean(found.sample, rest)
-    gaps: NDArray[np.bool_] = (keys.classes.codes < 0).any(axis=1)[of]
+    gaps = np.asarray((keys.classes.codes < 0).any(axis=1))[of]
     risk[gaps] = individual_risk(found.sample, found.population)[gaps]
     alone = (found.sample == 1) & ~gaps
     return Modelled(risk, float(np.exp(-rest[alone]).sum()))
