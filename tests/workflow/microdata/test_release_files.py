@@ -288,9 +288,9 @@ def test_nothing_is_written_where_a_claim_fails(tmp_path):
 def test_nothing_is_written_where_files_differ_from_what_was_certified(tmp_path, monkeypatch):
     from diskret.workflow.microdata import write as module
 
-    def leaking(records, folder, name, formats):
+    def leaking(records, folder, name, formats, *more):
         values = records.append_column("pid", pa.array(range(records.num_rows)))
-        return original(values, folder, name, formats)
+        return original(values, folder, name, formats, *more)
 
     original = module.write_records
     monkeypatch.setattr(module, "write_records", leaking)
