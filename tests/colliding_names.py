@@ -4,7 +4,7 @@ What a cell consists of is drawn here, and no tree or table of the package is as
 filter and the group of texts below its code say which combinations of texts it holds.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
@@ -21,11 +21,33 @@ NAMES = ("Other", "a", "b", "c", "d", "x")
 
 @dataclass(frozen=True)
 class Drawn:
-    """A table as it was drawn: its variables, the texts that its filter asks for, its groups."""
+    """A table as it was drawn: its variables, the texts that its filter asks for, its groups.
+
+    `own`: its tree holds the texts of its records only; these are `jobs` then.
+    """
 
     by: tuple[str, ...]
     where: dict[str, tuple[str, ...]]
     groups: tuple[tuple[str, tuple[str, ...]], ...]
+    own: bool = False
+    jobs: str = JOB
+
+    def narrowed(self, count):
+        """With the tree that the records have, if it is not to be that of all texts."""
+        if not self.own:
+            return self
+        there = {a[0] for a, n in zip(ATOMS, count, strict=True) if n and self.inside(a)}
+        return replace(self, jobs="".join(sorted(there)))
+
+    def inside(self, atom):
+        person = dict(zip(("job", "sex"), atom, strict=True))
+        return all(person[name] in texts for name, texts in self.where.items())
+
+    def nobody(self):
+        """The combinations that its codes say nobody has."""
+        return [
+            "job" in self.by and self.inside(atom) and atom[0] not in self.jobs for atom in ATOMS
+        ]
 
     def cells(self):
         """A row for each cell: which combinations it holds; totals come first."""
@@ -43,7 +65,7 @@ class Drawn:
     def parts(self):
         """The texts of each code of `job` below the total, in the order of the tree."""
         grouped = {text: texts for _, texts in self.groups for text in texts}
-        return list(dict.fromkeys(grouped.get(text, (text,)) for text in JOB))
+        return list(dict.fromkeys(grouped.get(text, (text,)) for text in self.jobs))
 
     def names(self):
         named = {texts: name for name, texts in self.groups}
@@ -76,7 +98,7 @@ def tables(draw):
         free = [name for name in NAMES if name not in alone]
         names = draw(st.permutations(free))[: len(sets)]
         groups = tuple(zip(names, sets, strict=True))
-    return Drawn(by, where, groups)
+    return Drawn(by, where, groups, own=not groups and draw(st.booleans()))
 
 
 def records(count, rename=None):
@@ -94,8 +116,9 @@ def tabulated(count, drawn, rename=None):
     row = next(drawn.cells())
     if not np.array(row) @ np.array(count):
         return None
-    flat = (-1, *(0 for _ in JOB))
-    job = dk.Hierarchy(("Total", *(rename.get(t, t) for t in JOB)), np.array(flat, np.int32))
+    flat = (-1, *(0 for _ in drawn.jobs))
+    texts = (rename.get(text, text) for text in drawn.jobs)
+    job = dk.Hierarchy(("Total", *texts), np.array(flat, np.int32))
     sex = dk.Hierarchy(("Total", *SEX), np.array([-1, 0, 0], np.int32))
     trees = {"job": job, "sex": sex}
     where = {n: [rename.get(t, t) for t in texts] for n, texts in drawn.where.items()}

@@ -266,11 +266,11 @@ def test_noise_without_a_bound_is_recorded_but_nothing_is_built_on_it(ledger, tm
 
 
 def test_common_cells_are_found_whatever_the_order_of_variables():
-    from diskret.workflow.unlike import common_cells
+    from diskret.tables.meanings import common_cells
 
     rows = pa.table({"x": ["a", "a", "b"], "y": ["c", "d", "c"], "n": [4, 5, 6]})
     one = dk.Table.from_cells(rows, by={"x": None, "y": None}, count="n")
     other = dk.Table.from_cells(rows, by={"y": None, "x": None}, count="n")
-    first, second = common_cells(one.dimensions, other.dimensions)
+    first, second = common_cells(one, other)
     assert len(first) == one.count.size
     assert np.array_equal(one.count.ravel()[first], other.count.ravel()[second])

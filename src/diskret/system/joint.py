@@ -397,5 +397,6 @@ def _check(cells: Sequence[Cell], equations: sparse.csr_array, known: NDArray[np
         raise InputError(
             f"the tables contradict each other in {len(wrong):,} equations (in scaled units): "
             f"{'; '.join(examples)}. Tables that are protected together must come from the same "
-            "records; give other data another vintage= or where="
+            "records, with the same texts in each column: make coarser categories with recode(); "
+            "give other data another vintage= or where="
         )

@@ -58,9 +58,9 @@ def _check_zeros(counts: Published, sums: Published) -> None:
     """Refuse a count that noise made 0 beside a sum that is not: somebody must be there."""
     if not counts.frequency or sums.frequency or counts.changed != "cell_key" or not sums.changed:
         return
-    if (counts.vintage, counts.where) != (sums.vintage, sums.where):
+    if counts.vintage != sums.vintage or not counts.where.overlaps(sums.where):
         return
-    first, second = common_cells(counts.dimensions, sums.dimensions)
+    first, second = common_cells(counts, sums)
     none = ~counts.suppressed.ravel()[first] & (counts.value.ravel()[first] == 0)
     told = none & ~sums.suppressed.ravel()[second] & (sums.value.ravel()[second] != 0)
     if told.any():
