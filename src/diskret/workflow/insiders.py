@@ -296,7 +296,9 @@ def _of_table(
     alone, first = cells == 1, member.indices[member.indptr[:-1]]
     hand = by_hand(rule, table)
     none = np.zeros(len(rows), dtype=np.int64)
-    levels = tuple(np.where(alone, of[first], 0) for of in hand) if hand else (none, none)
+    levels = none, none
+    if hand is not None:
+        levels = np.where(alone, hand[0][first], 0), np.where(alone, hand[1][first], 0)
     least = None
     if table.nonnegative:
         least = cells if judge.attacker.zeros_known and table.frequency else none

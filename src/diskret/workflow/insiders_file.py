@@ -64,7 +64,8 @@ def write_insiders(
     }  # fmt: skip
     mark = np.frombuffer(bytes.fromhex(_mark(publication, arrays, keys)), dtype=np.uint8)
     name = publication.tables[0].name
-    np.savez_compressed(folder / f"{name}{_SUFFIX}", mark=mark, **arrays)
+    everything: dict[str, Any] = {"mark": mark, **arrays}
+    np.savez_compressed(folder / f"{name}{_SUFFIX}", **everything)
 
 
 def read_insiders(
