@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from earlier_releases import Before, as_published
+from sealing import reseal
 
 import diskret as dk
 from diskret.attack import Requirements, examine
@@ -221,10 +222,12 @@ def test_the_certificate_names_what_it_was_attacked_with(released):
     )
     changed = {**content, "beside": [{**named, "digest": "0" * 64}]}
     path.write_text(json.dumps(changed), encoding="utf-8")
+    reseal(released / "second", KEYS)
     report = verify(released / "second", keys=KEYS, releases=[released / "first"])
     assert "not attacked again" in report.lines[0]
     changed = {key: value for key, value in content.items() if key != "beside"}
     path.write_text(json.dumps(changed), encoding="utf-8")
+    reseal(released / "second", KEYS)
     with pytest.raises(VerificationError):
         verify(released / "second", keys=KEYS, releases=[released / "first"])
 

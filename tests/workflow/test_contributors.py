@@ -7,6 +7,7 @@ from importlib import import_module
 import numpy as np
 import pyarrow as pa
 import pytest
+from sealing import reseal
 
 import diskret as dk
 from diskret.errors import InputError, ProofError, ProtectionError, VerificationError
@@ -183,6 +184,7 @@ def test_public_files_name_the_kind_only(written):
 def test_a_public_certificate_that_claims_more_is_refused(written):
     path = written / "public/count.certificate.json"
     path.write_text(path.read_text("utf-8").replace('"contributor"', '"outsider"'), "utf-8")
+    reseal(written, written.parent / "keys")
     with pytest.raises(VerificationError, match="text was changed"):
         verify(written / "public")
 
@@ -222,6 +224,7 @@ def test_a_changed_list_of_sums_is_refused(written, change, what):
     content = json.loads(path.read_text("utf-8"))
     change(content)
     path.write_text(json.dumps(content), "utf-8")
+    reseal(written, written.parent / "keys")
     with pytest.raises(VerificationError, match=what):
         verify(written, keys=written.parent / "keys")
 
@@ -241,6 +244,7 @@ def test_levels_that_no_witness_shows_are_refused(tmp_path):
     assert unsafe is not None and len(unsafe)
     more = replace(unsafe, upper=unsafe.upper + 10**6)
     write_sums(result.published, more, folder / "internal", keys)
+    reseal(folder, keys)
     with pytest.raises(VerificationError, match="requirements of .* sums"):
         verify(folder, keys=keys)
 

@@ -8,6 +8,7 @@ import jsonschema
 import numpy as np
 import pyarrow as pa
 import pytest
+from sealing import reseal
 
 import diskret as dk
 from diskret.attack import examine
@@ -124,10 +125,12 @@ def test_a_missing_or_changed_companion_is_noticed(register, tmp_path):
     path = folder / "public" / "turnover_nace_size.certificate.json"
     content = json.loads(path.read_text(encoding="utf-8"))
     path.write_text(json.dumps({**content, "tables": ["turnover_nace_size"]}), encoding="utf-8")
+    reseal(folder, KEYS)
     with pytest.raises(VerificationError, match="do not name the same tables"):
         verify(folder, keys=KEYS)
     for file in (folder / "public").glob("turnover_nace_size.*"):
         file.unlink()
+    reseal(folder, KEYS)
     with pytest.raises(VerificationError, match="not in this folder"):
         verify(folder, keys=KEYS)
 
@@ -352,6 +355,7 @@ def test_a_certificate_that_says_something_else_is_refused(register, tmp_path, f
     for path in (folder / "public").glob("*.certificate.json"):
         content = json.loads(path.read_text(encoding="utf-8"))
         path.write_text(json.dumps(forge(content)), encoding="utf-8")
+    reseal(folder, KEYS)
     with pytest.raises(VerificationError, match=message):
         verify(folder / "public")
 

@@ -170,7 +170,7 @@ def same_workbook(path: Path, wanted: Path) -> Iterator[str]:
             written, given = (_sheet(_root(of, part), [], set()) for of in (archive, original))
             odd = [
                 cell
-                for cell in (written.cells | given.cells)
+                for cell in {**written.cells, **given.cells}
                 if written.cells.get(cell) != given.cells.get(cell)
             ]
             if odd or written.headers != given.headers:

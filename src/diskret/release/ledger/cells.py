@@ -204,11 +204,11 @@ def _sums(arrays: Mapping[str, NDArray[Any]], cells: int, source: str) -> Unsafe
     rows = len(checked(arrays, "sum_start", Wanted("i", (None,)), source)) - 1
     names = ("sum_one", "sum_cell", "sum_start")
     member = checked_csr({**arrays, **ones}, names, (rows, cells), 2, source)
-    levels = (
+    lower, upper, sliding = (
         checked(arrays, f"sum_{side}", Wanted("i", (rows,)), source)
         for side in ("lower", "upper", "sliding")
     )
-    return UnsafeSums(member, *levels)
+    return UnsafeSums(member, lower, upper, sliding)
 
 
 def _contributions_packed(who: Contributions) -> bytes:
