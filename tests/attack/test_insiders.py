@@ -54,7 +54,7 @@ def told(monkeypatch, table):
     """What insiders can tell if the four corners are hidden: sides of each target's cells."""
     found = []
 
-    def stop(problem, pattern, open_, asked, judge, publication):
+    def stop(problem, pattern, open_, asked, *rest, **options):
         found.extend((asked.cells(one), one.lower, one.upper) for one in open_)
         raise Told
 

@@ -32,6 +32,7 @@ from diskret.tables import Contributions, Publication, Table
 from diskret.tables.shares import Shares, names_of, place_of, shares
 from diskret.tables.unions import union_table
 from diskret.workflow.beside import Beside
+from diskret.workflow.insider_repair import Repair
 from diskret.workflow.orders import Order
 
 _NOBODY = np.iinfo(np.int64).max
@@ -316,10 +317,12 @@ def repaired_against(
     asked: Asked,
     judge: InsiderJudge,
     publication: Publication,
+    quickly: bool = True,
 ) -> Pattern:
     """A pattern that hides more, so that nothing found is open to insiders.
 
-    What more is hidden never tells anybody more, so each coalition is repaired once.
+    What more is hidden never tells anybody more, so each coalition is repaired once: quickly, by
+    the cheapest moves, or by the method that finds patterns, which proves what it does.
 
     Raises
     ------
@@ -330,8 +333,11 @@ def repaired_against(
     of_coalition: defaultdict[tuple[int, ...], list[Open]] = defaultdict(list)
     for one in found:
         of_coalition[one.who].append(one)
+    repair = Repair(problem)
     for who, claims in sorted(of_coalition.items()):
         low, high = _bounds(problem, publication, judge, asked.names[list(who)])
+        if quickly and _hides(repair, hidden, low, high, claims, asked):
+            continue
         harder = _asking(replace(problem, lower=low, upper=high), claims, asked.target)
         n = len(harder.cost)
         start = np.zeros(n, dtype=bool)
@@ -341,6 +347,24 @@ def repaired_against(
         more = modular(replace(harder, start=start, deadline=None, work=Work()))
         hidden |= more.suppressed[: len(hidden)]
     return replace(pattern, suppressed=hidden)
+
+
+def _hides(
+    repair: Repair,
+    hidden: NDArray[np.bool_],
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    claims: Sequence[Open],
+    asked: Asked,
+) -> bool:
+    """Hide more, so that a coalition can no longer tell its targets; whether that was possible."""
+    for one in claims:
+        cells = np.array(asked.cells(one), dtype=np.int64)
+        more = repair.hide(hidden, low, high, cells, (one.lower, one.upper))
+        if more is None:
+            return False
+        hidden[more] = True
+    return True
 
 
 def _bounds(
