@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from diskret.errors import InputError
 
-
 #: Levels and values stay below this.
 LARGEST = 2**62
 _LEAST, _MOST = Fraction(1, 10**12), Fraction(10**5)
