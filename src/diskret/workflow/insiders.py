@@ -333,9 +333,9 @@ def repaired_against(
     of_coalition: defaultdict[tuple[int, ...], list[Open]] = defaultdict(list)
     for one in found:
         of_coalition[one.who].append(one)
-    repair = Repair(problem)
+    repair, everybody = Repair(problem), dict[int, Shares]()
     for who, claims in sorted(of_coalition.items()):
-        low, high = _bounds(problem, publication, judge, asked.names[list(who)])
+        low, high = _bounds(problem, publication, judge, asked.names[list(who)], everybody)
         if quickly and _hides(repair, hidden, low, high, claims, asked):
             continue
         harder = _asking(replace(problem, lower=low, upper=high), claims, asked.target)
@@ -368,16 +368,25 @@ def _hides(
 
 
 def _bounds(
-    problem: Problem, publication: Publication, judge: InsiderJudge, who: NDArray[np.uint64]
+    problem: Problem,
+    publication: Publication,
+    judge: InsiderJudge,
+    who: NDArray[np.uint64],
+    everybody: dict[int, Shares],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """What a coalition knows of every cell beside the equations."""
+    """What a coalition knows of every cell beside the equations.
+
+    `everybody` keeps the shares in tables without a list, which are the same for all coalitions.
+    """
     low, high = problem.lower.copy(), problem.upper.copy()
     for place, (seat, start) in enumerate(
         zip(judge.seats, publication.starts.tolist(), strict=False)
     ):
         if seat.table is None:
             continue
-        own = _own(seat.table, who, place)
+        own = everybody.get(place) or _own(seat.table, who, place)
+        if names_of(seat.table) is None:
+            everybody[place] = own
         mine = np.isin(own.who, who)
         cells = np.unique(own.at[mine])
         value, members = (
