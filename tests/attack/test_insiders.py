@@ -261,4 +261,5 @@ folder = "out"
         job = tmp_path / f"{kind}.toml"
         job.write_text(text.format(unit))
         _, results = run_job(read_job(job), folder=tmp_path / kind, keys=KEYS)
-        assert results[0].certificate.attacker.kind == kind
+        (result,) = results
+        assert isinstance(result, dk.Result) and result.certificate.attacker.kind == kind

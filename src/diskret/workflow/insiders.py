@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -26,7 +26,7 @@ from diskret.attack import (
 from diskret.progress import Progress
 from diskret.rules import Rule, Sensitivity
 from diskret.rules.insiders import Judged, by_hand, judged_by, largest_coalition
-from diskret.tables import Contributions, Publication, Table
+from diskret.tables import Publication, Table
 from diskret.tables.shares import Shares, names_of, place_of, shares
 from diskret.tables.unions import union_table
 from diskret.workflow.beside import Beside
@@ -119,17 +119,17 @@ def insider_judge(
     orders: Sequence[Order],
     attacker: Attacker,
     before: Beside,
-    keyed: Callable[[Contributions], Contributions] | None = None,
 ) -> InsiderJudge | None:
-    """Who the insiders of these tables are; None if no contributor attacks.
-
-    `keyed` gives contributors the names that they have in earlier tables.
-    """
+    """Who the insiders of these tables are; None if no contributor attacks."""
     if not attacker.contributor:
         return None
-    seats = [Seat(_called(order.table, keyed), order.rule) for order in orders]
+    seats = [
+        Seat(replace(o.table, contributions=before.called(o.table.contributions)), o.rule)
+        for o in orders
+    ]
     for e, table in before.pairs:
-        known = e.contributions is not None and e.original is not None and not e.perturbed
+        who = before.called(e.contributions, e)
+        known = who is not None and e.original is not None and not e.perturbed
         rules = [o.rule for o in orders if o.table.measure.name == e.published.measure]
         rule = rules[0] if rules and not isinstance(rules[0], Sensitivity) else None
         if e.unsafe is None:  # it was protected against an outsider
@@ -139,15 +139,9 @@ def insider_judge(
             continue
         room = np.zeros((*table.shape, rule.largest if rule else 0), dtype=np.int64)
         measures = tuple(replace(m, largest=room) for m in table.measures)
-        seats.append(Seat(replace(table, measures=measures, contributions=e.contributions), rule))
+        seats.append(Seat(replace(table, measures=measures, contributions=who), rule))
     coalition = max(largest_coalition(order.rule, attacker.coalition) for order in orders)
     return InsiderJudge(seats, attacker, coalition)
-
-
-def _called(table: Table, keyed: Callable[[Contributions], Contributions] | None) -> Table:
-    if keyed is None or table.contributions is None:
-        return table
-    return replace(table, contributions=keyed(table.contributions))
 
 
 # ── who is asked about what ─────────────────────────────────────────────────────────
