@@ -87,6 +87,12 @@ def test_an_outsider_alone_is_asked_for():
     assert result.certificate.public()["attacker"] == "outsider"
 
 
+def test_a_rule_that_judges_no_unions_asks_nothing_of_insiders():
+    result = dk.suppress(square([100]), dk.rules.MarginalValue(), method=corners)
+    assert result.certificate.attacker.contributor
+    assert result.certificate.internal()["insiders_who_pool"] == 1
+
+
 # ── nothing of it can be left out ────────────────────────────────────────────────────
 
 

@@ -55,7 +55,7 @@ class Claims:
 
 @dataclass(frozen=True, eq=False)
 class Settled:
-    """New tables, claims that nothing proves, who was looked at with which target, targets left out."""
+    """New tables, open claims, who was looked at with which target, targets left out."""
 
     tables: list[Point]
     open: list[Claims]
