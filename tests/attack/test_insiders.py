@@ -93,6 +93,13 @@ def test_a_rule_that_judges_no_unions_asks_nothing_of_insiders():
     assert result.certificate.internal()["insiders_who_pool"] == 1
 
 
+def test_all_is_hidden_before_it_is_refused(monkeypatch):
+    """Where repairs hide nothing, what is connected with the cells is hidden."""
+    monkeypatch.setattr(prove, "repaired_against", lambda _, pattern, *rest, **options: pattern)
+    result = dk.suppress(square([100]), RULE, method=corners)
+    assert result.published.suppressed.sum() > 4
+
+
 # ── nothing of it can be left out ────────────────────────────────────────────────────
 
 

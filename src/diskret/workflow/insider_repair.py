@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import linprog
+from scipy.sparse import csgraph
 
 from diskret.attack import Open, Requirements, UnsafeSums
 from diskret.attack.surroundings import Surroundings
@@ -62,6 +63,19 @@ def repaired_against(
         more = modular(replace(harder, start=start, deadline=None, work=Work()))
         hidden |= more.suppressed[: len(hidden)]
     return replace(pattern, suppressed=hidden)
+
+
+def everything_around(problem: Problem, pattern: Pattern, cells: NDArray[np.int64]) -> Pattern:
+    """A pattern that hides all that may be hidden and is connected with some cells."""
+    n = len(pattern.suppressed)
+    movable = ~problem.frozen
+    movable[:n] |= pattern.suppressed
+    inside = abs(problem.system.equations) * movable.astype(np.int64)[None]
+    inside = sparse.csr_array(inside)
+    inside.eliminate_zeros()
+    label = csgraph.connected_components(inside.T @ inside, directed=False)[1]
+    around = movable & np.isin(label, label[cells])
+    return replace(pattern, suppressed=pattern.suppressed | around[:n])
 
 
 def _hides(

@@ -30,7 +30,7 @@ from diskret.release import Earlier
 from diskret.suppression import Method, Pattern, Problem, modular, propose
 from diskret.tables import Publication
 from diskret.workflow.beside import unclaimed_cells
-from diskret.workflow.insider_repair import repaired_against
+from diskret.workflow.insider_repair import everything_around, repaired_against
 from diskret.workflow.insiders import InsiderJudge
 from diskret.workflow.parts import PartsJudge
 from diskret.workflow.revealed import Judge, again, asking_for, cleared, extended
@@ -180,9 +180,16 @@ def prove(
             if told:
                 failing = [asked.cells(one) for one in told]
                 tries += 1
+                before = pattern.suppressed
                 pattern = repaired_against(
                     problem, pattern, told, asked, insiders, published, quickly=tries <= _QUICK
                 )
+                if tries > _QUICK and np.array_equal(before, pattern.suppressed):
+                    # what proves too little must not refuse before all is hidden
+                    cells = np.array(sum(failing, []), dtype=np.int64)
+                    pattern = everything_around(problem, pattern, cells)
+                    if np.array_equal(before, pattern.suppressed):
+                        break
                 continue
         if not missed.any() and not open_sums.any():
             judged = _judged(published, parts)
