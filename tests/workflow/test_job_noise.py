@@ -43,7 +43,8 @@ def test_a_designed_table(folder: Path):
 
 def test_each_count_may_have_its_own_stay_and_rule(folder: Path):
     lists = (
-        "small_counts = 0\nstay = [0, 0.1, 0.2, 0.3, 0.4]\nmonotone = [true, true, false, true, true]\n"
+        "small_counts = 0\nstay = [0, 0.1, 0.2, 0.3, 0.4]\n"
+        "monotone = [true, true, false, true, true]\n"
         'variance_rule = ["at_most", "at_most", "at_most", "exact", "exact"]\n'
     )
     found = read(folder, f"{CELL_KEY}{DESIGN}{lists}")

@@ -180,7 +180,7 @@ def _shape(
     shape = sql.Shape(
         codes=tuple(columns.code(column_named(records, name)) for name in question.by),
         measures=tuple(
-            read(name, partial(columns.value, decimals=decimals))
+            read(name, partial(columns.value, decimals=decimals, rounded=question.round_values))
             for name, decimals in question.values.items()
         ),
         unit=maybe(question.unit, partial(columns.identifier, required=True)),
@@ -195,9 +195,7 @@ def _shape(
 
 
 def _key_reader(question: LeafQuestion) -> Callable[[Column], Reading]:
-    return partial(
-        columns.record_key, modulus=question.key_modulus, digits=question.key_digits
-    )
+    return partial(columns.record_key, modulus=question.key_modulus, digits=question.key_digits)
 
 
 def _attach_marks(

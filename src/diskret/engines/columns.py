@@ -122,8 +122,8 @@ def identifier(column: Column, required: bool) -> Reading:
     return Reading(c, tuple(checks))
 
 
-def value(column: Column, decimals: int) -> Reading:
-    """Read a value as a whole number of units of ``10**-decimals``, exactly.
+def value(column: Column, decimals: int, rounded: bool = False) -> Reading:
+    """Read a value as a whole number of units of ``10**-decimals``, exactly, or `rounded`.
 
     Floats hold decimal fractions only nearly: they must be within ``1e-6 + 4e-16·|x|`` of a
     whole number ``x`` of units. Text and decimals must be exact, to the 18th decimal.
@@ -135,7 +135,7 @@ def value(column: Column, decimals: int) -> Reading:
     finer = f"with more than {decimals} decimals" if decimals else "with decimals"
     problem = f"values that are not finite, too large or {finer} in column {column.name!r}"
     remedy = "state decimals=, or round them first"
-    return _whole(column, 10**decimals, (-INT64, INT64), problem, remedy, decimals)
+    return _whole(column, 10**decimals, (-INT64, INT64), problem, remedy, decimals, rounded)
 
 
 def weight(column: Column, decimals: int) -> Reading:
@@ -210,6 +210,7 @@ def _whole(
     problem: str,
     remedy: str,
     decimals: int | None = None,
+    rounded: bool = False,
 ) -> Reading:
     _refuse_unusable(column, "numbers")
     if column.kind == "other":
@@ -221,7 +222,9 @@ def _whole(
     checks = [_missing(column, "fill it in, or leave these records out")]
 
     if column.kind == "integer":
-        checks.append(Check(column, f"NOT {c} BETWEEN {-(-low // unit)} AND {high // unit}", problem, remedy))
+        checks.append(
+            Check(column, f"NOT {c} BETWEEN {-(-low // unit)} AND {high // unit}", problem, remedy)
+        )
         return Reading(f"CAST({c} AS BIGINT) * {unit}", tuple(checks))
 
     if column.kind == "float":
@@ -229,8 +232,12 @@ def _whole(
         slack = "1e-6 + " if high >= unit else ""
         near = f"ABS({x} - ROUND({x})) <= {slack}4e-16 * ABS({x})"
         # NaN and infinity are greater than every number, so the first comparison refuses them
-        right = f"ABS({x}) < {_FLOAT} AND ROUND({x}) BETWEEN {low} AND {high} AND {near}"
+        right = f"ABS({x}) < {_FLOAT} AND ROUND({x}) BETWEEN {low} AND {high}"
+        right = right if rounded else f"{right} AND {near}"
         checks.append(Check(column, f"NOT ({right})", problem, remedy, decimals))
+        if rounded:
+            up = f"CASE WHEN {x} - FLOOR({x}) >= 0.5 THEN 1 ELSE 0 END"
+            return Reading(f"CAST(FLOOR({x}) AS BIGINT) + {up}", tuple(checks))
         return Reading(f"CAST(ROUND({x}) AS BIGINT)", tuple(checks))
 
     text = f"TRIM({c})" if column.kind == "text" else c
@@ -242,8 +249,11 @@ def _whole(
         checks.append(Check(column, unreadable, what, "write 1234.5, not 1.234,5 or 1_234.5"))
     x = f"CASE WHEN {number} {within} THEN {number} * {unit} END"
     below = "" if high >= unit else f" AND {x} <= {high}"
-    wrong = f"NOT COALESCE({x} = FLOOR({x}){below}, FALSE)"
+    whole = f"{x} IS NOT NULL" if rounded else f"{x} = FLOOR({x})"
+    wrong = f"NOT COALESCE({whole}{below}, FALSE)"
     checks.append(Check(column, wrong, problem, remedy, decimals))
+    if rounded:
+        return Reading(f"CAST(FLOOR({number} * {unit} + 0.5) AS BIGINT)", tuple(checks))
     return Reading(f"CAST({number} * {unit} AS BIGINT)", tuple(checks))
 
 

@@ -27,6 +27,8 @@ class LeafQuestion:
         `Leaves.by` then carries the tree that was found).
     values
         Measure column → decimals: values become integers in units of 10**-decimals.
+    round_values
+        Whether values with more decimals become the nearest, half a unit upwards.
     unit, holding, record_key
         Column names, or None. Without `unit` every record is a unit of its own. A null
         holding is its own holding.
@@ -70,6 +72,7 @@ class LeafQuestion:
     contributions: bool = False
     most_listed: int | None = None
     totals: Mapping[str, str] = field(default_factory=dict[str, str])
+    round_values: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,7 @@ from diskret.tables.rollup import add_up
 
 #: One in so many: less likely than that, and chance is no explanation.
 _ODDS = 1000.0
-#: The same for a code of a file of cells that nobody put into a tree: such a code is the total often.
+#: The same for a code of a file of cells that nobody put into a tree: it is the total often.
 _OWN_ODDS = 20.0
 #: The same for a warning about sums.
 _LITTLE_ODDS = 10.0

@@ -17,7 +17,16 @@ METHODS = ("cell_key", "invariant", *ROUNDING, "adjustment")
 _DESIGN = ("max_noise", "variance", "small_counts", "stay", "monotone", "variance_rule")
 _KEYS = {
     "cell_key": (
-        *("record_key", "key_of", "key_modulus", "key_digits", "table", "layout", "reuse", *_DESIGN),
+        *(
+            "record_key",
+            "key_of",
+            "key_modulus",
+            "key_digits",
+            "table",
+            "layout",
+            "reuse",
+            *_DESIGN,
+        ),
         *("threshold", "weighted_count", "structural_zeros", "additive", "magnitude"),
     ),
     "invariant": (
@@ -234,7 +243,7 @@ def _design(section: Section, of_sums: bool) -> dict[str, Any]:
 
 
 def _for_rows(section: Section, key: str, read: Callable[[Section], Any], rows: int) -> Any:
-    """One value for all counts, or a list with one for each of the counts 1, 2, …"""
+    """One value for all counts, or a list with one for each count from 1 on."""
     given = section.values.get(key)
     if not isinstance(given, list):
         return read(section)

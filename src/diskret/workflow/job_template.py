@@ -40,6 +40,7 @@ value = "turnover"            # column to sum; left out: a frequency table
                               # magnitude = "size", signed = true, rounding = 1000
 #name = "turnover"            # beginning of the file names; left out: the value, or "count"
 #decimals = 0                 # of the value
+#round_values = false         # true: values with more decimals are rounded; false: refused
 #unit = "firm_id"             # who contributes; left out: every record is a unit
 #holding = "group_id"         # who stands behind the units
 #weight = "w"                 # sampling weights >= 1; sums are weighted, counts are not

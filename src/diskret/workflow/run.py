@@ -272,6 +272,7 @@ def _of_records(
         weight_decimals=table.weight_decimals,
         largest=rule.largest if noise is None else max(rule.largest, noise.largest),
         decimals=table.decimals,
+        round_values=table.round_values,
         where=table.where,
         request=table.request,
         waiver=table.waiver,

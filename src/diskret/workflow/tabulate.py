@@ -48,6 +48,7 @@ def tabulate(
     key_digits: int | None = None,
     largest: int = 3,
     decimals: int | Mapping[str, int] = 0,
+    round_values: bool = False,
     vintage: str = "",
     contributions: bool | None = None,
     engine: Callable[[Source], AbstractContextManager[Engine]] | None = None,
@@ -112,6 +113,9 @@ def tabulate(
     decimals
         Decimals of the values (one number, or column → number): they become integers in
         units of 10**-decimals. A value with more decimals is an error.
+    round_values
+        Whether values with more decimals become the nearest with as many instead, half a unit
+        upwards: for decimals that went through binary floating point, e.g. 2305598.5354999998.
     vintage
         Period and revision, part of every cell's definition.
     contributions
@@ -182,6 +186,7 @@ def tabulate(
         contributions=by_default if contributions is None else contributions,
         most_listed=LISTED if contributions is None else None,
         totals=said,
+        round_values=round_values,
     )
     opened = records if isinstance(records, Source) else source(records)
     progress("tabulate", 0, 2)
