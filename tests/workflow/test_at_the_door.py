@@ -172,6 +172,14 @@ def test_reserved_columns_are_refused_before_the_work(name):
             changed()
 
 
+def test_columns_of_changed_tables_are_reserved_there_only():
+    frame = pa.table({"noise": ["a", "b", "c"], "n": [50, 20, 70]})
+    table = dk.Table.from_cells(frame, by={"noise": None}, count="n")
+    assert dk.suppress(table, FEW).table is table
+    with pytest.raises(InputError, match="'noise': the files of a release have columns"):
+        dk.round_table(table, base=5)
+
+
 @pytest.mark.parametrize("where", ["by", "value", "cells"])
 def test_reserved_columns_are_refused_when_a_job_is_read(tmp_path, where):
     names = {"by": ("lower", "sales"), "value": ("region", "lower"), "cells": ("kind", "sales")}
@@ -193,7 +201,7 @@ def test_all_columns_that_files_add_are_reserved(tmp_path):
     frame = pa.table({"x": ["a", "b", "c"], "n": [50, 2, 70]})
     table = dk.Table.from_cells(frame, by={"x": None}, count="n")
     folder = dk.suppress(table, FEW).write(tmp_path / "out", ["csv"], keys=KEYS, intervals=True)
-    reserved = cells_module._ADDED | cells_module._OF_REASONS
+    reserved = cells_module._ADDED | cells_module._OF_REASONS | cells_module._OF_CHANGES
     changed = dk.round_table(table, base=5).write(tmp_path / "changed", ["csv"], keys=KEYS)
     own = {"x", "count", "units"}
     for file in [f for one in (folder, changed) for f in one.glob("*/*.csv")]:

@@ -363,7 +363,7 @@ def _check_columns(
     shown = [name for name in (section.text("value", None),) if name is not None]
     for names, place in (((by, ()), "by"), (((), shown), "value")):
         try:
-            check_reserved(*names)
+            check_reserved(*names, changed="noise" in section)
         except InputError as error:
             raise section.error(str(error), place) from None
     if not isinstance(records, Records) or records.format != "fixed":

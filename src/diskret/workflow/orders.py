@@ -93,8 +93,10 @@ def _check_discount(discount: Any) -> float:
     return float(discount)
 
 
-def checked_tables(given: Any) -> list[Table]:
+def checked_tables(given: Any, changed: bool = False) -> list[Table]:
     """A list of tables, and of nothing else; one alone is a list of one.
+
+    `changed`: their values are to be changed, not cells suppressed.
 
     Raises
     ------
@@ -110,7 +112,7 @@ def checked_tables(given: Any) -> list[Table]:
             )
     for part in parts:
         values = [measure.name for measure in part.measures]
-        check_reserved([dimension.name for dimension in part.dimensions], values)
+        check_reserved([dimension.name for dimension in part.dimensions], values, changed)
     return parts
 
 

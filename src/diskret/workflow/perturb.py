@@ -121,7 +121,7 @@ def perturb(
     [3, 4, 1]
     """
     _check_kind(table, ptable, weighted_count)
-    checked_tables(table)
+    checked_tables(table, changed=True)
     table = _with_keys(table, ptable, cell_keys)
     label = table.measure.name if name is None else name
     impossible = named_cells(table, structural_zeros, "structural_zeros")
