@@ -230,7 +230,7 @@ def check(records: Records, checks: Sequence[Check], where: str | None = None) -
     """Refuse records that cannot be read, with their number and examples."""
     if not checks:
         return
-    counts = records.fetch(sql.check_counts(checks, where)).to_pylist()[0]
+    counts = records.fetch(sql.check_counts(tuple(checks), where)).to_pylist()[0]
     for i, check in enumerate(checks):
         if number := counts[f"n{i}"]:
             found = _found(records, sql.check_examples(check, where))

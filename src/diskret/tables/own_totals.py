@@ -269,9 +269,7 @@ def _told(
     name, one = next(iter(total.codes)), len(total.codes) == 1
     root = next(d.hierarchy.total for d in dimensions if d.name == name)
     said = ", ".join(f"{name!r}: {code!r}" for name, code in total.codes.items())
-    found = (
-        f"{'the code' if one else 'the codes'} {codes} {'is' if one else 'are together'} the sum"
-    )
+    found = f"the code {codes} is the sum" if one else f"the codes {codes} are together the sum"
     remedy = f"If it is the total, say so: total={{{said}}}"
     if total.levels > 1:
         found = f"{total.levels} times {found}"

@@ -116,15 +116,12 @@ def _rules(measure: str, orders: Sequence[Order]) -> tuple[Rule, ...]:
 
 def _comparable(orders: Sequence[Order], before: Beside) -> list[Table]:
     """All tables, the new ones first, with contributors by the names that all have."""
-    named = next((e.keyed for e in before.earlier if e.keyed is not None), None)
 
     def of(table: Table, earlier: Earlier | None) -> Table:
         who = table.contributions if earlier is None else earlier.contributions
         if earlier is not None and (earlier.perturbed or earlier.weight is not None):
             return replace(table, contributions=None)
-        if who is not None and named is not None and (earlier is None or earlier.keyed is None):
-            who = named(who)
-        return replace(table, contributions=who)
+        return replace(table, contributions=before.called(who, earlier))
 
     new = [of(order.table, None) for order in orders]
     return [*new, *(of(table, earlier) for earlier, table in before.pairs)]
