@@ -173,9 +173,9 @@ def test_reserved_columns_are_refused_before_the_work(name):
 
 
 def test_columns_of_changed_tables_are_reserved_there_only():
-    frame = pa.table({"noise": ["a", "b", "c"], "n": [50, 20, 70]})
+    frame = pa.table({"noise": ["a", "b", "c"], "n": [50, 20, 90]})
     table = dk.Table.from_cells(frame, by={"noise": None}, count="n")
-    assert dk.suppress(table, FEW).table is table
+    assert dk.suppress(table, FEW).public.num_rows == 4
     with pytest.raises(InputError, match="'noise': the files of a release have columns"):
         dk.round_table(table, base=5)
 
