@@ -2,18 +2,157 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import linprog
 
+from diskret.attack import Open, Requirements, UnsafeSums
 from diskret.attack.surroundings import Surroundings
-from diskret.suppression import Problem
+from diskret.suppression import Pattern, Problem, Work, modular
+from diskret.tables import Publication, Table
+from diskret.tables.shares import Shares, names_of
+from diskret.workflow.insiders import Asked, InsiderJudge, shares_of_cells
+from diskret.workflow.revealed import asking_for
 
 #: Cells around a target that may move at first; then all may.
 _NEAR = 400
 #: Price of moving what is hidden anyway, beside that of the cheapest published cell.
 _FREE = 1e-4
+
+
+def repaired_against(
+    problem: Problem,
+    pattern: Pattern,
+    found: Sequence[Open],
+    asked: Asked,
+    judge: InsiderJudge,
+    publication: Publication,
+    quickly: bool = True,
+) -> Pattern:
+    """A pattern that hides more, so that nothing found is open to insiders.
+
+    What more is hidden never tells anybody more, so each coalition is repaired once: quickly, by
+    the cheapest moves, or by the method that finds patterns, which proves what it does.
+
+    Raises
+    ------
+    ProtectionError
+        Some coalition cannot be kept from telling a cell or a sum.
+    """
+    hidden = pattern.suppressed.copy()
+    of_coalition: defaultdict[tuple[int, ...], list[Open]] = defaultdict(list)
+    for one in found:
+        of_coalition[one.who].append(one)
+    repair, everybody = Repair(problem), dict[int, Shares]()
+    for who, claims in sorted(of_coalition.items()):
+        low, high = _bounds(problem, publication, judge, asked.names[list(who)], everybody)
+        if quickly and _hides(repair, hidden, low, high, claims, asked):
+            continue
+        harder = _asking(replace(problem, lower=low, upper=high), claims, asked.target)
+        n = len(harder.cost)
+        start = np.zeros(n, dtype=bool)
+        start[: len(hidden)] = hidden
+        if problem.start is not None:
+            start[: len(problem.start)] |= problem.start
+        more = modular(replace(harder, start=start, deadline=None, work=Work()))
+        hidden |= more.suppressed[: len(hidden)]
+    return replace(pattern, suppressed=hidden)
+
+
+def _hides(
+    repair: Repair,
+    hidden: NDArray[np.bool_],
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    claims: Sequence[Open],
+    asked: Asked,
+) -> bool:
+    """Hide more, so that a coalition can no longer tell its targets; whether that was possible."""
+    for one in claims:
+        cells = np.array(asked.cells(one), dtype=np.int64)
+        more = repair.hide(hidden, low, high, cells, (one.lower, one.upper))
+        if more is None:
+            return False
+        hidden[more] = True
+    return True
+
+
+def _bounds(
+    problem: Problem,
+    publication: Publication,
+    judge: InsiderJudge,
+    who: NDArray[np.uint64],
+    everybody: dict[int, Shares],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """What a coalition knows of every cell beside the equations.
+
+    `everybody` keeps the shares in tables without a list, which are the same for all coalitions.
+    """
+    low, high = problem.lower.copy(), problem.upper.copy()
+    for place, (seat, start) in enumerate(
+        zip(judge.seats, publication.starts.tolist(), strict=False)
+    ):
+        if seat.table is None:
+            continue
+        own = everybody.get(place) or _own(seat.table, who, place)
+        if names_of(seat.table) is None:
+            everybody[place] = own
+        mine = np.isin(own.who, who)
+        cells = np.unique(own.at[mine])
+        value, members = (
+            np.bincount(own.at[mine], weights, minlength=len(own.size))[cells]
+            for weights in (own.value[mine], None)
+        )
+        number = shares_of_cells(seat.table, cells, place).number
+        truth = problem.system.value[start + cells]
+        alone = np.where(number < 0, value == truth, members == number)
+        if seat.table.nonnegative:
+            low[start + cells] = np.maximum(low[start + cells], value)
+        low[start + cells[alone]] = high[start + cells[alone]] = truth[alone]
+    return low, high
+
+
+def _own(table: Table, who: NDArray[np.uint64], place: int) -> Shares:
+    """The shares of some contributors in all cells, perhaps of others too."""
+    listed, names = table.contributions, names_of(table)
+    if listed is not None and names is not None:
+        mine = np.isin(names, who)
+        few = replace(
+            listed,
+            leaf=listed.leaf[mine],
+            unit=None if listed.unit is None else listed.unit[mine],
+            holding=None if listed.holding is None else listed.holding[mine],
+            records=listed.records[mine],
+            values={name: of[mine] for name, of in listed.values.items()},
+            marked={name: of[mine] for name, of in listed.marked.items()},
+        )
+        table = replace(table, contributions=few)
+    return shares_of_cells(table, np.arange(int(np.prod(table.shape))), place)
+
+
+def _asking(problem: Problem, claims: Sequence[Open], target: sparse.csr_array) -> Problem:
+    """The problem with nothing required but what is open."""
+    none = np.zeros(0, dtype=np.int64)
+    problem = replace(problem, requirements=Requirements(none, none, none, none))
+    rows = np.array([one.target for one in claims])
+    levels = np.array([(one.lower, one.upper, 0) for one in claims], dtype=np.int64)
+    single = np.diff(target[rows].indptr) == 1
+    if not single.all():
+        sums = UnsafeSums(sparse.csr_array(target[rows[~single]]), *levels[~single].T.copy())
+        problem = asking_for(problem, sums)
+    cell = target[rows[single]].indices.astype(np.int64)
+    needs = problem.requirements
+    order = np.argsort(np.append(cell, needs.cell), kind="stable")
+    joined = (
+        np.append(levels[single][:, i], getattr(needs, of))[order]
+        for i, of in enumerate(("lower", "upper", "sliding"))
+    )
+    return replace(problem, requirements=Requirements(np.append(cell, needs.cell)[order], *joined))
 
 
 class Repair:

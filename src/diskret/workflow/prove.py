@@ -30,7 +30,8 @@ from diskret.release import Earlier
 from diskret.suppression import Method, Pattern, Problem, modular, propose
 from diskret.tables import Publication
 from diskret.workflow.beside import unclaimed_cells
-from diskret.workflow.insiders import InsiderJudge, repaired_against
+from diskret.workflow.insider_repair import repaired_against
+from diskret.workflow.insiders import InsiderJudge
 from diskret.workflow.parts import PartsJudge
 from diskret.workflow.revealed import Judge, again, asking_for, cleared, extended
 
