@@ -15,6 +15,7 @@ from diskret.attack.axes import Axis, Meaning, axes_of
 from diskret.attack.equations import cell_name, equations
 from diskret.attack.knowledge import unknown_bounds
 from diskret.attack.reduction import reduce
+from diskret.attack.remembered import remembered
 from diskret.attack.world import World, world
 from diskret.tables import Publication
 
@@ -97,6 +98,7 @@ class JudgedParts:
     unjudged: int
 
 
+@remembered
 def overlapping(publication: Publication) -> bool:
     """Whether groupings of the tables cut through each other.
 

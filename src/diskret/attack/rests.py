@@ -13,6 +13,7 @@ from diskret.attack.attacker import Attacker
 from diskret.attack.equations import cell_name, equations
 from diskret.attack.knowledge import unknown_bounds
 from diskret.attack.reduction import reduce
+from diskret.attack.remembered import remembered
 from diskret.attack.shared import apart, common_cells
 from diskret.attack.world import Grid, World, world
 from diskret.tables import Publication, Published
@@ -56,6 +57,7 @@ class Rests:
         return f"{whole} without {' and '.join(sorted(parts))}"
 
 
+@remembered
 def beside_filters(publication: Publication) -> bool:
     """Whether there are cells of one table of which a filter lets only a part through."""
     seen = world(publication)

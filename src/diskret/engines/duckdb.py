@@ -213,7 +213,7 @@ class _Records:
         self.connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {_text(query)}")
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=128)
 def _text(query: Select) -> str:
     return sql.text(query, "duckdb")
 

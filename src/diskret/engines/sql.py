@@ -20,7 +20,7 @@ from sqlglot.expressions import Select
 
 from diskret.engines.columns import INT64, Check
 
-_once = lru_cache(maxsize=256)
+_once = lru_cache(maxsize=128)
 
 
 @dataclass(frozen=True)
