@@ -12,7 +12,7 @@ from insiders_oracle import Case, published
 from scipy import sparse
 
 import diskret as dk
-from diskret.attack.insider_moves import Shown
+from diskret.attack import insider_pieces
 from diskret.errors import VerificationError
 from diskret.rules.insiders import judged_by
 from diskret.suppression import Pattern
@@ -87,6 +87,12 @@ def test_an_outsider_alone_is_asked_for():
     assert result.certificate.public()["attacker"] == "outsider"
 
 
+def test_a_rule_that_judges_no_unions_asks_nothing_of_insiders():
+    result = dk.suppress(square([100]), dk.rules.MarginalValue(), method=corners)
+    assert result.certificate.attacker.contributor
+    assert result.certificate.internal()["insiders_who_pool"] == 1
+
+
 # ── nothing of it can be left out ────────────────────────────────────────────────────
 
 
@@ -100,13 +106,7 @@ def broken(seed):
 
 
 def without_lone(monkeypatch):
-    own = Shown.own
-
-    def nobody_alone(self, who):
-        cells, value, alone = own(self, who)
-        return cells, value, alone & False
-
-    monkeypatch.setattr(Shown, "own", nobody_alone)
+    monkeypatch.setattr(insider_pieces, "lone", lambda number, value, truth: number < -1)
 
 
 def without_lower(monkeypatch):
@@ -130,15 +130,13 @@ def without_sums(monkeypatch):
 
 
 def without_company(monkeypatch):
-    contradicting = Shown.contradicting
+    shares = insider_pieces._Piece.shares
 
-    def alone_somewhere(self, who, claim, place):
-        own = sparse.csr_array(self.insiders.own)
-        lone = self.insiders.number[own.indices] == 1
-        row = np.repeat(np.arange(own.shape[0]), np.diff(own.indptr))
-        return [i for i in contradicting(self, who, claim, place) if i in row[lone]]
+    def alone_somewhere(self, moved):
+        some = np.maximum.reduceat(self.alone, self.first) if len(self.first) else self.alone
+        return np.where(some, shares(self, moved), 1)
 
-    monkeypatch.setattr(Shown, "contradicting", alone_somewhere)
+    monkeypatch.setattr(insider_pieces._Piece, "shares", alone_somewhere)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from diskret.attack.insiders import Coalition, Insiders
 
 #: Numbers that are computed, not exact, have to hold with this much to spare.
-_SPARE = 1e-12
+SPARE = 1e-12
 #: How many tables at the end count as recent.
 _RECENT = 16
 
@@ -89,7 +89,7 @@ class Shown:
         total = product(sparse.csr_array(self._target[cells].T), difference)
         reach = np.asarray(total / unit, dtype=np.float64)
         exact = np.asarray(total % unit == 0, dtype=bool) & (np.abs(reach) < 2.0**52)
-        self._reach[at] = np.where(exact, reach, reach * (1 - _SPARE))
+        self._reach[at] = np.where(exact, reach, reach * (1 - SPARE))
         self._cells[at] = len(cells)
         self._size += 1
 
@@ -130,7 +130,7 @@ class Shown:
         slack = (self.truth[cells] - value).astype(np.float64)
         bad = (moved < -slack) & self.insiders.bounded[cells]
         with np.errstate(divide="ignore", invalid="ignore"):
-            part = np.where(bad, np.maximum(slack / -moved * (1 - _SPARE), 0), 1.0)
+            part = np.where(bad, np.maximum(slack / -moved * (1 - SPARE), 0), 1.0)
         part[:, self.latent[cells]] = ~bad[:, self.latent[cells]]
         part = np.where(alone & (moved != 0), 0.0, part)
         least = part.min(axis=1, initial=1.0)
@@ -208,7 +208,7 @@ class Shown:
         few = (number >= 0) & (number - present[cells] <= room) & (moved != 0)
         few |= (number < 0) & (moved != 0)
         few &= ~self.latent[cells]
-        entry, again = _entries(self._by_cell, cells)
+        entry, again = entries(self._by_cell, cells)
         value, name = self._by_cell.data[entry], self._by_cell.indices[entry]
         bites = (value > allowed[again]) | few[again]
         found = np.unique(name[bites])
@@ -219,11 +219,11 @@ class Shown:
 
 def _names(by_cell: sparse.csc_array, cells: NDArray[np.int64]) -> list[int]:
     """Who contributes to some cells."""
-    entry, _ = _entries(by_cell, cells)
+    entry, _ = entries(by_cell, cells)
     return np.unique(by_cell.indices[entry]).tolist()
 
 
-def _entries(
+def entries(
     by_cell: sparse.csc_array, cells: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Entries of some columns, and which of the columns each belongs to."""

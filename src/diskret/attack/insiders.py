@@ -23,6 +23,7 @@ from diskret.attack.equations import Equations, equations
 from diskret.attack.exact import Point
 from diskret.attack.examination import Examination
 from diskret.attack.insider_moves import Shown
+from diskret.attack.insider_pieces import Claims, Settled, settle_pieces
 from diskret.attack.insider_search import Search
 from diskret.attack.knowledge import unknown_bounds
 from diskret.progress import Progress, silent
@@ -127,19 +128,19 @@ class Withstood:
         Further alternative tables of all unknown cells.
     open
         What no table shows.
-    levels
-        What was looked at one by one: a coalition, a target and a side (1 up, −1 down), and the
-        level there. All other coalitions are proven by the tables that prove these.
+    looked
+        Coalitions and targets that were looked at one by one; the tables prove all others at
+        once, whatever is owed there.
     """
 
     tables: list[Point]
     open: list[Open]
-    levels: dict[tuple[Coalition, int, int], int]
+    looked: set[tuple[Coalition, int]]
 
     @property
     def asked(self) -> int:
-        """How many claims were looked at."""
-        return len(self.levels)
+        """How many pairs of a coalition and a target were looked at."""
+        return len(self.looked)
 
 
 #: Coalition → targets and sides (1 up, −1 down).
@@ -172,14 +173,20 @@ def withstand(
     progress
         Told about the task ``"attack"``.
     """
-    shown = Shown(known, truth, insiders, whole)
-    for table in tables:
-        shown.add(table)
     search = Search(known, bounds, truth, whole, tables)
+    every = np.arange(insiders.target.shape[0])
+    pieces = Settled([], [], set(), every)
+    if insiders.coalition <= 1:
+        pieces = settle_pieces(known, bounds, truth, tables, insiders, whole, search, progress)
+        if not len(pieces.left):
+            return Withstood(pieces.tables, _together(_opened(pieces.open)), _looked(pieces.asked))
+    shown = Shown(known, truth, insiders, whole)
+    for table in (*tables, *pieces.tables):
+        shown.add(table)
     work = _Work(shown, search, insiders)
     sides = ((1, insiders.most[1]), (-1, insiders.most[0]))
     queue: _Queue = {
-        (): [(t, side) for side, most in sides for t in np.flatnonzero(most > 0).tolist()]
+        (): [(t, side) for side, most in sides for t in pieces.left[most[pieces.left] > 0].tolist()]
     }
     for size in range(insiders.coalition + 1):
         following: defaultdict[Coalition, set[tuple[int, int]]] = defaultdict(set)
@@ -191,7 +198,25 @@ def withstand(
                     for other in shown.contradicting(who, claim, place):
                         following[tuple(sorted((*who, other)))].add(claim)
         queue = {who: sorted(claims) for who, claims in following.items()}
-    return Withstood(work.new, _together(work.open), work.asked)
+    return Withstood(
+        [*pieces.tables, *work.new],
+        _together([*_opened(pieces.open), *work.open]),
+        _looked(pieces.asked) | {(who, t) for who, t, _ in work.asked},
+    )
+
+
+def _looked(pairs: set[tuple[int, int]]) -> set[tuple[Coalition, int]]:
+    return {((who,) if who >= 0 else (), t) for who, t in pairs}
+
+
+def _opened(claims: Sequence[Claims]) -> list[Open]:
+    return [
+        Open((who,) if who >= 0 else (), t, *((0, need) if side > 0 else (need, 0)))
+        for one in claims
+        for who, t, side, need in zip(
+            *(of.tolist() for of in (one.who, one.target, one.side, one.need)), strict=True
+        )
+    ]
 
 
 class _Work:

@@ -25,7 +25,7 @@ from diskret.attack import (
 )
 from diskret.progress import Progress
 from diskret.rules import Rule, Sensitivity
-from diskret.rules.insiders import Judged, by_hand, judged_by, largest_coalition
+from diskret.rules.insiders import Judged, Known, by_hand, judged_by, largest_coalition
 from diskret.tables import Publication, Table
 from diskret.tables.shares import Shares, names_of, place_of, shares
 from diskret.tables.unions import union_table
@@ -253,6 +253,7 @@ class _OfTable:
 
     rows: NDArray[np.int64]
     judged: Sequence[Judged]
+    known: Known
     hand: tuple[NDArray[np.int64], NDArray[np.int64]]
     value: NDArray[np.int64]
     least: NDArray[np.int64] | None
@@ -262,9 +263,10 @@ class _OfTable:
         self, at: NDArray[np.int64], who: NDArray[np.uint64], used: NDArray[np.bool_]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Lower and upper level where these are the insiders."""
-        found = np.max([one.level(at, who, used) for one in self.judged], axis=0)
+        none = np.zeros(len(at), dtype=np.int64)
+        found = np.max([none, *(one.level(at, who, used) for one in self.judged)], axis=0)
         lower, upper = (np.maximum(found, hand[at]) for hand in self.hand)
-        known = self.judged[0].known
+        known = self.known
         entry, there = known.entries(at, who, used)
         open_ = known.open(at, who, used)
         if self.place is not None:  # nobody knows who of others is meant
@@ -296,4 +298,6 @@ def _of_table(
     if table.nonnegative:
         least = cells if judge.attacker.zeros_known and table.frequency else none
     only = None if names_of(table) is not None else place
-    return _OfTable(rows, judged, levels, member @ table.measure.sum.ravel(), least, only)
+    # a rule that looks at no contributors judges no unions
+    known = Known(shares(table, member, place), table.frequency, table.measure.decimals, 1)
+    return _OfTable(rows, judged, known, levels, member @ table.measure.sum.ravel(), least, only)

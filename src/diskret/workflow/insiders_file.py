@@ -48,9 +48,8 @@ def write_insiders(
     targets = np.arange(insiders.target.shape[0])
     nobody = np.full((len(targets), 1), -1)
     base = insiders.level(targets, nobody)
-    asked = [(who, t) for who, t, _ in found.levels]
     pool = max(1, insiders.coalition)
-    who = np.array([(*w, *(-1,) * (pool - len(w)), t) for w, t in dict.fromkeys(asked) if w])
+    who = np.array([(*w, *(-1,) * (pool - len(w)), t) for w, t in sorted(found.looked) if w])
     who = who.reshape(-1, pool + 1).astype(np.int64)
     lower, upper = insiders.level(who[:, -1], who[:, :-1]) if len(who) else (who[:, 0],) * 2
     cell, _ = unknown_cells(publication)
