@@ -21,8 +21,9 @@ from string import Formatter
 _NUMBER = re.compile(r"([-+−]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+))( ?%)?")
 _GERMAN_NUMBER = str.maketrans({",": "\N{NO-BREAK SPACE}", ".": ","})
 
-#: A list in words: its last item is one word or one quoted text.
-_LIST = re.compile(r"(.+) (and|or) ([^\s']+|'[^']*')", re.DOTALL)
+#: A list in words: its items are single words or quoted texts; "Research and Development" is none.
+_ITEM = r"(?:'[^']*'|[\w=%.+-]+)"
+_LIST = re.compile(rf"({_ITEM}(?:, {_ITEM})*) (and|or) ({_ITEM})")
 _GERMAN_LIST = {"and": "und", "or": "oder"}
 
 #: Where a message may be cut: known parts may stand beside unknown ones.
