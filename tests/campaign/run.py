@@ -130,7 +130,8 @@ def lines(log: Path) -> list[Line]:
 def run(seeds: Iterable[int], log: Path, processes: int) -> list[Line]:
     """The lines of these cases, done now or before with the same code."""
     code, seeds = version(), list(seeds)
-    done = {line["seed"]: line for line in lines(log) if line["code"] == code}
+    kept = [line for line in lines(log) if line["code"] == code and line["outcome"] != "late"]
+    done = {line["seed"]: line for line in kept}
     todo = [seed for seed in seeds if seed not in done]
     log.parent.mkdir(parents=True, exist_ok=True)
     for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "OPENBLAS_NUM_THREADS"):

@@ -101,7 +101,7 @@ class Code:
                 name, last = ast.unparse(node.func), _last(node)
                 if name in self.errors or name in _RAISED:
                     yield path, node.args[0]
-                elif last in ("error", "unknown", "unfit") and path.parent.name == "workflow":
+                elif last in ("error", "unknown", "unfit") and "workflow" in path.parts:
                     for text in node.args[1:2] if last == "unfit" else node.args[:1]:
                         yield path, text
 
@@ -297,6 +297,13 @@ def messages() -> tuple[dict[str, str], list[str]]:
         for template in code.fillings(text, seen):
             found.setdefault(template, file_of(path))
     return found, sorted(unseen)
+
+
+def nouns() -> dict[str, str]:
+    """What `diskret.io.names.some` is told to name a few of, and how an item looks like."""
+    given = (c.args[0] for c in Code().calls["some"] if len(c.args) == 2)
+    found = {noun.value for noun in given if isinstance(noun, ast.Constant)}
+    return {noun: GAP if noun in ("value", "category") else f"'{GAP}'" for noun in found}
 
 
 def missing(known: Iterable[str], found: dict[str, str]) -> str:

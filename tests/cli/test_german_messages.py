@@ -46,8 +46,17 @@ def test_messages_that_are_put_together_are_named():
 #: Parts of messages that the code builds with `str.format` or word by word.
 TOGETHER = {
     "there are no cells, maybe a header and nothing below it; is it the right file?",
-    "column {} (and {} more)", "value {} (and {} more)",
+    "'{}' of '{}'", "'{}' of '{}' and '{}' of '{}'",
+    *(f"{noun} {item}{more}" for noun, item in said.nouns().items()
+      for more in ("", " (and {} more)")),
 }  # fmt: skip
+
+
+def test_things_of_which_some_are_named_are_german():
+    for noun, item in said.nouns().items():
+        for more in ("", " (and {} more)"):
+            assert f"{noun} {item}{more}" in catalogue(), noun
+    assert translated("column 'a' (and 3 more)", "de") == "Spalte 'a' (und 3 weitere)"
 
 
 def test_no_template_outlives_its_message():

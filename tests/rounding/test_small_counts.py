@@ -124,3 +124,43 @@ def test_tables_of_other_records_are_refused():
         dk.round_table(
             [dk.tabulate(frame, by={"x": None})], 3, "small_counts", inner=inner, keys=KEYS
         )
+
+
+# ── small tables: nothing better exists ─────────────────────────────────────────────
+
+
+def _sums_of(shape):
+    """Which inner cells each published cell is the sum of, totals of all variables included."""
+    inner = np.arange(int(np.prod(shape))).reshape(shape)
+    rows = []
+    for at in np.ndindex(*[size + 1 for size in shape]):  # the last position: the total
+        chosen = inner[tuple(slice(None) if i == s else i for i, s in zip(at, shape, strict=True))]
+        row = np.zeros(inner.size, dtype=np.int64)
+        row[np.ravel(chosen)] = 1
+        rows.append(row)
+    return np.array(rows)
+
+
+def _least_deviation(inner, cells, base):
+    """By trying everything: the least largest deviation with no small published cell."""
+    shown = cells @ inner
+    feeds = cells.T @ ((shown > 0) & (shown < base)).astype(np.int64) > 0
+    small = np.flatnonzero(feeds & (inner > 0))
+    tried = np.repeat(inner[None], 2 ** len(small), axis=0)
+    tried[:, small] = (np.arange(2 ** len(small))[:, None] >> np.arange(len(small)) & 1) * base
+    value = tried @ cells.T
+    possible = ((value == 0) | (value >= base)).all(axis=1)
+    return np.abs(value - shown).max(axis=1)[possible].min()
+
+
+@pytest.mark.parametrize("base", [3, 5])
+@pytest.mark.parametrize("shape", [(3, 3), (2, 5), (2, 2, 3)])
+def test_small_tables_are_rounded_as_well_as_can_be(shape, base):
+    random = np.random.default_rng(base)
+    cells = _sums_of(shape)
+    for _ in range(30):
+        inner = random.choice([0, 1, 2, 3, 4, 8], cells.shape[1])
+        draw = random.permutation(len(inner)).astype(np.uint64)
+        found = cells @ small_counts(inner, sparse.csr_array(cells), base, draw)
+        assert np.all((found == 0) | (found >= base))
+        assert np.abs(found - cells @ inner).max() == _least_deviation(inner, cells, base)

@@ -132,7 +132,8 @@ def checkpoints():
         try:
             go_on(stop)
         except KeyboardInterrupt:
-            kept = path.read_bytes()
+            pass
+        kept = path.read_bytes()
         go_on()
         for _ in range(60):
             attempt(npz_damaged(path, kept), go_on)

@@ -232,6 +232,12 @@ def test_a_sum_beside_a_count_of_0_is_0():
     assert gone.sum() > 20
     with pytest.raises(InputError, match=r"tells that somebody is there.*counts="):
         dk.write([firms, apart], "nowhere")
+    # a table of one area's firms is about the same cells, whatever its filter is called
+    codes = table.dimensions[0].hierarchy.codes
+    area = codes[int(np.flatnonzero(gone)[0])]
+    part = dk.perturb(tabulated(records, where={"area": area})["turnover"], PLAIN, name="part")
+    with pytest.raises(InputError, match=r"tells that somebody is there"):
+        dk.write([firms, part], "nowhere")
     rule = dk.rules.PPercent(10)
     for options in ({}, {"rule": rule}):
         together = dk.perturb(table["turnover"], replace(PLAIN, counts=COUNTS), **options)

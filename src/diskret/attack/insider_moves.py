@@ -159,7 +159,8 @@ class Shown:
         most = np.where(side > 0, self.insiders.most[1][target], self.insiders.most[0][target])
         for start in range(0, len(claims), 256):
             part = slice(start, start + 256)
-            reach = self._reach[first + use][:, target[part]] * side[part] * share[use, None]
+            at = np.ix_(first + use, target[part])
+            reach = self._reach[at] * side[part] * share[use, None]
             enough = reach >= wanted[part]
             # one that goes as far as anybody can ask for, if there is one
             price = self._cells[first + use, None] + np.where(reach < most[part], 10**9, 0)

@@ -231,7 +231,9 @@ class _Work:
             if need <= 0:
                 proven[t, side] = -1
                 continue
-            if place[i] < 0:  # one that was found in the meantime
+            if not who:  # a shorter one may have been found in the meantime
+                place[i] = self.shown.proving(who, [(t, side)], wanted[i : i + 1])[0]
+            elif place[i] < 0:
                 place[i] = self.shown.proving(who, [(t, side)], wanted[i : i + 1], recent=True)[0]
             if place[i] < 0 or (not who and self.shown.many((t, side), int(place[i]), _MANY)):
                 far = int(self.insiders.most[0 if side < 0 else 1][t]) if not who else need

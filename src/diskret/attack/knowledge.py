@@ -134,10 +134,10 @@ def _relative(
     if not percent >= 0:
         raise InputError(f"relative={percent} must be a percentage of at least 0")
     share = Fraction(str(percent)) / 100
-    # |value| * share, rounded down and exact without leaving int64
-    size, rest = np.divmod(np.abs(original), share.denominator)
-    radius = size * share.numerator + rest * share.numerator // share.denominator
-    return original - radius, original + radius
+    # |value| * share, rounded down and exact
+    exact = np.abs(original).astype(object)
+    radius = np.minimum(exact * share.numerator // share.denominator, UNKNOWN).astype(np.int64)
+    return np.maximum(original - radius, -UNKNOWN), np.minimum(original + radius, UNKNOWN)
 
 
 def _believed(

@@ -349,6 +349,8 @@ def lookup_of(table: PerturbationTable, modulus: int) -> Lookup:
     InputError
         Some rows are incomplete; names them.
     """
+    if isinstance(modulus, bool) or not isinstance(modulus, int | np.integer):
+        raise InputError(f"the modulus of cell keys is a whole number, not {modulus!r}")
     short = np.abs(table.probabilities.sum(axis=1) - 1) > _COMPLETE
     if short.any():
         raise InputError(

@@ -28,8 +28,9 @@ def column(table: pa.Table, name: str) -> pa.ChunkedArray:
     if len(found) == 1:
         return table.column(found[0])
     has = ", ".join(repr(c) for c in table.column_names)
-    problem = "there is no column" if not found else "there is more than one column"
-    raise InputError(f"{problem} {name!r}; the columns are {has}")
+    if found:
+        raise InputError(f"there is more than one column {name!r}; the columns are {has}")
+    raise InputError(f"there is no column {name!r}; the columns are {has}")
 
 
 def code_text(values: pa.ChunkedArray, name: str) -> pa.ChunkedArray:

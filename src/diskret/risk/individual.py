@@ -31,9 +31,9 @@ def individual_risk(
     Somebody who knows the keys of a person and that F persons of the population share them is
     right with probability 1/F. F is not known; given the f records of the sample it follows a
     negative binomial distribution with p estimated by f over the sum of the weights, so that
-    the risk is ``E(1/F | f) = p^f / f · 2F1(f, f; f + 1; 1 - p)``. That mean is computed exactly for
-    every real f ≥ 1; the model is no more than one, and its sum over sample uniques is too low
-    where keys depend on each other and the sample is small.
+    the risk is ``E(1/F | f) = p^f / f · 2F1(f, f; f + 1; 1 - p)``. That mean is computed exactly
+    for every real f ≥ 1; the model is no more than one, and its sum over sample uniques is too
+    low where keys depend on each other and the sample is small.
 
     Parameters
     ----------

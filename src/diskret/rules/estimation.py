@@ -10,12 +10,16 @@ from numpy.typing import NDArray
 
 from diskret.errors import InputError
 from diskret.rules.contributions import largest, target, unprotected
-from diskret.rules.exact import ceil_divide, linear
+from diskret.rules.exact import LARGEST, ceil_divide, linear
 from diskret.rules.sensitivity import Sensitivity, judged
 from diskret.tables import Table
 
 if TYPE_CHECKING:
     from diskret.rules.insiders import Left
+
+
+#: No value is larger, in units of the values.
+_HIGHEST = 10**15
 
 
 def estimable(
@@ -50,7 +54,7 @@ def estimable(
     # of · level, which is positive exactly where the rule hits
     need = linear([(over + of, x1), (of, coalition_sum), (-of, measure.magnitude)])
     unsafe = np.asarray(need > 0, dtype=bool) & unprotected(table)
-    smallest = round(minimum_level * 10**measure.decimals)
+    smallest = min(round(minimum_level * 10**measure.decimals), LARGEST)
     return judged(
         table,
         name,
@@ -61,7 +65,7 @@ def estimable(
 
 
 def check_estimation(minimum_level: float, coalition: int) -> None:
-    """Refuse a level below 0 and a coalition of nobody.
+    """Refuse a level below 0 or beyond all values, and a coalition of nobody.
 
     Raises
     ------
@@ -70,6 +74,8 @@ def check_estimation(minimum_level: float, coalition: int) -> None:
     """
     if not minimum_level >= 0:
         raise InputError(f"minimum_level must be ≥ 0, not {minimum_level!r}")
+    if minimum_level > _HIGHEST:
+        raise InputError(f"minimum_level must be at most {_HIGHEST:g}, not {minimum_level!r}")
     if isinstance(coalition, bool) or not isinstance(coalition, int) or coalition < 1:
         raise InputError(f"coalition must be a whole number ≥ 1, not {coalition!r}")
 
@@ -81,5 +87,5 @@ def estimable_left(left: Left, share: Fraction, minimum_level: float) -> NDArray
     """
     over, of = share.numerator, share.denominator
     need = ceil_divide(linear([(over, left.largest), (-of, left.rest)]), of)
-    smallest = round(minimum_level * 10**left.decimals)
+    smallest = min(round(minimum_level * 10**left.decimals), LARGEST)
     return np.where(need > 0, np.maximum(need, smallest), 0)

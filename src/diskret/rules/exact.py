@@ -9,6 +9,11 @@ from numpy.typing import NDArray
 
 from diskret.errors import InputError
 
+#: Levels and values stay below this.
+LARGEST = 2**62
+_LEAST, _MOST = Fraction(1, 10**12), Fraction(10**5)
+_SHOWN = 20
+
 
 def percentage(value: float | int | str | Fraction, name: str) -> Fraction:
     """A percentage as an exact fraction of 1; ``0.1`` means exactly one tenth of a percent.
@@ -16,7 +21,7 @@ def percentage(value: float | int | str | Fraction, name: str) -> Fraction:
     Raises
     ------
     InputError
-        Not a finite number > 0.
+        Not a number > 0, or one so small or large that it can be no percentage.
     """
     try:
         share = Fraction(str(value)) / 100
@@ -24,6 +29,11 @@ def percentage(value: float | int | str | Fraction, name: str) -> Fraction:
         share = Fraction(0)
     if share <= 0:
         raise InputError(f"{name} must be a number above 0 (a percentage), not {value!r}")
+    if not _LEAST <= share <= _MOST:
+        raise InputError(
+            f"{name} must be a percentage from {float(_LEAST * 100):g} to "
+            f"{float(_MOST * 100):g}, not {str(value)[:_SHOWN]}"
+        )
     return share
 
 
@@ -45,4 +55,10 @@ def percent_of(
 
 def ceil_divide(numerator: NDArray[np.object_] | NDArray[np.int64], by: int) -> NDArray[np.int64]:
     """Quotients of integers rounded up."""
-    return (-(-numerator // by)).astype(np.int64)
+    quotient = -(-numerator // by)
+    if quotient.dtype == object and quotient.size and np.abs(quotient).max() >= LARGEST:
+        raise InputError(
+            "protection levels become larger than any value can be; check the percentages of the "
+            "rule and the unit of the values"
+        )
+    return quotient.astype(np.int64)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -128,7 +129,7 @@ def scaled_unit(rounding: float, decimals: int, name: str) -> int:
     >>> scaled_unit(0.5, 2, "price")
     50
     """
-    scaled = Fraction(str(rounding)) * 10**decimals
+    scaled = Fraction(str(rounding)) * 10**decimals if isfinite(rounding) else Fraction(0)
     if scaled < 1 or scaled.denominator > 1:
         raise InputError(
             f"rounding to {rounding} is not possible: the unit must be a multiple of "

@@ -127,6 +127,8 @@ def adjust(
     names = default_names(tables, [name] if isinstance(table, Table) else name)
     rules = for_each(rule, tables, "rule")
     stays = for_each([frozen] if isinstance(table, Table) else frozen, tables, "frozen")
+    if time_limit is not None and not time_limit > 0:
+        raise InputError(f"time_limit= is a number of seconds above 0, not {time_limit!r}")
     parts = [
         _part(own, judge, fixed, cost, largest_change)
         for own, judge, fixed in zip(tables, rules, stays, strict=True)

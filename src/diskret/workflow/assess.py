@@ -234,8 +234,8 @@ def assess(
         raise InputError("rule= and table= are for a MagnitudeNoise; counts are judged without")
     lookup = ptable if isinstance(ptable, Lookup) else ptable.lookup()
     counts = ptable.table() if isinstance(ptable, Lookup) else ptable
-    if queries is not None and queries < 1:
-        raise InputError(f"queries= is at least 1, not {queries}")
+    if queries is not None and (not queries >= 1 or queries % 1):
+        raise InputError(f"queries= is a whole number from 1 on, not {queries}")
     if not parts:
         raise InputError("parts= names at least one number of cells, e.g. (2, 3)")
     large = (int(counts.counts[-1]),) * 2

@@ -43,10 +43,6 @@ class KnownBefore(Protocol):
         """At least the earlier tables that may be tied to these, directly or through others."""
         ...
 
-    def keyed(self, contributions: Contributions) -> Contributions:
-        """The same with contributors called as in its earlier tables."""
-        ...
-
 
 @dataclass(frozen=True, eq=False)
 class Group:
@@ -190,6 +186,17 @@ class Beside:
     def pairs(self) -> list[tuple[Earlier, Table]]:
         """Each earlier table with its values."""
         return list(zip(self.earlier, self.tables, strict=True))
+
+    def called(
+        self, who: Contributions | None, earlier: Earlier | None = None
+    ) -> Contributions | None:
+        """Who contributes what to a new or an earlier table, called as in all others.
+
+        A ledger names contributors by keyed fingerprints; beside such a table all others do.
+        """
+        keyed = next((e.keyed for e in self.earlier if e.keyed is not None), None)
+        named = earlier is not None and earlier.keyed is not None
+        return who if who is None or keyed is None or named else keyed(who)
 
 
 def beside(

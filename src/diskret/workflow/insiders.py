@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -27,8 +26,7 @@ from diskret.attack import (
 from diskret.progress import Progress
 from diskret.rules import Rule, Sensitivity
 from diskret.rules.insiders import Judged, by_hand, judged_by, largest_coalition
-from diskret.suppression import Pattern, Problem, Work, modular
-from diskret.tables import Contributions, Publication, Table
+from diskret.tables import Publication, Table
 from diskret.tables.shares import Shares, names_of, place_of, shares
 from diskret.tables.unions import union_table
 from diskret.workflow.beside import Beside
@@ -121,17 +119,17 @@ def insider_judge(
     orders: Sequence[Order],
     attacker: Attacker,
     before: Beside,
-    keyed: Callable[[Contributions], Contributions] | None = None,
 ) -> InsiderJudge | None:
-    """Who the insiders of these tables are; None if no contributor attacks.
-
-    `keyed` gives contributors the names that they have in earlier tables.
-    """
+    """Who the insiders of these tables are; None if no contributor attacks."""
     if not attacker.contributor:
         return None
-    seats = [Seat(_called(order.table, keyed), order.rule) for order in orders]
+    seats = [
+        Seat(replace(o.table, contributions=before.called(o.table.contributions)), o.rule)
+        for o in orders
+    ]
     for e, table in before.pairs:
-        known = e.contributions is not None and e.original is not None and not e.perturbed
+        who = before.called(e.contributions, e)
+        known = who is not None and e.original is not None and not e.perturbed
         rules = [o.rule for o in orders if o.table.measure.name == e.published.measure]
         rule = rules[0] if rules and not isinstance(rules[0], Sensitivity) else None
         if e.unsafe is None:  # it was protected against an outsider
@@ -141,15 +139,9 @@ def insider_judge(
             continue
         room = np.zeros((*table.shape, rule.largest if rule else 0), dtype=np.int64)
         measures = tuple(replace(m, largest=room) for m in table.measures)
-        seats.append(Seat(replace(table, measures=measures, contributions=e.contributions), rule))
+        seats.append(Seat(replace(table, measures=measures, contributions=who), rule))
     coalition = max(largest_coalition(order.rule, attacker.coalition) for order in orders)
     return InsiderJudge(seats, attacker, coalition)
-
-
-def _called(table: Table, keyed: Callable[[Contributions], Contributions] | None) -> Table:
-    if keyed is None or table.contributions is None:
-        return table
-    return replace(table, contributions=keyed(table.contributions))
 
 
 # ── who is asked about what ─────────────────────────────────────────────────────────
@@ -174,7 +166,7 @@ def _asked(
         if seat.table is None:
             continue
         at = np.flatnonzero((cell >= start) & (cell < stop))
-        own = _shares_of_cells(seat.table, cell[at] - start, place)
+        own = shares_of_cells(seat.table, cell[at] - start, place)
         who.append(own.who)
         column.append(at[own.at])
         value.append(own.value)
@@ -246,7 +238,8 @@ def _targets(
     return target, (lower, np.append(required.upper[own], unsafe.upper))
 
 
-def _shares_of_cells(table: Table, cells: NDArray[np.int64], place: int) -> Shares:
+def shares_of_cells(table: Table, cells: NDArray[np.int64], place: int) -> Shares:
+    """Who contributes to each of some cells of a table; `place` as in `shares`."""
     n = len(cells)
     member = sparse.csr_array(
         (np.ones(n, np.int64), cells, np.arange(n + 1)), shape=(n, int(np.prod(table.shape)))
@@ -304,106 +297,3 @@ def _of_table(
         least = cells if judge.attacker.zeros_known and table.frequency else none
     only = None if names_of(table) is not None else place
     return _OfTable(rows, judged, levels, member @ table.measure.sum.ravel(), least, only)
-
-
-# ── repairs ──────────────────────────────────────────────────────────────────────────
-
-
-def repaired_against(
-    problem: Problem,
-    pattern: Pattern,
-    found: Sequence[Open],
-    asked: Asked,
-    judge: InsiderJudge,
-    publication: Publication,
-) -> Pattern:
-    """A pattern that hides more, so that nothing found is open to insiders.
-
-    What more is hidden never tells anybody more, so each coalition is repaired once.
-
-    Raises
-    ------
-    ProtectionError
-        Some coalition cannot be kept from telling a cell or a sum.
-    """
-    hidden = pattern.suppressed.copy()
-    of_coalition: defaultdict[tuple[int, ...], list[Open]] = defaultdict(list)
-    for one in found:
-        of_coalition[one.who].append(one)
-    for who, claims in sorted(of_coalition.items()):
-        low, high = _bounds(problem, publication, judge, asked.names[list(who)])
-        harder = _asking(replace(problem, lower=low, upper=high), claims, asked.target)
-        n = len(harder.cost)
-        start = np.zeros(n, dtype=bool)
-        start[: len(hidden)] = hidden
-        if problem.start is not None:
-            start[: len(problem.start)] |= problem.start
-        more = modular(replace(harder, start=start, deadline=None, work=Work()))
-        hidden |= more.suppressed[: len(hidden)]
-    return replace(pattern, suppressed=hidden)
-
-
-def _bounds(
-    problem: Problem, publication: Publication, judge: InsiderJudge, who: NDArray[np.uint64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """What a coalition knows of every cell beside the equations."""
-    low, high = problem.lower.copy(), problem.upper.copy()
-    for place, (seat, start) in enumerate(
-        zip(judge.seats, publication.starts.tolist(), strict=False)
-    ):
-        if seat.table is None:
-            continue
-        own = _own(seat.table, who, place)
-        mine = np.isin(own.who, who)
-        cells = np.unique(own.at[mine])
-        value, members = (
-            np.bincount(own.at[mine], weights, minlength=len(own.size))[cells]
-            for weights in (own.value[mine], None)
-        )
-        number = _shares_of_cells(seat.table, cells, place).number
-        truth = problem.system.value[start + cells]
-        alone = np.where(number < 0, value == truth, members == number)
-        if seat.table.nonnegative:
-            low[start + cells] = np.maximum(low[start + cells], value)
-        low[start + cells[alone]] = high[start + cells[alone]] = truth[alone]
-    return low, high
-
-
-def _own(table: Table, who: NDArray[np.uint64], place: int) -> Shares:
-    """The shares of some contributors in all cells, perhaps of others too."""
-    listed, names = table.contributions, names_of(table)
-    if listed is not None and names is not None:
-        mine = np.isin(names, who)
-        few = replace(
-            listed,
-            leaf=listed.leaf[mine],
-            unit=None if listed.unit is None else listed.unit[mine],
-            holding=None if listed.holding is None else listed.holding[mine],
-            records=listed.records[mine],
-            values={name: of[mine] for name, of in listed.values.items()},
-            marked={name: of[mine] for name, of in listed.marked.items()},
-        )
-        table = replace(table, contributions=few)
-    return _shares_of_cells(table, np.arange(int(np.prod(table.shape))), place)
-
-
-def _asking(problem: Problem, claims: Sequence[Open], target: sparse.csr_array) -> Problem:
-    """The problem with nothing required but what is open."""
-    from diskret.workflow.revealed import asking_for
-
-    none = np.zeros(0, dtype=np.int64)
-    problem = replace(problem, requirements=Requirements(none, none, none, none))
-    rows = np.array([one.target for one in claims])
-    levels = np.array([(one.lower, one.upper, 0) for one in claims], dtype=np.int64)
-    single = np.diff(target[rows].indptr) == 1
-    if not single.all():
-        sums = UnsafeSums(sparse.csr_array(target[rows[~single]]), *levels[~single].T.copy())
-        problem = asking_for(problem, sums)
-    cell = target[rows[single]].indices.astype(np.int64)
-    needs = problem.requirements
-    order = np.argsort(np.append(cell, needs.cell), kind="stable")
-    joined = (
-        np.append(levels[single][:, i], getattr(needs, of))[order]
-        for i, of in enumerate(("lower", "upper", "sliding"))
-    )
-    return replace(problem, requirements=Requirements(np.append(cell, needs.cell)[order], *joined))

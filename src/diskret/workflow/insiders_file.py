@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -166,7 +167,9 @@ def _matrix(
 
 
 def _mark(publication: Publication, arrays: dict[str, NDArray[Any]], keys: SecretKeys) -> str:
-    shapes = [json.dumps(structure(t), sort_keys=True).encode() for t in publication.tables]
+    # an earlier table is called by its release, too, which is no name of a file
+    tables = [replace(t, name=t.name.rpartition("/")[2]) for t in publication.tables]
+    shapes = [json.dumps(structure(t), sort_keys=True).encode() for t in tables]
     content = [
         f"{name} {array.dtype.str} {array.shape} ".encode() + np.ascontiguousarray(array).tobytes()
         for name, array in sorted(arrays.items())

@@ -23,7 +23,6 @@ from diskret.release import Earlier, Stage
 from diskret.release import ledger as store
 from diskret.release.ledger import Entry, Release, Row
 from diskret.tables import (
-    Contributions,
     MeasureSum,
     Perturbed,
     Publication,
@@ -180,10 +179,6 @@ class Ledger:
         with store.read(self._store) as connection:
             wanted = [(entry, at) for at in range(len(entry.tables))]
             return store.load(connection, self._store, wanted)
-
-    def keyed(self, contributions: Contributions) -> Contributions:
-        """Contributions with contributors called as in this ledger."""
-        return store.keyed_contributions(contributions, self._store.keys)
 
     def check(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -17,7 +17,7 @@ from diskret.keys import SecretKeys
 from diskret.progress import Progress
 from diskret.rules import Sensitivity
 from diskret.suppression import Method, Pattern, Problem, hypercube, modular, network
-from diskret.tables import Contributions, MeasureSum, Publication, Table
+from diskret.tables import MeasureSum, Publication, Table
 from diskret.workflow.beside import Beside, Group, beside, read_beside
 from diskret.workflow.insiders import insider_judge
 from diskret.workflow.linked import sums_between
@@ -34,8 +34,7 @@ from diskret.workflow.sound import sound
 class Options:
     """How to protect; see `suppress`.
 
-    `position` is the state of the ledger, and `keyed` tells what it calls contributors, if there
-    is one.
+    `position` is the state of the ledger, if there is one.
     """
 
     method: Method
@@ -45,7 +44,6 @@ class Options:
     budget: int | None
     progress: Progress
     position: str | None
-    keyed: Callable[[Contributions], Contributions] | None = None
 
 
 def protect(
@@ -127,7 +125,7 @@ def _protected(
         judge,
         _anew(options.method),
         parts,
-        insider_judge(orders, whom, before, options.keyed),
+        insider_judge(orders, whom, before),
     )
     certificates = certify(
         proven.publication,

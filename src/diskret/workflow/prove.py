@@ -30,7 +30,8 @@ from diskret.release import Earlier
 from diskret.suppression import Method, Pattern, Problem, modular, propose
 from diskret.tables import Publication
 from diskret.workflow.beside import unclaimed_cells
-from diskret.workflow.insiders import InsiderJudge, repaired_against
+from diskret.workflow.insider_repair import repaired_against
+from diskret.workflow.insiders import InsiderJudge
 from diskret.workflow.parts import PartsJudge
 from diskret.workflow.revealed import Judge, again, asking_for, cleared, extended
 
@@ -38,6 +39,8 @@ from diskret.workflow.revealed import Judge, again, asking_for, cleared, extende
 _REPAIRS = (1, 2, 4)
 #: Attacks on sums of cells that contributors may know; what is hidden for some reveals others.
 _ROUNDS = 20
+#: Repairs against insiders by the cheapest moves alone.
+_QUICK = 3
 _EXAMPLES = 5
 #: With more suppressed cells the attack is shown alternative tables to check.
 _LARGE = 5_000
@@ -127,6 +130,7 @@ def prove(
     missed = open_sums = np.empty(0, dtype=bool)
     withstood: InsidersWithstood | None = None
     told: Sequence[Open] = ()
+    tries = 0
     failing: list[list[int]] = []
     unsafe: UnsafeSums | None = None
     unrepaired: ProtectionError | None = None
@@ -175,7 +179,10 @@ def prove(
             withstood = insiders.withstood(found, asked)
             if told:
                 failing = [asked.cells(one) for one in told]
-                pattern = repaired_against(problem, pattern, told, asked, insiders, published)
+                tries += 1
+                pattern = repaired_against(
+                    problem, pattern, told, asked, insiders, published, quickly=tries <= _QUICK
+                )
                 continue
         if not missed.any() and not open_sums.any():
             judged = _judged(published, parts)

@@ -162,7 +162,7 @@ def round_table(
     alone = isinstance(table, Table)
     tables = [table] if alone else checked_tables(table)
     names = default_names(tables, [name] if alone else name)
-    _check(tables, base, method, steps, inner)
+    _check(tables, base, method, steps, time_limit, inner)
     scaled = [scaled_unit(base, one.measure.decimals, one.measure.name) for one in tables]
     settings: dict[str, Any] = {"method": method, "base": base}
     perturbed = Perturbed(method, base=base)
@@ -226,15 +226,22 @@ def round_table(
 
 
 def _check(
-    tables: Sequence[Table], base: float, method: str, steps: int | None, inner: Any
+    tables: Sequence[Table],
+    base: float,
+    method: str,
+    steps: int | None,
+    time_limit: float | None,
+    inner: Any,
 ) -> None:
     """Refuse what does not go together."""
     if method not in _METHODS:
         raise InputError(f"method must be one of {', '.join(_METHODS)}, not {method!r}")
     if not tables:
         raise InputError("there is no table to round")
-    if steps is not None and (method != "controlled" or steps < 0):
-        raise InputError('steps= is a number from 0 upwards, for method="controlled" only')
+    if steps is not None and (method != "controlled" or not steps >= 0 or steps % 1):
+        raise InputError('steps= is a whole number from 0 on, for method="controlled" only')
+    if time_limit is not None and not time_limit > 0:
+        raise InputError(f"time_limit= is a number of seconds above 0, not {time_limit!r}")
     if inner is not None and (method != "small_counts" or not isinstance(inner, Table)):
         raise InputError('inner= is a table of counts, for method="small_counts" only')
     for table in tables if inner is None else (*tables, inner):

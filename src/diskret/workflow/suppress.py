@@ -238,7 +238,6 @@ def suppress(
         _check_budget(budget),
         progress,
         None if ledger is None else ledger.position,
-        getattr(ledger, "keyed", None),
     )
     results: dict[int, Result] = {}
     waiting = found = _groups(ordered, equations, ledger)

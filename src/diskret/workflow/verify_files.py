@@ -29,6 +29,7 @@ from diskret.release import (
     same_workbook,
     sheets,
 )
+from diskret.release.digests import is_lock
 from diskret.report import write_changed_report, write_public_report
 from diskret.tables import Derived, Published, SideBySide
 from diskret.workflow.software import software
@@ -152,7 +153,9 @@ def check_names(
         for name in names
         for ending in endings
     }
-    others = [path for path in sorted(public.iterdir()) if path.name not in known]
+    others = [
+        path for path in sorted(public.iterdir()) if path.name not in known and not is_lock(path)
+    ]
     foreign = [path.name for path in others if path.suffix != ".xlsx"]
     refuse(f"{name} is no file of these tables" for name in foreign)
     return [

@@ -205,11 +205,11 @@ def _check_rests(
         told -= {(r.tables, *cells) for r in before for cells in r.cells.tolist()}
     said = read_json(folder / f"{table.name}.certificate.json", VerificationError)
     given = [said.get(f"rests_{how}", 0) if isinstance(said, dict) else None for how in _JUDGED]
-    if not all(type(number) is int for number in given):
+    judged, left = (number if type(number) is int else -1 for number in given)
+    if judged < 0 or left < 0:
         raise VerificationError(
             f"{table.name}: the office's certificate does not say what was judged"
         )
-    judged, left = given
     claimed = any(
         line.startswith(OF_RESTS) for line in certificate.get("claimed", {}).get("en", [])
     )

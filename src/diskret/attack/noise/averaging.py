@@ -105,7 +105,7 @@ def recovery_probability(table: NoiseTable, parts: Sequence[int], queries: int) 
     >>> [round(recovery_probability(Ends(), (7,), queries), 4) for queries in (1, 2, 10)]
     [0.5, 0.375, 0.9586]
     """
-    if queries < 1 or not len(parts):
+    if not queries >= 1 or queries % 1 or not len(parts):
         raise InputError(
             f"an attack needs at least one answer of at least one cell, not {queries} of "
             f"{len(parts)}"

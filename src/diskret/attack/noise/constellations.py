@@ -132,7 +132,7 @@ def constellation_risk(
     >>> str(worst), round(worst.risk, 3)
     ('(1, 1 | 2) → (1, 1 | 0)', 0.091)
     """
-    if not 2 <= parts <= _MOST_PARTS or up_to < 1:
+    if not 2 <= parts <= _MOST_PARTS or not up_to >= 1 or parts % 1 or up_to % 1:
         raise InputError(
             f"parts= is 2 to {_MOST_PARTS} and up_to= at least 1, not {parts} and {up_to}"
         )

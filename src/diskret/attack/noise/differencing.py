@@ -85,7 +85,7 @@ def differencing(table: NoiseTable, count: int, units: int = 1) -> Differencing:
     >>> found.told, found.pairs_needed()
     (0.75, 3)
     """
-    if count < 0 or units < 1:
+    if not count >= 0 or not units >= 1 or count % 1 or units % 1:
         raise InputError(f"count= is at least 0 and units= at least 1, not {count} and {units}")
     smaller, larger = noise_row(table, count), noise_row(table, count + units)
     probability = np.convolve(larger, smaller[::-1])

@@ -25,7 +25,8 @@ def rmd(
     ([`robust_scatter`][diskret.risk.robust.robust_scatter]) forms one with the k - 1 nearest to
     it. Near is Euclidean, in robust deviations from the medians unless `scale` is False. Fewer than
     k that are left in the end join the groups with the nearest means. Distances between all pairs
-    are never computed, and variables that follow from others (a total and its parts) are no obstacle.
+    are never computed, and variables that follow from others (a total and its parts) are no
+    obstacle.
 
     Parameters
     ----------
