@@ -34,6 +34,9 @@ class LeafQuestion:
         How many of the largest |contributions| to keep for each leaf combination.
     key_modulus
         Record keys are integers in ``[0, key_modulus)``; key sums are reduced by it.
+    key_digits
+        The column holds decimals in [0, 1) with at most so many digits, which become integers
+        below the modulus ``10**key_digits``; None: it holds integers.
     where
         Which records count; the others are not looked at, whatever they hold.
     weight
@@ -59,6 +62,7 @@ class LeafQuestion:
     record_key: str | None = None
     largest: int = 0
     key_modulus: int = 2**32
+    key_digits: int | None = None
     where: Population = EVERYBODY
     weight: str | None = None
     weight_decimals: int = 0

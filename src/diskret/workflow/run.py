@@ -280,6 +280,7 @@ def _of_records(
         vintage=table.vintage,
         record_key=None if noise is None else DERIVED if noise.key_of else noise.record_key,
         key_modulus=2**32 if noise is None else noise.key_modulus,
+        key_digits=None if noise is None else noise.key_digits,
         engine=engine,
         progress=progress,
     )
