@@ -1,6 +1,8 @@
 """With language = "de" errors, warnings, tasks and settings reach the reader in German."""
 
 import ast
+import errno
+import os
 from pathlib import Path
 
 import pyarrow as pa
@@ -30,7 +32,7 @@ def texts_in_code():
 
 
 def test_every_message_is_known_in_german():
-    assert said.missing(catalogue()) == ""
+    assert said.missing(catalogue(), said.messages()[0]) == ""
 
 
 #: Messages that are put together where the code cannot be followed, and why they are German yet.
@@ -62,6 +64,18 @@ TOGETHER = {
 }  # fmt: skip
 
 
+#: What the operating system says of files.
+OF_THE_SYSTEM = {
+    os.strerror(number)
+    for number in (errno.ENOENT, errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENOTDIR,
+                   errno.ENOSPC, errno.EROFS, errno.EEXIST, errno.EIO)
+}  # fmt: skip
+
+
+def test_what_the_operating_system_says_of_files_is_german():
+    assert [text for text in OF_THE_SYSTEM if text not in catalogue()] == []
+
+
 def test_things_of_which_some_are_named_are_german():
     for noun, item in nouns().items():
         for more in ("", " (and {} more)"):
@@ -72,7 +86,7 @@ def test_things_of_which_some_are_named_are_german():
 def test_no_template_outlives_its_message():
     found, _ = said.messages()
     texts = texts_in_code()
-    rest = [t for t in catalogue() if t not in found and t not in TOGETHER]
+    rest = [t for t in catalogue() if t not in found and t not in TOGETHER | OF_THE_SYSTEM]
     assert [t for t in rest if not any(pattern(t).fullmatch(text) for text in texts)] == []
 
 
