@@ -299,13 +299,6 @@ def messages() -> tuple[dict[str, str], list[str]]:
     return found, sorted(unseen)
 
 
-def nouns() -> dict[str, str]:
-    """What `diskret.io.names.some` is told to name a few of, and how an item looks like."""
-    given = (c.args[0] for c in Code().calls["some"] if len(c.args) == 2)
-    found = {noun.value for noun in given if isinstance(noun, ast.Constant)}
-    return {noun: GAP if noun in ("value", "category") else f"'{GAP}'" for noun in found}
-
-
 def missing(known: Iterable[str], found: dict[str, str]) -> str:
     """What has no German yet, as TOML ready to fill, by file of the catalogue."""
     files: dict[str, list[str]] = {}
