@@ -23,6 +23,8 @@ GAP = "{}"
 _ENOUGH = 60  # alternatives of one text
 _RAISED = ("warnings.warn", "type(error)", "wrong", "typer.BadParameter")
 _WORDS = re.compile(r"[a-zA-Z]{2,} | [a-zA-Z]{2,}")
+#: Conditions and expressions of databases, which are read by them and not by people.
+_SQL = re.compile(r"\b(AND|BETWEEN|CAST|CASE|COALESCE|IN|IS|NOT|POSITION|ABS|TRIM)\b")
 _FILES = {
     "workflow", "tables", "attack", "cellkey", "io", "hierarchy", "rules", "engines",
     "release", "risk", "formats", "utility", "safe", "keys", "microdata",
@@ -212,7 +214,10 @@ class Code:
                     yield from self.fillings(item, seen)
 
     def _wordy(self, node: ast.expr) -> Iterator[str]:
-        yield from (t for t in self.alternatives(node) if _WORDS.search(t.replace(GAP, "")))
+        for text in self.alternatives(node):
+            own = text.replace(GAP, "")
+            if _WORDS.search(own) and not _SQL.search(own):
+                yield text
 
     def items(self, node: ast.expr, seen: set[object]) -> Iterator[ast.expr]:
         """What a list of texts holds."""

@@ -29,6 +29,11 @@ _GERMAN_LIST = {"and": "und", "or": "oder"}
 #: Where a message may be cut: known parts may stand beside unknown ones.
 _SIGNS = re.compile(r": |; |\. ")
 
+#: What may stand beside a lone word such as "of": quoted texts, numbers, files. Codes of a user
+#: that look like a template, as "Bank of America" does, are left alone.
+_NAMED = re.compile(r"'.*'|[-+−\d.,]+%?|\S+\.\w+|", re.DOTALL)
+_LONE = 8
+
 Entry = tuple[str, str, tuple[str, ...], str, str]  # begin, end, words between, both templates
 
 
@@ -66,6 +71,14 @@ def _read(message: str) -> tuple[int, str]:
             and (found := pattern(english).fullmatch(message)) is not None
         ):
             parts = [_read(part) for part in found.groups()]
+            if (
+                not begins
+                and sum(map(len, words)) < _LONE
+                and not all(
+                    parts[at][0] or _NAMED.fullmatch(part) for at, part in enumerate(found.groups())
+                )
+            ):
+                continue
             known = sum(map(len, words)) + sum(known for known, _ in parts)
             if known >= best[0]:  # of two readings that know as much, the one that wraps the other
                 best = known, german.format(*(part for _, part in parts))
