@@ -12,7 +12,7 @@ import json
 import re
 import sys
 from collections.abc import Iterable, Iterator
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import product
 from pathlib import Path
 
@@ -290,6 +290,7 @@ def _escaped(text: object) -> str:
     return str(text).replace("{", "{{").replace("}", "}}")
 
 
+@cache
 def messages() -> tuple[dict[str, str], list[str]]:
     """Template → file of the catalogue; and where texts come from out of sight."""
     code, found, unseen, seen = Code(), {}, set(), set()
