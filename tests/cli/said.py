@@ -291,16 +291,22 @@ def _escaped(text: object) -> str:
 
 
 @cache
+def code() -> Code:
+    """The code, read once."""
+    return Code()
+
+
+@cache
 def messages() -> tuple[dict[str, str], list[str]]:
     """Template → file of the catalogue; and where texts come from out of sight."""
-    code, found, unseen, seen = Code(), {}, set(), set()
-    for path, text in code.raised():
-        for template in code.alternatives(text):
+    found, unseen, seen = {}, set(), set()
+    for path, text in code().raised():
+        for template in code().alternatives(text):
             if re.search("[a-zA-Z]", template.replace(GAP, "")):
                 found.setdefault(template, file_of(path))
-            elif not any(code.fillings(text, set())):
+            elif not any(code().fillings(text, set())):
                 unseen.add(f"{path.relative_to(SOURCE).as_posix()}: {ast.unparse(text)}")
-        for template in code.fillings(text, seen):
+        for template in code().fillings(text, seen):
             found.setdefault(template, file_of(path))
     return found, sorted(unseen)
 

@@ -61,7 +61,7 @@ def test_messages_that_are_put_together_are_named():
 
 def nouns():
     """What `diskret.io.names.some` is told to name a few of, and how an item looks like."""
-    given = (call.args[0] for call in said.Code().calls["some"] if len(call.args) == 2)
+    given = (call.args[0] for call in said.code().calls["some"] if len(call.args) == 2)
     found = {noun.value for noun in given if isinstance(noun, ast.Constant)}
     return {noun: "{}" if noun in ("value", "category") else "'{}'" for noun in sorted(found)}
 
@@ -97,11 +97,20 @@ def test_things_of_which_some_are_named_are_german():
     assert translated("column 'a' (and 3 more)", "de") == "Spalte 'a' (und 3 weitere)"
 
 
+def longest(template):
+    """The longest text of a template between its gaps."""
+    return max(template.split("{}"), key=len).replace("{{", "{").replace("}}", "}")
+
+
 def test_no_template_outlives_its_message():
     found, _ = said.messages()
     texts = texts_in_code()
     rest = [t for t in catalogue() if t not in found and t not in TOGETHER | OF_THE_SYSTEM]
-    assert [t for t in rest if not any(pattern(t).fullmatch(text) for text in texts)] == []
+    assert [
+        t
+        for t in rest
+        if not any(longest(t) in text and pattern(t).fullmatch(text) for text in texts)
+    ] == []
 
 
 @pytest.mark.parametrize(
