@@ -6,6 +6,7 @@ filter and the group of texts below its code say which combinations of texts it 
 
 from dataclasses import dataclass, replace
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -110,7 +111,7 @@ def records(count, rename=None):
     )
 
 
-def tabulated(count, drawn, rename=None):
+def tabulated(count, drawn, rename=None) -> Any:
     """The table, or None if nobody is in its population."""
     rename = rename or {}
     row = next(drawn.cells())

@@ -181,7 +181,11 @@ def test_protect_needs_a_job():
 
 def report(inside: bool) -> Any:
     return SimpleNamespace(
-        tables=("turnover", "firms"), suppressed=1234, checked_internal=inside, lines=("fine",)
+        tables=("turnover", "firms"),
+        suppressed=1234,
+        checked_internal=inside,
+        sealed=inside,
+        lines=("fine",),
     )
 
 

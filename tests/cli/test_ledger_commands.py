@@ -64,7 +64,7 @@ def test_a_job_publishes_through_its_ledger(home):
 def test_a_job_names_its_release(home):
     job = JOB + 'release = "firms, first edition"\nlanguage = "de"\n'
     assert "Im Verzeichnis eingetragen als firms, first edition" in protect(home, job)
-    assert "Error: there is a release" in protect(home, job, code=1)
+    assert "Fehler: " in protect(home, job, code=1)
 
 
 def test_a_job_protects_beside_what_was_published(home):

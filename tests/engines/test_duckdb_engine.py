@@ -2,8 +2,10 @@
 
 import datetime
 import gc
+import multiprocessing
 import stat
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import duckdb
@@ -13,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from counted_by_hand import same
 
-from diskret.engines import LeafQuestion
+from diskret.engines import LeafQuestion, duckdb_connection
 from diskret.engines.duckdb import DuckDBEngine
 from diskret.errors import InputError
 from diskret.io import Source
@@ -149,7 +151,7 @@ def test_an_engine_answers_several_questions():
 
 
 def test_the_spill_folder_is_private_and_goes_with_the_engine(spill):
-    with DuckDBEngine(in_memory(RECORDS)) as engine:
+    with DuckDBEngine(in_memory(RECORDS), memory_limit="1GB") as engine:
         (folder,) = spill.iterdir()
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
         engine.leaves(QUESTION)
@@ -172,13 +174,57 @@ def test_nothing_is_left_after_an_error(spill):
 
 
 def test_a_forgotten_engine_leaves_nothing(spill):
-    engine = DuckDBEngine(in_memory(RECORDS))
+    engine = DuckDBEngine(in_memory(RECORDS), threads=1)
     assert len(list(spill.iterdir())) == 1
     del engine
     gc.collect()
     assert list(spill.iterdir()) == []
 
 
+def test_a_database_for_few_records_keeps_nothing(spill):
+    """It is kept for the next engine, without what was made in it, and has no disk."""
+    with DuckDBEngine(in_memory(RECORDS)) as engine:
+        engine.leaves(QUESTION)
+        assert list(spill.iterdir()) == []
+        with DuckDBEngine(in_memory({"Region": ["S"]})) as beside:  # not in the same database
+            assert beside._records.columns != engine._records.columns
+            assert beside.leaves(LeafQuestion(by={"Region": None})).count.tolist() == [1]
+            with pytest.raises(duckdb.CatalogException):
+                beside._records.connection.sql("SELECT * FROM m1")
+            again = engine.leaves(QUESTION)
+        assert same(again, ask(in_memory(RECORDS), threads=2))
+    database = duckdb_connection._idle[-1]
+    with DuckDBEngine(in_memory(RECORDS)) as engine:
+        assert database not in duckdb_connection._idle  # nobody else gets it
+        for relation in ("kept", "m0"):
+            with pytest.raises(duckdb.CatalogException):
+                engine._records.connection.sql(f"SELECT * FROM {relation}")
+    made = "SELECT COUNT(*) FROM duckdb_{}() WHERE NOT internal"
+    assert [database.sql(made.format(k)).fetchall() for k in ("tables", "views")] == [[(0,)]] * 2
+
+
+def test_a_database_that_broke_is_not_used_again():
+    ask(in_memory(RECORDS))
+    duckdb_connection._idle[-1].close()
+    ask(in_memory(RECORDS))
+
+
+def test_a_forked_process_asks_too():
+    ask(in_memory(RECORDS))
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        own = pool.apply_async(ask, (in_memory(RECORDS),)).get(60)
+    assert same(own, ask(in_memory(RECORDS)))
+
+
+def test_threads_have_databases_of_their_own():
+    def asked(number):
+        return ask(in_memory({"a": ["x"] * number}), LeafQuestion(by={"a": None})).count.tolist()
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(asked, range(1, 41))) == [[number] for number in range(1, 41)]
+
+
+@pytest.mark.parametrize("options", [{}, {"threads": 1}])
 @pytest.mark.parametrize(
     "statement",
     [
@@ -190,9 +236,10 @@ def test_a_forgotten_engine_leaves_nothing(spill):
         "SELECT * FROM VARIABLE",
     ],
 )
-def test_reaches_nothing_but_its_source(tmp_path, statement):
+def test_reaches_nothing_but_its_source(tmp_path, statement, options):
     other = tmp_path / "other.csv"
     other.write_text("a\n1\n", encoding="utf-8")
-    with DuckDBEngine(in_memory(RECORDS)) as engine, pytest.raises(duckdb.Error):
+    source = in_memory(RECORDS)
+    with DuckDBEngine(source, **options) as engine, pytest.raises(duckdb.Error):
         engine._records.connection.sql(statement.format(other=other)).fetchall()
     assert other.read_text(encoding="utf-8") == "a\n1\n"

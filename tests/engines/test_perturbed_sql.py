@@ -212,7 +212,7 @@ def test_codes_as_numbers_flat_trees_filters_and_keys_as_text_are_read_as_by_tab
     table = dk.tabulate(records, **asked)
     found = dk.perturb_records(records, ptable=LOOKUP, **asked).published
     assert found.value.tolist() == (table.count + LOOKUP(table.count, table.key_sum)).tolist()
-    assert found.where == (("year", ("2024",)),)
+    assert found.where == table.where
 
 
 def test_nothing_but_zeros_is_a_table_of_zeros():

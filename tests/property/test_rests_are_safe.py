@@ -202,7 +202,7 @@ def test_one_person_beside_a_filter_is_protected_and_without_it_leaks(filters, e
 # ── sums: who really contributes ────────────────────────────────────────────────────
 
 SALES = st.lists(
-    st.tuples(st.integers(0, 5), st.sampled_from(GROUPS), st.sampled_from([1, 5, 20, 100, 400])),
+    st.tuples(st.integers(0, 5), st.sampled_from(GROUPS), st.sampled_from([0, 1, 5, 20, 100, 400])),
     min_size=8,
     max_size=40,
 )

@@ -51,7 +51,12 @@ def a_table(cells, codes=None, kept=5):
         }
     )
     return Table.from_cells(
-        frame, by={"code": None}, value="value", count="firms", largest=list(columns)
+        frame,
+        by={"code": None},
+        total={"code": "Total"},  # a union may well be the sum of others
+        value="value",
+        count="firms",
+        largest=list(columns),
     )
 
 

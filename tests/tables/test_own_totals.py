@@ -47,21 +47,35 @@ def files(draw):
             rows[at] = rows.get(at, 0) + number
     frame = {name: [cell[i] for cell in rows] for i, name in enumerate(columns)}
     frame["n"] = list(rows.values())
-    return frame, columns, {columns[i]: name for i, name in totals.items()}, sum(values)
+    named = {columns[i]: name for i, name in totals.items()}
+    return frame, columns, named, sum(values), grand_only
+
+
+def evidence(rows, columns, totals, grand_only):
+    """The product of all totals plus one that are sums of two values or more; the largest."""
+    found = 1
+    for chosen in [list(totals)] if grand_only else [[name] for name in totals]:
+        product = 1
+        for context in {tuple(row[c] for c in columns if c not in chosen) for row in rows}:
+            own = [r for r in rows if tuple(r[c] for c in columns if c not in chosen) == context]
+            parts = [r["n"] for r in own if all(r[c] != totals[c] for c in chosen)]
+            product *= 1 + sum(parts) if sum(n > 0 for n in parts) > 1 else 1
+        found = max(found, product)
+    return found
 
 
 @given(files(), st.randoms(use_true_random=False))
 @settings(max_examples=80, deadline=None)
 def test_no_total_of_a_file_is_doubled_in_silence(file, random):
-    frame, columns, totals, everything = file
+    frame, columns, totals, everything, grand_only = file
     order = random.sample(range(len(frame["n"])), len(frame["n"]))
     cells = pa.table({name: [column[i] for i in order] for name, column in frame.items()})
     by = dict.fromkeys(columns)
     said = dk.Table.from_cells(cells, by=by, count="n", total={**totals})
     assert said.count.ravel()[0] == everything
     assert all(d.hierarchy.total == totals.get(d.name, "Total") for d in said.dimensions)
-    if not everything:
-        return
+    if evidence(cells.to_pylist(), columns, totals, grand_only) < 10:
+        return  # so little is chance; two equal codes are no sum
     for trees in (by, {c: dk.Hierarchy.flat(set(frame[c])) for c in columns}):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -119,6 +133,56 @@ def test_categories_are_not_taken_for_totals(columns):
         dk.Table.from_cells(
             pa.table(columns), by=by, count="n", value="v" if "v" in columns else None
         )
+
+
+@given(
+    st.lists(st.integers(0, 5000), min_size=1, max_size=4),
+    st.integers(0, 2),
+    st.booleans(),
+    st.booleans(),
+)
+@settings(max_examples=60, deadline=None)
+def test_two_equal_categories_are_no_total(values, empty, in_tree, sums):
+    codes = ["01", "02", *(f"1{i}" for i in range(empty))]
+    contexts = [f"s{i}" for i in range(len(values))]
+    frame = pa.table(
+        {
+            "r": [code for code in codes for _ in contexts],
+            "s": contexts * len(codes),
+            "n": [*values * 2, *[0] * (len(values) * empty)],
+        }
+    )
+    columns = {"value": "n"} if sums else {"count": "n"}
+    by = {"r": dk.Hierarchy.flat(codes) if in_tree else None, "s": None}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        table = dk.Table.from_cells(frame, by=by, total={"s": "Total"}, **columns)
+    assert table.measure.sum.ravel()[0] == 2 * sum(values)
+    if len(values) == 1:
+        assert not caught
+
+
+def test_a_total_of_one_category_in_each_combination_is_warned_of():
+    rows = [("a", "m", 5000), ("T", "m", 5000), ("b", "f", 700), ("T", "f", 700)]
+    r, s, n = zip(*rows, strict=True)
+    with pytest.warns(UserWarning, match="'T' of 'r'"):
+        dk.Table.from_cells(pa.table({"r": r, "s": s, "n": n}), by={"r": None, "s": None},
+                            count="n")  # fmt: skip
+
+
+def test_small_tables_without_totals_are_seldom_questioned():
+    rng = np.random.default_rng(8)
+    questioned = 0
+    for _ in range(200):
+        n = rng.integers(0, 12, rng.integers(3, 6))
+        frame = pa.table({"r": [f"r{i}" for i in range(len(n))], "n": n})
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            try:
+                dk.Table.from_cells(frame, by={"r": None}, count="n")
+            except (InputError, UserWarning):
+                questioned += 1
+    assert questioned <= 10
 
 
 def test_a_category_that_is_the_sum_of_the_others_can_be_confirmed():

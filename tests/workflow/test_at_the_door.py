@@ -2,6 +2,9 @@
 
 import subprocess
 import sys
+from decimal import Decimal
+from fractions import Fraction
+from math import floor
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +17,7 @@ from diskret.errors import AdditivityError, InputError, VerificationError
 from diskret.io.columns import decimals_advice
 from diskret.tables import cells as cells_module
 from diskret.workflow.job import read_job
+from diskret.workflow.run import run_job
 from diskret.workflow.verify import verify
 
 KEYS = dk.SecretKeys(bytes(range(32)))
@@ -89,9 +93,58 @@ def test_the_noise_of_a_float_in_text_is_named(decimals):
         lambda: dk.tabulate(frame, by={"x": None}, value="v", decimals=decimals),
         lambda: dk.Table.from_cells(frame, by={"x": None}, value="v", count="n", decimals=decimals),
     ):
-        with pytest.raises(InputError, match="round them to 4 decimals where the file is") as told:
+        with pytest.raises(InputError, match="state decimals=4 and round_values=True"):
             read()
-        assert ("state decimals=4" in str(told.value)) == (decimals < 4)
+
+
+@pytest.mark.parametrize("kind", ["float", "text", "decimal"])
+@pytest.mark.parametrize("places", [0, 2, 4])
+def test_values_are_rounded_on_purpose(places, kind):
+    """To the nearest, half a unit upwards: by exact fractions of the test's own."""
+    rng = np.random.default_rng(places)
+    texts = ["2305598.5354999998", "-0.5", "0.5", "1.5", "-2.25", "7", "4503599627370497"]
+    texts += [f"{x:.7f}" for x in rng.normal(0, 1000, 30)]
+    make = {"float": float, "text": str, "decimal": Decimal}[kind]
+    given = [make(text) for text in texts]
+    exact = [Fraction(v) * 10**places for v in given]
+    wanted = [floor(v + Fraction(1, 2)) for v in exact]
+    most = 2**53 if kind == "float" else 2**62  # of scaled values
+    fits = [abs(v) < most for v in exact]
+    given, wanted = ([v for v, fit in zip(x, fits, strict=True) if fit] for x in (given, wanted))
+    codes = [f"{i:02}" for i in range(len(given))]
+    column = pa.array(given, pa.decimal128(38, 12)) if kind == "decimal" else pa.array(given)
+    frame = pa.table({"x": codes, "v": column})
+    asked = {"by": {"x": None}, "total": "All", "value": "v", "decimals": places}
+    for read in (dk.tabulate, dk.Table.from_cells):
+        table = read(frame, **asked, round_values=True)
+        assert table.measure.sum.tolist() == [sum(wanted), *wanted]
+        with pytest.raises(InputError, match="decimals"):
+            read(frame, **asked)
+
+
+def test_counts_are_not_rounded_on_purpose():
+    frame = pa.table({"x": ["a"], "n": [4]})
+    with pytest.raises(InputError, match="round_values= is for sums"):
+        dk.Table.from_cells(frame, by={"x": None}, count="n", round_values=True)
+
+
+def test_a_job_rounds_values_on_purpose(tmp_path):
+    (tmp_path / "firms.csv").write_text("region,firm,sales\nN,1,5.0000000001\nS,2,7\n")
+    (tmp_path / "cells.csv").write_text("region,n,sales\nN,9,5.0000000001\nS,8,7\n")
+    for source in ("", 'cells = { file = "cells.csv", count = "n" }\n'):
+        file = tmp_path / "job.toml"
+        records = "" if source else '[records]\npath = "firms.csv"\n'
+        file.write_text(
+            f'{records}[[tables]]\nname = "t"\nvalue = "sales"\n{source}'
+            'by = { region = "flat" }\nround_values = true\n'
+            "rules = { minimum_frequency = { n = 3 } }\n"
+            '[output]\nfolder = "out"\nformats = ["csv"]\n'
+        )
+        [result] = run_job(read_job(file), keys=KEYS)[1]
+        assert result.table.measure.sum.tolist() == [12, 5, 7]
+        file.write_text(file.read_text().replace('value = "sales"\n', ""))
+        with pytest.raises(InputError, match="'round_values' needs a 'value'"):
+            read_job(file)
 
 
 # ── columns that releases add ────────────────────────────────────────────────────────
@@ -109,15 +162,49 @@ def test_reserved_columns_are_refused_before_the_work(name):
 
     with pytest.raises(InputError, match=f"'{name}': the files of a release have columns"):
         dk.suppress(table, FEW, method=never)
+    for changed in (
+        lambda: dk.round_table(table, base="not read yet"),
+        lambda: dk.adjust(table, never, time_limit=-1),
+        lambda: dk.perturb(table, dk.PerturbationTable.maximum_entropy(2, 1), threshold="not yet"),
+        lambda: dk.perturb_invariant(table, largest=-1),
+    ):
+        with pytest.raises(InputError, match=f"'{name}': the files of a release have columns"):
+            changed()
+
+
+def test_columns_of_changed_tables_are_reserved_there_only():
+    frame = pa.table({"noise": ["a", "b", "c"], "n": [50, 20, 90]})
+    table = dk.Table.from_cells(frame, by={"noise": None}, count="n")
+    assert dk.suppress(table, FEW).public.num_rows == 4
+    with pytest.raises(InputError, match="'noise': the files of a release have columns"):
+        dk.round_table(table, base=5)
+
+
+@pytest.mark.parametrize("where", ["by", "value", "cells"])
+def test_reserved_columns_are_refused_when_a_job_is_read(tmp_path, where):
+    names = {"by": ("lower", "sales"), "value": ("region", "lower"), "cells": ("kind", "sales")}
+    by, value = names[where]
+    (tmp_path / "firms.csv").write_text(f"{by},firm,{value}\nN,1,5\n")
+    file = tmp_path / "job.toml"
+    records = "" if where == "cells" else '[records]\npath = "firms.csv"\n'
+    cells = 'cells = { file = "firms.csv", count = "firm" }\n' if where == "cells" else ""
+    file.write_text(
+        f'{records}[[tables]]\nname = "t"\nvalue = "{value}"\n{cells}by = {{ {by} = "flat" }}\n'
+        'rules = { minimum_frequency = { n = 3 } }\n[output]\nfolder = "out"\n'
+    )
+    reserved = value if where == "value" else by
+    with pytest.raises(InputError, match=f"line [0-9]+: '{reserved}': the files of a release have"):
+        read_job(file)
 
 
 def test_all_columns_that_files_add_are_reserved(tmp_path):
     frame = pa.table({"x": ["a", "b", "c"], "n": [50, 2, 70]})
     table = dk.Table.from_cells(frame, by={"x": None}, count="n")
     folder = dk.suppress(table, FEW).write(tmp_path / "out", ["csv"], keys=KEYS, intervals=True)
-    reserved = cells_module._ADDED | cells_module._OF_REASONS
+    reserved = cells_module._ADDED | cells_module._OF_REASONS | cells_module._OF_CHANGES
+    changed = dk.round_table(table, base=5).write(tmp_path / "changed", ["csv"], keys=KEYS)
     own = {"x", "count", "units"}
-    for file in [*(folder / "public").glob("*.csv"), *(folder / "internal").glob("*.csv")]:
+    for file in [f for one in (folder, changed) for f in one.glob("*/*.csv")]:
         header = set(file.read_text().splitlines()[0].split(","))
         assert {h for h in header - own if not h.startswith("needed_by_")} <= reserved, file
 

@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
+import diskret as dk
 from diskret.errors import JobError
 from diskret.workflow.job import read_job
 from diskret.workflow.job_template import template
+from diskret.workflow.run import run_job
 
 HEAD = """
 [records]
@@ -39,6 +41,33 @@ def test_a_designed_table(folder: Path):
     assert found.options == {"threshold": 3}
 
 
+def test_each_count_may_have_its_own_stay_and_rule(folder: Path):
+    lists = (
+        "small_counts = 0\nstay = [0, 0.1, 0.2, 0.3, 0.4]\n"
+        "monotone = [true, true, false, true, true]\n"
+        'variance_rule = ["at_most", "at_most", "at_most", "exact", "exact"]\n'
+    )
+    found = read(folder, f"{CELL_KEY}{DESIGN}{lists}")
+    assert found is not None
+    table = dk.PerturbationTable.maximum_entropy(**found.design)
+    stays = table.probabilities[1:, 5]
+    assert (stays >= [0, 0.1, 0.2, 0.3, 0.4]).all()
+    assert table.variances[4:].round(6).tolist() == [3, 3]
+    assert table.variances[1] < 3
+
+
+def test_keys_may_have_digits(folder: Path):
+    found = read(folder, f"{CELL_KEY}{DESIGN}key_digits = 8\n")
+    assert found is not None and found.key_digits == 8
+    (folder / "persons.csv").write_text(
+        "region,key\nN,0.12345678\nN,0.5\nS,0.99999999\n", encoding="utf-8"
+    )
+    read(folder, f"{CELL_KEY}{DESIGN}key_digits = 8\n")
+    _, [result] = run_job(read_job(folder / "job.toml"), keys=dk.SecretKeys(bytes(range(32))))
+    assert result.table.key_modulus == 10**8
+    assert result.table.key_sum.tolist() == [62345677, 62345678, 99999999]
+
+
 @pytest.mark.parametrize("method", ["deterministic", "random", "controlled", "small_counts"])
 def test_rounding_has_a_base(folder: Path, method: str):
     found = read(folder, f'method = "{method}"\nbase = 5\n')
@@ -57,6 +86,12 @@ def test_rounding_has_a_base(folder: Path, method: str):
         (f'{CELL_KEY}key_of = "id"\n', "", "either 'record_key'"),
         (CELL_KEY, "", "'max_noise' is missing"),
         (f"{CELL_KEY}max_noise = 5\n", "", "'variance' is missing"),
+        (f"{CELL_KEY}{DESIGN}stay = [0.1]\n", "", "'stay' .* a list of 5"),
+        (f"{CELL_KEY}{DESIGN}stay = [0, 0, 0, 0, 2]\n", "", "'stay' .* at most 1"),
+        (f'{CELL_KEY}{DESIGN}variance_rule = ["exact", 1, 1, 1, 1]\n', "", "'variance_rule'"),
+        (f"{CELL_KEY}{DESIGN}key_digits = 19\n", "", "'key_digits'"),
+        (f"{CELL_KEY}{DESIGN}key_digits = 8\nkey_modulus = 9\n", "", "10\\^key_digits"),
+        ('method = "cell_key"\nkey_of = "id"\nkey_digits = 8\n', "", "modulus of their own"),
         (f'{CELL_KEY}table = "no.csv"\n', "", "does not exist"),
         (f'{CELL_KEY}table = "persons.csv"\nvariance = 1\n', "", "'variance' is that of the"),
         (f"{CELL_KEY}{DESIGN}", 'value = "v"', "it is missing"),

@@ -178,6 +178,24 @@ def test_parts_of_sums_are_judged_by_those_who_contribute():
     assert any(CLAIM in line for line in said(results[0], "claimed"))
 
 
+@pytest.mark.parametrize("number", [0, 1, 3])
+def test_a_part_of_nothing_is_that_of_somebody(number):
+    rows = [(code, f"{code}{i}", 10) for code in "acd" for i in range(6)]
+    rows += [("b", f"b{i}", 0) for i in range(number)]
+    group, firm, sales = zip(*rows, strict=True)
+    frame = pa.table({"group": group, "firm": firm, "sales": sales})
+    by = {"group": dk.Hierarchy.flat("abcd"[i] for i in range(4))}
+    fine = dk.tabulate(frame, by=by, value="sales", unit="firm", contributions=True)
+    tables = [
+        fine.recode("group", {"ab": ["a", "b"]}),
+        fine.recode("group", {"bcd": ["b", "c", "d"]}),
+    ]
+    results = protected(tables, dk.rules.MinimumFrequency(3))
+    hidden = any(result.published.suppressed.any() for result in results)
+    assert hidden == (0 < number < 3)
+    assert results[0].certificate.internal()["parts_not_judged"] == 0
+
+
 def test_without_contributions_nothing_is_claimed_of_parts_of_sums():
     results = protected(firms(False), dk.rules.PPercent(10))
     assert results[0].certificate.internal()["parts_not_judged"] == 1

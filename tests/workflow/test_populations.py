@@ -40,7 +40,7 @@ def test_a_code_hidden_beside_noise_of_the_same_number_is_refused(tmp_path):
     )
     with pytest.raises(InputError, match="the one hides cells and the other shows them"):
         check_alike([hidden, noisy])
-    ledger = dk.Ledger(tmp_path / "releases.db", keys=KEYS)
+    ledger = dk.Ledger.create(tmp_path / "releases.db", keys=KEYS)
     ledger.publish(hidden, folder=tmp_path / "hidden", formats=["csv"])
     assert len(ledger.earlier([noisy.table])) == 1
 
@@ -50,7 +50,7 @@ def test_a_code_hidden_beside_noise_of_the_same_number_is_refused(tmp_path):
     [({"max": 9}, {"min": 10}), (["1", "2"], {"min": 3, "max": 9}), (["12"], {"max": 9})],
 )
 def test_size_classes_that_are_proven_are_published(one, other, tmp_path):
-    ledger = dk.Ledger(tmp_path / "releases.db", keys=KEYS)
+    ledger = dk.Ledger.create(tmp_path / "releases.db", keys=KEYS)
     tables = [tabulated({"staff": asked}) for asked in (one, other)]
     results = dk.suppress(tables, RULE, name=["one", "other"], ledger=ledger)
     ledger.publish(results, folder=tmp_path / "classes", formats=["csv"])

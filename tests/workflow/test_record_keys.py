@@ -1,5 +1,7 @@
 """Records get their keys and stay what they were."""
 
+from decimal import Decimal
+
 import duckdb
 import numpy as np
 import pandas as pd
@@ -84,8 +86,53 @@ def test_without_an_id_every_record_draws_a_key_of_its_own():
 
 def test_decimals_are_told_how_to_become_whole_numbers():
     records = pa.table({"area": ["N", "S"], "key": [0.25, 0.5]})
-    with pytest.raises(dk.DiskretError, match=r"diskret\.keys\.scaled_keys"):
+    with pytest.raises(dk.DiskretError, match="key_digits="):
         dk.tabulate(records, by={"area": None}, record_key="key", key_modulus=10**8)
+
+
+@pytest.mark.parametrize("digits", [1, 2, 8, 12, 15, 18])
+@pytest.mark.parametrize("kind", ["float", "text", "decimal"])
+def test_decimal_keys_are_read_exactly(digits, kind):
+    rng = np.random.default_rng(digits)
+    whole = [0, 1, 10**digits - 1, *rng.integers(0, 10**digits, 40).tolist()]
+    texts = [f"0.{number:0{digits}}" for number in whole]
+    column = {
+        "float": pa.array(map(float, texts)),
+        "text": pa.array(texts),
+        "decimal": pa.array(map(Decimal, texts), pa.decimal128(19, 18)),
+    }[kind]
+    records = pa.table({"area": [str(i % 3) for i in range(len(whole))], "key": column})
+    asked = {"by": {"area": None}, "record_key": "key", "key_digits": digits}
+    if kind == "float" and digits > 15:
+        with pytest.raises(dk.DiskretError, match="at most 18 digits"):
+            dk.tabulate(records, **asked)
+        return
+    table = dk.tabulate(records, **asked)
+    assert table.key_modulus == 10**digits
+    sums = [sum(whole[i::3]) % 10**digits for i in range(3)]
+    assert table.key_sum.tolist() == [sum(whole) % 10**digits, *sums]
+    lookup = dk.PerturbationTable.maximum_entropy(2, 1.0).lookup(10**digits)
+    perturbed = dk.perturb(table, lookup).public["count"].to_pylist()
+    in_one = dk.perturb_records(records, ptable=lookup, **asked)
+    assert in_one.public["count"].to_pylist() == perturbed
+
+
+@pytest.mark.parametrize("kind", [float, str])
+@pytest.mark.parametrize("wrong", ["0.123", "1.0", "-0.1", "1.25", "7", "nan"])
+def test_keys_with_more_digits_or_outside_are_refused(wrong, kind):
+    records = pa.table({"area": ["N", "S"], "key": [kind("0.25"), kind(wrong)]})
+    with pytest.raises(dk.DiskretError, match=r"record keys that are no decimals|no numbers"):
+        dk.tabulate(records, by={"area": None}, record_key="key", key_digits=2)
+
+
+def test_a_modulus_beside_the_digits_of_keys_is_theirs():
+    records = pa.table({"area": ["N", "S"], "key": [0.25, 0.5]})
+    asked = {"by": {"area": None}, "record_key": "key"}
+    table = dk.tabulate(records, **asked, key_digits=2, key_modulus=100)
+    assert table.key_sum.tolist() == [75, 25, 50]
+    for wrong in ({"key_digits": 2, "key_modulus": 1000}, {"key_digits": 0}, {"key_digits": 19}):
+        with pytest.raises(dk.DiskretError, match="key_digits=|key_modulus="):
+            dk.tabulate(records, **asked, **wrong)
 
 
 @pytest.mark.parametrize(

@@ -136,6 +136,27 @@ def test_the_rest_of_a_sum_is_judged_by_those_who_contribute():
     assert all(None not in values(dk.suppress(t, rule), "sales") for t in both())
 
 
+def with_idle(firms_of_b):
+    """Beside kind a, some firms of region N have a sum of 0."""
+    rows = [(i, region, "a", 40) for i in range(8) for region in "NS"]
+    rows += [(20 + i, "N", "b", 0) for i in range(firms_of_b)]
+    rows += [(30 + i, "S", "b", 7) for i in range(5)]
+    firm, region, kind, sales = zip(*rows, strict=True)
+    frame = pa.table({"firm": firm, "region": region, "kind": kind, "sales": sales})
+    return [dk.tabulate(frame, **ASKED), dk.tabulate(frame, where={"kind": "a"}, **ASKED)]
+
+
+@pytest.mark.parametrize("number", [0, 1, 2, 3])
+def test_a_rest_of_nothing_is_that_of_somebody(number):
+    # 0 < c < n is unsafe, whatever the value; nobody at all is safe, and nothing to be judged
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        results = dk.suppress(with_idle(number), RULE, name=["all", "a"])
+    shown = values(results[0], "sales") + values(results[1], "sales")
+    assert (None in shown) == (0 < number < 3)
+    assert results[0].certificate.internal()["rests_not_judged"] == 0
+
+
 def test_a_real_ledger_compares_contributors(tmp_path):
     whole, part = both()
     ledger = dk.Ledger.create(tmp_path / "releases.db", keys=KEYS)

@@ -214,7 +214,7 @@ def test_a_total_minus_its_other_parts_is_tried():
     assert result.certificate.figures["too_close_by_difference"] == close
 
 
-def test_a_sum_beside_a_count_of_0_is_0():
+def test_a_sum_beside_a_count_of_0_is_0(tmp_path):
     """Or it would tell that somebody is there."""
     random = np.random.default_rng(8)
     records = pa.table(
@@ -238,6 +238,14 @@ def test_a_sum_beside_a_count_of_0_is_0():
     part = dk.perturb(tabulated(records, where={"area": area})["turnover"], PLAIN, name="part")
     with pytest.raises(InputError, match=r"tells that somebody is there"):
         dk.write([firms, part], "nowhere")
+    # nor in a later release
+    ledger = dk.Ledger.create(tmp_path / "releases.db", keys=dk.SecretKeys(bytes(range(32))))
+    ledger.publish([firms], tmp_path / "one", formats=["csv"])
+    for sums in (apart, part):
+        with pytest.raises(InputError, match=r"'one/firms'.*tells that somebody is there"):
+            ledger.publish([sums], tmp_path / "two", formats=["csv"])
+    alike = dk.perturb(table["turnover"], replace(PLAIN, counts=COUNTS))
+    ledger.publish([alike], tmp_path / "three", formats=["csv"])
     rule = dk.rules.PPercent(10)
     for options in ({}, {"rule": rule}):
         together = dk.perturb(table["turnover"], replace(PLAIN, counts=COUNTS), **options)

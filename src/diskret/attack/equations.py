@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from diskret.attack.exact import LIMIT
+from diskret.attack.remembered import remembered
 from diskret.attack.shared import Tie, ties
 from diskret.attack.world import Grid, world
 from diskret.errors import ContradictionError, InputError
@@ -59,7 +60,11 @@ def equations(published: Published | Publication) -> Equations:
     InputError
         Values so large that sums leave the range of 64-bit integers.
     """
-    publication = together(published)
+    return _equations(together(published))
+
+
+@remembered
+def _equations(publication: Publication) -> Equations:
     seen = world(publication)
     value = seen.value
     terms = max(max(grid.number.shape, default=0) for grid in seen.grids)

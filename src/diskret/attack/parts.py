@@ -15,6 +15,7 @@ from diskret.attack.axes import Axis, Meaning, axes_of
 from diskret.attack.equations import cell_name, equations
 from diskret.attack.knowledge import unknown_bounds
 from diskret.attack.reduction import reduce
+from diskret.attack.remembered import remembered
 from diskret.attack.world import World, world
 from diskret.tables import Publication
 
@@ -30,7 +31,7 @@ class Parts:
     table
         Position of a table that holds each part, ``(p,)``, int64.
     value
-        In scaled units, ``(p,)``, int64; not 0, unless values may be negative: nobody is there.
+        In scaled units, ``(p,)``, int64; not 0 for counts: nobody is there.
     cells
         Positions of two published cells whose difference a part is, ``(p, 2)``, int64; -1 where
         more of them are needed.
@@ -97,6 +98,7 @@ class JudgedParts:
     unjudged: int
 
 
+@remembered
 def overlapping(publication: Publication) -> bool:
     """Whether groupings of the tables cut through each other.
 
@@ -345,7 +347,11 @@ def _distinct(seen: World, coded: _Coded, parts: Parts) -> Parts:
     if not len(parts):
         return parts
     tables = seen.publication.tables
-    signed = np.array([not seen.nonnegative(t.measure, t.vintage) for t in tables])
+    # a count of 0 is nobody; a sum of 0 may be that of somebody who has nothing
+    of_people = np.array([t.frequency and seen.nonnegative(t.measure, t.vintage) for t in tables])
+    empty = np.concatenate([t.empty.ravel() for t in tables])
+    nobody = (parts.cells[:, 0] >= 0) & empty[parts.cells[:, 0]]
+    somebody = (parts.value != 0) | ~(of_people[parts.table] | nobody)
     public = coded.cell < coded.public
     kind = np.zeros(int(coded.table.max()) + 1, dtype=np.int64)
     kind[coded.table] = coded.kind
@@ -355,4 +361,4 @@ def _distinct(seen: World, coded: _Coded, parts: Parts) -> Parts:
     _, first = np.unique(number, return_index=True)
     once = np.zeros(len(number), dtype=bool)
     once[first] = True
-    return parts.only(once[-len(parts) :] & ((parts.value != 0) | signed[parts.table]))
+    return parts.only(once[-len(parts) :] & somebody)

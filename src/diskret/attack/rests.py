@@ -13,6 +13,7 @@ from diskret.attack.attacker import Attacker
 from diskret.attack.equations import cell_name, equations
 from diskret.attack.knowledge import unknown_bounds
 from diskret.attack.reduction import reduce
+from diskret.attack.remembered import remembered
 from diskret.attack.shared import apart, common_cells
 from diskret.attack.world import Grid, World, world
 from diskret.tables import Publication, Published
@@ -29,7 +30,7 @@ class Rests:
     cells
         Positions of the cells, ``(r, len(tables))``, int64.
     value
-        What is left, in scaled units, ``(r,)``, int64; not 0, unless values may be negative.
+        What is left, in scaled units, ``(r,)``, int64; not 0 for counts.
     """
 
     tables: tuple[int, ...]
@@ -56,6 +57,7 @@ class Rests:
         return f"{whole} without {' and '.join(sorted(parts))}"
 
 
+@remembered
 def beside_filters(publication: Publication) -> bool:
     """Whether there are cells of one table of which a filter lets only a part through."""
     seen = world(publication)
@@ -107,8 +109,11 @@ def revealed_rests(publication: Publication) -> list[Rests]:
         if told is not None:
             more, known = told.of_sums(member)
             left += more
-        signed = not seen.nonnegative(table.measure, table.vintage)
-        which = known & ((left != 0) | signed)
+        # a count of 0 is nobody; a sum of 0 may be that of somebody who has nothing
+        somebody = left != 0
+        if not (table.frequency and seen.nonnegative(table.measure, table.vintage)):
+            somebody |= ~table.empty.ravel()[cells[:, 0] - publication.starts[of[0]]]
+        which = known & somebody
         if which.any():
             rests.append(replace(own, value=left).only(which))
     return rests

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from diskret.attack.axes import Axis, axes_of
 from diskret.attack.crossing import crossings
+from diskret.attack.remembered import remembered
 from diskret.errors import InputError
 from diskret.tables import Publication, Published
 
@@ -94,6 +95,7 @@ class World:
         return np.concatenate([*shown, np.zeros(self.latent, dtype=np.int64)])
 
 
+@remembered
 def world(publication: Publication) -> World:
     """Number the cells of all tables, and refine groupings that cut through each other.
 

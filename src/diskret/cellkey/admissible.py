@@ -132,7 +132,7 @@ def admissible_counts(
     """
     check_whole(max_noise, "max_noise", 1)
     check_whole(small_counts, "small_counts", 0)
-    counts = np.arange(max_noise + (small_counts + 2 if small_counts else 1))
+    counts = count_rows(max_noise, small_counts)
     least = np.array(for_rows(stay, len(counts) - 1, "stay"), dtype=np.float64)
     if not ((least >= 0) & (least < 1)).all():
         raise InputError(f"stay is a probability of at least 0 and below 1, not {stay}")
@@ -141,6 +141,11 @@ def admissible_counts(
     allowed = (target == 0) | (target > small_counts)
     stays = np.where(counts > small_counts, np.concatenate([[0.0], least]), 0.0)
     return _admissible(counts, noise, allowed, stays, monotone, 1)
+
+
+def count_rows(max_noise: int, small_counts: int) -> NDArray[np.int64]:
+    """The counts that have noise of their own, 0 included; larger ones have that of the last."""
+    return np.arange(max_noise + (small_counts + 2 if small_counts else 1))
 
 
 def admissible_magnitudes(

@@ -61,7 +61,7 @@ def audit(
 
         cells = to_arrow(file)[0]
         trees = {name: _tree(tree, cells, name, total) for name, tree in wanted.items()}
-        symbols = {} if suppressed is None else {"suppressed": suppressed}
+        symbols: dict[str, Any] = {} if suppressed is None else {"suppressed": suppressed}
         with progress_bars(language=language) as progress:
             report = audit_table(
                 cells,

@@ -180,18 +180,22 @@ def _shape(
     shape = sql.Shape(
         codes=tuple(columns.code(column_named(records, name)) for name in question.by),
         measures=tuple(
-            read(name, partial(columns.value, decimals=decimals))
+            read(name, partial(columns.value, decimals=decimals, rounded=question.round_values))
             for name, decimals in question.values.items()
         ),
         unit=maybe(question.unit, partial(columns.identifier, required=True)),
         holding=maybe(question.holding, partial(columns.identifier, required=False)),
-        key=maybe(question.record_key, partial(columns.record_key, modulus=question.key_modulus)),
+        key=maybe(question.record_key, _key_reader(question)),
         modulus=question.key_modulus,
         where=where,
         marks=_attach_marks(question, records, where),
         weight=maybe(question.weight, partial(columns.weight, decimals=question.weight_decimals)),
     )
     return shape, checks
+
+
+def _key_reader(question: LeafQuestion) -> Callable[[Column], Reading]:
+    return partial(columns.record_key, modulus=question.key_modulus, digits=question.key_digits)
 
 
 def _attach_marks(
@@ -226,7 +230,7 @@ def check(records: Records, checks: Sequence[Check], where: str | None = None) -
     """Refuse records that cannot be read, with their number and examples."""
     if not checks:
         return
-    counts = records.fetch(sql.check_counts(checks, where)).to_pylist()[0]
+    counts = records.fetch(sql.check_counts(tuple(checks), where)).to_pylist()[0]
     for i, check in enumerate(checks):
         if number := counts[f"n{i}"]:
             found = _found(records, sql.check_examples(check, where))

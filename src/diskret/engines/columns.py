@@ -122,8 +122,8 @@ def identifier(column: Column, required: bool) -> Reading:
     return Reading(c, tuple(checks))
 
 
-def value(column: Column, decimals: int) -> Reading:
-    """Read a value as a whole number of units of ``10**-decimals``, exactly.
+def value(column: Column, decimals: int, rounded: bool = False) -> Reading:
+    """Read a value as a whole number of units of ``10**-decimals``, exactly, or `rounded`.
 
     Floats hold decimal fractions only nearly: they must be within ``1e-6 + 4e-16·|x|`` of a
     whole number ``x`` of units. Text and decimals must be exact, to the 18th decimal.
@@ -135,7 +135,7 @@ def value(column: Column, decimals: int) -> Reading:
     finer = f"with more than {decimals} decimals" if decimals else "with decimals"
     problem = f"values that are not finite, too large or {finer} in column {column.name!r}"
     remedy = "state decimals=, or round them first"
-    return _whole(column, 10**decimals, (-INT64, INT64), problem, remedy, decimals)
+    return _whole(column, 10**decimals, (-INT64, INT64), problem, remedy, decimals, rounded)
 
 
 def weight(column: Column, decimals: int) -> Reading:
@@ -181,15 +181,25 @@ def sampling_weight(column: Column, decimals: int) -> Reading:
     return Reading(f"CAST({rounded} AS BIGINT)", (missing, check))
 
 
-def record_key(column: Column, modulus: int) -> Reading:
-    """Read a record key, a whole number in ``[0, modulus)``."""
+def record_key(column: Column, modulus: int, digits: int | None = None) -> Reading:
+    """Read a record key, a whole number in ``[0, modulus)``, or a decimal in [0, 1)."""
     if not 1 <= modulus <= INT64:
         raise InputError(f"the modulus of record keys is {modulus}; it must be from 1 to 2^63 - 1")
     problem = f"record keys that are no whole numbers from 0 to {modulus - 1:,} in {column.name!r}"
     remedy = (
-        "state the modulus the keys were made with; decimals in [0, 1) become whole numbers by "
-        "diskret.keys.scaled_keys, with the modulus 10**digits"
+        "state the modulus the keys were made with; of decimals in [0, 1) state how many digits "
+        "they have: key_digits="
     )
+    if digits is not None:
+        problem = (
+            f"record keys that are no decimals of at least 0 and below 1 with at most {digits} "
+            f"digits in {column.name!r}"
+        )
+        remedy = (
+            "state as many key_digits= as the keys were made with; of keys with more digits than a "
+            "file can hold exactly keep some by diskret.keys.scaled_keys"
+        )
+        return _whole(column, 10**digits, (0, 10**digits - 1), problem, remedy)
     return _whole(column, 1, (0, modulus - 1), problem, remedy)
 
 
@@ -200,25 +210,34 @@ def _whole(
     problem: str,
     remedy: str,
     decimals: int | None = None,
+    rounded: bool = False,
 ) -> Reading:
     _refuse_unusable(column, "numbers")
     if column.kind == "other":
         raise InputError(f"column {column.name!r} holds no numbers but {column.type}")
     c = column.internal
     low, high = bounds
-    within = f"BETWEEN {-(-low // unit)} AND {high // unit}"
+    # keys below 1: what is in the last unit is looked at below
+    within = f"BETWEEN {-(-low // unit)} AND {high // unit or 1}"
     checks = [_missing(column, "fill it in, or leave these records out")]
 
     if column.kind == "integer":
-        checks.append(Check(column, f"NOT {c} {within}", problem, remedy))
+        checks.append(
+            Check(column, f"NOT {c} BETWEEN {-(-low // unit)} AND {high // unit}", problem, remedy)
+        )
         return Reading(f"CAST({c} AS BIGINT) * {unit}", tuple(checks))
 
     if column.kind == "float":
         x = f"(CAST({c} AS DOUBLE) * CAST({unit} AS DOUBLE))"
-        near = f"ABS({x} - ROUND({x})) <= 1e-6 + 4e-16 * ABS({x})"
+        slack = "1e-6 + " if high >= unit else ""
+        near = f"ABS({x} - ROUND({x})) <= {slack}4e-16 * ABS({x})"
         # NaN and infinity are greater than every number, so the first comparison refuses them
-        right = f"ABS({x}) < {_FLOAT} AND ROUND({x}) BETWEEN {low} AND {high} AND {near}"
+        right = f"ABS({x}) < {_FLOAT} AND ROUND({x}) BETWEEN {low} AND {high}"
+        right = right if rounded else f"{right} AND {near}"
         checks.append(Check(column, f"NOT ({right})", problem, remedy, decimals))
+        if rounded:
+            up = f"CASE WHEN {x} - FLOOR({x}) >= 0.5 THEN 1 ELSE 0 END"
+            return Reading(f"CAST(FLOOR({x}) AS BIGINT) + {up}", tuple(checks))
         return Reading(f"CAST(ROUND({x}) AS BIGINT)", tuple(checks))
 
     text = f"TRIM({c})" if column.kind == "text" else c
@@ -229,8 +248,12 @@ def _whole(
         what = f"texts that are no numbers below 10^20 in column {column.name!r}"
         checks.append(Check(column, unreadable, what, "write 1234.5, not 1.234,5 or 1_234.5"))
     x = f"CASE WHEN {number} {within} THEN {number} * {unit} END"
-    wrong = f"NOT COALESCE({x} = FLOOR({x}), FALSE)"
+    below = "" if high >= unit else f" AND {x} <= {high}"
+    whole = f"{x} IS NOT NULL" if rounded else f"{x} = FLOOR({x})"
+    wrong = f"NOT COALESCE({whole}{below}, FALSE)"
     checks.append(Check(column, wrong, problem, remedy, decimals))
+    if rounded:
+        return Reading(f"CAST(FLOOR({number} * {unit} + 0.5) AS BIGINT)", tuple(checks))
     return Reading(f"CAST({number} * {unit} AS BIGINT)", tuple(checks))
 
 

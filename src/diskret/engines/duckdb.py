@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 import weakref
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self
@@ -19,6 +18,7 @@ from sqlglot.expressions import Select
 from diskret.engines import sql
 from diskret.engines.answer import answer
 from diskret.engines.columns import Column, Kind
+from diskret.engines.duckdb_connection import connected, first_line
 from diskret.engines.intervals import Intervals
 from diskret.engines.key_counts import key_counts, key_values
 from diskret.engines.keys import KeyCounts, KeyQuestion
@@ -36,7 +36,8 @@ class DuckDBEngine:
     """Records in an in-memory DuckDB of their own.
 
     The connection reaches no network, no extensions and no files but those of the source and
-    a private spill folder, which is removed with the engine.
+    a private spill folder, which is removed with the engine. Few records in memory need no folder;
+    the empty database is kept for the next engine after this one.
 
     Parameters
     ----------
@@ -45,7 +46,8 @@ class DuckDBEngine:
     memory_limit
         What DuckDB may use before it spills to disk, e.g. ``"4GB"``; None: 80 % of memory.
     threads
-        Number of threads, ≥ 1; None: all cores. No answer depends on it.
+        Number of threads, ≥ 1; None: all cores, or one for few records in memory. No answer
+        depends on it.
 
     Raises
     ------
@@ -73,13 +75,8 @@ class DuckDBEngine:
             raise InputError(f"DuckDB does not read {source.database!r}; leave engine= out")
         if source.spark is not None:
             raise InputError("DuckDB does not read Spark frames; leave engine= out")
-        folder = tempfile.mkdtemp(prefix="diskret-")  # mkdtemp gives it mode 0700
-        try:
-            connection = _connect(folder, memory_limit, threads)
-        except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
-            raise
-        self._close = weakref.finalize(self, _close, connection, folder)
+        connection, close = connected(source, memory_limit, threads)
+        self._close = weakref.finalize(self, close)
         self._csv = source.paths if source.format == "csv" else ()
         try:
             self._records = _open(connection, source)
@@ -197,10 +194,10 @@ class _Records:
     columns: tuple[Column, ...]
 
     def fetch(self, query: Select) -> pa.Table:
-        return self.connection.sql(sql.text(query, "duckdb")).to_arrow_table()
+        return self.connection.sql(_text(query)).to_arrow_table()
 
     def stream(self, query: Select) -> pa.RecordBatchReader:
-        return self.connection.sql(sql.text(query, "duckdb")).to_arrow_reader(BATCH)
+        return self.connection.sql(_text(query)).to_arrow_reader(BATCH)
 
     def in_order(self, query: Select) -> Generator[pa.RecordBatch]:
         self.connection.execute("SET preserve_insertion_order = true")
@@ -213,31 +210,12 @@ class _Records:
         self.connection.register(name, table)
 
     def keep(self, name: str, query: Select) -> None:
-        self.connection.execute(
-            f"CREATE OR REPLACE TEMP TABLE {name} AS {sql.text(query, 'duckdb')}"
-        )
+        self.connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {_text(query)}")
 
 
-def _connect(
-    folder: str, memory_limit: str | None, threads: int | None
-) -> duckdb.DuckDBPyConnection:
-    options: dict[str, str | bool | int | float | list[str]] = {
-        "temp_directory": folder,
-        "autoinstall_known_extensions": False,
-        "autoload_known_extensions": False,
-        "preserve_insertion_order": False,  # every answer is sorted anyway
-    }
-    if threads is not None:
-        options["threads"] = threads
-    if memory_limit is not None:
-        options["memory_limit"] = memory_limit
-    try:
-        return duckdb.connect(":memory:", config=options)
-    except duckdb.Error as error:
-        raise InputError(
-            f"DuckDB cannot be started with memory_limit={memory_limit!r} and "
-            f"threads={threads!r}: {_first_line(error)}; give e.g. memory_limit='4GB', threads=4"
-        ) from error
+@lru_cache(maxsize=128)
+def _text(query: Select) -> str:
+    return sql.text(query, "duckdb")
 
 
 _CSV = """
@@ -249,12 +227,10 @@ _CSV = """
 
 
 def _open(connection: duckdb.DuckDBPyConnection, source: Source) -> _Records:
-    """Make the relation ``source`` with the columns ``c0 …``, and lock all other doors."""
+    """Make the relation ``source`` with the columns ``c0 …``."""
     names = [f"c{i}" for i in range(len(source.columns))]
     paths = [str(Path(path).resolve()) for path in source.paths]
     connection.execute("SET enable_progress_bar = false")
-    connection.execute("SET allowed_paths = $paths", {"paths": paths})
-    connection.execute("SET enable_external_access = false")
     with _explained(source.paths if source.format == "csv" else ()):
         if source.arrow is not None:
             connection.register("source", source.arrow.rename_columns(names))
@@ -295,17 +271,8 @@ def _explained(csv: Sequence[Path] = ()) -> Generator[None]:
     except duckdb.OutOfMemoryException as error:
         raise InputError(
             "DuckDB ran out of memory; give it more with memory_limit=, fewer threads=, or more "
-            f"space for temporary files ({_first_line(error)})"
+            f"space for temporary files ({first_line(error)})"
         ) from error
     except duckdb.Error as error:
         mixed = next(filter(None, map(mixed_line_ends, csv)), None)
         raise InputError(mixed or f"the records cannot be read: {error}") from error
-
-
-def _first_line(error: duckdb.Error) -> str:
-    return str(error).partition("\n")[0]
-
-
-def _close(connection: duckdb.DuckDBPyConnection, folder: str) -> None:
-    connection.close()
-    shutil.rmtree(folder, ignore_errors=True)

@@ -88,7 +88,9 @@ def as_in_the_tree(kind: Kind, tree: Hierarchy) -> pa.Table:
 
 def _shape(question: LeafQuestion, records: Records) -> sql.Shape:
     key = columns.record_key(
-        column_named(records, question.record_key or ""), modulus=question.key_modulus
+        column_named(records, question.record_key or ""),
+        modulus=question.key_modulus,
+        digits=question.key_digits,
     )
     unit = None
     if question.unit is not None:

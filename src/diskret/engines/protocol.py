@@ -27,6 +27,8 @@ class LeafQuestion:
         `Leaves.by` then carries the tree that was found).
     values
         Measure column → decimals: values become integers in units of 10**-decimals.
+    round_values
+        Whether values with more decimals become the nearest, half a unit upwards.
     unit, holding, record_key
         Column names, or None. Without `unit` every record is a unit of its own. A null
         holding is its own holding.
@@ -34,6 +36,9 @@ class LeafQuestion:
         How many of the largest |contributions| to keep for each leaf combination.
     key_modulus
         Record keys are integers in ``[0, key_modulus)``; key sums are reduced by it.
+    key_digits
+        The column holds decimals in [0, 1) with at most so many digits, which become integers
+        below the modulus ``10**key_digits``; None: it holds integers.
     where
         Which records count; the others are not looked at, whatever they hold.
     weight
@@ -59,6 +64,7 @@ class LeafQuestion:
     record_key: str | None = None
     largest: int = 0
     key_modulus: int = 2**32
+    key_digits: int | None = None
     where: Population = EVERYBODY
     weight: str | None = None
     weight_decimals: int = 0
@@ -66,6 +72,7 @@ class LeafQuestion:
     contributions: bool = False
     most_listed: int | None = None
     totals: Mapping[str, str] = field(default_factory=dict[str, str])
+    round_values: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,17 +5,22 @@ of the combination of leaves), ``u`` (unit), ``h`` (holding), ``k`` (record key)
 ``v0 …`` (measures), ``t0 …`` (measures times weight, null beyond 64 bits) and ``x0 …`` (marks: 1
 or 0). Sums of 64-bit integers are wider than 64 bits in the engines, so that leaving the range is
 seen, not wrapped.
+
+The same question gives the same tree, built once, which nobody may change.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from sqlglot import ErrorLevel, exp
 from sqlglot.expressions import Select
 
 from diskret.engines.columns import INT64, Check
+
+_once = lru_cache(maxsize=128)
 
 
 @dataclass(frozen=True)
@@ -80,11 +85,13 @@ def text(query: Select, dialect: str) -> str:
     return query.sql(dialect=dialect, unsupported_level=ErrorLevel.RAISE)
 
 
+@_once
 def record_count(where: str) -> Select:
     """How many records satisfy a condition."""
     return exp.select("COUNT(*) AS records").from_("source").where(where)
 
 
+@_once
 def code_counts(code: str, limit: int, where: str | None = None) -> Select:
     """Distinct values of a dimension with their numbers of records, at most `limit`."""
     counts = exp.select(f"{code} AS raw", "COUNT(*) AS records").from_("source")
@@ -113,7 +120,8 @@ def key_values(columns: Sequence[str], keys: Sequence[str], where: str | None = 
     return _only(exp.select(*columns, *read).from_("source"), where)
 
 
-def check_counts(checks: Sequence[Check], where: str | None = None) -> Select:
+@_once
+def check_counts(checks: tuple[Check, ...], where: str | None = None) -> Select:
     """For each check the number of records that fail it: ``n0 …``."""
     counts = [f"COUNT(CASE WHEN {c.wrong} THEN 1 END) AS n{i}" for i, c in enumerate(checks)]
     return _only(exp.select(*counts).from_("source"), where)
@@ -126,6 +134,7 @@ def check_examples(check: Check, where: str | None = None) -> Select:
     return _only(wrong, where).order_by("example").limit(6)
 
 
+@_once
 def stayers(shape: Shape, part: Part) -> Select:
     """Aggregate by contributor, then by leaf those that lie in a single one.
 
@@ -154,16 +163,18 @@ def stayers(shape: Shape, part: Part) -> Select:
             outer.append(f"MAX(CASE WHEN x{j} > 0 THEN ABS(s{i}) END) AS top{j}_{i}")
     if part.contributor:
         outer.append("ARRAY_AGG(c) FILTER (WHERE low < high) AS straddlers")
-    query = exp.select(*outer).from_("contributors").group_by("1")
+    query = exp.select(*outer).from_("contributors", copy=False).group_by("1", copy=False)
     if part.largest:
         for i in range(len(shape.measures)):
             own = "a" if _paired(shape, part) else "s"
-            query = query.select(_largest(f"ABS({own}{i})", part.largest, f"largest{i}"))
+            query.select(_largest(f"ABS({own}{i})", part.largest, f"largest{i}"), copy=False)
             if _paired(shape, part):
-                query = query.select(_whose_weight(f"ABS(a{i})", part.largest, f"weight{i}"))
+                weight = _whose_weight(f"ABS(a{i})", part.largest, f"weight{i}")
+                query.select(weight, copy=False)
     return _over_records(shape, query, contributors=_contributors(shape, part))
 
 
+@_once
 def stayer_rows(shape: Shape, part: Part, relation: str) -> Select:
     """The rows of a kept `stayers` answer, sorted, without the list of straddlers."""
     names = ["leaf", "contributors", "records", *(["key_sum"] if part.keyed else [])]
@@ -175,6 +186,7 @@ def stayer_rows(shape: Shape, part: Part, relation: str) -> Select:
     return exp.select(*names).from_(relation).where("NOT leaf IS NULL").order_by("leaf")
 
 
+@_once
 def straddlers(shape: Shape, part: Part, relation: str) -> Select:
     """A row for each straddler of a kept `stayers` answer and each of its leaves.
 
@@ -184,38 +196,42 @@ def straddlers(shape: Shape, part: Part, relation: str) -> Select:
     listed = exp.select("UNNEST(straddlers) AS c").from_(relation).where("leaf IS NULL")
     number = "ROW_NUMBER() OVER (ORDER BY c) - 1 AS contributor"
     numbered = exp.select("c", number).from_(listed.subquery("listed"))
+    columns = ["contributor", "leaf", "COUNT(*) AS records"]
+    columns += [f"{_sum(shape, i)} AS sum{i}" for i in range(len(shape.measures))]
+    columns += ["MIN(k) AS k"] if part.keyed else []
+    columns += ["MIN(w) AS w"] if _paired(shape, part) else []
+    columns += [f"CAST(SUM(x{j}) AS BIGINT) AS marked{j}" for j in range(len(shape.marks))]
     query = (
-        exp.select("contributor", "leaf", "COUNT(*) AS records")
-        .select(*[f"{_sum(shape, i)} AS sum{i}" for i in range(len(shape.measures))])
-        .select(*(["MIN(k) AS k"] if part.keyed else []))
-        .select(*(["MIN(w) AS w"] if _paired(shape, part) else []))
-        .select(*[f"CAST(SUM(x{j}) AS BIGINT) AS marked{j}" for j in range(len(shape.marks))])
-        .from_("records")
-        .join("numbered", on=f"{part.contributor} = c")
-        .group_by("contributor", "leaf")
-        .order_by("contributor", "leaf")
+        exp.select(*columns)
+        .from_("records", copy=False)
+        .join("numbered", on=f"{part.contributor} = c", copy=False)
+        .group_by("contributor", "leaf", copy=False)
+        .order_by("contributor", "leaf", copy=False)
     )
     query = _only(query, part.where)
     return _over_records(shape, query, numbered=numbered)
 
 
+@_once
 def listed(shape: Shape) -> Select:
     """A row for each leaf, unit and holding: who contributes what.
 
     Where units are not known, holdings only; see `listed_records` for records without one.
     """
     named = [name for name, of in (("u", shape.unit), ("h", shape.holding)) if of]
+    columns = ["leaf", *[f"CAST({name} AS VARCHAR) AS {name}" for name in named]]
+    columns += ["COUNT(*) AS records"]
+    columns += [f"{_sum(shape, i)} AS sum{i}" for i in range(len(shape.measures))]
+    columns += [f"CAST(SUM(x{j}) AS BIGINT) AS marked{j}" for j in range(len(shape.marks))]
     query = (
-        exp.select("leaf", *[f"CAST({name} AS VARCHAR) AS {name}" for name in named])
-        .select("COUNT(*) AS records")
-        .select(*[f"{_sum(shape, i)} AS sum{i}" for i in range(len(shape.measures))])
-        .select(*[f"CAST(SUM(x{j}) AS BIGINT) AS marked{j}" for j in range(len(shape.marks))])
-        .from_("records")
-        .group_by("leaf", *[f"records.{name}" for name in named])
+        exp.select(*columns)
+        .from_("records", copy=False)
+        .group_by("leaf", *[f"records.{name}" for name in named], copy=False)
     )
     return _over_records(shape, _only(query, None if shape.unit else "NOT h IS NULL"))
 
 
+@_once
 def listed_records(shape: Shape) -> Select:
     """A row for each record without a holding, where units are not known."""
     query = (
@@ -228,11 +244,13 @@ def listed_records(shape: Shape) -> Select:
     return _over_records(shape, query)
 
 
+@_once
 def key_conflicts(relation: str) -> Select:
     """How many units of a kept `stayers` answer have more than one record key."""
     return exp.select("CAST(SUM(conflicts) AS BIGINT) AS units").from_(relation)
 
 
+@_once
 def key_conflict_examples(shape: Shape) -> Select:
     """A few units with more than one record key."""
     query = (
@@ -246,12 +264,14 @@ def key_conflict_examples(shape: Shape) -> Select:
     return _over_records(shape, query)
 
 
+@_once
 def unequal_weights(shape: Shape) -> Select:
     """How many units have more than one weight."""
     units = _of_unequal_weight("u").subquery("unequal")
     return _over_records(shape, exp.select("COUNT(*) AS units").from_(units))
 
 
+@_once
 def unequal_weight_examples(shape: Shape) -> Select:
     """A few units with more than one weight."""
     query = _of_unequal_weight("CAST(u AS VARCHAR) AS example").order_by("example").limit(6)
@@ -263,7 +283,7 @@ def _of_unequal_weight(selected: str) -> Select:
 
 
 def _over_records(shape: Shape, query: Select, **ctes: Select) -> Select:
-    """Put the relation ``records`` and further ones before a query."""
+    """Put the relation ``records`` and further ones before a query, which is changed."""
     leaf = " + ".join(f"m{i}.leaf" for i in range(len(shape.codes))) or "CAST(0 AS INT)"
     columns = [f"{leaf} AS leaf"]
     named = {"u": shape.unit, "h": shape.holding, "k": shape.key, "w": shape.weight}
@@ -272,24 +292,23 @@ def _over_records(shape: Shape, query: Select, **ctes: Select) -> Select:
     for j, (_, listed) in enumerate(shape.marks):
         there, else_ = (1, 0) if listed else (0, 1)
         columns.append(f"CASE WHEN g{j}.raw IS NULL THEN {else_} ELSE {there} END AS x{j}")
-    records = exp.select(*columns).from_("source")
+    records = exp.select(*columns).from_("source", copy=False)
     for i, code in enumerate(shape.codes):
-        records = records.join(f"m{i}", on=f"{code} = m{i}.raw")
+        records.join(f"m{i}", on=f"{code} = m{i}.raw", copy=False)
     for j, (code, _) in enumerate(shape.marks):
-        records = records.join(f"g{j}", on=f"{code} = g{j}.raw", join_type="left")
+        records.join(f"g{j}", on=f"{code} = g{j}.raw", join_type="left", copy=False)
     records = _only(records, shape.where)
     if shape.weight:
         wide = "CAST(v{0} AS DECIMAL(19, 0)) * CAST(w AS DECIMAL(19, 0))"
         weighted = [f"{_int64(wide.format(i))} AS t{i}" for i in range(len(shape.measures))]
-        records = exp.select("*", *weighted).from_(records.subquery("unweighted"))
-    query = query.with_("records", records)
-    for name, cte in ctes.items():
-        query = query.with_(name, cte)
+        records = exp.select("*", *weighted).from_(records.subquery("unweighted"), copy=False)
+    for name, cte in ({"records": records} | ctes).items():
+        query.with_(name, cte, copy=False)
     return query
 
 
 def _only(query: Select, where: str | None) -> Select:
-    return query.where(where) if where else query
+    return query.where(where, copy=False) if where else query
 
 
 def _contributors(shape: Shape, part: Part) -> Select:
@@ -318,8 +337,8 @@ def _contributors(shape: Shape, part: Part) -> Select:
             *(["MIN(w) AS w"] if paired else []),
             *(["MIN(k) AS k", "MAX(k) AS other_k"] if part.keyed else []),
             *[f"SUM(x{j}) AS x{j}" for j in range(len(shape.marks))],
-        ).group_by(part.contributor)
-    return _only(query.from_("records"), part.where)
+        ).group_by(part.contributor, copy=False)
+    return _only(query.from_("records", copy=False), part.where)
 
 
 def _paired(shape: Shape, part: Part) -> bool:

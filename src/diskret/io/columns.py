@@ -28,8 +28,9 @@ def column(table: pa.Table, name: str) -> pa.ChunkedArray:
     if len(found) == 1:
         return table.column(found[0])
     has = ", ".join(repr(c) for c in table.column_names)
-    problem = "there is no column" if not found else "there is more than one column"
-    raise InputError(f"{problem} {name!r}; the columns are {has}")
+    if found:
+        raise InputError(f"there is more than one column {name!r}; the columns are {has}")
+    raise InputError(f"there is no column {name!r}; the columns are {has}")
 
 
 def code_text(values: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
@@ -67,8 +68,12 @@ def whole_numbers(values: pa.ChunkedArray, name: str) -> NDArray[np.int64]:
     return numbers
 
 
-def scaled_integers(values: pa.ChunkedArray, name: str, decimals: int) -> NDArray[np.int64]:
+def scaled_integers(
+    values: pa.ChunkedArray, name: str, decimals: int, round_values: bool = False
+) -> NDArray[np.int64]:
     """Exact values as integers in units of 10**-decimals.
+
+    With `round_values` those with more decimals become the nearest, half a unit upwards.
 
     Raises
     ------
@@ -85,10 +90,12 @@ def scaled_integers(values: pa.ChunkedArray, name: str, decimals: int) -> NDArra
             "fill them in or leave these rows out"
         )
     if pa.types.is_floating(values.type):
-        return _from_floats(values, name, decimals)
+        return _from_floats(values, name, decimals, round_values)
     if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
         values = pc.utf8_trim_whitespace(values.cast(pa.string()))
     try:
+        if round_values and not pa.types.is_integer(values.type):
+            values = pc.round(values.cast(pa.decimal128(38, 18)), decimals, "half_up")
         exact = values.cast(pa.decimal128(38, decimals))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise _refused(values, name, decimals) from None
@@ -98,14 +105,19 @@ def scaled_integers(values: pa.ChunkedArray, name: str, decimals: int) -> NDArra
     return low
 
 
-def _from_floats(values: pa.ChunkedArray, name: str, decimals: int) -> NDArray[np.int64]:
+def _from_floats(
+    values: pa.ChunkedArray, name: str, decimals: int, round_values: bool
+) -> NDArray[np.int64]:
     floats = values.to_numpy().astype(np.float64)
     scaled = floats * 10.0**decimals
     whole = np.rint(scaled)
+    if round_values:
+        whole = np.floor(scaled)
+        whole += scaled - whole >= 0.5
     with np.errstate(invalid="ignore"):
         # a decimal fraction has no exact binary form: allow for its rounding, no more
         near = np.abs(scaled - whole) <= 1e-6 + 4e-16 * np.abs(scaled)
-    wrong = ~(near & (np.abs(scaled) < 2.0**62))
+    wrong = ~((near | round_values) & (np.abs(scaled) < 2.0**62))
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])
         raise InputError(
@@ -127,8 +139,8 @@ def decimals_advice(values: Iterable[object], decimals: int) -> str:
     >>> decimals_advice(["1.25", "0.5"], 0)
     'state decimals=2, or round them first'
     >>> decimals_advice(["2305598.5354999998"], 4)
-    'they look like numbers with 4 decimals that went through binary floating point: round them \
-to 4 decimals where the file is written'
+    'they look like numbers with 4 decimals that went through binary floating point: state \
+decimals=4 and round_values=True'
     """
     meant, written = 0, 0
     for value in values:
@@ -150,9 +162,9 @@ to 4 decimals where the file is written'
         return said or "state decimals=, or round them first"
     noisy = (
         f"they look like numbers with {meant} decimals that went through binary floating point: "
-        f"round them to {meant} decimals where the file is written"
+        f"state decimals={max(meant, decimals)} and round_values=True"
     )
-    return f"{noisy}, and state decimals={meant}" if said else noisy
+    return noisy
 
 
 def _halves(exact: pa.ChunkedArray) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

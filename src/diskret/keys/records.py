@@ -209,6 +209,26 @@ def members_keys(
     return (total % modulus).astype(np.uint64)[place]
 
 
+def modulus_with(digits: int | None, modulus: int = MODULUS) -> int:
+    """The modulus of record keys that are decimals in [0, 1) with so many digits, if they are.
+
+    Raises
+    ------
+    InputError
+        There cannot be so many digits, or another modulus is stated beside them.
+    """
+    if digits is None:
+        return modulus
+    if type(digits) is not int or not 1 <= digits <= _MOST_DIGITS:
+        raise InputError(f"key_digits= is from 1 to {_MOST_DIGITS}, not {digits!r}")
+    if modulus not in (MODULUS, 10**digits):
+        raise InputError(
+            f"record keys with {digits} digits have the modulus 10^{digits}, and key_modulus= says "
+            f"{modulus:,}; leave one of the two out"
+        )
+    return 10**digits
+
+
 def _check_modulus(modulus: int) -> None:
     if not 1 <= modulus <= _LARGEST:
         raise InputError(f"the modulus of record keys is {modulus}; it must be from 1 to 2^63")

@@ -121,8 +121,9 @@ class Cells:
         table = problem.tables[int(self.table[cell])]
         at = zip(table.columns, self.codes(cell), strict=True)
         where = ", ".join(f"{problem.names[v]}={code}" for v, code in at) or "the total"
-        what = "records" if table.counter is None else problem.names[table.counter]
-        return f"{where} ({self.original[cell]} {what})"
+        if table.counter is None:
+            return f"{where} ({self.original[cell]} records)"
+        return f"{where} ({self.original[cell]} {problem.names[table.counter]})"
 
     def score(self, deviation: NDArray[np.int64]) -> tuple[int, int, int]:
         """What is to be as small as possible, one after the other.

@@ -25,6 +25,8 @@ STATUS = ("published", "suppressed", "empty")
 _ADDED = frozenset(
     ["status", "lower", "upper", "rule", "lower_level", "upper_level", "sliding_level"]
 )
+#: Columns that files add of tables whose values are changed.
+_OF_CHANGES = frozenset(["original", "published", "noise"])
 #: Columns that the explanations add to codes.
 _OF_REASONS = frozenset(
     ["kind", "needed_in", "needed_by", "required_lower", "required_upper", "required_width"]
@@ -166,10 +168,13 @@ def in_published_units(
     return floats
 
 
-def check_reserved(dimensions: Iterable[str], measures: Iterable[str]) -> None:
+def check_reserved(
+    dimensions: Iterable[str], measures: Iterable[str], changed: bool = False
+) -> None:
     """Refuse variables that are called like a column which some file of a release adds.
 
-    To be asked before the work, not when it is written.
+    To be asked before the work, not when it is written. `changed`: values are changed; otherwise
+    cells are suppressed.
 
     Raises
     ------
@@ -178,6 +183,7 @@ def check_reserved(dimensions: Iterable[str], measures: Iterable[str]) -> None:
     """
     dimensions = list(dimensions)
     columns = {*_ADDED, *_OF_REASONS, *(f"needed_by_{name}" for name in dimensions)}
+    columns |= _OF_CHANGES if changed else frozenset()
     taken = sorted({*dimensions} & columns | {*measures} & _ADDED)
     if taken:
         raise InputError(

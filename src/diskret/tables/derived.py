@@ -260,7 +260,7 @@ def _check_cells(derived: Derived) -> None:
     """All inputs must be about the same cells."""
     first = derived.inputs[0]
     for other in derived.inputs[1:]:
-        both = f"{first.name!r} and {other.name!r}"
+        both = " and ".join(repr(one.name) for one in (first, other))
         if not same_dimensions(first, other):
             raise InputError(
                 f"{derived.name!r}: {both} do not have the same dimensions and codes, so there is "
@@ -304,10 +304,10 @@ def _check_share(derived: Derived) -> None:
 def _check_vintage(derived: Derived) -> None:
     first, second = derived.inputs
     if first.vintage != second.vintage:
+        one, other = (repr(t.vintage) if t.vintage else "no vintage" for t in derived.inputs)
         raise InputError(
-            f"{derived.name!r}: {first.name!r} is of {first.vintage or 'no vintage'!r}, "
-            f"{second.name!r} of {second.vintage or 'no vintage'!r}; use tables of the same "
-            "vintage, or growth() for a comparison of periods"
+            f"{derived.name!r}: {first.name!r} is of {one}, {second.name!r} of {other}; use tables "
+            "of the same vintage, or growth() for a comparison of periods"
         )
 
 

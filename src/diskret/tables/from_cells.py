@@ -48,6 +48,7 @@ def from_cells(
     decimals: int,
     vintage: str,
     rounding: float | None,
+    round_values: bool,
     additivity: Additivity,
 ) -> Table:
     """See [`Table.from_cells`][diskret.Table.from_cells]."""
@@ -55,7 +56,10 @@ def from_cells(
         raise InputError("from_cells needs value= (a table of sums) or count= (frequencies)")
     if value is None and rounding is not None:
         raise InputError("rounding= is for sums; counts are not shown rounded")
-    for option, given in (("shadow", shadow), ("magnitude", magnitude), ("signed", signed)):
+    for option, given in (
+        *(("shadow", shadow), ("magnitude", magnitude), ("signed", signed)),
+        ("round_values", round_values or None),
+    ):
         if value is None and given is not None:
             raise InputError(f"{option}= is for sums; give value=, the column of the sums")
     check_by(by)
@@ -65,7 +69,7 @@ def from_cells(
     if not cells.num_rows:
         raise InputError(NO_RECORDS.replace("records", "cells"))
     dimensions, at = locate(cells, by, said)
-    file = _File(cells, dimensions, at, additivity)
+    file = _File(cells, dimensions, at, additivity, round_values)
 
     unit, shown = 1, None
     if value is not None and rounding is not None:
@@ -74,7 +78,7 @@ def from_cells(
     if count is not None:
         columns["count"] = whole_numbers(column(cells, count), count)
     if value is not None:
-        columns["value"] = scaled_integers(column(cells, value), value, decimals)
+        columns["value"] = file.scaled(column(cells, value), value, decimals)
         check_multiples(columns["value"], unit, value, decimals)
     half = np.array([unit // 2 if name == "value" else 0 for name in columns], dtype=np.int64)
     in_trees = [name for name, tree in by.items() if tree is not None]
@@ -97,7 +101,7 @@ def from_cells(
     if shadow is not None:
         if shadow == value:
             raise InputError(f"shadow= is another variable than {value!r}; leave it out")
-        given = scaled_integers(column(cells, shadow), shadow, decimals)
+        given = file.scaled(column(cells, shadow), shadow, decimals)
         measure, done = file.measure(shadow, given, decimals, largest, magnitude, None)
         measures.append(measure)
         recomputed += done
@@ -225,6 +229,11 @@ class _File:
     dimensions: tuple[Dimension, ...]
     at: NDArray[np.int64]
     additivity: Additivity
+    round_values: bool = False
+
+    def scaled(self, values: pa.ChunkedArray, name: str, decimals: int) -> NDArray[np.int64]:
+        """Values of a column as integers in units of 10**-decimals."""
+        return scaled_integers(values, name, decimals, self.round_values)
 
     def added(
         self, given: NDArray[np.int64], name: str, decimals: int, rounding: int = 1
@@ -281,7 +290,7 @@ class _File:
         self, name: str, least: NDArray[np.int64], of: str, decimals: int
     ) -> NDArray[np.int64]:
         """Given sums of sizes; where they are not given, those of the parts."""
-        given = scaled_integers(column(self.cells, name), name, decimals)
+        given = self.scaled(column(self.cells, name), name, decimals)
         short = np.flatnonzero(given < least.ravel()[self.at])
         if len(short):
             shown = "; ".join(
@@ -306,7 +315,7 @@ class _File:
             if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
                 blank = pc.equal(pc.utf8_trim_whitespace(values), "")
                 there = pc.and_(there, pc.fill_null(pc.invert(blank), False))
-            scaled = scaled_integers(values.filter(there), name, decimals)
+            scaled = self.scaled(values.filter(there), name, decimals)
             found = self.at[there.to_numpy()]
             top.reshape(-1, len(largest))[found, rank] = np.abs(scaled) if signed else scaled
         given = np.zeros(int(np.prod(shape)), dtype=bool)

@@ -18,10 +18,12 @@ from diskret.tables.rollup import add_up
 
 #: One in so many: less likely than that, and chance is no explanation.
 _ODDS = 1000.0
-#: The same for a code of a file of cells that nobody put into a tree, and that has several parts:
-#: such a code is the total often.
+#: The same for a code of a file of cells that nobody put into a tree: it is the total often.
 _OWN_ODDS = 20.0
-#: So many classifying variables are looked at together, for files with a grand total only.
+#: The same for a warning about sums.
+_LITTLE_ODDS = 10.0
+#: So many classifying variables, and largest rows, are looked at together, for files with a grand
+#: total only.
 _TOGETHER = 8
 #: A file with subtotals on so many levels, the total's own included: all its other codes sum to so
 #: many totals.
@@ -31,16 +33,41 @@ _ROUNDING_ERROR = 1e-9
 
 @dataclass(frozen=True)
 class OwnTotal:
-    """Codes (by dimension) whose rows are sums, and one in how many such cases is chance.
+    """Codes (by dimension) whose rows are sums, and what speaks for it.
 
-    `levels` is 1 if they are the sum of the other codes, k if these sum to k times the total;
-    `parts` is the number of other codes that are not empty.
+    `levels` is 1 if they are the sum of the other codes, k if these sum to k times the total.
     """
 
     codes: Mapping[str, str]
-    odds: float
-    parts: int
+    evidence: Evidence
     levels: int = 1
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """In one of how many cases rows are the sums of others by chance.
+
+    `sums` looks at combinations with two parts or more that are not empty. Where there is only
+    one, two codes are merely equal; `equal` is that of such combinations, if there are several.
+    """
+
+    sums: float
+    equal: float = 1.0
+
+    @property
+    def odds(self) -> float:
+        """Of all that speaks for a total."""
+        with np.errstate(over="ignore"):
+            return float(np.float64(self.sums) * self.equal)
+
+    def refuses(self, least: float) -> bool:
+        """Equal codes alone are no reason: categories are equal often."""
+        return self.sums >= least
+
+    @property
+    def warns(self) -> bool:
+        """Whether there is more than a coincidence that small tables are full of."""
+        return self.sums >= _LITTLE_ODDS or self.odds >= _ODDS
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,11 +93,11 @@ class LeafRows:
 
     def matches(
         self, total: NDArray[np.bool_], parts: NDArray[np.bool_], apart: set[int], times: int = 1
-    ) -> float:
-        """How unlikely it is that some rows are, by chance, the sums of others: one in how many.
+    ) -> Evidence | None:
+        """What speaks for some rows being the sums of others; None if they are not, or nothing.
 
         Sums are compared for each combination of the codes of the dimensions that are not
-        `apart`, the total taken so many `times`; 0.0 if they differ anywhere.
+        `apart`, the total taken so many `times`.
         """
         rows = np.flatnonzero(total | parts)
         shape = tuple(1 if i in apart else len(d) for i, d in enumerate(self.dimensions))
@@ -82,16 +109,23 @@ class LeafRows:
         order = np.argsort(group, kind="stable")
         rows, group = rows[order], group[order]
         if not len(rows):
-            return 0.0
+            return None
         starts = np.flatnonzero(np.r_[True, group[1:] != group[:-1]])
         given = self.values[rows]
         summed = np.add.reduceat(np.where(parts[rows, None], given, 0), starts)
         shown = np.add.reduceat(np.where(total[rows, None], given, 0), starts)
         slack = times * self.half * np.add.reduceat(np.ones_like(given), starts)
         if (np.abs(times * shown - summed) > slack).any():
-            return 0.0
+            return None
+        filled = parts[rows] & (given != 0).any(axis=1)
+        number = np.add.reduceat(filled.astype(np.int64), starts)
+        # one column alone: of contributors alike, the sums agree where their numbers do
+        chance = (1 + np.abs(shown) / (2 * slack + 1)).max(axis=1)
+        alone = chance[number == 1]
         with np.errstate(over="ignore"):
-            return float(np.prod(1 + np.abs(shown) / (2 * slack + 1)))
+            sums = float(np.prod(chance[number > 1]))
+            equal = float(np.prod(alone)) if np.count_nonzero(alone > 1) > 1 else 1.0
+        return Evidence(sums, equal) if max(sums, equal) > 1 else None
 
 
 def leaf_rows(
@@ -119,7 +153,8 @@ def check_own_totals(
     Such a code is a total that nobody said is one: it would be added up as if it were a
     category, so that all totals double, and twice a cell is published beside it. That an
     equation holds in every combination of the other variables and in every column can be
-    chance in a small table; then there is a warning.
+    chance in a small table; then there is a warning, or nothing is said. Two equal codes
+    are no sum: where every combination has one part at most there is a warning at most.
 
     Parameters
     ----------
@@ -145,12 +180,12 @@ def check_own_totals(
         found = [*_together(rows, said)]
     if not found:
         return
-    worst = max(found, key=lambda total: total.odds)
+    worst = max(found, key=lambda total: (total.evidence.sums, total.evidence.odds))
     told = _told(worst, [t for t in found if t is not worst], rows.dimensions, source)
-    own = source == "cells" and worst.parts > 1 and not any(n in in_trees for n in worst.codes)
-    if worst.odds >= (_OWN_ODDS if own else _ODDS):
+    own = source == "cells" and not any(n in in_trees for n in worst.codes)
+    if worst.evidence.refuses(_OWN_ODDS if own else _ODDS):
         raise InputError(told)
-    if source == "cells":
+    if source == "cells" and worst.evidence.warns:
         warnings.warn(told, stacklevel=5)
 
 
@@ -176,10 +211,9 @@ def _singles(rows: LeafRows, said: Collection[str], fewest: int) -> Iterator[Own
                     continue  # a total of several parts is larger than any of them
                 total = own == code
                 parts = _below(tree.parent, parent)[own] & ~total
-                odds = rows.matches(total, parts, {axis}, levels)
-                if odds > 1:
-                    inside = int(filled[parent]) - 1
-                    yield OwnTotal({dimension.name: tree.codes[code]}, odds, inside, levels)
+                evidence = rows.matches(total, parts, {axis}, levels)
+                if evidence is not None:
+                    yield OwnTotal({dimension.name: tree.codes[code]}, evidence, levels)
 
 
 def _margins(
@@ -205,17 +239,17 @@ def _together(rows: LeafRows, said: Collection[str]) -> Iterator[OwnTotal]:
     The largest row is such a total wherever there is one.
     """
     axes = [i for i, d in enumerate(rows.dimensions) if d.name not in said][:_TOGETHER]
-    largest = rows.position[np.abs(rows.values[:, 0]).argmax()]
-    same = rows.position == largest
-    for number in range(2, len(axes) + 1):
-        for chosen in combinations(axes, number):
-            of_total = same[:, chosen]
-            odds = rows.matches(of_total.all(axis=1), ~of_total.any(axis=1), set(chosen))
-            if odds > 1:
-                of = [(rows.dimensions[i], int(largest[i])) for i in chosen]
-                codes = {d.name: d.hierarchy.codes[code] for d, code in of}
-                yield OwnTotal(codes, odds, parts=2)
-                return
+    size = np.abs(rows.values[:, 0])
+    for largest in rows.position[np.flatnonzero(size == size.max())[:_TOGETHER]]:
+        same = rows.position == largest
+        for number in range(2, len(axes) + 1):
+            for chosen in combinations(axes, number):
+                of_total = same[:, chosen]
+                evidence = rows.matches(of_total.all(axis=1), ~of_total.any(axis=1), set(chosen))
+                if evidence is not None:
+                    of = [(rows.dimensions[i], int(largest[i])) for i in chosen]
+                    yield OwnTotal({d.name: d.hierarchy.codes[c] for d, c in of}, evidence)
+                    return
 
 
 def _below(parent: NDArray[np.int32], top: int) -> NDArray[np.bool_]:
@@ -235,9 +269,7 @@ def _told(
     name, one = next(iter(total.codes)), len(total.codes) == 1
     root = next(d.hierarchy.total for d in dimensions if d.name == name)
     said = ", ".join(f"{name!r}: {code!r}" for name, code in total.codes.items())
-    found = (
-        f"{'the code' if one else 'the codes'} {codes} {'is' if one else 'are together'} the sum"
-    )
+    found = f"the code {codes} is the sum" if one else f"the codes {codes} are together the sum"
     remedy = f"If it is the total, say so: total={{{said}}}"
     if total.levels > 1:
         found = f"{total.levels} times {found}"

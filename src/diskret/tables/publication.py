@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from os import PathLike
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,6 +99,11 @@ class Publication:
     def suppressed(self) -> NDArray[np.bool_]:
         """Which of all cells are suppressed."""
         return np.concatenate([table.suppressed.ravel() for table in self.tables])
+
+    @cached_property
+    def worked_out(self) -> dict[str, tuple[bytes, Any]]:
+        """What is known about it so far, by what was asked: see `diskret.attack.remembered`."""
+        return {}
 
     def at(self, position: int) -> tuple[Published, int]:
         """The table of a cell, and the cell's flat position in it."""

@@ -280,6 +280,7 @@ class Table:
         decimals: int = 0,
         vintage: str = "",
         rounding: float | None = None,
+        round_values: bool = False,
         additivity: Additivity = "check",
     ) -> Table:
         """A table from an already tabulated file.
@@ -323,6 +324,10 @@ class Table:
             Unit of the published values if the file holds rounded ones, e.g. 1000: totals
             may then miss the sum of their parts by half a unit for each term. They are
             published as they are; rules see totals added up from the leaves.
+        round_values
+            Whether values with more decimals than stated become the nearest with as many, half a
+            unit upwards; without it they are an error. For decimals that went through binary
+            floating point, e.g. 2305598.5354999998.
         additivity
             ``"check"``: totals must be the sum of their parts. ``"totals"``: every total is
             computed from the inner cells, whatever the file says of it; `Table.recomputed`
@@ -364,6 +369,7 @@ class Table:
             decimals=decimals,
             vintage=vintage,
             rounding=rounding,
+            round_values=round_values,
             additivity=additivity,
         )
 

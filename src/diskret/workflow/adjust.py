@@ -123,7 +123,7 @@ def adjust(
     >>> adjust(table, MinimumFrequency(3)).certificate.figures["total_change"]
     2.0
     """
-    tables = checked_tables([table] if isinstance(table, Table) else table)
+    tables = checked_tables(table, changed=True)
     names = default_names(tables, [name] if isinstance(table, Table) else name)
     rules = for_each(rule, tables, "rule")
     stays = for_each([frozen] if isinstance(table, Table) else frozen, tables, "frozen")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from diskret.workflow.check import check
 from diskret.workflow.entered import changed_as_earlier
 from diskret.workflow.perturbed_result import PerturbedResult
 from diskret.workflow.related import kind_of, tied
+from diskret.workflow.unlike import check_sums_beside
 
 _EXAMPLES = 3
 
@@ -65,6 +67,33 @@ def check_changed(
             f"with these values {len(opened):,} cells that earlier releases hide could be computed "
             f"exactly or too closely ({examples}); nothing was written"
         )
+
+
+def check_zeros_before(results: Sequence[PerturbedResult], counts: Sequence[Earlier]) -> None:
+    """Refuse sums of cells whose count noise made 0 in an earlier release.
+
+    Parameters
+    ----------
+    results
+        What would be published.
+    counts
+        Earlier tables with noise. One that showed 0 stands for an interval from 0 on, any other
+        number for one from 1 on at least.
+
+    Raises
+    ------
+    InputError
+        Names the cells.
+    """
+    for one in counts:
+        shown = one.published
+        if not shown.frequency or shown.lower is None or shown.upper is None:
+            continue
+        zero = (shown.lower == 0) & (shown.upper > 0) & (shown.upper < NO_BOUND)
+        named = replace(shown, name=one.name)
+        for result in results:
+            if result.published.changed and not result.published.frequency:
+                check_sums_beside(named, zero, result.published)
 
 
 def _same_variable(one: Published, other: Published) -> bool:

@@ -22,6 +22,8 @@ from diskret.workflow.related import kind_of, related
 from diskret.workflow.result import Result
 
 _NOTHING = np.empty(0, dtype=np.int64)
+#: How notes of tables with noise begin, see `TableNote.perturbed`.
+_NOISE = repr(Perturbed("noise", largest=1)).partition(",")[0]
 _NO_LEVELS = Requirements(_NOTHING, _NOTHING, _NOTHING, _NOTHING)
 
 
@@ -42,6 +44,23 @@ def tied_to(
         number += len(own)
         found |= {(entry.number, at): (entry, at) for entry, at in own}
     return [found[key] for key in sorted(found)], number > len(found)
+
+
+def noisy_counts(
+    entries: Sequence[Entry], results: Sequence[Result | PerturbedResult]
+) -> list[tuple[Entry, int]]:
+    """Earlier tables with noise of known size on cells that new sums may be about.
+
+    Counts are among them; no equation ties them to sums.
+    """
+    sums = [r.published for r in results if r.published.changed and not r.published.frequency]
+    return [
+        (entry, at)
+        for entry in entries
+        for at, note in enumerate(entry.tables)
+        if note.perturbed.startswith(_NOISE)
+        and any(note.vintage == s.vintage and note.where.overlaps(s.where) for s in sums)
+    ]
 
 
 def published_by(

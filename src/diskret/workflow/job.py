@@ -12,6 +12,7 @@ from diskret.formats import SYMBOL_SETS, SymbolSet
 from diskret.population import Population
 from diskret.rules import NoRule
 from diskret.tables import MeasureSum
+from diskret.tables.cells import check_reserved
 from diskret.workflow.job_attacker import read_attacker, read_contributor
 from diskret.workflow.job_cells import all_of_cells, read_cells
 from diskret.workflow.job_checks import (
@@ -130,6 +131,7 @@ def _table(
         optional=(
             *("rules", "noise"),
             *("name", "value", "cells", "decimals", "unit", "holding", "vintage", "where", "title"),
+            "round_values",
             *("request", "waiver", "waiver_note", "recode", "rounding", "shadow"),
             *("weight", "weight_decimals"),
             *("method", "cost", "time_limit", "budget", "frozen"),
@@ -140,8 +142,9 @@ def _table(
     cells = read_cells(section)
     _check_columns(section, by, records if cells is None else None)
     value = section.text("value", None)
-    if "decimals" in section and value is None:
-        raise section.error("'decimals' needs a 'value'; counts have none", "decimals")
+    for key in ("decimals", "round_values"):
+        if key in section and value is None:
+            raise section.error(f"'{key}' needs a 'value'; counts have none", key)
     check_weight(section)
     check_shadow(section, by)
     table = TableJob(
@@ -152,6 +155,7 @@ def _table(
         value=value,
         cells=cells,
         decimals=section.whole("decimals", 0, 0, 12),
+        round_values=section.flag("round_values", False),
         unit=section.text("unit", None),
         holding=section.text("holding", None),
         weight=section.text("weight", None),
@@ -356,6 +360,12 @@ def _check_columns(
     """Columns of fixed-format records are known here, so a wrong name has a line."""
     if section.text("value", None) in by:
         raise section.error("'value' is a column of 'by' at the same time", "value")
+    shown = [name for name in (section.text("value", None),) if name is not None]
+    for names, place in (((by, ()), "by"), (((), shown), "value")):
+        try:
+            check_reserved(*names, changed="noise" in section)
+        except InputError as error:
+            raise section.error(str(error), place) from None
     if not isinstance(records, Records) or records.format != "fixed":
         return
     columns = [column.name for column in records.columns]

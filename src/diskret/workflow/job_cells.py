@@ -81,6 +81,7 @@ def table_of_cells(table: TableJob, cells: CellsFile) -> Table:
             shadow=table.shadow,
             signed=cells.signed,
             decimals=table.decimals,
+            round_values=table.round_values,
             vintage=table.vintage,
             rounding=cells.rounding,
             additivity=cells.additivity,

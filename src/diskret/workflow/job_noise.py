@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+from diskret.cellkey.admissible import count_rows
 from diskret.workflow.job_schema import Section
 
 #: Methods of rounding, as `round_table` calls them.
@@ -16,11 +17,20 @@ METHODS = ("cell_key", "invariant", *ROUNDING, "adjustment")
 _DESIGN = ("max_noise", "variance", "small_counts", "stay", "monotone", "variance_rule")
 _KEYS = {
     "cell_key": (
-        *("record_key", "key_of", "key_modulus", "table", "layout", "reuse", *_DESIGN),
+        *(
+            "record_key",
+            "key_of",
+            "key_modulus",
+            "key_digits",
+            "table",
+            "layout",
+            "reuse",
+            *_DESIGN,
+        ),
         *("threshold", "weighted_count", "structural_zeros", "additive", "magnitude"),
     ),
     "invariant": (
-        *("record_key", "key_of", "key_modulus"),
+        *("record_key", "key_of", "key_modulus", "key_digits"),
         *("largest", "max_noise", "most_stay", "exact"),
     ),
     "deterministic": ("base",),
@@ -47,6 +57,8 @@ class NoiseJob:
         One of `METHODS`.
     record_key, key_modulus
         Column of the record keys, integers from 0 to below the modulus.
+    key_digits
+        Of keys that are decimals in [0, 1); None: they are integers.
     key_of
         In place of `record_key`: the column that names the counted unit, from which keys are
         derived with the office's secret.
@@ -69,6 +81,7 @@ class NoiseJob:
     method: str
     record_key: str | None = None
     key_modulus: int = 2**32
+    key_digits: int | None = None
     key_of: str | None = None
     table: Path | None = None
     layout: str = "ptable"
@@ -137,11 +150,15 @@ def _keys(section: Section, table: Section) -> dict[str, Any]:
         )
     if "cells" in table:
         raise section.error("noise by cell keys needs records, and the table has 'cells'")
-    if "key_of" in section and "key_modulus" in section:
-        raise section.error("derived keys have a modulus of their own", "key_modulus")
+    for key in ("key_modulus", "key_digits"):
+        if "key_of" in section and key in section:
+            raise section.error("derived keys have a modulus of their own", key)
+    if "key_modulus" in section and "key_digits" in section:
+        raise section.error("keys with digits have the modulus 10^key_digits", "key_modulus")
     return {
         "record_key": section.text("record_key", None),
         "key_modulus": section.whole("key_modulus", 2**32, 2),
+        "key_digits": section.whole("key_digits", None, 1, 18),
         "key_of": section.text("key_of", None),
     }
 
@@ -204,20 +221,38 @@ def _cell_key(section: Section, table: Section) -> NoiseJob:
 def _design(section: Section, of_sums: bool) -> dict[str, Any]:
     if "table" in section:
         return {}
+    read: dict[str, Callable[[Section], Any]] = {
+        "monotone": lambda s: s.flag("monotone", True),
+        "variance_rule": lambda s: s.choice("variance_rule", "at_most", ("at_most", "exact")),
+        "stay": lambda s: s.number("stay", 0.0, low=0, high=1),
+    }
     design: dict[str, Any] = {
         "max_noise": section.whole("max_noise", 0, 1),
         "variance": section.number("variance", 0.0, above=0),
-        "monotone": section.flag("monotone", True),
-        "variance_rule": section.choice("variance_rule", "at_most", ("at_most", "exact")),
     }
-    if not of_sums:
-        design["small_counts"] = section.whole("small_counts", 0, 0)
-        design["stay"] = section.number("stay", 0.0, low=0, high=1)
-        return design
-    for key in ("small_counts", "stay"):
-        if key in section:
-            raise section.error(f"'{key}' is for counts, and the table has a 'value'", key)
+    if of_sums:
+        for key in ("small_counts", "stay"):
+            if key in section:
+                raise section.error(f"'{key}' is for counts, and the table has a 'value'", key)
+        return design | {key: read[key](section) for key in ("monotone", "variance_rule")}
+    design["small_counts"] = section.whole("small_counts", 0, 0)
+    rows = len(count_rows(design["max_noise"], design["small_counts"])) - 1
+    for key, of in read.items():
+        design[key] = _for_rows(section, key, of, rows)
     return design
+
+
+def _for_rows(section: Section, key: str, read: Callable[[Section], Any], rows: int) -> Any:
+    """One value for all counts, or a list with one for each count from 1 on."""
+    given = section.values.get(key)
+    if not isinstance(given, list):
+        return read(section)
+    several = cast(list[Any], given)
+    if len(several) != rows:
+        raise section.unfit(
+            key, f"one value for all counts, or a list of {rows}, one for each of 1, …, {rows}"
+        )
+    return [read(replace(section, values={**section.values, key: one})) for one in several]
 
 
 def _magnitude(section: Section) -> dict[str, Any]:

@@ -40,6 +40,7 @@ value = "turnover"            # column to sum; left out: a frequency table
                               # magnitude = "size", signed = true, rounding = 1000
 #name = "turnover"            # beginning of the file names; left out: the value, or "count"
 #decimals = 0                 # of the value
+#round_values = false         # true: values with more decimals are rounded; false: refused
 #unit = "firm_id"             # who contributes; left out: every record is a unit
 #holding = "group_id"         # who stands behind the units
 #weight = "w"                 # sampling weights >= 1; sums are weighted, counts are not
@@ -86,12 +87,14 @@ p_percent = { p = 10 }        # and perhaps minimum_level = 0, coalition = 1
 ##[tables.noise]
 ##method = "cell_key"         # the same contributors always get the same noise
 ##record_key = "key"          # column of record keys, from 0 to below key_modulus = 4294967296
+                              # decimals in [0, 1) instead: key_digits = 8, how many they have
 ##key_of = "person_id"        # or the column that names who is counted: keys are derived from it
 ##max_noise = 5               # a table of largest entropy; or table = "ptable.csv", and
                               # layout = "ptable" | "abs" | "ons"
 ##variance = 3
 ##small_counts = 2            # no published 1 and 2
-##stay = 0.0                  # least probability of no noise
+##stay = 0.0                  # least probability of no noise; this and the next two may be lists,
+                              # with a value for each of the counts 1, 2, ...
 ##monotone = true
 ##variance_rule = "at_most"   # at_most | exact
 ##threshold = 3               # smaller published counts are withheld

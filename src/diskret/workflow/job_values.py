@@ -127,8 +127,8 @@ class TableJob:
         Column to sum, None for a frequency table.
     cells
         The file of cells that the table is made of; None: records.
-    decimals, unit, holding, weight, weight_decimals, vintage, method, cost, time_limit,
-    budget
+    decimals, round_values, unit, holding, weight, weight_decimals, vintage, method, cost,
+    time_limit, budget
         As in `diskret.tabulate` and `diskret.suppress`.
     where
         Which records count, in its canonical form.
@@ -158,6 +158,7 @@ class TableJob:
     rule: Rule
     value: str | None = None
     decimals: int = 0
+    round_values: bool = False
     unit: str | None = None
     holding: str | None = None
     weight: str | None = None

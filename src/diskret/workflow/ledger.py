@@ -32,9 +32,9 @@ from diskret.tables import (
 )
 from diskret.workflow.again import attack_again
 from diskret.workflow.case import BrokenCell
-from diskret.workflow.changed_before import check_changed
+from diskret.workflow.changed_before import check_changed, check_zeros_before
 from diskret.workflow.check import WORK, CheckReport, check, to_publish
-from diskret.workflow.entered import as_earlier, published_by, recorded, tied_to
+from diskret.workflow.entered import as_earlier, noisy_counts, published_by, recorded, tied_to
 from diskret.workflow.perturbed_result import PerturbedResult
 from diskret.workflow.related import kind_of, related
 from diskret.workflow.result import Result
@@ -301,6 +301,10 @@ class Ledger:
                 if attacked:
                     again(suppressed, before)
                 check_changed(changed, before, options.get("progress", silent))
+
+            check_zeros_before(
+                changed, store.load(connection, self._store, noisy_counts(entries, changed))
+            )
 
             def described() -> tuple[Entry, list[Row]]:
                 entry = Entry(0, "publish", name, who, _now(), software=software())

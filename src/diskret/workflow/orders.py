@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from diskret.errors import InputError
 from diskret.rules import Sensitivity
 from diskret.tables import Published, Table
+from diskret.tables.cells import check_reserved
 from diskret.workflow.plan import Cost, frozen_cells, publish
 from diskret.workflow.previous import suppressed_before
 
@@ -92,13 +93,15 @@ def _check_discount(discount: Any) -> float:
     return float(discount)
 
 
-def checked_tables(given: Any) -> list[Table]:
-    """A list of tables, and of nothing else.
+def checked_tables(given: Any, changed: bool = False) -> list[Table]:
+    """A list of tables, and of nothing else; one alone is a list of one.
+
+    `changed`: their values are to be changed, not cells suppressed.
 
     Raises
     ------
     InputError
-        Something else is among them.
+        Something else is among them, or a variable is called like a column that releases add.
     """
     parts: list[Any] = list(given) if isinstance(given, list | tuple) else [given]
     for part in parts:
@@ -107,6 +110,9 @@ def checked_tables(given: Any) -> list[Table]:
                 f"suppress() protects tables, not an object of type {type(part).__name__!r}; make "
                 "one with tabulate() from records or with Table.from_cells() from cells"
             )
+    for part in parts:
+        values = [measure.name for measure in part.measures]
+        check_reserved([dimension.name for dimension in part.dimensions], values, changed)
     return parts
 
 

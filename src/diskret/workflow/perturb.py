@@ -26,6 +26,7 @@ from diskret.tables import Noise, Published, Table
 from diskret.tables.dimension import describe
 from diskret.tables.named import named_cells, named_keys
 from diskret.tables.noise import published_with
+from diskret.workflow.orders import checked_tables
 from diskret.workflow.perturbed_result import PerturbedResult, noise_bound
 
 _EXAMPLES = 5
@@ -120,6 +121,7 @@ def perturb(
     [3, 4, 1]
     """
     _check_kind(table, ptable, weighted_count)
+    checked_tables(table, changed=True)
     table = _with_keys(table, ptable, cell_keys)
     label = table.measure.name if name is None else name
     impossible = named_cells(table, structural_zeros, "structural_zeros")

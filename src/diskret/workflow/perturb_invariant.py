@@ -19,6 +19,7 @@ from diskret.system import definitions
 from diskret.tables import Noise, Table
 from diskret.tables.noise import published_with
 from diskret.workflow.linked import default_names
+from diskret.workflow.orders import checked_tables
 from diskret.workflow.perturbed_result import PerturbedResult, noise_bound
 
 #: From the frequencies of the values 0, 1, … to the noise.
@@ -83,7 +84,7 @@ def perturb_invariant(
     >>> sorted(result.published.value[1:]) == sorted(table.count[1:])
     True
     """
-    given = [tables] if isinstance(tables, Table) else list(tables)
+    given = checked_tables(tables if isinstance(tables, Table) else list(tables), changed=True)
     counted = [_counted(table) for table in given]
     names = default_names(counted, name)
     if len({table.key_modulus for table in counted}) > 1:

@@ -16,6 +16,7 @@ from diskret.engines.perturbed_text import perturbed_text
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.io import FrameKind, Source, from_arrow, source
+from diskret.keys import modulus_with
 from diskret.population import Population
 from diskret.progress import Progress, silent
 from diskret.tables import Published
@@ -59,6 +60,7 @@ def perturb_records(
     ptable: PerturbationTable | Lookup,
     record_key: str,
     key_modulus: int = 2**32,
+    key_digits: int | None = None,
     unit: str | None = None,
     where: Mapping[str, Any] | None = None,
     threshold: int | None = None,
@@ -86,8 +88,9 @@ def perturb_records(
         Which noise is how likely, or a lookup; confidential.
     record_key
         Column of the records' (or units') keys, whole numbers in ``[0, key_modulus)``.
-    key_modulus
-        Modulus of record keys, and of the lookup.
+    key_modulus, key_digits
+        Modulus of record keys, and of the lookup; or how many digits keys have that are decimals
+        in [0, 1), as for [`tabulate`][diskret.tabulate].
     threshold
         Counts that are less than this after they were changed, zeros among them, are withheld.
     name
@@ -124,11 +127,17 @@ def perturb_records(
     [3, 4, 1]
     """
     check_by(by)
+    key_modulus = modulus_with(key_digits, key_modulus)
     noise = _intervals(ptable, key_modulus)
     least = _least(threshold)
     filtered = Population.of(where)
     question = LeafQuestion(
-        by=dict(by), unit=unit, record_key=record_key, key_modulus=key_modulus, where=filtered
+        by=dict(by),
+        unit=unit,
+        record_key=record_key,
+        key_modulus=key_modulus,
+        key_digits=key_digits,
+        where=filtered,
     )
     opened = records if isinstance(records, Source) else source(records)
     progress("perturb", 0, 1)

@@ -84,7 +84,11 @@ def rests_judge(
                 continue
             own = [tables[i] for i in rests.tables]
             rules = _rules(listed[rests.tables[0]].measure.name, orders)
-            told, complete = _judged(rules, own, rests, rests.cells - starts[[*rests.tables]])
+            cells_of = rests.cells - starts[[*rests.tables]]
+            somebody = _somebody(own, cells_of)
+            judged += int((~somebody).sum())
+            rests = rests.only(somebody)
+            told, complete = _judged(rules, own, rests, cells_of[somebody])
             judged += len(rests) if complete else 0
             unjudged += 0 if complete else len(rests)
             if told is None:
@@ -121,6 +125,16 @@ def _comparable(orders: Sequence[Order], before: Beside) -> list[Table]:
 
     new = [of(order.table, None) for order in orders]
     return [*new, *(of(table, earlier) for earlier, table in before.pairs)]
+
+
+def _somebody(tables: Sequence[Table], cells: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Where tables count records, whether any is left; where nothing is known, somebody is."""
+    number = np.zeros(len(cells), dtype=np.int64)
+    for table, at, sign in zip(tables, cells.T, [1] + [-1] * (len(tables) - 1), strict=True):
+        if table.count is None or table.count is table.units:
+            return np.ones(len(cells), dtype=bool)
+        number += sign * table.count.ravel()[at]
+    return number != 0
 
 
 def _judged(

@@ -160,7 +160,7 @@ def round_table(
     [12, 6, 3, 3]
     """
     alone = isinstance(table, Table)
-    tables = [table] if alone else checked_tables(table)
+    tables = checked_tables(table, changed=True)
     names = default_names(tables, [name] if alone else name)
     _check(tables, base, method, steps, time_limit, inner)
     scaled = [scaled_unit(base, one.measure.decimals, one.measure.name) for one in tables]

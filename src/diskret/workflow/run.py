@@ -272,6 +272,7 @@ def _of_records(
         weight_decimals=table.weight_decimals,
         largest=rule.largest if noise is None else max(rule.largest, noise.largest),
         decimals=table.decimals,
+        round_values=table.round_values,
         where=table.where,
         request=table.request,
         waiver=table.waiver,
@@ -280,6 +281,7 @@ def _of_records(
         vintage=table.vintage,
         record_key=None if noise is None else DERIVED if noise.key_of else noise.record_key,
         key_modulus=2**32 if noise is None else noise.key_modulus,
+        key_digits=None if noise is None else noise.key_digits,
         engine=engine,
         progress=progress,
     )

@@ -28,7 +28,6 @@ from diskret.suppression import (
     sequential,
 )
 from diskret.tables import MeasureSum, Table
-from diskret.tables.cells import check_reserved
 from diskret.workflow.beforehand import check_names
 from diskret.workflow.beside import Group, KnownBefore, groups
 from diskret.workflow.default_attacker import default_attacker
@@ -210,7 +209,7 @@ def suppress(
     [14, 7, None, None]
     """
     alone = isinstance(table, Table)
-    tables = [table] if alone else checked_tables(table)
+    tables = checked_tables(table)
     named = [name] if alone else name
     rules = for_each(rule, tables, "rule")
     whom = None if attacker is None else _check_attacker(attacker)
@@ -227,8 +226,6 @@ def suppress(
         names=default_names(tables, named),
     )
     check_names(whom or Attacker(), [order.name for order in ordered])
-    for table in tables:
-        check_reserved([d.name for d in table.dimensions], [m.name for m in table.measures])
     equations = tuple(MeasureSum.read(text) for text in sums)
     options = Options(
         _method(method),

@@ -16,6 +16,7 @@ from diskret.engines.spark import SparkEngine
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.io import Source, source
+from diskret.keys import modulus_with
 from diskret.population import Population
 from diskret.progress import Progress, silent
 from diskret.tables import Table
@@ -44,8 +45,10 @@ def tabulate(
     total: str | Mapping[str, str] | None = None,
     record_key: str | None = None,
     key_modulus: int = 2**32,
+    key_digits: int | None = None,
     largest: int = 3,
     decimals: int | Mapping[str, int] = 0,
+    round_values: bool = False,
     vintage: str = "",
     contributions: bool | None = None,
     engine: Callable[[Source], AbstractContextManager[Engine]] | None = None,
@@ -101,11 +104,18 @@ def tabulate(
         Column of the units' record keys, whole numbers in ``[0, key_modulus)``.
     key_modulus
         Modulus of record keys and key sums.
+    key_digits
+        Where record keys are decimals in [0, 1), as the R packages draw them: with how many
+        digits at most, from 1 to 18 (15 in a floating point column). They become whole numbers,
+        exactly; the modulus is ``10**key_digits``. A key with more digits is an error.
     largest
         How many of the largest |contributions| to keep for each cell.
     decimals
         Decimals of the values (one number, or column → number): they become integers in
         units of 10**-decimals. A value with more decimals is an error.
+    round_values
+        Whether values with more decimals become the nearest with as many instead, half a unit
+        upwards: for decimals that went through binary floating point, e.g. 2305598.5354999998.
     vintage
         Period and revision, part of every cell's definition.
     contributions
@@ -159,6 +169,7 @@ def tabulate(
         _check_listed(weight, contributions is True)
     filtered = Population.of(where)
     by_default = bool(names) and unit is not None and weight is None
+    key_modulus = modulus_with(key_digits, key_modulus)
     question = LeafQuestion(
         by=dict(by),
         values=places,
@@ -167,6 +178,7 @@ def tabulate(
         record_key=record_key,
         largest=largest if names else 0,
         key_modulus=key_modulus,
+        key_digits=key_digits,
         where=filtered,
         weight=weight,
         weight_decimals=weight_decimals,
@@ -174,6 +186,7 @@ def tabulate(
         contributions=by_default if contributions is None else contributions,
         most_listed=LISTED if contributions is None else None,
         totals=said,
+        round_values=round_values,
     )
     opened = records if isinstance(records, Source) else source(records)
     progress("tabulate", 0, 2)

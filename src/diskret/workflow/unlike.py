@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 
+import numpy as np
+from numpy.typing import NDArray
+
 from diskret.errors import InputError
 from diskret.tables import Published
 from diskret.tables.dimension import describe
@@ -58,10 +61,23 @@ def _check_zeros(counts: Published, sums: Published) -> None:
     """Refuse a count that noise made 0 beside a sum that is not: somebody must be there."""
     if not counts.frequency or sums.frequency or counts.changed != "cell_key" or not sums.changed:
         return
+    check_sums_beside(counts, ~counts.suppressed & (counts.value == 0), sums)
+
+
+def check_sums_beside(counts: Published, zero: NDArray[np.bool_], sums: Published) -> None:
+    """Refuse sums of cells whose count noise made 0.
+
+    Parameters
+    ----------
+    counts, zero
+        A table of counts, and where it shows 0, bool, in its shape.
+    sums
+        The sums, of whatever records.
+    """
     if counts.vintage != sums.vintage or not counts.where.overlaps(sums.where):
         return
     first, second = common_cells(counts, sums)
-    none = ~counts.suppressed.ravel()[first] & (counts.value.ravel()[first] == 0)
+    none = zero.ravel()[first]
     told = none & ~sums.suppressed.ravel()[second] & (sums.value.ravel()[second] != 0)
     if told.any():
         cells = "; ".join(describe(counts.dimensions, int(c)) for c in first[told][:_EXAMPLES])

@@ -230,8 +230,15 @@ def test_written_files_are_checked_by_the_same_order(tmp_path, formats):
     # text of numbers, dates and levels: sorted as text, each would be another order
     keys = ["a", "a", "b", "b"] * 3
     md = dk.Microdata(
-        frame("pandas", keys, ["low", "top", "mid", "high"] * 3).assign(
-            income=[9, 100, 20, 30] * 3, born=pd.to_datetime(["1990-05-01"] * 11 + ["2001-01-01"])
+        pd.DataFrame(
+            {
+                "key": keys,
+                "level": pd.Categorical(
+                    ["low", "top", "mid", "high"] * 3, categories=LEVELS, ordered=True
+                ),
+                "income": [9, 100, 20, 30] * 3,
+                "born": pd.to_datetime(["1990-05-01"] * 11 + ["2001-01-01"]),
+            }
         ),
         keys=["key"],
         sensitive=["level", "income", "born"],

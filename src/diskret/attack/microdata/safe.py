@@ -193,7 +193,7 @@ def _exact_cells(
 
 def _of(table: Beside | TableCounts) -> str:
     named = " x ".join(table.columns) or "total"
-    return f"{named} of {table.counter}" if table.counter else named
+    return f"{named} ({table.counter})" if table.counter else named
 
 
 def _cell(both: Beside, at: int) -> str:

@@ -164,8 +164,8 @@ def _indicators(md: Microdata, names: list[str]) -> Numbers:
     total = sum(len(one.categories) for one in columns)
     if total > _INDICATORS:
         raise InputError(
-            f"{some('column', names)} {'have' if len(names) > 1 else 'has'} {total:,} categories, "
-            f"and the regression takes {_INDICATORS}; recode them, or name them as strata="
+            f"there are {total:,} categories in {some('column', names)}, and the regression takes "
+            f"{_INDICATORS}; recode them, or name them as strata="
         )
     made = [one.codes == code for one in columns for code in range(len(one.categories))]
     return np.column_stack(made).astype(np.float64) if made else np.empty((md.n, 0))
