@@ -12,6 +12,8 @@ from scipy import sparse
 
 #: Pairs of cells that share an equation, and pairs of these, that are looked at.
 _MOST = 20_000
+#: Numbers in the matrix of moves.
+_ROOM = 2**23
 
 
 def exchanges(matrix: sparse.csr_array) -> NDArray[np.int64]:
@@ -50,8 +52,8 @@ def exchanges(matrix: sparse.csr_array) -> NDArray[np.int64]:
     one, other = _pairs(e * matrix.shape[0] + g, e * matrix.shape[0] + g, np.arange(len(e)))
     kept = one < other
     one, other = one[kept], other[kept]
-    if len(one) > _MOST:
-        one, other = one[:_MOST], other[:_MOST]
+    step = -(-len(one) // max(1, min(_MOST, _ROOM // max(k, 1)))) or 1
+    one, other = one[::step], other[::step]
     # the other way back, by so much that the sum at e is kept; then it has to be at g
     back = -leave[first[one]] * leave[first[other]]
     closes = (gain[one] * reach[second[one]] + back * gain[other] * reach[second[other]] == 0) & (

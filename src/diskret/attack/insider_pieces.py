@@ -209,6 +209,8 @@ class _Piece:
     def exchange(self) -> None:
         """Keep the tables in which four cells exchange as much as they can."""
         moves = exchanges(self.matrix)
+        most = max(1, _ROOM // max(1, len(self.names), len(self.target), len(self.column)))
+        moves = moves[:: max(1, -(-len(moves) // most))]
         if not len(moves):
             return
         moves = np.concatenate((moves, -moves))
