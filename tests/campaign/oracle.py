@@ -23,6 +23,7 @@ _PAIRS = 150
 _LONG = 10
 _CIRCLE = "three or more of these tables"
 _PARTS = "parts of overlapping categories"
+_NOT_KEPT = "contributors to tables of earlier releases"
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,7 @@ class _Attack:
         unclaimed = " ".join(s for table in world.tables for s in table.unclaimed)
         self.circle = _CIRCLE in unclaimed
         self.parts = _PARTS not in unclaimed
+        self.kept = _NOT_KEPT not in unclaimed
 
     def run(self) -> list[Finding]:
         wrong = self.world.contradicted
@@ -129,9 +131,9 @@ class _Attack:
             yield from self._uncertain(target, "cell")
 
     def _uncertain(self, target: _Target, kind: str) -> Iterator[Finding]:
-        """The outsider's attack."""
+        """The outsider's attack; a safe cell may be shown by another table, of a later release."""
         need, _ = self._level(self.world.union(target.rows))
-        if need is None and kind != "cell":
+        if need is None and (kind != "cell" or self.world.shown[target.rows[0]]):
             return
         yield from self._narrow(target, kind, need, target.value if self._floored else None)
 
@@ -350,7 +352,7 @@ class _Attack:
         exact = end.price is not None and programme.proven(sign * target.goal, end.price, bound)
         low, high = sorted((sign * end.value, sign * np.inf))
         what = f"{target.what} for {sorted(coalition)}"
-        claimed = not self.circle
+        claimed = not self.circle and self.kept
         yield Finding("insider", what, target.value, float(far), low, high, claimed, exact)
 
     @property
