@@ -15,6 +15,7 @@ from diskret.attack.statements import not_claimed
 from diskret.attack.world import world
 from diskret.hierarchy import circles
 from diskret.hierarchy.circles import Codes
+from diskret.population import Population
 from diskret.tables import Publication
 
 #: Everybody of job p is f, everybody of job q is m, and nobody of job r is ill.
@@ -153,8 +154,8 @@ def test_what_is_part_of_a_split_category_is_split_too():
     st.lists(st.booleans(), min_size=60, max_size=60),
 )
 def test_intervals_are_all_that_linear_reasoning_about_records_says(count, first, second, hide):
-    around = [(("x", "y"), first, ()), (("y", "f"), None, ()), (("x", "f"), second, ())]
-    tables = [made(count, *table) for table in around]
+    shown = [(("x", "y"), first), (("y", "f"), None), (("x", "f"), second)]
+    tables = [made(count, *table, Population()) for table in shown]
     rows = sums_of_atoms(tables)
     value = rows @ count
     hidden = np.array(hide[: len(rows)]) & (value > 0)

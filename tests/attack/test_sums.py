@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from itertools import combinations
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -158,7 +159,10 @@ def test_no_certificate_without_witnesses_for_sums():
     plain = examine(published, whom, original=value)
     targets = targets_of(published, value, NONE)
     unsafe = asked(published, [("1", "1"), ("1", "2"), ("1", "3")], 1)
+    nobody = SimpleNamespace()  # insiders come later
     with pytest.raises(ProofError, match="1 sums of suppressed cells"):
+        certify(published, whom, NONE, plain, targets, value, unsafe=unsafe, insiders=nobody)
+    with pytest.raises(ProofError, match="was not judged"):
         certify(published, whom, NONE, plain, targets, value, unsafe=unsafe)
-    with pytest.raises(ProofError, match="were not judged"):
+    with pytest.raises(ProofError, match="was not judged"):
         certify(published, whom, NONE, plain, targets, value)

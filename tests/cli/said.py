@@ -24,7 +24,9 @@ _ENOUGH = 60  # alternatives of one text
 _RAISED = ("warnings.warn", "type(error)", "wrong", "typer.BadParameter")
 _WORDS = re.compile(r"[a-zA-Z]{2,} | [a-zA-Z]{2,}")
 #: Conditions and expressions of databases, which are read by them and not by people.
-_SQL = re.compile(r"\b(AND|BETWEEN|CAST|FLOOR|TRY_CAST|CASE|COALESCE|IN|IS|NOT|POSITION|ABS|TRIM)\b")
+_SQL = re.compile(
+    r"\b(AND|BETWEEN|CAST|FLOOR|TRY_CAST|CASE|COALESCE|IN|IS|NOT|POSITION|ABS|TRIM)\b"
+)
 _FILES = {
     "workflow", "tables", "attack", "cellkey", "io", "hierarchy", "rules", "engines",
     "release", "risk", "formats", "utility", "safe", "keys", "microdata",
