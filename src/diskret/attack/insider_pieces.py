@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 #: Up to so many cells a programme for a piece goes to the end; beyond, a short move is quicker.
 _SMALL = 500
+#: Claims of a larger piece that exchanges may leave open; with more, all are looked at target by
+#: target, which takes fewer programmes there.
+_MANY = 10_000
 #: Alternative tables that are tried for each claim before all are.
 _FIRST = 24
 #: Numbers in a matrix that is made at a time.
@@ -75,8 +78,8 @@ def settle_pieces(
 ) -> Settled:
     """Prove the claims of an outsider and of every single contributor; parameters as `withstand`.
 
-    Targets that belong to several pieces, or to a piece with cells that nobody published, are
-    left out.
+    Targets that belong to several pieces, to a piece with cells that nobody published, or to a
+    large one of which exchanges prove too little, are left out.
     """
     near = abs(known.matrix)
     label = csgraph.connected_components(near.T @ near, directed=False)[1].astype(np.int64)
@@ -98,6 +101,9 @@ def settle_pieces(
         piece.exchange()
         piece.add(*_different(moved[:, cells], exact))
         claims = piece.unproven()
+        if len(cells) > _SMALL and len(claims) > _MANY:
+            left = np.union1d(left, targets)
+            continue
         asked |= piece.asked
         if len(claims):
             open_ = piece.prove(claims, search)
