@@ -371,12 +371,10 @@ def test_a_unit_has_one_record_key(ask):
         ask(records, by={"nace": NACE}, unit="u", record_key="k")
 
 
-def test_no_records_give_no_leaves(ask):
+def test_no_records_are_an_error(ask):
     empty = pa.table({"nace": pa.array([], pa.string()), "v": pa.array([], pa.int64())})
-    leaves = ask(empty, by={"nace": NACE}, values={"v": 0}, unit="v", holding="v")
-    assert leaves.position.shape == (0, 1)
-    assert leaves.largest["v"].shape == (0, 2)
-    assert leaves.unit_straddlers.leaf.tolist() == []
+    with pytest.raises(InputError, match="there are no records"):
+        ask(empty, by={"nace": NACE}, values={"v": 0}, unit="v", holding="v")
 
 
 PRICES = {

@@ -84,7 +84,7 @@ def test_men_by_region_are_the_men_of_region_by_sex(tmp_path):
         check_alike([both, unlike])
     with pytest.raises(InputError, match="cells in common and show different values"):
         check_alike([unlike, both])
-    ledger = dk.Ledger(tmp_path / "releases.db", keys=dk.SecretKeys(bytes(range(32))))
+    ledger = dk.Ledger.create(tmp_path / "releases.db", keys=dk.SecretKeys(bytes(range(32))))
     ledger.publish(both, folder=tmp_path / "both", formats=["csv"])
     ledger.publish(alike, folder=tmp_path / "alike", formats=["csv"])
     with pytest.raises(InputError, match="were published in release 'both' with other noise"):
@@ -96,7 +96,7 @@ def test_men_by_region_are_the_men_of_region_by_sex(tmp_path):
 def test_rounded_men_are_rounded_alike(method, tmp_path):
     """Without record keys the same men round the same way, in a table of their own or not."""
     frame = people().drop_columns("key")
-    keys = dk.SecretKeys(bytes(32))
+    keys = dk.SecretKeys(bytes(range(32)))
     both = dk.tabulate(frame, by={"region": None, "sex": None})
     men = dk.tabulate(frame, by={"region": None}, where=MEN)
     grouped = dk.tabulate(frame, by={"region": None, "sex": None}).recode(

@@ -238,7 +238,7 @@ def test_what_cannot_be_asked_is_refused(options, message):
 
 
 def test_no_records_are_refused():
-    with pytest.raises(InputError, match="there are no records; is it the right file"):
+    with pytest.raises(InputError, match="there are no records"):
         dk.key_risk(PERSONS.slice(0, 0), KEYS)
 
 

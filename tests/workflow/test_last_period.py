@@ -92,7 +92,7 @@ def test_bounds_are_exact_for_negative_values_and_beyond_100_percent():
     assert known(dk.Attacker.around(then, 20, value="sales"), now)["N"] == (-60.0, -40.0)
     found = known(dk.Attacker.around(then, 150, value="sales"), now)
     assert (found["N"], found["S"]) == ((-125.0, 25.0), (-25.0, 125.0))
-    hidden = dk.suppress(line(N=20, S=30, W=50), unsafe(2, "N"))
+    hidden = dk.suppress(line(N=20, S=30, W=51), unsafe(2, "N"))
     low, high = zip(
         *(known(dk.Attacker.around(hidden, p, ), now)["N"] for p in (100, 150)), strict=True
     )  # fmt: skip

@@ -108,7 +108,7 @@ def claimed(
             "of them stay as uncertain to it as the office requires for those who are left there, "
             "and sums meet what it requires of a cell with the same contributors. These sums are "
             "what is left of each published total without its published parts, along one variable "
-            "and over all levels below it, and "
+            "and over all codes below it, and "
             f"every two suppressed parts of a total with at most {LARGEST_LINE} of them.",
         )
         german.insert(
