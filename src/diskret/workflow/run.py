@@ -187,7 +187,7 @@ def run_demo(
     register = business_register(firms, seed)
     table = tabulate(
         register.records,
-        by=register.by,
+        by={"nace": register.nace, "region": register.region},
         value="turnover",
         unit="firm_id",
         holding="group_id",
