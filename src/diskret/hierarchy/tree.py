@@ -378,7 +378,7 @@ class Hierarchy:
             inner = self.children[at].tolist()
             queue += reversed(inner)
             if not inner:
-                below += self.members.get(self.codes[at], (self.codes[at],))
+                below += self.members.get(self.codes[at]) or (self.codes[at],)
         return tuple(below)
 
     @cached_property

@@ -83,7 +83,7 @@ def certify(
     >>> file = pa.table({"sex": ["m", "m", None], "job": ["baker", "baker", "baker"]})
     >>> certificate = certify("persons", file, ["sex", "job"], KAnonymity(3))
     >>> dict(certificate.shown)
-    {'k': 3, 'keys': ['sex', 'job'], 'missing': 'wildcard'}
+    {'k': 3, 'keys': ['sex', 'job'], 'missing': 'wildcard', 'unlike': 3, 'lean_on_gaps': 2}
     >>> certify("persons", file, ["sex", "job"], KAnonymity(4))
     Traceback (most recent call last):
     ...
