@@ -5,6 +5,7 @@ import sys
 from decimal import Decimal
 from fractions import Fraction
 from math import floor
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -114,10 +115,10 @@ def test_values_are_rounded_on_purpose(places, kind):
     codes = [f"{i:02}" for i in range(len(given))]
     column = pa.array(given, pa.decimal128(38, 12)) if kind == "decimal" else pa.array(given)
     frame = pa.table({"x": codes, "v": column})
-    asked = {"by": {"x": None}, "total": "All", "value": "v", "decimals": places}
+    asked: dict[str, Any] = {"by": {"x": None}, "total": "All", "value": "v", "decimals": places}
     for read in (dk.tabulate, dk.Table.from_cells):
         table = read(frame, **asked, round_values=True)
-        assert table.measure.sum.tolist() == [sum(wanted), *wanted]
+        assert table.measure.sum.tolist() == [int(np.sum(wanted)), *wanted]
         with pytest.raises(InputError, match="decimals"):
             read(frame, **asked)
 
@@ -157,14 +158,15 @@ def test_reserved_columns_are_refused_before_the_work(name):
     frame = pa.table({name: ["a", "b", "c"], "n": [5, 2, 8]})
     table = dk.Table.from_cells(frame, by={name: None}, count="n")
 
-    def never(problem):
+    def never(problem: Any) -> Any:
         raise AssertionError("the work has begun")
 
+    wrong: Any = "not read yet"
     with pytest.raises(InputError, match=f"'{name}': the files of a release have columns"):
         dk.suppress(table, FEW, method=never)
     for changed in (
-        lambda: dk.round_table(table, base="not read yet"),
-        lambda: dk.adjust(table, never, time_limit=-1),
+        lambda: dk.round_table(table, base=wrong),
+        lambda: dk.adjust(table, wrong, time_limit=-1),
         lambda: dk.perturb(table, dk.PerturbationTable.maximum_entropy(2, 1), threshold="not yet"),
         lambda: dk.perturb_invariant(table, largest=-1),
     ):
