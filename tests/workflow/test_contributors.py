@@ -84,7 +84,7 @@ def test_a_protector_that_ignores_sums_in_every_repair_is_refused(monkeypatch):
     monkeypatch.setattr(module, "cleared", None)
     prove = import_module("diskret.workflow.prove")
 
-    def uncleared(problem, pattern, method, public, judge, parts):
+    def uncleared(problem, pattern, public, judge, parts):
         return problem, pattern, judge(public(pattern.suppressed))[0]
 
     monkeypatch.setattr(prove, "cleared", uncleared)

@@ -1,12 +1,14 @@
-"""Single contributors against the connected pieces of a table, all claims of a piece at once.
+"""Single contributors against the connected pieces of a table, by moves of few cells.
 
-Cells that no equation connects move independently, so each piece is gone through by itself: its
-alternative tables, its contributors and its targets are few enough for whole matrices of them.
-Programmes are solved for what these leave open alone.
+Cells that no equation connects move independently, so each piece is gone through by itself. A
+move of few cells is ruled out by few contributors, and two moves that nobody rules out both prove
+a claim against everybody. So each claim gets a shortest move; what contributors are left with
+whom all moves at hand fail, gets one for all of them together, or for half of them each.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -17,26 +19,24 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from diskret.attack.equations import Equations
-from diskret.attack.exact import UNKNOWN, Point, times
-from diskret.attack.exchanges import exchanges
+from diskret.attack.exact import Point, times
 from diskret.attack.insider_moves import SPARE, entries
 from diskret.attack.insider_search import Search
-from diskret.attack.programme import Programme
-from diskret.errors import ContradictionError, ProofError
+from diskret.attack.moves import Moves, packed
+from diskret.attack.shortest import Move, Shortest, room
 from diskret.progress import Progress, silent
 
 if TYPE_CHECKING:
     from diskret.attack.insiders import Insiders
 
-#: Up to so many cells a programme for a piece goes to the end; beyond, a short move is quicker.
-_SMALL = 500
-#: Claims of a larger piece that exchanges may leave open; with more, all are looked at target by
-#: target, which takes fewer programmes there.
-_MANY = 10_000
-#: Alternative tables that are tried for each claim before all are.
-_FIRST = 24
-#: Numbers in a matrix that is made at a time.
-_ROOM = 2**22
+#: Moves of more cells that tables at hand consist of are not used: a shorter one is found sooner.
+_SHORT = 40
+#: Denominators of tables at hand that are taken apart.
+_UNITS = 60
+#: Numbers that are made at a time.
+_ROOM = 2**21
+#: Who is an outsider.
+_NOBODY = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,39 +78,35 @@ def settle_pieces(
 ) -> Settled:
     """Prove the claims of an outsider and of every single contributor; parameters as `withstand`.
 
-    Targets that belong to several pieces, to a piece with cells that nobody published, or to a
-    large one of which exchanges prove too little, are left out.
+    Targets that belong to several pieces, or to one with cells that nobody published, are left
+    out.
     """
+    k = len(truth)
     near = abs(known.matrix)
     label = csgraph.connected_components(near.T @ near, directed=False)[1].astype(np.int64)
     left = _left_out(insiders.target, label, known.latent)
-    moved, exact = _moves(truth, tables)
-    by_cell, by_target = sparse.csc_array(insiders.own), sparse.csc_array(insiders.target)
+    by_target, by_cell = sparse.csc_array(insiders.target), sparse.csc_array(insiders.own)
     by_column = sparse.csc_array(known.matrix)
+    view = _View(known, bounds, truth, insiders, whole, search)
     order = np.argsort(label, kind="stable")
     pieces = np.split(order, np.flatnonzero(np.diff(label[order])) + 1) if len(order) else []
-    new: list[tuple[NDArray[np.int64], list[Point]]] = []
+    given = _apart(known.matrix, label, truth, tables)
     found: list[Claims] = []
+    new: list[Move] = []
     asked = set[tuple[int, int]]()
     for done, cells in enumerate(pieces):
         progress("attack", done, len(pieces))
         targets = np.setdiff1d(by_target[:, cells].indices, left)
         if not len(targets):
             continue
-        piece = _Piece(cells, targets, known, bounds, truth, insiders, whole, by_cell, by_column)
-        piece.exchange()
-        piece.add(*_different(moved[:, cells], exact))
-        claims = piece.unproven()
-        if len(cells) > _SMALL and len(claims) > _MANY:
-            left = np.union1d(left, targets)
-            continue
+        piece = _Piece(cells, targets, view, tables, by_cell, by_column)
+        for move in given.get(int(label[cells[0]]), []):
+            piece.add(move)
+        number = len(piece.moves)
+        found.append(piece.settle())
         asked |= piece.asked
-        if len(claims):
-            open_ = piece.prove(claims, search)
-            new.append((cells, piece.points))
-            if len(open_):
-                found.append(open_)
-    return Settled(_packed(new, truth), found, asked, left)
+        new += [Move(cells[move.cell], move.step, move.unit) for move in piece.moves[number:]]
+    return Settled(_tables(new, known.matrix, truth, k), found, asked, left)
 
 
 def _left_out(
@@ -125,291 +121,386 @@ def _left_out(
     return np.unique(row[(of != first) | unclear[of]])
 
 
-def _moves(
-    truth: NDArray[np.int64], tables: Sequence[Point]
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Differences from the original table, never told larger than they are; which are exact."""
-    moved = np.zeros((len(tables), len(truth)))
-    exact = np.zeros(len(tables), dtype=bool)
-    for i, table in enumerate(tables):
-        moved[i], exact[i] = _move(table.numerator, truth, table.denominator)
-    return moved, exact
+def _apart(
+    matrix: sparse.csr_array,
+    label: NDArray[np.int64],
+    truth: NDArray[np.int64],
+    tables: Sequence[Point],
+) -> dict[int, list[Move]]:
+    """The short ones among the moves that tables consist of, by the piece they belong to."""
+    small = [t for t in tables if t.numerator.dtype == np.int64 and t.denominator <= _UNITS]
+    steps = [t.numerator - times(truth, t.denominator) for t in small]
+    moved = [np.flatnonzero(step) for step in steps]
+    cell = np.concatenate([np.zeros(0, np.int64), *moved])
+    table = np.repeat(np.arange(len(small)), [len(cells) for cells in moved])
+    step = np.concatenate(
+        [np.zeros(0, np.int64), *(s[m] for s, m in zip(steps, moved, strict=True))]
+    )
+    # a piece that moves nearly as a whole is not one of them
+    key, inverse, number = np.unique(
+        table * (int(label.max(initial=0)) + 1) + label[cell],
+        return_inverse=True,
+        return_counts=True,
+    )
+    size = np.bincount(label)[key % (int(label.max(initial=0)) + 1)]
+    kept = ((number <= _SHORT) | (2 * number <= size))[inverse]
+    cell, table, step = cell[kept], table[kept], step[kept]
+    part = _connected(matrix, table, cell)
+    order = np.lexsort((cell, part))
+    found: defaultdict[int, dict[bytes, Move]] = defaultdict(dict)
+    inside = np.empty(len(label), dtype=np.int64)
+    by_label = np.argsort(label, kind="stable")
+    inside[by_label] = np.arange(len(label)) - np.searchsorted(label[by_label], label[by_label])
+    for rows in np.split(order, np.flatnonzero(np.diff(part[order])) + 1):
+        if 0 < len(rows) <= _SHORT:
+            unit = small[int(table[rows[0]])].denominator
+            move = Move(inside[cell[rows]], step[rows], unit)
+            mark = move.cell.tobytes() + move.step.tobytes() + bytes([unit])
+            found[int(label[cell[rows[0]]])].setdefault(mark, move)
+    return {piece: list(moves.values()) for piece, moves in found.items()}
 
 
-def _move(
-    numerator: NDArray[np.int64], truth: NDArray[np.int64], unit: int
-) -> tuple[NDArray[np.float64], bool]:
-    difference = numerator - times(truth, unit)
-    moved = np.asarray(difference / unit, dtype=np.float64)
-    if unit == 1 and float(np.abs(moved).sum()) < 2.0**52:
-        return moved, True
-    return np.where(moved == np.rint(moved), moved, moved - 4 * np.spacing(np.abs(moved))), False
+def _connected(
+    matrix: sparse.csr_array, table: NDArray[np.int64], cell: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Which entries of tables are connected by equations in which both move, ``(e,)``."""
+    entry, again = entries(sparse.csc_array(matrix), cell)
+    row = sparse.csc_array(matrix).indices[entry]
+    _, node = np.unique(table[again] * matrix.shape[0] + row, return_inverse=True)
+    nodes = len(cell) + int(node.max(initial=-1)) + 1
+    links = sparse.coo_array((np.ones(len(again)), (again, len(cell) + node)), (nodes, nodes))
+    return csgraph.connected_components(links, directed=False)[1][: len(cell)].astype(np.int64)
 
 
-def _different(
-    moved: NDArray[np.float64], exact: NDArray[np.bool_]
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Without tables that move nothing or the same."""
-    some = moved.any(axis=1)
-    rows, first = np.unique(moved[some], axis=0, return_index=True)
-    return rows, exact[some][first]
-
-
-def _packed(
-    new: Sequence[tuple[NDArray[np.int64], list[Point]]], truth: NDArray[np.int64]
+def _tables(
+    moves: Sequence[Move], matrix: sparse.csr_array, truth: NDArray[np.int64], k: int
 ) -> list[Point]:
-    """Few tables of all cells in which each new point of a piece stands somewhere."""
-    packed: list[Point] = []
-    units = sorted({point.denominator for _, points in new for point in points})
-    for unit in units:
-        of = [(cells, [p for p in points if p.denominator == unit]) for cells, points in new]
-        for i in range(max(len(points) for _, points in of)):
-            numerator = times(truth, unit)
-            for cells, points in of:
-                if i < len(points):
-                    numerator[cells] = points[i].numerator
-            packed.append(Point(numerator, unit))
-    return packed
+    """Few tables of all cells that consist of these moves, and can be taken apart again."""
+    start = np.cumsum([0, *(len(move.cell) for move in moves)])
+    none = np.zeros(0, dtype=np.int64)
+    steps = sparse.csr_array(
+        (
+            np.concatenate([none, *(move.step for move in moves)]),
+            np.concatenate([none, *(move.cell for move in moves)]),
+            start,
+        ),
+        shape=(len(moves), k),
+    )
+    units = np.array([move.unit for move in moves], dtype=np.int64)
+    return packed(Moves(steps, units), matrix).points(truth)[1:]
+
+
+@dataclass(frozen=True, eq=False)
+class _View:
+    """What all pieces have in common."""
+
+    known: Equations
+    bounds: tuple[NDArray[np.int64], NDArray[np.int64]]
+    truth: NDArray[np.int64]
+    insiders: Insiders
+    whole: bool
+    search: Search
 
 
 class _Piece:
-    """Connected cells, those who contribute to them, and tables of these cells alone."""
+    """Connected cells, those who contribute to them, and moves of these cells alone."""
 
     def __init__(
         self,
         cells: NDArray[np.int64],
         targets: NDArray[np.int64],
-        known: Equations,
-        bounds: tuple[NDArray[np.int64], NDArray[np.int64]],
-        truth: NDArray[np.int64],
-        insiders: Insiders,
-        whole: bool,
+        view: _View,
+        tables: Sequence[Point],
         by_cell: sparse.csc_array,
         by_column: sparse.csc_array,
     ):
-        self.cells, self.insiders, self.whole = cells, insiders, whole
-        self.bounds, self.all_truth, self.right = bounds, truth, known.right
-        self.low, self.high, self.truth = bounds[0][cells], bounds[1][cells], truth[cells]
+        insiders = view.insiders
+        self.cells, self.view, self.tables = cells, view, tables
+        self.truth = view.truth[cells]
+        self.down, self.up = room(self.truth, view.bounds[0][cells], view.bounds[1][cells])
+        # what each contributes, by contributor and then by cell
         entry, column = entries(by_cell, cells)
         order = np.argsort(by_cell.indices[entry], kind="stable")
         entry, self.column = entry[order], column[order]
-        self.names, self.first = np.unique(by_cell.indices[entry], return_index=True)
-        self.value = by_cell.data[entry]
-        self.alone = lone(insiders.number[cells][self.column], self.value, self.truth[self.column])
-        self.bounded = insiders.bounded[cells][self.column]
-        inside = sparse.csr_array(by_column[:, cells])
-        self.rows = np.flatnonzero(np.diff(inside.indptr))
-        self.matrix = sparse.csr_array(inside[self.rows])
+        self.names, first = np.unique(by_cell.indices[entry], return_index=True)
+        self.first = np.append(first, len(entry))
+        self.name = np.repeat(np.arange(len(self.names)), np.diff(self.first))
+        value = by_cell.data[entry]
+        self.alone = lone(insiders.number[cells][self.column], value, self.truth[self.column])
+        slack = room(self.truth[self.column], value, self.truth[self.column])[0]
+        self.slack = np.where(insiders.bounded[cells][self.column], slack, np.inf)
+        self.of_cell = np.argsort(self.column, kind="stable")
+        self.cell_first = np.searchsorted(self.column[self.of_cell], np.arange(len(cells) + 1))
+        # claims
         most = insiders.most
         self.target = np.concatenate((targets[most[1][targets] > 0], targets[most[0][targets] > 0]))
-        up = int((most[1][targets] > 0).sum())
-        self.side = np.where(np.arange(len(self.target)) < up, 1, -1)
+        rising = int((most[1][targets] > 0).sum())
+        self.side = np.where(np.arange(len(self.target)) < rising, 1, -1)
         self.most = np.where(self.side > 0, most[1][self.target], most[0][self.target])
-        self.member = sparse.csr_array(insiders.target[self.target][:, cells]).astype(np.float64)
-        self.reach = np.zeros((0, len(self.target)))
-        self.share = np.zeros((0, len(self.names)))
-        self.points: list[Point] = []
+        member = sparse.csr_array(insiders.target[self.target][:, cells])
+        self.member = sparse.csr_array(member * self.side[:, None])
+        self.of_claim = sparse.csc_array(self.member)
+        self.best = np.zeros(len(self.target))
+        self.moves: list[Move] = []
+        self.moving: defaultdict[int, list[int]] = defaultdict(list)
+        self._share: dict[int, dict[int, float]] = {}
         self.asked = set[tuple[int, int]]()
-        self._programme: Programme | None = None
+        inside = sparse.csr_array(by_column[:, cells])
+        self._programme = Shortest(sparse.csr_array(inside[np.flatnonzero(np.diff(inside.indptr))]))
 
-    def exchange(self) -> None:
-        """Keep the tables in which four cells exchange as much as they can."""
-        moves = exchanges(self.matrix)
-        most = max(1, _ROOM // max(1, len(self.names), len(self.target), len(self.column)))
-        moves = moves[:: max(1, -(-len(moves) // most))]
-        if not len(moves):
-            return
-        moves = np.concatenate((moves, -moves))
-        down = np.where(self.low > -UNKNOWN, self.truth - self.low, UNKNOWN)
-        up = np.where(self.high < UNKNOWN, self.high - self.truth, UNKNOWN)
-        room = np.where(moves < 0, down, np.where(moves > 0, up, UNKNOWN)).min(axis=1)
-        far = np.minimum(room, self.most.max(initial=1) if self.whole else 2**50)
-        self.add((moves * far[:, None])[far > 0].astype(np.float64), np.ones((far > 0).sum(), bool))
+    def settle(self) -> Claims:
+        """What is open after all."""
+        outside = self._withstand_outsiders()
+        claim, name, need = self._unproven()
+        open_ = self._prove(claim, name, need)
+        nobody = np.full(len(outside), _NOBODY)
+        lower, upper = self.view.insiders.level(self.target[outside], nobody[:, None])
+        owed = np.where(self.side[outside] > 0, upper, lower)
+        everything = Claims(
+            np.append(nobody, self.names[name[open_]]),
+            self.target[np.append(outside, claim[open_])],
+            self.side[np.append(outside, claim[open_])],
+            np.append(owed, need[open_]),
+        )
+        return everything.only(everything.need > 0)
 
-    # ── tables at hand ───────────────────────────────────────────────────────────────
+    # ── moves at hand ────────────────────────────────────────────────────────────────
 
-    def add(self, moved: NDArray[np.float64], exact: NDArray[np.bool_]) -> None:
-        """Keep tables, ``(w, cells)``, and which of them are whole numbers told exactly."""
-        reach = (self.member @ moved.T).T * self.side
-        doubt = (self.member @ np.abs(moved).T).T * SPARE
-        reach = np.where(exact[:, None], reach, reach - doubt)
-        self.reach = np.concatenate((self.reach, reach))
-        self.share = np.concatenate((self.share, self.shares(moved)))
+    def add(self, move: Move) -> int:
+        """Keep a move; its number."""
+        for cell in move.cell.tolist():
+            self.moving[cell].append(len(self.moves))
+        entry, again = entries(self.of_claim, move.cell)
+        claim = self.of_claim.indices[entry]
+        touched, place = np.unique(claim, return_inverse=True)
+        sums = np.bincount(place, self.of_claim.data[entry] * move.step[again].astype(np.float64))
+        self.best[touched] = np.maximum(self.best[touched], _told(sums, move.unit))
+        self.moves.append(move)
+        return len(self.moves) - 1
 
-    def shares(self, moved: NDArray[np.float64]) -> NDArray[np.float64]:
-        """How much of the way to each table each contributor cannot rule out, ``(w, names)``."""
-        if not len(self.names):
-            return np.zeros((len(moved), 0))
-        found = np.empty((len(moved), len(self.names)))
-        slack = (self.truth[self.column] - self.value).astype(np.float64)
-        step = max(1, _ROOM // len(self.column))
-        for start in range(0, len(moved), step):
-            of = moved[start : start + step, self.column]
-            with np.errstate(divide="ignore", invalid="ignore"):
-                part = np.maximum(slack / -of * (1 - SPARE), 0)
-            part = np.where((of < -slack) & self.bounded, part, 1.0)
-            part[self.alone & (of != 0)] = 0
-            found[start : start + step] = np.minimum.reduceat(part, self.first, axis=1)
-        return np.where(found < 1, 0.0, found) if self.whole else found
-
-    def unproven(self) -> Claims:
-        """Claims that no table at hand proves."""
-        share = np.append(self.share, np.ones((len(self.share), 1)), axis=1)  # an outsider
-        against = np.packbits(share < 1, axis=1)
-        order = np.argsort((share < 1).sum(axis=1), kind="stable")
-        names = np.append(self.names, -1)
-        found: list[Claims] = []
-        step = max(1, _ROOM // max(len(names), len(share), _FIRST * against.shape[1]))
-        for start in range(0, len(self.target), step):
-            claim = np.arange(start, min(start + step, len(self.target)))
-            which, table = np.nonzero((self.reach[np.ix_(order, claim)] >= self.most[claim]).T)
-            place = np.arange(len(which)) - np.searchsorted(which, which)
-            which, table = which[place < _FIRST], order[table[place < _FIRST]]
-            bits = np.full((len(claim), against.shape[1]), 255, dtype=np.uint8)
-            if len(which):
-                there, first = np.unique(which, return_index=True)
-                bits[there] = np.bitwise_and.reduceat(against[table], first, axis=0)
-            at, who = np.nonzero(np.unpackbits(bits, axis=1, count=len(names)))
-            at, best = claim[at], self._best(share, who, claim[at])
-            short = np.flatnonzero(best < self.most[at])
-            if len(short):
-                found.append(self._owed(names[who[short]], at[short], best[short]))
-        none = np.zeros(0, dtype=np.int64)
-        return Claims(
-            *(
-                np.concatenate([none, *(getattr(one, of) for one in found)])
-                for of in ("who", "target", "side", "need")
-            )
+    def _steps(self, moves: Sequence[Move]) -> sparse.csr_array:
+        """Moves as they are, ``(w, cells)``."""
+        start = np.cumsum([0, *(len(move.cell) for move in moves)])
+        none = np.zeros(0)
+        return sparse.csr_array(
+            (
+                np.concatenate([none, *(move.step / move.unit for move in moves)]),
+                np.concatenate([none.astype(np.int64), *(move.cell for move in moves)]),
+                start,
+            ),
+            shape=(len(moves), len(self.cells)),
         )
 
-    def _best(
-        self, share: NDArray[np.float64], who: NDArray[np.int64], at: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
-        """How far any table goes that these contributors cannot rule out."""
-        best = np.zeros(len(who))
-        if not len(share):
-            return best
-        step = max(1, _ROOM // len(share))
-        share, reach = np.ascontiguousarray(share.T), np.ascontiguousarray(self.reach.T)
-        for start in range(0, len(who), step):
-            part = slice(start, start + step)
-            best[part] = (share[who[part]] * reach[at[part]]).max(axis=1)
+    def shares(self, steps: sparse.csr_array) -> sparse.csr_array:
+        """How much of each move each contributor cannot rule out, ``(w, names)``.
+
+        Only where that is less than all of it; an entry may be 0.
+        """
+        row = np.repeat(np.arange(steps.shape[0]), np.diff(steps.indptr))
+        start = self.cell_first[steps.indices]
+        number = self.cell_first[steps.indices + 1] - start
+        again = np.repeat(np.arange(len(row)), number)
+        before = np.cumsum(number) - number
+        entry = self.of_cell[np.arange(len(again)) + (start - before)[again]]
+        moved, slack = steps.data[again], self.slack[entry]
+        falls = moved < -slack
+        with np.errstate(invalid="ignore"):
+            left = np.where(falls, slack / np.where(falls, -moved, 1) * (1 - SPARE), 1.0)
+        left[self.alone[entry]] = 0
+        if self.view.whole:
+            left[left < 1] = 0
+        bad = np.flatnonzero(left < 1)
+        key = row[again[bad]] * max(1, len(self.names)) + self.name[entry[bad]]
+        order = np.argsort(key, kind="stable")
+        there, first = np.unique(key[order], return_index=True)
+        share = np.minimum.reduceat(left[bad][order], first) if len(first) else np.zeros(0)
+        row, column = np.divmod(there, max(1, len(self.names)))
+        start = np.searchsorted(row, np.arange(steps.shape[0] + 1))
+        return sparse.csr_array((share, column, start), shape=(steps.shape[0], len(self.names)))
+
+    # ── claims ───────────────────────────────────────────────────────────────────────
+
+    def _withstand_outsiders(self) -> NDArray[np.int64]:
+        """Find a move for each claim as far as anybody can be owed; claims without one."""
+        for claim in np.argsort(np.diff(self.member.indptr), kind="stable").tolist():
+            need = int(self.most[claim])
+            if self.best[claim] < need and self._look(claim, need, []) is None:
+                move = self._farthest_given(claim)
+                if move is not None:
+                    self.add(move)
+        return np.flatnonzero(self.best < self.most)
+
+    def _farthest_given(self, claim: int) -> Move | None:
+        """The part of the table at hand that goes farthest, long as it may be."""
+        cells, sign = self._members(claim)
+        best, farthest = None, 0.0
+        for table in self.tables:
+            step = table.numerator[self.cells] - times(self.truth, table.denominator)
+            far = float(sign * step[cells].sum() / table.denominator)
+            if far > farthest and step.dtype == np.int64 and np.abs(step).max() < 2**46:
+                best, farthest = Move(np.flatnonzero(step), step[step != 0], table.denominator), far
         return best
 
-    def _owed(
-        self, who: NDArray[np.int64], at: NDArray[np.int64], best: NDArray[np.float64]
-    ) -> Claims:
-        """Claims that ask for more than that."""
-        target, side = self.target[at], self.side[at]
-        lower, upper = self.insiders.level(target, who[:, None])
-        self.asked |= set(zip(who.tolist(), target.tolist(), strict=True))
-        need = np.where(side > 0, upper, lower)
-        return Claims(who, target, side, need).only((need > 0) & (best < need))
+    def _members(self, claim: int) -> tuple[NDArray[np.int64], int]:
+        start, stop = self.member.indptr[claim : claim + 2]
+        return self.member.indices[start:stop].astype(np.int64), int(self.side[claim])
 
-    # ── programmes ───────────────────────────────────────────────────────────────────
-
-    def prove(self, claims: Claims, search: Search) -> Claims:
-        """Solve for tables that prove claims; what is open after that."""
-        number = {
-            (t, s): i
-            for i, (t, s) in enumerate(zip(self.target.tolist(), self.side.tolist(), strict=True))
-        }
-        at = np.array(
-            [
-                number[t, s]
-                for t, s in zip(claims.target.tolist(), claims.side.tolist(), strict=True)
-            ]
+    def _unproven(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Claims that contributors rule out with all moves at hand: claim, who, how far."""
+        steps = self._steps(self.moves)
+        reach = sparse.csr_array(self.member.astype(np.float64) @ steps.T)
+        unit = np.array([move.unit for move in self.moves], dtype=np.int64)[reach.indices]
+        reach.data = _told(np.rint(reach.data * unit), unit)
+        row = np.repeat(np.arange(reach.shape[0]), np.diff(reach.indptr))
+        full = reach.copy()
+        full.data = (reach.data >= self.most[row]).astype(np.float32)
+        full.eliminate_zeros()
+        share = self.shares(steps)
+        against = sparse.csr_array(
+            (np.ones(share.nnz, np.float32), share.indices, share.indptr), shape=share.shape
         )
-        old = len(self.reach)
-        open_ = np.zeros(len(claims), dtype=bool)
-        order = np.argsort(claims.who, kind="stable")
-        ends = np.flatnonzero(np.diff(claims.who[order])) + 1
-        for rows in np.split(order, ends):
-            who = int(claims.who[rows[0]])
-            column = int(np.searchsorted(self.names, who)) if who >= 0 else -1
-            low, high = self._known_to(column)
-            rows = self._short(rows, column, old, at, claims.need)
-            while len(rows):
-                first = int(rows[0])
-                before = len(self.reach)
-                if not self._look(at[first], int(claims.need[first]), low, high, search):
-                    open_[first], rows = True, rows[1:]
+        ruled_out = sparse.csr_array(full @ against)
+        claim = np.repeat(np.arange(len(self.target)), np.diff(ruled_out.indptr))
+        every = ruled_out.data >= np.diff(full.indptr)[claim]
+        claim, name = claim[every], ruled_out.indices[every].astype(np.int64)
+        lower, upper = self.view.insiders.level(self.target[claim], self.names[name][:, None])
+        self.asked |= set(zip(self.names[name].tolist(), self.target[claim].tolist(), strict=True))
+        need = np.where(self.side[claim] > 0, upper, lower)
+        claim, name, need = claim[need > 0], name[need > 0], need[need > 0]
+        short = self._best_left(reach, share, claim, name) < need
+        return claim[short], name[short], need[short]
+
+    def _best_left(
+        self,
+        reach: sparse.csr_array,
+        share: sparse.csr_array,
+        claim: NDArray[np.int64],
+        name: NDArray[np.int64],
+    ) -> NDArray[np.float64]:
+        """How far any move goes as far as these contributors cannot rule it out, ``(q,)``."""
+        row = np.repeat(np.arange(share.shape[0]), np.diff(share.indptr))
+        key = row * len(self.names) + share.indices
+        best = np.zeros(len(claim))
+        start = reach.indptr[claim]
+        number = reach.indptr[claim + 1] - start
+        for part in np.split(
+            np.arange(len(claim)), np.flatnonzero(np.diff(np.cumsum(number) // _ROOM)) + 1
+        ):
+            again = np.repeat(part, number[part])
+            before = np.cumsum(number[part]) - number[part]
+            entry = np.arange(len(again)) + np.repeat(start[part] - before, number[part])
+            wanted = reach.indices[entry] * len(self.names) + name[again]
+            at = np.minimum(np.searchsorted(key, wanted), max(len(key) - 1, 0))
+            left = np.where(key[at] == wanted, share.data[at], 1.0) if len(key) else 1.0
+            np.maximum.at(best, again, reach.data[entry] * left)
+        return best
+
+    def _prove(
+        self, claim: NDArray[np.int64], name: NDArray[np.int64], need: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """Find moves for claims of contributors, several of them at once; what is open then."""
+        old = len(self.moves)
+        open_: list[int] = []
+        for rows in np.split(np.arange(len(claim)), np.flatnonzero(np.diff(claim)) + 1):
+            if not len(rows):
+                continue
+            of = int(claim[rows[0]])
+            cells, _ = self._members(of)
+            since = sorted({i for cell in cells.tolist() for i in self.moving[cell] if i >= old})
+            waiting = [self._short(of, rows, name, need, since)]
+            while waiting:
+                rows = waiting.pop()
+                if not len(rows):
                     continue
-                rows = self._short(rows, column, before, at, claims.need)
-                if len(rows) and rows[0] == first:
-                    open_[first], rows = True, rows[1:]
-        return claims.only(open_)
+                found = self._look(of, int(need[rows].max()), name[rows].tolist())
+                if found is not None:
+                    waiting = [self._short(of, left, name, need, [found]) for left in waiting]
+                    rows = self._short(of, rows, name, need, [found])
+                if len(rows) == 1:
+                    open_.append(int(rows[0]))
+                elif len(rows):
+                    rows = rows[np.argsort(need[rows], kind="stable")]
+                    waiting += [rows[: len(rows) // 2], rows[len(rows) // 2 :]]
+        return np.array(open_, dtype=np.int64)
 
     def _short(
         self,
+        claim: int,
         rows: NDArray[np.int64],
-        column: int,
-        first: int,
-        at: NDArray[np.int64],
+        name: NDArray[np.int64],
         need: NDArray[np.int64],
+        moves: Sequence[int],
     ) -> NDArray[np.int64]:
-        """Claims of a contributor that the tables from one on do not prove."""
-        if len(self.reach) == first:
-            return rows
-        reach = self.reach[first:, at[rows]]
-        if column >= 0:
-            reach = reach * self.share[first:, column, None]
-        return rows[reach.max(axis=0) < need[rows]]
+        """Which of some contributors rule out too much of each of some moves."""
+        cells, sign = self._members(claim)
+        of = set(cells.tolist())
+        for i in moves:
+            move = self.moves[i]
+            pairs = zip(move.cell.tolist(), move.step.tolist(), strict=True)
+            far = sign * sum(step for cell, step in pairs if cell in of)
+            if far > 0 and len(rows):
+                share = self._share_of(i)
+                left = np.array([share.get(who, 1.0) for who in name[rows].tolist()])
+                rows = rows[_told(np.array(float(far)), move.unit) * left < need[rows]]
+        return rows
 
-    def _known_to(self, column: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Bounds of the cells for one of the contributors, or an outsider (−1)."""
-        low, high = self.low.copy(), self.high.copy()
-        if column >= 0:
-            end = self.first[column + 1] if column + 1 < len(self.first) else len(self.column)
-            own = slice(self.first[column], end)
-            cells, alone = self.column[own], self.alone[own]
-            least = np.where(self.bounded[own], self.value[own], -UNKNOWN)
-            truth = self.truth[cells]
-            low[cells] = np.maximum(low[cells], np.where(alone, truth, least))
-            high[cells] = np.minimum(high[cells], np.where(alone, truth, UNKNOWN))
-        return low, high
+    def _share_of(self, number: int) -> dict[int, float]:
+        if number not in self._share:
+            share = self.shares(self._steps([self.moves[number]]))
+            pairs = zip(share.indices.tolist(), share.data.tolist(), strict=True)
+            self._share[number] = dict(pairs)
+        return self._share[number]
 
-    def _look(
-        self,
-        at: int,
-        need: int,
-        low: NDArray[np.int64],
-        high: NDArray[np.int64],
-        search: Search,
-    ) -> bool:
-        """Keep a table within bounds that goes far, if there is one."""
-        point = None
-        if not self.whole and len(self.cells) <= _SMALL:
-            point = self._farthest(at, low, high)
-        if point is None:
-            every = self.bounds[0].copy(), self.bounds[1].copy()
-            every[0][self.cells], every[1][self.cells] = low, high
-            of = self.member.indices[self.member.indptr[at] : self.member.indptr[at + 1]]
-            found = search.look(self.cells[of], int(self.side[at]), need, *every)
-            if found is None:
-                return False
-            point = Point(found.numerator[self.cells], found.denominator)
-        moved, exact = _move(point.numerator, self.truth, point.denominator)
-        self.points.append(point)
-        self.add(moved[None], np.array([exact]))
-        return True
+    # ── programmes ───────────────────────────────────────────────────────────────────
 
-    def _farthest(self, at: int, low: NDArray[np.int64], high: NDArray[np.int64]) -> Point | None:
-        """The table that goes farthest, if it is made exact and there is an end."""
-        if self._programme is None:
-            self._programme = Programme(
-                self.matrix, self.right[self.rows], self.low, self.high, centre=self.truth
-            )
-        programme = self._programme
-        programme.within(low, high)
-        direction = np.zeros(len(self.cells))
-        start, stop = self.member.indptr[at : at + 2]
-        direction[self.member.indices[start:stop]] = self.side[at]
-        try:
-            answer = programme.farthest(direction)
-        except (ContradictionError, ProofError):
+    def _look(self, claim: int, need: int, names: list[int]) -> int | None:
+        """Keep a move that goes far enough and that none of some contributors can rule out."""
+        cells, sign = self._members(claim)
+        down, up = self.down.copy(), self.up.copy()
+        for name in names:
+            own = slice(self.first[name], self.first[name + 1])
+            column = self.column[own]
+            down[column] = np.minimum(down[column], self.slack[own])
+            down[column[self.alone[own]]] = up[column[self.alone[own]]] = 0
+        if float((up if sign > 0 else down)[cells].sum()) < need:
             return None
-        return answer.point if answer.bounded else None
+        move, none = self._programme.look(cells, sign, need, down, up)
+        if not none and (move is None or (self.view.whole and move.unit > 1)):
+            move = self._searched(cells, sign, need, down, up)
+        return None if none or move is None else self.add(move)
+
+    def _searched(
+        self,
+        cells: NDArray[np.int64],
+        sign: int,
+        need: int,
+        down: NDArray[np.float64],
+        up: NDArray[np.float64],
+    ) -> Move | None:
+        """The same by a search that finds whole numbers, and exact ones where these are large."""
+        view = self.view
+        low, high = view.bounds[0].copy(), view.bounds[1].copy()
+        low[self.cells] = _at(self.truth, -down, low[self.cells])
+        high[self.cells] = _at(self.truth, up, high[self.cells])
+        point = view.search.look(self.cells[cells], sign, need, low, high)
+        if point is None:
+            return None
+        step = point.numerator[self.cells] - times(self.truth, point.denominator)
+        return Move(np.flatnonzero(step), step[step != 0].astype(np.int64), point.denominator)
+
+
+def _at(
+    truth: NDArray[np.int64], distance: NDArray[np.float64], bound: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Bounds at a distance from the values, or those that are given where there is none."""
+    end = np.isfinite(distance)
+    return np.where(end, truth + np.where(end, distance, 0).astype(np.int64), bound)
+
+
+def _told(sums: NDArray[np.float64], unit: NDArray[np.int64] | int) -> NDArray[np.float64]:
+    """Whole numbers over a unit, never more than they are."""
+    exact = (np.abs(sums) < 2.0**52) & (sums % unit == 0)
+    return np.where(exact, sums / unit, sums / unit - np.abs(sums / unit) * SPARE)
 
 
 def lone(

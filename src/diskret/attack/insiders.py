@@ -11,7 +11,7 @@ that they leave open.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,10 +20,10 @@ from scipy import sparse
 
 from diskret.attack.attacker import Attacker
 from diskret.attack.equations import Equations, equations
-from diskret.attack.exact import Point
+from diskret.attack.exact import Point, times
 from diskret.attack.examination import Examination
 from diskret.attack.insider_moves import Shown
-from diskret.attack.insider_pieces import Claims, Settled, settle_pieces
+from diskret.attack.insider_pieces import Claims, settle_pieces
 from diskret.attack.insider_search import Search
 from diskret.attack.knowledge import unknown_bounds
 from diskret.progress import Progress, silent
@@ -131,11 +131,14 @@ class Withstood:
     looked
         Coalitions and targets that were looked at one by one; the tables prove all others at
         once, whatever is owed there.
+    cell
+        Positions of the unknown cells, as of `Equations`.
     """
 
     tables: list[Point]
     open: list[Open]
     looked: set[tuple[Coalition, int]]
+    cell: NDArray[np.int64]
 
     @property
     def asked(self) -> int:
@@ -174,12 +177,12 @@ def withstand(
         Told about the task ``"attack"``.
     """
     search = Search(known, bounds, truth, whole, tables)
-    every = np.arange(insiders.target.shape[0])
-    pieces = Settled([], [], set(), every)
-    if insiders.coalition <= 1:
-        pieces = settle_pieces(known, bounds, truth, tables, insiders, whole, search, progress)
-        if not len(pieces.left):
-            return Withstood(pieces.tables, _together(_opened(pieces.open)), _looked(pieces.asked))
+    pieces = settle_pieces(known, bounds, truth, tables, insiders, whole, search, progress)
+    if insiders.coalition > 1:  # what no single one can tell, several may
+        pieces = replace(pieces, left=np.arange(insiders.target.shape[0]))
+    if not len(pieces.left):
+        opened = _together(_opened(pieces.open))
+        return Withstood(pieces.tables, opened, _looked(pieces.asked), known.cell)
     shown = Shown(known, truth, insiders, whole)
     for table in (*tables, *pieces.tables):
         shown.add(table)
@@ -202,6 +205,7 @@ def withstand(
         [*pieces.tables, *work.new],
         _together([*_opened(pieces.open), *work.open]),
         _looked(pieces.asked) | {(who, t) for who, t, _ in work.asked},
+        known.cell,
     )
 
 
@@ -305,6 +309,7 @@ def withstand_insiders(
     insiders: Insiders,
     original: NDArray[np.int64],
     progress: Progress = silent,
+    before: Withstood | None = None,
 ) -> tuple[Examination, Withstood]:
     """The same examination, with more witnesses where insiders need them, and what is open.
 
@@ -318,6 +323,8 @@ def withstand_insiders(
         Original values of all cells, flat.
     progress
         Told about the task ``"attack"``.
+    before
+        What was found when less was hidden; its tables are tried first.
     """
     publication = together(published)
     known = equations(publication)
@@ -329,10 +336,31 @@ def withstand_insiders(
         Point(row, unit)
         for row, unit in zip(numerators, examination.denominator.tolist(), strict=True)
     ]
+    old = [] if before is None else list(_still_possible(before, known, bounds, truth))
+    tables += old
     found = withstand(
         known, bounds, truth, tables, insiders, publication.tables[0].frequency, progress
     )
+    found = replace(found, tables=[*old, *found.tables])
     return examination.with_tables(found.tables, known.hidden), found
+
+
+def _still_possible(
+    before: Withstood,
+    known: Equations,
+    bounds: tuple[NDArray[np.int64], NDArray[np.int64]],
+    truth: NDArray[np.int64],
+) -> Iterator[Point]:
+    """The tables of an attack when less was hidden, what is hidden since as it is."""
+    place = np.minimum(np.searchsorted(known.cell, before.cell), len(known.cell) - 1)
+    if not np.array_equal(known.cell[place], before.cell):
+        return
+    for table in before.tables:
+        numerator = times(truth, table.denominator)
+        numerator[place] = table.numerator
+        point = Point(numerator, table.denominator)
+        if point.solves(known.matrix, known.right, *bounds):
+            yield point
 
 
 def unknown_cells(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
 
 import numpy as np
 from numpy.typing import NDArray
@@ -140,11 +141,12 @@ def possible(
     return moves.only(right)
 
 
-def packed(moves: Moves) -> Moves:
+def packed(moves: Moves, apart: sparse.csr_array | None = None) -> Moves:
     """The same moves in fewer tables: those of different unknowns are made at once.
 
     Equations are linear, so the sum of two moves is one; and as no unknown is moved twice,
-    all bounds hold as before.
+    all bounds hold as before. With equations `apart` moves that share one are in different
+    tables, so that they are told from each other again.
 
     Examples
     --------
@@ -153,19 +155,23 @@ def packed(moves: Moves) -> Moves:
     [[1, -1, 2, -2], [0, 1, -1, 0]]
     """
     steps = moves.steps
-    n = steps.shape[1]
+    taken = steps if apart is None else sparse.csr_array(abs(steps) @ abs(apart).T)
+    n = taken.shape[1]
     tables: dict[tuple[int, int], int] = {}
-    levels: dict[int, NDArray[np.int64]] = {}
+    # which tables move an unknown already, as bits
+    occupied: dict[int, list[int]] = {}
     table = np.zeros(steps.shape[0], dtype=np.int64)
     for row, unit in enumerate(moves.denominator.tolist()):
-        moved = steps.indices[steps.indptr[row] : steps.indptr[row + 1]]
-        level = levels.setdefault(unit, np.zeros(n, dtype=np.int64))
-        free = int(level[moved].max(initial=0))
-        level[moved] = free + 1
-        table[row] = tables.setdefault((unit, free), len(tables))
+        moved = taken.indices[taken.indptr[row] : taken.indptr[row + 1]].tolist()
+        of = occupied.setdefault(unit, [0] * n)
+        full = reduce(or_, (of[unknown] for unknown in moved), 0)
+        free = ~full & (full + 1)  # the first one that moves none of them
+        for unknown in moved:
+            of[unknown] |= free
+        table[row] = tables.setdefault((unit, free.bit_length()), len(tables))
     denominator = np.array([unit for unit, _ in tables], dtype=np.int64)
     together = sparse.csr_array(
-        (steps.data, (table[_rows(steps)], steps.indices)), shape=(len(tables), n)
+        (steps.data, (table[_rows(steps)], steps.indices)), shape=(len(tables), steps.shape[1])
     )
     return Moves(together, denominator)
 

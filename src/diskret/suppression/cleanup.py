@@ -217,8 +217,9 @@ class _Searches:
         if search is None:
             groups = inside()
             here = part_of(self._cells, groups[self._hidden[groups]])
-            everything = np.ones(len(here.cell), dtype=bool)
-            search = Search(here, everything, np.zeros(len(here.cell)))
+            # short changes depend on few groups, so that few are looked for again
+            nothing = np.zeros(len(here.cell), dtype=bool)
+            search = Search(here, nothing, np.ones(len(here.cell)))
         elif upto < len(self._published):
             gone = np.concatenate(self._published[upto:])
             search.publish(np.flatnonzero(np.isin(search.here.cell, gone)))

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.optimize import linprog
 from scipy.sparse import csgraph
 
 from diskret.attack import Open, Requirements, UnsafeSums
+from diskret.attack.insiders import Coalition
+from diskret.attack.shortest import Shortest
 from diskret.attack.surroundings import Surroundings
 from diskret.suppression import Pattern, Problem, Work, modular
 from diskret.tables import Publication, Table
@@ -20,8 +20,8 @@ from diskret.tables.shares import Shares, names_of
 from diskret.workflow.insiders import Asked, InsiderJudge, shares_of_cells
 from diskret.workflow.revealed import asking_for
 
-#: Cells around a target that may move at first; then all may.
-_NEAR = 400
+#: In larger tables only so many cells around a target may move at first.
+_NEAR = 15_000
 #: Price of moving what is hidden anyway, beside that of the cheapest published cell.
 _FREE = 1e-4
 
@@ -45,15 +45,31 @@ def repaired_against(
     ProtectionError
         Some coalition cannot be kept from telling a cell or a sum.
     """
-    hidden = pattern.suppressed.copy()
-    of_coalition: defaultdict[tuple[int, ...], list[Open]] = defaultdict(list)
-    for one in found:
-        of_coalition[one.who].append(one)
-    repair, everybody = Repair(problem), dict[int, Shares]()
-    for who, claims in sorted(of_coalition.items()):
-        low, high = _bounds(problem, publication, judge, asked.names[list(who)], everybody)
-        if quickly and _hides(repair, hidden, low, high, claims, asked):
-            continue
+    named = np.unique(np.array([i for one in found for i in one.who], dtype=np.int64))
+    tables = list(_shares(judge, publication, asked.names[named]))
+    bounds = {
+        who: _bounds(problem, tables, asked.names[list(who)]) for who in {one.who for one in found}
+    }
+    repair = Repair(problem, pattern.suppressed)
+    slow = set[Coalition]()
+    if quickly:
+        wanted = [
+            Wanted(one.who, np.array(asked.cells(one), dtype=np.int64), side, need)
+            for one in found
+            for side, need in ((1, one.upper), (-1, one.lower))
+            if need > 0
+        ]
+        # what the longest moves hide serves the shorter ones
+        for want in sorted(wanted, key=lambda want: (-want.need, want.who)):
+            if not repair.hide(want, *bounds[want.who]):
+                slow.add(want.who)
+        repair.publish_again(bounds)
+    else:
+        slow = set(bounds)
+    hidden = repair.hidden
+    for who in sorted(slow):
+        low, high = bounds[who]
+        claims = [one for one in found if one.who == who]
         harder = _asking(replace(problem, lower=low, upper=high), claims, asked.target)
         n = len(harder.cost)
         start = np.zeros(n, dtype=bool)
@@ -78,56 +94,50 @@ def everything_around(problem: Problem, pattern: Pattern, cells: NDArray[np.int6
     return replace(pattern, suppressed=pattern.suppressed | around[:n])
 
 
-def _hides(
-    repair: Repair,
-    hidden: NDArray[np.bool_],
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
-    claims: Sequence[Open],
-    asked: Asked,
-) -> bool:
-    """Hide more, so that a coalition can no longer tell its targets; whether that was possible."""
-    for one in claims:
-        cells = np.array(asked.cells(one), dtype=np.int64)
-        more = repair.hide(hidden, low, high, cells, (one.lower, one.upper))
-        if more is None:
-            return False
-        hidden[more] = True
-    return True
+@dataclass(frozen=True, eq=False)
+class _Shares:
+    """What some contributors have in the cells of one table."""
+
+    start: int
+    cell: NDArray[np.int64]
+    who: NDArray[np.uint64]
+    value: NDArray[np.int64]
+    number: NDArray[np.int64]
+    nonnegative: bool
+
+
+def _shares(
+    judge: InsiderJudge, publication: Publication, who: NDArray[np.uint64]
+) -> Iterator[_Shares]:
+    """What these have in all cells, published ones too: what is hidden next is known to them."""
+    starts = publication.starts.tolist()
+    for place, (seat, start) in enumerate(zip(judge.seats, starts, strict=False)):
+        if seat.table is None:
+            continue
+        own = _own(seat.table, who, place)
+        mine = np.isin(own.who, who)
+        cells, at = np.unique(own.at[mine], return_inverse=True)
+        number = shares_of_cells(seat.table, cells, place).number[at]
+        yield _Shares(
+            start, cells[at], own.who[mine], own.value[mine], number, seat.table.nonnegative
+        )
 
 
 def _bounds(
-    problem: Problem,
-    publication: Publication,
-    judge: InsiderJudge,
-    who: NDArray[np.uint64],
-    everybody: dict[int, Shares],
+    problem: Problem, tables: Sequence[_Shares], who: NDArray[np.uint64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """What a coalition knows of every cell beside the equations.
-
-    `everybody` keeps the shares in tables without a list, which are the same for all coalitions.
-    """
+    """What a coalition knows of every cell beside the equations."""
     low, high = problem.lower.copy(), problem.upper.copy()
-    for place, (seat, start) in enumerate(
-        zip(judge.seats, publication.starts.tolist(), strict=False)
-    ):
-        if seat.table is None:
-            continue
-        own = everybody.get(place) or _own(seat.table, who, place)
-        if names_of(seat.table) is None:
-            everybody[place] = own
-        mine = np.isin(own.who, who)
-        cells = np.unique(own.at[mine])
-        value, members = (
-            np.bincount(own.at[mine], weights, minlength=len(own.size))[cells]
-            for weights in (own.value[mine], None)
-        )
-        number = shares_of_cells(seat.table, cells, place).number
-        truth = problem.system.value[start + cells]
+    for of in tables:
+        mine = np.isin(of.who, who)
+        cells, first, at = np.unique(of.cell[mine], return_index=True, return_inverse=True)
+        value, members = (np.bincount(at, weights) for weights in (of.value[mine], None))
+        number = of.number[mine][first]
+        truth = problem.system.value[of.start + cells]
         alone = np.where(number < 0, value == truth, members == number)
-        if seat.table.nonnegative:
-            low[start + cells] = np.maximum(low[start + cells], value)
-        low[start + cells[alone]] = high[start + cells[alone]] = truth[alone]
+        if of.nonnegative:
+            low[of.start + cells] = np.maximum(low[of.start + cells], value)
+        low[of.start + cells[alone]] = high[of.start + cells[alone]] = truth[alone]
     return low, high
 
 
@@ -169,6 +179,20 @@ def _asking(problem: Problem, claims: Sequence[Open], target: sparse.csr_array) 
     return replace(problem, requirements=Requirements(np.append(cell, needs.cell)[order], *joined))
 
 
+#: Lower and upper bounds of all cells that a coalition knows.
+_Bounds = tuple[NDArray[np.float64], NDArray[np.float64]]
+
+
+@dataclass(frozen=True, eq=False)
+class Wanted:
+    """Cells that together have to be able to move up (1) or down (−1) so far for a coalition."""
+
+    who: Coalition
+    cells: NDArray[np.int64]
+    side: int
+    need: int
+
+
 class Repair:
     """Moves of hidden cells and of as few published ones as possible. Proven by the attack alone.
 
@@ -176,82 +200,92 @@ class Repair:
     ----------
     problem
         Cells, equations and prices.
+    hidden
+        What is hidden already, ``(n,)``.
     """
 
-    def __init__(self, problem: Problem):
+    def __init__(self, problem: Problem, hidden: NDArray[np.bool_]):
         self.problem = problem
+        self.hidden = hidden.copy()
+        self._before = hidden
         self._near = Surroundings(problem.system.equations)
         self._by_column = sparse.csc_array(problem.system.equations)
+        self._value = problem.system.value.astype(np.float64)
+        self._all: Shortest | None = None
+        # the cells that were hidden for each move that uses any
+        self._needed: dict[Wanted, NDArray[np.int64]] = {}
 
-    def hide(
-        self,
-        hidden: NDArray[np.bool_],
-        low: NDArray[np.float64],
-        high: NDArray[np.float64],
-        cells: NDArray[np.int64],
-        levels: tuple[int, int],
-    ) -> NDArray[np.int64] | None:
-        """What else to hide so that some cells together can move by their levels within bounds.
+    def hide(self, want: Wanted, low: NDArray[np.float64], high: NDArray[np.float64]) -> bool:
+        """Hide more, so that some cells can move within what a coalition knows; if that helps."""
+        may = ~self.problem.frozen
+        may[: len(self.hidden)] |= self.hidden
+        for size in (_NEAR, len(may)):
+            window = self._near.grown(want.cells, min(size, len(may)))
+            whole = len(window) == len(may)
+            if whole and self._all is None:
+                self._all = self._programme(window)
+            programme = self._all if whole else None
+            moved = self._move(want, low, high, may, window, programme or self._programme(window))
+            if moved is not None:
+                self._use(want, moved)
+                self.hidden[moved] = True
+                return True
+            if whole:
+                break
+        return False
 
-        Parameters
-        ----------
-        hidden
-            What is hidden already, ``(n,)``.
-        low, high
-            What the contributors know of each cell, ``(n,)``.
-        cells, levels
-            The target, and how far it has to move down and up.
-
-        Returns
-        -------
-        ndarray or None
-            Positions; None if nothing helps.
-        """
-        n = len(hidden)
-        more = hidden.copy()
-        for side, need in ((-1, levels[0]), (1, levels[1])):
-            for size in (_NEAR, n) if need > 0 else ():
-                window = self._near.grown(cells, min(size, n))
-                moved = self._move(window, more, low, high, cells, side, need)
-                if moved is not None:
-                    more[moved] = True
-                    break
+    def publish_again(self, bounds: Mapping[Coalition, _Bounds]) -> None:
+        """Publish what was hidden for moves that find another way, the dearest first."""
+        added = np.flatnonzero(self.hidden & ~self._before)
+        window = np.flatnonzero(self._free())
+        programme = self._programme(window)
+        for cell in added[np.argsort(-self.problem.cost[added], kind="stable")].tolist():
+            self.hidden[cell] = False
+            may = self._free()
+            found: dict[Wanted, NDArray[np.int64]] = {}
+            for want, cells in self._needed.items():
+                if cell in cells:
+                    moved = self._move(want, *bounds[want.who], may, window, programme)
+                    if moved is None:
+                        self.hidden[cell] = True
+                        break
+                    found[want] = moved
             else:
-                if need > 0:
-                    return None
-        return np.flatnonzero(more & ~hidden)
+                for want, moved in found.items():
+                    self._use(want, moved)
+
+    def _use(self, want: Wanted, moved: NDArray[np.int64]) -> None:
+        self._needed[want] = moved[~self._before[moved]]
+
+    def _free(self) -> NDArray[np.bool_]:
+        """What may move: hidden cells, and those that nobody publishes."""
+        may = ~self.problem.frozen
+        may[: len(self.hidden)] = self.hidden
+        return may
 
     def _move(
         self,
-        window: NDArray[np.int64],
-        hidden: NDArray[np.bool_],
+        want: Wanted,
         low: NDArray[np.float64],
         high: NDArray[np.float64],
-        cells: NDArray[np.int64],
-        side: int,
-        need: int,
+        may: NDArray[np.bool_],
+        window: NDArray[np.int64],
+        programme: Shortest,
     ) -> NDArray[np.int64] | None:
-        problem, value = self.problem, self.problem.system.value[window].astype(np.float64)
-        inside = sparse.csr_array(self._by_column[:, window])
-        inside = inside[np.flatnonzero(np.diff(inside.indptr))]
-        target = np.isin(window, cells) * float(side)
-        matrix = sparse.vstack([inside, sparse.csr_array(target[None])], format="csr")
-        stays = problem.frozen[window] & ~hidden[window]
-        up = np.where(stays, 0, (high[window] - value) / need)
-        down = np.where(stays, 0, (value - low[window]) / need)
-        price = problem.cost[window]
-        least = price[price > 0].min(initial=1.0)
-        price = np.where(hidden[window], least * _FREE, np.maximum(price, least))
-        right = np.zeros(matrix.shape[0])
-        right[-1] = 1
-        found = linprog(
-            np.append(price, price),
-            A_eq=sparse.hstack([matrix, -matrix], format="csr"),
-            b_eq=right,
-            bounds=np.stack((np.zeros(2 * len(window)), np.append(up, down)), axis=1),
-            method="highs",
-        )
-        if found.status != 0:
+        """The cells of the cheapest move of cells that may; None if there is none."""
+        free, value, price = may[window], self._value[window], self.problem.cost[window]
+        up = np.where(free, high[window] - value, 0)
+        down = np.where(free, value - low[window], 0)
+        dear = np.maximum(price / price[price > 0].min(initial=1.0), 1)
+        dear[self._free()[window]] = _FREE
+        programme.charge(dear)
+        target = np.flatnonzero(np.isin(window, want.cells))
+        move, _ = programme.look(target, want.side, want.need, down, up)
+        if move is None:
             return None
-        moved = found.x[: len(window)] + found.x[len(window) :] > 1e-7
-        return window[moved & ~hidden[window]]
+        moved = window[move.cell]
+        return moved[moved < len(self.hidden)]
+
+    def _programme(self, window: NDArray[np.int64]) -> Shortest:
+        inside = sparse.csr_array(self._by_column[:, window])
+        return Shortest(sparse.csr_array(inside[np.flatnonzero(np.diff(inside.indptr))]))

@@ -77,12 +77,16 @@ class InsiderJudge:
         unsafe: UnsafeSums,
         original: NDArray[np.int64],
         progress: Progress,
+        before: Withstood | None = None,
     ) -> tuple[Examination, Withstood, Asked]:
-        """The same examination with what it takes to withstand insiders, and what they can tell."""
+        """The same examination with what it takes to withstand insiders, and what they can tell.
+
+        `before` is what was found when less was hidden.
+        """
         cell, free = unknown_cells(publication)
         asked = _asked(self, publication, cell, free, required, unsafe, original)
         examination, found = withstand_insiders(
-            publication, examination, self.attacker, asked.insiders, original, progress
+            publication, examination, self.attacker, asked.insiders, original, progress, before
         )
         return examination, found, asked
 

@@ -18,6 +18,7 @@ from diskret.attack import (
     Requirements,
     Targets,
     UnsafeSums,
+    Withstood,
     cell_name,
     examine,
     show_sums,
@@ -33,7 +34,7 @@ from diskret.workflow.beside import unclaimed_cells
 from diskret.workflow.insider_repair import everything_around, repaired_against
 from diskret.workflow.insiders import InsiderJudge
 from diskret.workflow.parts import PartsJudge
-from diskret.workflow.revealed import Judge, again, asking_for, cleared, extended
+from diskret.workflow.revealed import Judge, again, asking_for, cleared, extended, price
 
 # Requirements of cells that fail the attack are raised by these factors, in turn.
 _REPAIRS = (1, 2, 4)
@@ -129,6 +130,7 @@ def prove(
     """
     missed = open_sums = np.empty(0, dtype=bool)
     withstood: InsidersWithstood | None = None
+    found: Withstood | None = None
     told: Sequence[Open] = ()
     tries = 0
     failing: list[list[int]] = []
@@ -140,11 +142,10 @@ def prove(
     lost = np.zeros(0, dtype=np.int64)
     failed = 0
     growing = judge is not None or parts is not None
+    asked_at_first, chosen_anew = len(problem.cost), False
     for repaired in range(_ROUNDS if growing else 1 + len(_REPAIRS)):
         if growing:
-            # what had to be repaired must not be chosen anew
-            anew = None if repaired else method
-            problem, pattern, unsafe = cleared(problem, pattern, anew, public, judge, parts)
+            problem, pattern, unsafe = cleared(problem, pattern, public, judge, parts)
         published = public(pattern.suppressed)
         unclaimed = np.union1d(unclaimed_cells(published, earlier, required), lost)
         targets = targets_of(published, original, required, unclaimed)
@@ -171,9 +172,16 @@ def prove(
             open_sums = unmet_sums(examination, unsafe, original)
             if open_sums.any():
                 problem = asking_for(problem, unsafe.only(open_sums))
+        if len(problem.cost) > asked_at_first and not (missed.any() or chosen_anew):
+            # told of all sums at once, the method may find a cheaper pattern
+            chosen_anew = True
+            other = again(problem, pattern, method)
+            if open_sums.any() or price(problem, other) < price(problem, pattern):
+                pattern = other
+                continue
         if insiders is not None and unsafe is not None and not (missed.any() or open_sums.any()):
             examination, found, asked = insiders.attack(
-                published, examination, required, unsafe, original, problem.progress
+                published, examination, required, unsafe, original, problem.progress, found
             )
             told = found.open
             withstood = insiders.withstood(found, asked)
@@ -208,11 +216,9 @@ def prove(
             break
         factor = _REPAIRS[failed]
         if not missed.any():
-            first = repaired == 0
-            pattern = (
-                again(problem, pattern, method) if first else extended(problem, pattern, keep=True)
-            )
+            pattern = extended(problem, pattern, keep=True)
             continue
+        chosen_anew = True  # what had to be repaired must not be chosen anew
         if finer is not None:
             # what is asked of sums is found out again
             problem, finer = finer(), None

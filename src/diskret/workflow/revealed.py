@@ -180,7 +180,6 @@ def _judged(
 def cleared(
     problem: Problem,
     pattern: Pattern,
-    method: Method | None,
     public: Callable[[NDArray[np.bool_]], Publication],
     judge: Judge | None,
     parts: PartsJudge | None = None,
@@ -189,8 +188,7 @@ def cleared(
 
     Such a sum of cells, or a part of a category, becomes a cell that nobody publishes and that
     has to stay uncertain, so that more has to be suppressed. What is hidden then reveals other
-    sums. Patterns grow until there are no more; a method that is told all of them at once may
-    find a cheaper one.
+    sums. Patterns grow until there are no more.
 
     Parameters
     ----------
@@ -198,8 +196,6 @@ def cleared(
         What is required.
     pattern
         A pattern for it.
-    method
-        Begins anew where the pattern had to grow; None: that is left.
     public
         What the world sees when these cells are suppressed.
     judge
@@ -218,21 +214,6 @@ def cleared(
     ProtectionError
         A sum or a part cannot be protected.
     """
-    found = _grown(problem, pattern, public, judge, parts)
-    if method is None or found[0] is problem:
-        return found
-    problem, pattern, _ = found
-    other = _grown(problem, again(problem, pattern, method), public, judge, parts)
-    return min(found, other, key=lambda one: _price(problem, one[1]))
-
-
-def _grown(
-    problem: Problem,
-    pattern: Pattern,
-    public: Callable[[NDArray[np.bool_]], Publication],
-    judge: Judge | None,
-    parts: PartsJudge | None,
-) -> tuple[Problem, Pattern, UnsafeSums | None]:
     while True:
         seen = public(pattern.suppressed)
         unsafe, asked, named = None, list[UnsafeSums](), ""
@@ -267,7 +248,8 @@ def _parts_named(named: str) -> Generator[None]:
         ) from error
 
 
-def _price(problem: Problem, pattern: Pattern) -> float:
+def price(problem: Problem, pattern: Pattern) -> float:
+    """What it costs to hide these cells."""
     n = min(len(problem.cost), len(pattern.suppressed))
     return float(problem.cost[:n][pattern.suppressed[:n]].sum())
 

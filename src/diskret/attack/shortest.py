@@ -1,0 +1,169 @@
+"""The shortest move of some cells: it changes few others, so few contributors can rule it out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import highspy
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from diskret.attack.exact import LIMIT
+
+#: Nobody needs cells to move more often as far as the one that is asked about.
+_FAR = 2.0**20
+#: Vertices of these programmes are whole or have small denominators.
+_MULTIPLES = range(1, 61)
+#: Numerators up to here keep every sum and product below exact in 64 bits.
+_LARGEST = 2.0**46
+_STATUS = highspy.HighsModelStatus
+
+
+@dataclass(frozen=True, eq=False)
+class Move:
+    """Some cells change by ``step / unit``, exactly.
+
+    Parameters
+    ----------
+    cell
+        Ascending, ``(s,)``, int64.
+    step
+        Not 0, ``(s,)``, int64.
+    unit
+        At least 1.
+    """
+
+    cell: NDArray[np.int64]
+    step: NDArray[np.int64]
+    unit: int
+
+
+class Shortest:
+    """Moves of connected cells at least total length, one programme for all questions.
+
+    What rises and what falls are variables of their own that begin at 0. So the unchanged table
+    is a basis at which only the wanted move is missing, and few pivots lead to the shortest one.
+
+    Parameters
+    ----------
+    matrix
+        Equations ``matrix @ move = 0`` with entries 1 and −1, ``(m, n)``.
+    price
+        What it costs to move each cell by one unit, above 0, ``(n,)``; by default 1.
+    """
+
+    def __init__(self, matrix: sparse.csr_array, price: NDArray[np.float64] | None = None):
+        self.matrix = matrix
+        self._rows, self._n = matrix.shape
+        halves = sparse.hstack([matrix, -matrix], format="csc")
+        halves.sort_indices()
+        model = highspy.HighsLp()
+        model.num_col_, model.num_row_ = 2 * self._n, self._rows
+        model.col_cost_ = np.ones(2 * self._n)
+        model.col_lower_ = model.col_upper_ = np.zeros(2 * self._n)
+        model.row_lower_ = model.row_upper_ = np.zeros(self._rows)
+        model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+        model.a_matrix_.num_col_, model.a_matrix_.num_row_ = 2 * self._n, self._rows
+        model.a_matrix_.start_ = halves.indptr
+        model.a_matrix_.index_ = halves.indices
+        model.a_matrix_.value_ = halves.data.astype(np.float64)
+        self._solver: Any = highspy.Highs()
+        for option, value in (
+            ("output_flag", False),
+            ("parallel", "off"),
+            ("presolve", "off"),
+            ("solver", "simplex"),
+        ):
+            self._solver.setOptionValue(option, value)
+        self._solver.passModel(model)
+        self._every = np.arange(2 * self._n, dtype=np.int32)
+        self._nothing = np.zeros(2 * self._n)
+        if price is not None:
+            self.charge(price)
+
+    def charge(self, price: NDArray[np.float64]) -> None:
+        """Set what it costs to move each cell by one unit, above 0, ``(n,)``."""
+        self._solver.changeColsCost(2 * self._n, self._every, np.append(price, price))
+
+    def look(
+        self,
+        cells: NDArray[np.int64],
+        side: int,
+        need: int,
+        down: NDArray[np.float64],
+        up: NDArray[np.float64],
+    ) -> tuple[Move | None, bool]:
+        """The shortest move that takes some cells together up (1) or down (−1) far enough.
+
+        Parameters
+        ----------
+        cells, side, need
+            Whose sum has to move, which way, and how far, at least 1.
+        down, up
+            How far each cell may move, ``(n,)``, inf without end.
+
+        Returns
+        -------
+        Move or None
+            None if there is none, or if it could not be made exact.
+        bool
+            Whether there is none.
+        """
+        unit = 2.0 ** np.floor(np.log2(need))
+        room = np.minimum(np.concatenate((up, down)) / unit, _FAR)
+        solver, ones = self._solver, np.full(len(cells), float(side))
+        solver.changeColsBounds(2 * self._n, self._every, self._nothing, room)
+        at = np.concatenate((cells, cells + self._n)).astype(np.int32)
+        solver.addRow(need / unit, highspy.kHighsInf, len(at), at, np.append(ones, -ones))
+        solver.clearSolver()  # the slack basis is nearer than that of another question
+        solver.run()
+        status = solver.getModelStatus()
+        value = np.array(solver.getSolution().col_value)
+        solver.deleteRows(1, np.array([self._rows], dtype=np.int32))
+        if status != _STATUS.kOptimal:
+            return None, status in (_STATUS.kInfeasible, _STATUS.kUnboundedOrInfeasible)
+        moved = (value[: self._n] - value[self._n :]) * unit
+        return self._exact(moved, cells, side * need, down, up), False
+
+    def _exact(
+        self,
+        moved: NDArray[np.float64],
+        cells: NDArray[np.int64],
+        goal: int,
+        down: NDArray[np.float64],
+        up: NDArray[np.float64],
+    ) -> Move | None:
+        """The same in fractions, if these keep everything and still go far enough."""
+        for unit in _MULTIPLES:
+            scaled = np.rint(moved * unit)
+            if np.abs(scaled).max(initial=0) > _LARGEST or not scaled.any():
+                return None
+            if np.abs(moved * unit - scaled).max() > 1e-3:
+                continue
+            step = scaled.astype(np.int64)
+            inside = (scaled <= up * unit) & (-scaled <= down * unit)
+            far = int(step[cells].sum()) * (1 if goal > 0 else -1) >= abs(goal) * unit
+            if inside.all() and far and not (self.matrix @ step).any():
+                cell = np.flatnonzero(step)
+                return Move(cell, step[cell], unit)
+        return None
+
+
+def room(
+    truth: NDArray[np.int64], low: NDArray[np.int64], high: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """How far cells may move down and up from their values, inf without bound.
+
+    Never told larger than it is: distances that float64 does not hold exactly become smaller.
+    """
+    return (
+        np.where(low > -LIMIT, _shorter(truth - np.maximum(low, -LIMIT)), np.inf),
+        np.where(high < LIMIT, _shorter(np.minimum(high, LIMIT) - truth), np.inf),
+    )
+
+
+def _shorter(distance: NDArray[np.int64]) -> NDArray[np.float64]:
+    near = distance.astype(np.float64)
+    return np.where(np.abs(near) < 2.0**53, near, np.nextafter(near, 0))

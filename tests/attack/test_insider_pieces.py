@@ -1,0 +1,165 @@
+"""Short moves, and what single contributors can tell: as often as a programme for each says."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.optimize import linprog
+
+from diskret.attack.equations import Equations
+from diskret.attack.exact import UNKNOWN
+from diskret.attack.insider_pieces import settle_pieces
+from diskret.attack.insider_search import Search
+from diskret.attack.insiders import Insiders
+from diskret.attack.moves import Moves, packed
+from diskret.attack.shortest import Shortest, room
+
+
+def grid(draw, shape, people):
+    """Hidden cells of a table whose totals are published, and who contributes what to them."""
+    n = int(np.prod(shape))
+    hidden = np.flatnonzero(draw.random(n) < 0.7)
+    at = np.unravel_index(hidden, shape)
+    rows = []
+    for axis in range(len(shape)):
+        others = [at[i] for i in range(len(shape)) if i != axis]
+        key = np.ravel_multi_index(others, [shape[i] for i in range(len(shape)) if i != axis])
+        rows += [(key == one).astype(np.int64) for one in np.unique(key)]
+    matrix = sparse.csr_array(np.array(rows))
+    own = np.rint(draw.lognormal(2, 1.5, (people, len(hidden)))) * (
+        draw.random((people, len(hidden))) < 0.25
+    )
+    own = own.astype(np.int64)
+    nothing = np.zeros(len(hidden), dtype=bool)
+    truth = own.sum(axis=0)
+    known = Equations(hidden, matrix, matrix @ truth, ~nothing, nothing, nothing[:0])
+    return known, truth, own
+
+
+def insiders_of(draw, truth, own):
+    k = len(truth)
+    pairs = np.zeros((4, k), dtype=np.int64)
+    for row in pairs:
+        row[draw.choice(k, 2, replace=False)] = 1
+    target = sparse.csr_array(np.concatenate((np.eye(k, dtype=np.int64), pairs)))
+    most = np.maximum(target @ truth // 8, 1)
+
+    def level(at, who):
+        return most[at], most[at]
+
+    return Insiders(
+        sparse.csr_array(own),
+        (own > 0).sum(axis=0),
+        1,
+        target,
+        (most, most),
+        level,
+        np.ones(k, dtype=bool),
+    )
+
+
+def told(known, truth, own, insiders):
+    """Who can tell which target on which side, by a programme for each."""
+    found = set()
+    for who in range(len(own)):
+        alone = (own[who] > 0) & (insiders.number == 1)
+        bounds = [
+            (t, t) if a else (c, None) for t, a, c in zip(truth, alone, own[who], strict=True)
+        ]
+        for t in range(insiders.target.shape[0]):
+            of = insiders.target[[t]].toarray()[0]
+            for side, most in ((1, insiders.most[1][t]), (-1, insiders.most[0][t])):
+                answer = linprog(
+                    -side * of.astype(float),
+                    A_eq=known.matrix,
+                    b_eq=known.right,
+                    bounds=bounds,
+                )
+                far = np.inf if answer.status == 3 else -answer.fun - side * (of @ truth)
+                if far < most - 1e-6:
+                    found.add((who, t, side))
+    return found
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_what_is_open_is_what_a_programme_for_each_leaves_open(seed):
+    draw = np.random.default_rng(seed)
+    known, truth, own = grid(draw, (3, 4) if seed % 2 else (3, 3, 2), 7)
+    insiders = insiders_of(draw, truth, own)
+    bounds = np.zeros_like(truth), np.full_like(truth, UNKNOWN)
+    search = Search(known, bounds, truth, False, [])
+    first = settle_pieces(known, bounds, truth, [], insiders, False, search)
+    again = settle_pieces(known, bounds, truth, first.tables, insiders, False, search)
+    expected = told(known, truth, own, insiders)
+    outside = {(t, side) for who, t, side in expected if not own[who].any()}
+    for settled in (first, again):
+        open_ = {
+            (int(who), int(t), int(side))
+            for one in settled.open
+            for who, t, side in zip(one.who, one.target, one.side, strict=True)
+        }
+        everybody = {(t, side) for who, t, side in open_ if who < 0}
+        assert outside <= everybody
+        # whom nobody outside withstands, nobody inside does
+        assert {one for one in open_ if one[0] >= 0} == {
+            one for one in expected if one[1:] not in everybody
+        }
+        for table in settled.tables:
+            assert table.solves(known.matrix, known.right, *bounds)
+
+
+def test_there_is_something_to_find():
+    draw = np.random.default_rng(1)
+    known, truth, own = grid(draw, (3, 4), 7)
+    assert told(known, truth, own, insiders_of(draw, truth, own))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_move_is_the_shortest_there_is(seed):
+    draw = np.random.default_rng(seed)
+    known, truth, _ = grid(draw, (4, 4), 5)
+    k = len(truth)
+    down, up = room(truth, np.zeros_like(truth), np.full_like(truth, UNKNOWN))
+    cells, side, need = draw.choice(k, 2, replace=False), int(draw.choice([1, -1])), 5
+    move, none = Shortest(known.matrix).look(np.sort(cells), side, need, down, up)
+    of = np.isin(np.arange(k), cells) * float(-side)
+    answer = linprog(
+        np.ones(2 * k),
+        A_ub=np.append(of, -of)[None],
+        b_ub=[-need],
+        A_eq=sparse.hstack([known.matrix, -known.matrix]),
+        b_eq=np.zeros(known.matrix.shape[0]),
+        bounds=[(0, end if np.isfinite(end) else None) for end in (*up, *down)],
+    )
+    assert none == (answer.status == 2)
+    if move is not None:
+        step = np.zeros(k, dtype=np.int64)
+        step[move.cell] = move.step
+        assert not (known.matrix @ step).any()
+        assert np.all(truth * move.unit + step >= 0)
+        assert side * step[cells].sum() >= need * move.unit
+        assert np.abs(step).sum() / move.unit == pytest.approx(answer.fun)
+
+
+def test_a_move_that_is_dear_is_avoided():
+    """Two ways for the first cell to rise: with the second or with the third one."""
+    matrix = sparse.csr_array(np.array([[1, 1, 1]]))
+    for dear, other in ((1, 2), (2, 1)):
+        price = np.ones(3)
+        price[dear] = 9
+        move, _ = Shortest(matrix, price).look(
+            np.array([0]), 1, 2, np.full(3, 5.0), np.full(3, 5.0)
+        )
+        assert move is not None and move.cell.tolist() == [0, other]
+
+
+def test_moves_that_share_an_equation_stay_apart():
+    matrix = sparse.csr_array(np.array([[1, 1, 1, 1, 0, 0], [0, 0, 0, 0, 1, 1]]))
+    steps = sparse.csr_array(
+        np.array([[1, -1, 0, 0, 0, 0], [0, 0, 1, -1, 0, 0], [0, 0, 0, 0, 1, -1]])
+    )
+    moves = Moves(steps, np.ones(3, dtype=np.int64))
+    assert packed(moves).steps.shape[0] == 1
+    assert packed(moves, matrix).steps.toarray().tolist() == [
+        [1, -1, 0, 0, 1, -1],
+        [0, 0, 1, -1, 0, 0],
+    ]
