@@ -22,8 +22,10 @@ from diskret.workflow.revealed import asking_for
 
 #: In larger tables only so many cells around a target may move at first.
 _NEAR = 15_000
-#: Price of moving what is hidden anyway, beside that of the cheapest published cell.
-_FREE = 1e-4
+#: Price of moving the cheapest published cell, beside that of what is hidden anyway.
+_DEAR = 1e4
+#: Programmes for each wanted move, after which nothing more is published again.
+_TIDY = 2
 
 
 def repaired_against(
@@ -238,13 +240,16 @@ class Repair:
         """Publish what was hidden for moves that find another way, the dearest first."""
         added = np.flatnonzero(self.hidden & ~self._before)
         window = np.flatnonzero(self._free())
-        programme = self._programme(window)
+        programme, left = self._programme(window), _TIDY * len(self._needed)
         for cell in added[np.argsort(-self.problem.cost[added], kind="stable")].tolist():
+            if left < 0:
+                return
             self.hidden[cell] = False
             may = self._free()
             found: dict[Wanted, NDArray[np.int64]] = {}
             for want, cells in self._needed.items():
                 if cell in cells:
+                    left -= 1
                     moved = self._move(want, *bounds[want.who], may, window, programme)
                     if moved is None:
                         self.hidden[cell] = True
@@ -276,8 +281,8 @@ class Repair:
         free, value, price = may[window], self._value[window], self.problem.cost[window]
         up = np.where(free, high[window] - value, 0)
         down = np.where(free, value - low[window], 0)
-        dear = np.maximum(price / price[price > 0].min(initial=1.0), 1)
-        dear[self._free()[window]] = _FREE
+        dear = np.maximum(price / price[price > 0].min(initial=1.0), 1) * _DEAR
+        dear[self._free()[window]] = 1
         programme.charge(dear)
         target = np.flatnonzero(np.isin(window, want.cells))
         move, _ = programme.look(target, want.side, want.need, down, up)
