@@ -55,9 +55,10 @@ def one(seed: int) -> Line:
         ``outcome`` is protected | refused | nobody | late (no disclosure), or disclosed | crashed.
     """
     # diskret is imported once, in the process that attacks.
-    from campaign.cases import draw
+    from campaign.draws import draw
     from campaign.noise import attack_noise
     from campaign.oracle import attack
+    from campaign.places import places
     from campaign.releases import Refusal, noisy, shown
 
     began = time.process_time()
@@ -78,6 +79,8 @@ def one(seed: int) -> Line:
                 tables = shown(case)
                 line["seconds"] = round(time.process_time() - began, 3)
                 found = attack(case, tables)
+                if case.intervals:
+                    line["places"] = places(case, tables)
     except Refusal as error:
         return line | {"outcome": "refused", "why": f"{type(error).__name__}: {error}"[:TOLD]}
     except TimeoutError:

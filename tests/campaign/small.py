@@ -6,7 +6,8 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from campaign.cases import Case, draw
+from campaign.cases import Case
+from campaign.draws import draw
 from campaign.noise import Noisy, attack_noise
 from campaign.oracle import Finding, attack
 from campaign.releases import Refusal, noisy, shown

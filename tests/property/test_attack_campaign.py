@@ -9,7 +9,8 @@ from dataclasses import replace
 from itertools import count, islice
 
 import pytest
-from campaign.cases import STAFF, Axis, Case, Layout, draw
+from campaign.cases import STAFF, Axis, Case, Layout
+from campaign.draws import draw
 from campaign.judged import level
 from campaign.noise import Noisy, attack_noise
 from campaign.oracle import attack
