@@ -104,6 +104,24 @@ class Case:
         return [layout for release in self.releases for layout in release]
 
     @property
+    def further(self) -> list[str]:
+        """What is out of the ordinary, in the words of the table of results."""
+        measures = {layout.measure for layout in self.layouts}
+        vintages = {layout.vintage for layout in self.layouts}
+        said = {
+            "two measures": len(measures) > 1 or (self.noise and self.summed),
+            "two vintages": len(vintages) > 1,
+            "consent and requests": self.waivers or self.requests,
+            "weights": self.weighted,
+            "files of cells": bool(self.cells_given),
+            "levels above 1": "level" in dict(self.rule),
+            "nobody named as attacker": self.default,
+            "sums with noise judged by a rule": self.judged,
+            "one table with two noises": bool(self.unlike),
+        }
+        return [name for name, holds in said.items() if holds]
+
+    @property
     def summed(self) -> bool:
         """Whether values are added, not records counted."""
         return any(layout.measure is not None for layout in self.layouts)

@@ -104,12 +104,12 @@ def _aliases(seen: dict[tuple[str | None, frozenset[int]], int]) -> Iterator[Fin
 def _ratios(
     case: Case, seen: dict[tuple[str | None, frozenset[int]], int], alone: set[frozenset[int]]
 ) -> Ratios:
-    """Only those count whose turnover is changed, and whose figures are large enough to tell."""
+    """Only those count whose turnover is changed, not to 0, and whose figures tell enough."""
     shares: list[tuple[float, float, float]] = []
     for own in sorted(alone, key=sorted):
         x, y = (sum(case.records[measure][i] for i in own) for measure in (TURNOVER, WAGES))
         noisy, other = (seen.get((measure, own)) for measure in (TURNOVER, WAGES))
-        if min(x, y) < 100 or noisy is None or other is None or noisy == x:
+        if min(x, y) < 100 or not noisy or not other or noisy == x:
             continue
         shares.append((noisy / x, other / y, 1 / x + 1 / y))
     same = [abs(a - b) <= rounding for a, b, rounding in shares]

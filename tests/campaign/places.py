@@ -1,4 +1,4 @@
-"""Where values lie in the intervals that are published for them: anywhere alike, over many cases."""
+"""Where values lie in the intervals that are published for them: anywhere, over many cases."""
 
 from __future__ import annotations
 
