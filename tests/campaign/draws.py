@@ -247,8 +247,8 @@ def _further(case: Case, rng: np.random.Generator) -> Case:
 
     if case.noise:
         case = _changed(case, _apart)
-        unlike = str(rng.choice(["", "", "lookup", "keys"]))
-        return replace(case, judged=hit(0.5), unlike=unlike, ledger=hit(0.4))
+        unlike = str(rng.choice(["lookup", "keys"])) if hit(0.3) else ""
+        return replace(case, judged=hit(0.5), unlike=unlike, ledger=hit(0.4), intervals=False)
     if case.ledger and hit(0.5):
         case = _revised(case, rng)
     if case.summed and hit(0.25):

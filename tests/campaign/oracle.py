@@ -30,7 +30,7 @@ _NOT_KEPT = "contributors to tables of earlier releases"
 class Finding:
     """Something that is known too well."""
 
-    kind: str  # value, cell, rest, rests, atom, sum, insider
+    kind: str  # value, shown, cell, rest, rests, atom, sum, insider
     what: str
     value: int
     needed: float
@@ -102,7 +102,7 @@ class _Attack:
             return [
                 Finding("value", _told(table, codes), 0, 0, 0, 0, True) for table, codes in wrong
             ]
-        found = [*self._cells(), *self._rests(), *self._atoms()]
+        found = [*self._shown(), *self._cells(), *self._rests(), *self._atoms()]
         if self.case.coalition:
             sums = list(self._sums())
             found += [one for target in sums for one in self._uncertain(target, "sum")]
@@ -110,6 +110,15 @@ class _Attack:
         return found
 
     # ── cells ───────────────────────────────────────────────────────────────────
+
+    def _shown(self) -> Iterator[Finding]:
+        """Unsafe cells that somebody just published."""
+        for box, row in self.world.boxes.items():
+            if self.world.shown[row]:
+                need, value = self._level(self.world.records.inside(box))
+                if need is not None:
+                    what = self._named(box)
+                    yield Finding("shown", what, value, float(need), value, value, True)
 
     def _hidden(self) -> Iterator[_Target]:
         done: set[int] = set()

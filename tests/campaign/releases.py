@@ -5,8 +5,10 @@ from __future__ import annotations
 import csv
 import os
 import tempfile
+import warnings
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -224,7 +226,14 @@ def _from_cells(case: Case, layout: Layout) -> Any:
     }
     total = {name: layout.axes[name].total for name, hierarchy in by.items() if hierarchy is None}
     said = {"total": total} if case.cells_given == "said" and total else {}
-    return dk.Table.from_cells(pa.table(columns), by=by, count="n", vintage=layout.vintage, **said)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", "the code .* is the sum of the other codes")
+        try:
+            return dk.Table.from_cells(
+                pa.table(columns), by=by, count="n", vintage=layout.vintage, **said
+            )
+        except UserWarning as warning:  # whoever is warned stops
+            raise dk.errors.InputError(str(warning)) from None
 
 
 def tree(axis: Axis) -> Any:
@@ -242,6 +251,8 @@ def _public(layout: Layout, result: Any, folder: Path | None = None) -> Shown:
     (measure,) = [name for name in columns if name not in (*names, "status")]
     codes = list(zip(*(columns[name] for name in names), strict=True))
     value = dict(zip(codes, columns[measure], strict=True))
+    if value.keys() != {*product(*(axis.codes for axis in layout.axes.values()))}:
+        raise AssertionError("the public table has other cells than were asked for")
     hidden = [s == "suppressed" for s in columns["status"]]
     if any(h != (value[c] is None) for c, h in zip(codes, hidden, strict=True)):
         raise AssertionError("status and values of the public table differ")
