@@ -305,10 +305,12 @@ def _differences(seen: World, coded: _Coded, column: int, found: _Found) -> None
         if {grouping[one], grouping[other]} <= filters:
             continue  # what is left beside a filter
         at_one, at_other = group == grouping[one], group == grouping[other]
+        everybody = frozenset[str]().union(*(m for m in one if m is not None))
         for whole, part in product(one, other):
-            if whole is None or part is None or not part < whole:
+            said = everybody if whole is None else whole  # nobody has another code
+            if part is None or not part < said:
                 continue
-            rest = whole - part
+            rest = said - part
             if _union(rest, one) or _union(rest, other):
                 continue
             larger = np.flatnonzero(at_one & (code == coded.place[whole]))
