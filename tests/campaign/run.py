@@ -142,6 +142,8 @@ def run(seeds: Iterable[int], log: Path, processes: int) -> list[Line]:
     log.parent.mkdir(parents=True, exist_ok=True)
     for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ.setdefault(name, "1")
+    if not todo:
+        return [done[seed] for seed in seeds]
     context = multiprocessing.get_context("spawn")
     told, began = time.monotonic(), time.monotonic()
     with (
