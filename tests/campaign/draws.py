@@ -251,6 +251,9 @@ def _further(case: Case, rng: np.random.Generator) -> Case:
         return replace(case, judged=hit(0.5), unlike=unlike, ledger=hit(0.4), intervals=False)
     if case.ledger and hit(0.5):
         case = _revised(case, rng)
+    if case.ledger and not case.summed and not case.coalition and hit(0.4):
+        first = tuple(map(_apart, case.releases[0])) if case.releases else ()
+        case = replace(case, releases=(first, *case.releases[1:]), changed_first=bool(first))
     if case.summed and hit(0.25):
         case = _changed(case, lambda own: replace(own, measure=MEASURES[2 * hit(0.5)]))
     if case.summed and hit(0.07):

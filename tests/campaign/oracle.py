@@ -124,7 +124,7 @@ class _Attack:
         done: set[int] = set()
         for table, own in zip(self.world.tables, self.world.of, strict=True):
             for codes, row in own.items():
-                if table.value[codes] is None and row not in done:
+                if table.value[codes] is None and not table.noisy and row not in done:
                     done.add(row)
                     yield self._target(_told(table, codes), "cell", (row,))
 

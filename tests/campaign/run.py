@@ -62,6 +62,7 @@ def one(seed: int) -> Line:
     from campaign.oracle import attack
     from campaign.places import places
     from campaign.releases import Refusal, noisy, shown
+    from campaign.world import Shown
 
     began = time.process_time()
     case = draw(seed)
@@ -90,7 +91,8 @@ def one(seed: int) -> Line:
         return line | {"outcome": "late"}
     except Exception:
         return line | {"outcome": "crashed", "why": traceback.format_exc(limit=-3)}
-    line["hidden"] = sum(value is None for t in tables for value in t.value.values())
+    suppressed = [t for t in tables if not (isinstance(t, Shown) and t.noisy)]
+    line["hidden"] = sum(value is None for t in suppressed for value in t.value.values())
     line["cells"] = sum(len(t.value) for t in tables)
     line["attack"] = round(time.process_time() - began - line["seconds"], 3)
     claimed = [finding for finding in found if finding.claimed]

@@ -24,6 +24,7 @@ class Shown:
     value: dict[Codes, int | None]  # None: suppressed
     bounds: dict[Codes, tuple[float, float]]  # intervals published for suppressed cells
     unclaimed: tuple[str, ...] = ()  # what the certificate says is not claimed
+    noisy: bool = False  # all values are bounds only
 
 
 class Records:

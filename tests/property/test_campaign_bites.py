@@ -166,13 +166,21 @@ def test_contributors_where_nobody_is_named(monkeypatch):
 def test_earlier_tables_of_a_revised_vintage(monkeypatch):
     def belongs(drawn):
         late = [any(own.vintage == LATER for own in release) for release in drawn.releases]
-        return drawn.coalition == 0 and sum(late) > 1
+        return drawn.coalition == 0 and sum(late) > 1 and not drawn.summed
 
     before = module("workflow.related").tied
     tied = lambda one, other, *more: not one.vintage and before(one, other, *more)  # noqa: E731
     sabotage = [(module(f"workflow.{name}"), "tied", tied) for name in ("related", "beside")]
     sabotage.append((module("workflow.ledger"), "attack_again", nothing))
     assert {"cell", "rest"} & {*found(monkeypatch, belongs, *sabotage)}
+
+
+def test_earlier_counts_with_noise(monkeypatch):
+    belongs = lambda c: c.changed_first and c.later is None  # noqa: E731
+    none = lambda *_, **__: []  # noqa: E731
+    alone = lambda *_: ([], False)  # noqa: E731
+    sabotage = [(dk.Ledger, "earlier", none), (module("workflow.ledger"), "tied_to", alone)]
+    assert "cell" in found(monkeypatch, belongs, *sabotage)
 
 
 def test_totals_of_a_file_of_cells(monkeypatch):
