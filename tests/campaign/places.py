@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import null_space
-from scipy.stats import chi2
 
 from campaign.cases import Case
 from campaign.oracle import apart
@@ -16,10 +14,8 @@ from campaign.programme import Floats
 from campaign.world import Shown, World
 
 _TINY = 1e-6
-#: Widths up to which every place is counted by itself.
-_COUNTED = 16
-#: How unlikely a result has to be.
-_CHANCE = 1e-6
+#: Fewer than these tell nothing.
+_FEWEST = 150
 
 #: Width of an interval, place of the value in it, and whether it is a count of level 1.
 Place = tuple[float, float, bool]
@@ -78,23 +74,20 @@ def _together(world: World) -> list[NDArray[np.int64]]:
 
 
 def places_tell(found: Sequence[Sequence[float]]) -> tuple[bool, str]:
-    """Whether intervals point at values: by their middle, or by places that are not drawn alike."""
+    """Whether intervals point at values: by their middle, or by ends that are drawn less often."""
     told = f"{len(found):,} values in narrow intervals"
-    if len(found) < 30:
+    if len(found) < _FEWEST:
         return False, told
     width, place, count = np.array(found, dtype=float).T
     share = place / width - 0.5
     off = abs(share.mean()) / (share.std() + 1e-9) * len(share) ** 0.5
     # of a value that lies anywhere but in the outer quarters it would be 1/48
     spread = share.var() * 48
-    seen = Counter(zip(width[count > 0].astype(int), place[count > 0].astype(int), strict=True))
-    squares, free = 0.0, 0
-    for own in sorted({w for w, _ in seen if w <= _COUNTED}):
-        number = [seen[own, at] for at in range(1, own)]
-        mean = sum(number) / len(number)
-        if mean >= 5:
-            squares += sum((n - mean) ** 2 / mean for n in number)
-            free += len(number) - 1
-    alike = float(chi2.sf(squares, free)) if free else 1.0
-    told += f": mean place {share.mean() + 0.5:.3f}, spread {spread:.2f}, counts alike {alike:.2g}"
-    return off > 5 or spread < 0.75 or alike < _CHANCE, told
+    width, place = width[count > 0], place[count > 0]
+    each = 1 / (width - 1)  # of the places from 1 on
+    sure = (each * (1 - each)).sum() ** 0.5 + 1e-9
+    ends = [(int((place == at).sum()), each.sum()) for at in (1, width - 1)]
+    told += f": mean place {share.mean() + 0.5:.3f}, spread {spread:.2f}, at the ends "
+    told += " and ".join(f"{seen} where {expected:.0f} are expected" for seen, expected in ends)
+    rare = any(abs(seen - expected) > 5 * sure for seen, expected in ends)
+    return off > 5 or spread < 0.75 or rare, told

@@ -189,6 +189,8 @@ def _within_filters(seen: World) -> list[tuple[tuple[int, ...], NDArray[np.int64
             order = np.argsort(number[0])
             number = number[:, order[np.searchsorted(number[0], cells[:, 1], sorter=order)]]
             hidden = seen.unknown[number]
+            if not hidden[0].any():
+                continue
             above = hidden.copy()  # whether it and all that it is part of are hidden
             for code in range(1, axis.public):
                 above[code] &= above[axis.parent[code]]
