@@ -18,7 +18,8 @@ help:
 	@echo "make test      unit tests, property tests and examples"
 	@echo "make test-all  the same with many more examples, and the slow tests"
 	@echo "make attack    release random statistics and attack them from their records"
-	@echo "               (CASES=$(CASES) SEED=$(SEED); done once, a case is not repeated)"
+	@echo "               (CASES=$(CASES) SEED=$(SEED); done once, a case is not repeated;"
+	@echo "               PROCESSES=: how many at once, as many as processors if nothing is said)"
 	@echo "make bench     measure speed and memory"
 	@echo "make count     files, lines, code and circles of the package"
 	@echo "make lint      style"
@@ -37,7 +38,7 @@ test-all: $(VENV)/.installed-dev
 
 attack: $(VENV)/.installed-dev
 	PYTHONPATH=src:tests $(BIN)/python -m campaign.run --cases $(CASES) --seed $(SEED) \
-		--log "$(OUT)/attack.jsonl"
+		--log "$(OUT)/attack.jsonl" $(if $(PROCESSES),--processes $(PROCESSES))
 
 bench: $(VENV)/.installed-dev
 	@for script in benchmarks/[a-z]*.py; do \

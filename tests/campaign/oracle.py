@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.linalg import null_space
 
 from campaign.cases import Box, Case
-from campaign.judged import level
+from campaign.judged import Share, level
 from campaign.programme import End, Floats
 from campaign.world import Codes, Shown, World
 
@@ -30,7 +30,7 @@ _NOT_KEPT = "contributors to tables of earlier releases"
 class Finding:
     """Something that is known too well."""
 
-    kind: str  # value, cell, rest, rests, atom, sum, insider
+    kind: str  # value, shown, cell, rest, rests, atom, sum, insider
     what: str
     value: int
     needed: float
@@ -49,18 +49,25 @@ class Finding:
 
 
 def attack(case: Case, tables: Sequence[Shown]) -> list[Finding]:
-    """All that is known too well, each measure on its own."""
+    """All that is known too well, each measure and vintage on its own."""
     found: list[Finding] = []
-    for measure in dict.fromkeys(table.layout.measure for table in tables):
-        own = [table for table in tables if table.layout.measure == measure]
-        alone = _Attack(case, World(case, own, measure))
+    for own in apart(tables):
+        alone = _Attack(case, World(case, own))
         found += alone.run()
         if alone.circle:  # what two tables say together is claimed all the same
             for pair in combinations(own, 2):
-                two = _Attack(case, World(case, pair, measure))
+                two = _Attack(case, World(case, pair))
                 two.circle = False
                 found += two.run()
     return found
+
+
+def apart(tables: Sequence[Shown]) -> list[list[Shown]]:
+    """Tables of one measure and vintage together."""
+    found: dict[tuple[str | None, str], list[Shown]] = {}
+    for table in tables:
+        found.setdefault((table.layout.measure, table.layout.vintage), []).append(table)
+    return [*found.values()]
 
 
 @dataclass(frozen=True)
@@ -72,7 +79,7 @@ class _Target:
     rows: tuple[int, ...]
     goal: Floats
     value: int
-    shares: dict[int, int]
+    shares: dict[int, Share]
     units: int
 
 
@@ -82,6 +89,8 @@ class _Attack:
         self.counts = world.records.measure is None
         self.coalition = max(case.coalition, 1)
         self.worlds: list[Floats] = []
+        self.nowhere: dict[tuple[int, Box], int] = {}
+        self.along: dict[tuple[int, Box], list[list[int]]] = {}
         unclaimed = " ".join(s for table in world.tables for s in table.unclaimed)
         self.circle = _CIRCLE in unclaimed
         self.parts = _PARTS not in unclaimed
@@ -93,7 +102,7 @@ class _Attack:
             return [
                 Finding("value", _told(table, codes), 0, 0, 0, 0, True) for table, codes in wrong
             ]
-        found = [*self._cells(), *self._rests(), *self._atoms()]
+        found = [*self._shown(), *self._cells(), *self._rests(), *self._atoms()]
         if self.case.coalition:
             sums = list(self._sums())
             found += [one for target in sums for one in self._uncertain(target, "sum")]
@@ -102,11 +111,20 @@ class _Attack:
 
     # ── cells ───────────────────────────────────────────────────────────────────
 
+    def _shown(self) -> Iterator[Finding]:
+        """Unsafe cells that somebody just published."""
+        for box, row in self.world.boxes.items():
+            if self.world.shown[row]:
+                need, value = self._level(self.world.records.inside(box))
+                if need is not None:
+                    what = self._named(box)
+                    yield Finding("shown", what, value, float(need), value, value, True)
+
     def _hidden(self) -> Iterator[_Target]:
         done: set[int] = set()
         for table, own in zip(self.world.tables, self.world.of, strict=True):
             for codes, row in own.items():
-                if table.value[codes] is None and row not in done:
+                if table.value[codes] is None and not table.noisy and row not in done:
                     done.add(row)
                     yield self._target(_told(table, codes), "cell", (row,))
 
@@ -124,7 +142,7 @@ class _Attack:
         need = level(
             self.case.rule, None, shares, self.coalition, self.counts, records.units(inside)
         )
-        return need, sum(shares)
+        return need, int(records.value[inside].sum())
 
     def _cells(self) -> Iterator[Finding]:
         for target in self._hidden():
@@ -201,34 +219,50 @@ class _Attack:
                     if not left or left in done:
                         continue
                     done.add(left)
-                    if box(left) in self.world.boxes or self._of_one_table(position, rest, left):
-                        continue
+                    between = [mask for mask in parts if sum(taken) & mask == sum(taken)]
+                    said = [left, *(mask & ~sum(taken) for mask in between)]
+                    if box(left) in self.world.boxes or any(
+                        self._of_one_table(
+                            position, rest, self._without_nobody(position, rest, own)
+                        )
+                        for own in said
+                        if own
+                    ):
+                        continue  # cells of one table, with what is judged by itself
                     yield from self._revealed(
                         position, box(left), box(whole), [box(t) for t in taken]
                     )
 
     def _of_one_table(self, position: int, rest: Box, left: int) -> bool:
         """Whether some table shows cells that make up what is left."""
-        boxes = list(self.world.boxes)
-        for own in self.world.of:
+        if (position, rest) not in self.along:
+            boxes = list(self.world.boxes)
+            self.along[position, rest] = [
+                [
+                    self._without_nobody(position, rest, other[position])
+                    for other in map(boxes.__getitem__, own.values())
+                    if (*other[:position], *other[position + 1 :]) == rest
+                ]
+                for own in self.world.of
+            ]
+        for masks in self.along[position, rest]:
             covered = 0
-            for row in own.values():
-                other = boxes[row]
-                same = (*other[:position], *other[position + 1 :]) == rest
-                part = self._without_nobody(position, rest, other[position])
-                if same and part & left == part:
-                    covered |= part
+            for mask in masks:
+                covered |= mask if mask & left == mask else 0
             if covered == left:
                 return True
         return False
 
     def _without_nobody(self, position: int, rest: Box, left: int) -> int:
         """Values of a variable, without those that no record there can have."""
-        for nobody in self.world.nobody:
-            others = (*nobody[:position], *nobody[position + 1 :])
-            if all(mask & own == mask for mask, own in zip(rest, others, strict=True)):
-                left &= ~nobody[position]
-        return left
+        if (position, rest) not in self.nowhere:
+            nowhere = 0
+            for nobody in self.world.nobody:
+                others = (*nobody[:position], *nobody[position + 1 :])
+                if all(mask & own == mask for mask, own in zip(rest, others, strict=True)):
+                    nowhere |= nobody[position]
+            self.nowhere[position, rest] = nowhere
+        return left & ~self.nowhere[position, rest]
 
     def _revealed(
         self, position: int, left: Box, whole: Box, taken: list[Box]
@@ -310,7 +344,9 @@ class _Attack:
             others = [x for owner, x in target.shares.items() if owner not in coalition]
             need = level(self.case.rule, own, others, self.coalition, self.counts, target.units)
             if need is not None:
-                down = min(need, Fraction(sum(others))) if self._floored else need
+                down = (
+                    min(need, Fraction(sum(one.value for one in others))) if self._floored else need
+                )
                 wanted.append((target, down, need))
         if not wanted:
             return

@@ -5,7 +5,10 @@ from __future__ import annotations
 import csv
 import os
 import tempfile
+import warnings
 from contextlib import AbstractContextManager
+from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +16,8 @@ import pyarrow as pa
 
 import diskret as dk
 from campaign.cases import MEASURES, STAFF, Axis, Case, Layout
-from campaign.noise import Noisy
-from campaign.world import Codes, Shown
+from campaign.noise import P_OF_NOISE, Noisy
+from campaign.world import Codes, Records, Shown
 
 Refusal = dk.DiskretError
 
@@ -27,11 +30,10 @@ def shown(case: Case) -> list[Shown]:
     DiskretError
         Nothing at all was released: why the last one was refused.
     """
-    records = frame(case)
     if case.ledger:
-        return _one_after_the_other(case, records)
+        return _one_after_the_other(case)
     layouts = case.releases[0]
-    results = _protected(case, layouts, records)
+    results = _protected(case, layouts)
     if not case.intervals:
         return [_public(*pair) for pair in zip(layouts, results, strict=True)]
     with _folder() as home:
@@ -45,56 +47,104 @@ def noisy(case: Case) -> list[Noisy]:
     Raises
     ------
     DiskretError
-        Why one of them was refused.
+        Nothing at all was released: why the last table was refused.
     """
-    counts = dk.PerturbationTable.maximum_entropy(max_noise=3, variance=2, small_counts=1)
-    sums = dk.MagnitudeNoise(
-        dk.PerturbationTable.for_magnitudes(max_noise=2, variance=1), scale=0.25, shares=(1, 0.5)
-    )
-    seed = KEYS.seed("noise")
-    lookup = counts.lookup(order="shuffled", seed=seed)
-    records = dk.record_keys(frame(case), id="unit", keys=KEYS)
+    tables = [(own, "") for own in case.layouts]
+    if case.unlike:
+        tables.append((replace(tables[0][0], name="again"), case.unlike))
+    records = dk.record_keys(frame(case.records), id="unit", keys=KEYS)
+    made = [_noisy(case, layout, records, how) for layout, how in tables]
     found: list[Noisy] = []
-    for layout in case.layouts:
-        by = {name: tree(axis) for name, axis in layout.axes.items() if not axis.groups}
-        if len(by) < len(layout.axes):
-            continue  # combined codes have no keys of their own
-        options: dict[str, Any] = {"by": by, "where": layout.where or None, "unit": "unit"}
-        table = dk.tabulate(
-            records, value=list(MEASURES), record_key="record_key", largest=2, **options
-        )
-        found.append(_noisy(layout, None, dk.perturb(table["count"], lookup)))
-        found += [_noisy(layout, m, dk.perturb(table[m], sums)) for m in MEASURES]
+    refusal: Refusal | None = None
+    with _folder() as home:
+        if not case.ledger:
+            every = [pair for own in made for pair in own]
+            dk.write([result for _, result in every], Path(home) / "out", ["csv"], keys=KEYS)
+            return [public for public, _ in every]
+        ledger = dk.Ledger.create(Path(home) / "ledger.db", keys=KEYS)
+        for number, own in enumerate(made):
+            try:
+                ledger.publish([result for _, result in own], Path(home) / str(number), ["csv"])
+            except Refusal as error:
+                refusal = error
+                continue
+            found += [public for public, _ in own]
+    if not found and refusal is not None:
+        raise refusal
     return found
 
 
-def _noisy(layout: Layout, measure: str | None, result: Any) -> Noisy:
+def _noisy(case: Case, layout: Layout, records: pa.Table, how: str) -> list[tuple[Noisy, Any]]:
+    counts = dk.PerturbationTable.maximum_entropy(max_noise=3, variance=2, small_counts=1)
+    seed = KEYS.seed("noise, once more" if how == "lookup" else "noise")
+    lookup = counts.lookup(order="shuffled", seed=seed)
+    sums = dk.MagnitudeNoise(
+        dk.PerturbationTable.for_magnitudes(max_noise=2, variance=1),
+        scale=0.3 if how == "lookup" else 0.25,
+        shares=(1, 0.5),
+        counts=lookup,
+    )
+    by = {name: tree(axis) for name, axis in layout.axes.items()}
+    options: dict[str, Any] = {"by": by, "where": layout.where or None}
+
+    def named(measure: str | None, result: Any) -> tuple[Noisy, Any]:
+        return _changed(layout, measure, how, result), result
+
+    def name(measure: str) -> str:
+        return f"{layout.name} {measure}"
+
+    found: list[tuple[Noisy, Any]] = []
+    if case.unlike == "keys":
+        keys = dk.SecretKeys(bytes(range(1, 33))) if how else KEYS
+        table = dk.tabulate(records, **options)
+        rounded = dk.round_table(table, 3, "random", keys=keys, name=name("records"))
+        found.append(named("records", rounded))
+    if how == "keys":
+        return found
+    table = dk.tabulate(
+        records, value=list(MEASURES), unit="unit", record_key="record_key", largest=2, **options
+    )
+    found.append(named(None, dk.perturb(table["count"], lookup, name=name("units"))))
+    rule = dk.rules.PPercent(P_OF_NOISE) if case.judged else None
+    for measure in MEASURES:
+        changed = dk.perturb(table[measure], sums, rule=rule, name=name(measure))
+        found.append(named(measure, changed))
+    return found
+
+
+def _changed(layout: Layout, measure: str | None, how: str, result: Any) -> Noisy:
     columns = result.public.to_pydict()
     (name,) = [own for own in columns if own not in (*layout.axes, "status")]
     codes = zip(*(columns[own] for own in layout.axes), strict=True)
-    return Noisy(layout, measure, dict(zip(codes, columns[name], strict=True)))
+    return Noisy(layout, measure, dict(zip(codes, columns[name], strict=True)), how)
 
 
+NOISE = 2
 KEYS = dk.SecretKeys(bytes(range(32)))
 
 
-def frame(case: Case) -> pa.Table:
+def frame(records: dict[str, list[Any]]) -> pa.Table:
     """The records as diskret gets them."""
-    columns = dict(case.records)
+    columns = dict(records)
     if STAFF in columns:
         columns[STAFF] = [int(n) for n in columns[STAFF]]
     return pa.table(columns)
 
 
-def _one_after_the_other(case: Case, records: pa.Table) -> list[Shown]:
+def _one_after_the_other(case: Case) -> list[Shown]:
     found: list[Shown] = []
     refusal: Refusal | None = None
     with _folder() as home:
-        ledger = _ledger(Path(home) / "ledger.db")
+        ledger = dk.Ledger.create(Path(home) / "ledger.db", keys=KEYS)
         for number, layouts in enumerate(case.releases):
+            release = Path(home) / f"release{number}"
             try:
-                results = _protected(case, layouts, records, ledger)
-                release = Path(home) / f"release{number}"
+                if case.changed_first and not number:
+                    changed = [_with_noise(case, layout) for layout in layouts]
+                    ledger.publish(changed, release, ["csv"])
+                    found += map(_bounded, layouts, changed)
+                    continue
+                results = _protected(case, layouts, ledger)
                 ledger.publish(results, release, ["csv"], intervals=case.intervals)
             except Refusal as error:
                 refusal = error
@@ -106,9 +156,29 @@ def _one_after_the_other(case: Case, records: pa.Table) -> list[Shown]:
     return found
 
 
-def _ledger(path: Path) -> dk.Ledger:
-    create = getattr(dk.Ledger, "create", dk.Ledger)
-    return create(path, keys=KEYS)
+def _with_noise(case: Case, layout: Layout) -> Any:
+    """Counts of records with noise of a known size."""
+    columns = case.columns(layout.vintage)
+    records = frame(columns | {"row": [*range(len(columns["unit"]))]})
+    keyed = dk.record_keys(records, id="row", keys=KEYS)
+    by = {name: tree(axis) for name, axis in layout.axes.items()}
+    table = dk.tabulate(
+        keyed,
+        by=by,
+        where=layout.where or None,
+        record_key="record_key",
+        vintage=layout.vintage,
+    )
+    noise = dk.PerturbationTable.maximum_entropy(max_noise=NOISE, variance=1)
+    lookup = noise.lookup(order="shuffled", seed=KEYS.seed("noise"))
+    return dk.perturb(table, lookup, name=layout.name)
+
+
+def _bounded(layout: Layout, result: Any) -> Shown:
+    """What changed counts tell: how far the true ones can lie from them, and that 0 stays 0."""
+    value = _changed(layout, None, "", result).value
+    bounds = {c: (max(v - NOISE, int(v > 0)), v + NOISE) for c, v in value.items()}
+    return Shown(layout, dict.fromkeys(value), bounds, noisy=True)
 
 
 def _folder() -> AbstractContextManager[str]:
@@ -117,13 +187,13 @@ def _folder() -> AbstractContextManager[str]:
 
 
 def _protected(
-    case: Case, layouts: tuple[Layout, ...], records: pa.Table, ledger: dk.Ledger | None = None
+    case: Case, layouts: tuple[Layout, ...], ledger: dk.Ledger | None = None
 ) -> list[Any]:
-    tables = [made(case, layout, records) for layout in layouts]
-    attacker = (
-        dk.Attacker(contributor=True, coalition=case.coalition) if case.coalition else dk.Attacker()
-    )
-    options: dict[str, Any] = {"attacker": attacker, "method": case.method, "ledger": ledger}
+    tables = [made(case, layout) for layout in layouts]
+    options: dict[str, Any] = {"method": case.method, "ledger": ledger}
+    if not case.default:
+        contributor = {"contributor": True, "coalition": case.coalition}
+        options["attacker"] = dk.Attacker(**(contributor if case.coalition else {}))
     if len(tables) == 1:
         return [dk.suppress(tables[0], rule(case), name=layouts[0].name, **options)]
     names = [layout.name for layout in layouts]
@@ -132,13 +202,17 @@ def _protected(
 
 def rule(case: Case) -> Any:
     """The rule as diskret has it."""
+    own = dict(case.rule)
     parts = [
-        dk.rules.MinimumFrequency(how)
+        dk.rules.MinimumFrequency(how, level=own.get("level"))
         if kind == "frequency"
         else dk.rules.PPercent(how)
         if kind == "p"
+        else dk.rules.Request(how)
+        if kind == "request"
         else dk.rules.Dominance(*how)
         for kind, how in case.rule
+        if kind != "level"
     ]
     joined = parts[0]
     for part in parts[1:]:
@@ -146,23 +220,51 @@ def rule(case: Case) -> Any:
     return joined
 
 
-def made(case: Case, layout: Layout, records: pa.Table) -> Any:
-    """A table of the records."""
+def made(case: Case, layout: Layout) -> Any:
+    """A table of the records, or of cells made of them here."""
+    combined = any(axis.groups for axis in layout.axes.values())
+    if case.cells_given and not layout.where and not combined:
+        return _from_cells(case, layout)
     by = {name: tree(axis) for name, axis in layout.axes.items()}
-    options: dict[str, Any] = {"by": by, "where": layout.where or None}
+    options: dict[str, Any] = {"by": by, "where": layout.where or None, "vintage": layout.vintage}
+    options |= {"waiver": "waiver" if case.waivers else None}
     if layout.measure is not None:
         options |= {
             "value": layout.measure,
             "unit": "unit",
             "holding": "holding" if case.holdings else None,
-            "contributions": case.listed,
+            "request": "request" if case.requests else None,
+            "weight": "weight" if case.weighted else None,
             "largest": 5,
         }
-    table = dk.tabulate(records, **options)
+        options |= {} if case.default else {"contributions": case.listed}
+    table = dk.tabulate(frame(case.columns(layout.vintage)), **options)
     for name, axis in layout.axes.items():
         if axis.groups:
             table = table.recode(name, {new: list(old) for new, old in axis.groups.items()})
     return table if layout.measure is None else table[layout.measure]
+
+
+def _from_cells(case: Case, layout: Layout) -> Any:
+    """As a file of cells has it, with rows for the totals whose code is said or is to be found."""
+    records = Records(case, None, layout.vintage)
+    codes = case.cells(layout)
+    columns: dict[str, Any] = dict(zip(layout.axes, zip(*codes, strict=True), strict=True))
+    columns["n"] = [int(records.inside(case.box(layout, own)).sum()) for own in codes]
+    by = {
+        name: None if set(axis.parent.values()) == {axis.total} else tree(axis)
+        for name, axis in layout.axes.items()
+    }
+    total = {name: layout.axes[name].total for name, hierarchy in by.items() if hierarchy is None}
+    said = {"total": total} if case.cells_given == "said" and total else {}
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", "the code .* is the sum of the other codes")
+        try:
+            return dk.Table.from_cells(
+                pa.table(columns), by=by, count="n", vintage=layout.vintage, **said
+            )
+        except UserWarning as warning:  # whoever is warned stops
+            raise dk.errors.InputError(str(warning)) from None
 
 
 def tree(axis: Axis) -> Any:
@@ -180,6 +282,8 @@ def _public(layout: Layout, result: Any, folder: Path | None = None) -> Shown:
     (measure,) = [name for name in columns if name not in (*names, "status")]
     codes = list(zip(*(columns[name] for name in names), strict=True))
     value = dict(zip(codes, columns[measure], strict=True))
+    if value.keys() != {*product(*(axis.codes for axis in layout.axes.values()))}:
+        raise AssertionError("the public table has other cells than were asked for")
     hidden = [s == "suppressed" for s in columns["status"]]
     if any(h != (value[c] is None) for c, h in zip(codes, hidden, strict=True)):
         raise AssertionError("status and values of the public table differ")

@@ -2,7 +2,9 @@
 
 ``python -m campaign.run --cases 20000 --seed 1`` attacks the cases 1 … 20000. One line for each
 goes into a log, with a digest of the code that made and attacked it, so that a run that was cut off
-goes on where it stopped, and a change of the code begins anew. ``--show 17`` tells all of case 17.
+goes on where it stopped, and a change of the code begins anew. Several may write into one log, each
+from another ``--seed`` on: the figures of all are told at the end of a run that asks for all, which
+has nothing left to do. ``--show 17`` tells all of case 17.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ import time
 import traceback
 import warnings
 from collections import Counter
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import astuple
 from pathlib import Path
 from typing import Any
@@ -55,16 +57,19 @@ def one(seed: int) -> Line:
         ``outcome`` is protected | refused | nobody | late (no disclosure), or disclosed | crashed.
     """
     # diskret is imported once, in the process that attacks.
-    from campaign.cases import draw
+    from campaign.draws import draw
     from campaign.noise import attack_noise
     from campaign.oracle import attack
+    from campaign.places import places
     from campaign.releases import Refusal, noisy, shown
+    from campaign.world import Shown
 
     began = time.process_time()
     case = draw(seed)
     line: Line = {"seed": seed, "tables": len(case.layouts), "attacker": case.coalition}
     line |= {"measure": "sums" if case.summed else "counts", "rule": [k for k, _ in case.rule]}
     line |= {"ledger": case.ledger, "intervals": case.intervals, "noise": case.noise}
+    line |= {"further": case.further}
     if not case.releases:
         return line | {"outcome": "nobody"}
     try:
@@ -78,13 +83,16 @@ def one(seed: int) -> Line:
                 tables = shown(case)
                 line["seconds"] = round(time.process_time() - began, 3)
                 found = attack(case, tables)
+                if case.intervals:
+                    line["places"] = places(case, tables)
     except Refusal as error:
         return line | {"outcome": "refused", "why": f"{type(error).__name__}: {error}"[:TOLD]}
     except TimeoutError:
         return line | {"outcome": "late"}
     except Exception:
         return line | {"outcome": "crashed", "why": traceback.format_exc(limit=-3)}
-    line["hidden"] = sum(value is None for t in tables for value in t.value.values())
+    suppressed = [t for t in tables if not (isinstance(t, Shown) and t.noisy)]
+    line["hidden"] = sum(value is None for t in suppressed for value in t.value.values())
     line["cells"] = sum(len(t.value) for t in tables)
     line["attack"] = round(time.process_time() - began - line["seconds"], 3)
     claimed = [finding for finding in found if finding.claimed]
@@ -136,10 +144,12 @@ def run(seeds: Iterable[int], log: Path, processes: int) -> list[Line]:
     log.parent.mkdir(parents=True, exist_ok=True)
     for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ.setdefault(name, "1")
+    if not todo:
+        return [done[seed] for seed in seeds]
     context = multiprocessing.get_context("spawn")
     told, began = time.monotonic(), time.monotonic()
     with (
-        log.open("a", encoding="utf-8") as file,
+        log.open("a", encoding="utf-8", buffering=1) as file,  # others may write lines, too
         context.Pool(processes, maxtasksperchild=2000) as pool,
     ):
         for number, line in enumerate(pool.imap_unordered(one, todo, chunksize=4), start=1):
@@ -150,7 +160,6 @@ def run(seeds: Iterable[int], log: Path, processes: int) -> list[Line]:
                 print(f"case {line['seed']}: {line['outcome']}: {line['why']}")
             if time.monotonic() - told > 20 or number == len(todo):
                 told = time.monotonic()
-                file.flush()
                 rate = number / (told - began)
                 print(f"{number:,} of {len(todo):,} cases, {rate:.1f} a second", flush=True)
     return [done[seed] for seed in seeds]
@@ -174,7 +183,8 @@ def summary(found: list[Line]) -> str:
         "| Statistics | Cases | Released | Refused | Cells | Hidden | Disclosures |",
         "|" + "---|" * 7,
     ]
-    groups = {
+    further = dict.fromkeys(kind for line in found for kind in line["further"])
+    groups: dict[str, Callable[[Line], bool]] = {
         "counts": lambda one: one["measure"] == "counts",
         "sums": lambda one: one["measure"] == "sums",
         "one table": lambda one: one["tables"] == 1,
@@ -184,6 +194,7 @@ def summary(found: list[Line]) -> str:
         "against one contributor": lambda one: one["attacker"] == 1 and not one["noise"],
         "against two": lambda one: one["attacker"] == 2 and not one["noise"],
         "with noise": lambda one: one["noise"],
+        **{kind: lambda one, kind=kind: kind in one["further"] for kind in sorted(further)},
         "all": lambda one: True,
     }
     for name, belongs in groups.items():
@@ -203,7 +214,14 @@ def summary(found: list[Line]) -> str:
     text += [f"refused: {dict(why.most_common())}"]
     seconds = [line.get("seconds", 0) + line.get("attack", 0) for line in found]
     text += [f"{sum(seconds) / max(len(seconds), 1):.3f} CPU seconds a case"]
-    return "\n".join([*text, ratios_tell(found)[1]])
+    return "\n".join([*text, ratios_tell(found)[1], places_of(found)[1]])
+
+
+def places_of(found: list[Line]) -> tuple[bool, str]:
+    """Whether published intervals point at the values in them."""
+    from campaign.places import places_tell
+
+    return places_tell([place for line in found for place in line.get("places", [])])
 
 
 def main(given: list[str] | None = None) -> int:
@@ -225,10 +243,13 @@ def main(given: list[str] | None = None) -> int:
     for line in bad[:20]:
         print(f"case {line['seed']} {line['outcome']}: {line['why']}")
         print(f"  again: PYTHONPATH=src:tests python -m campaign.run --show {line['seed']}")
-    told = ratios_tell(found)[0]
-    if told:
-        print("disclosed: the noise of two measures cancels in their ratio")
-    return 1 if bad or told else 0
+    told = {
+        "the noise of two measures cancels in their ratio": ratios_tell(found)[0],
+        "published intervals point at the values in them": places_of(found)[0],
+    }
+    for what in (what for what, holds in told.items() if holds):
+        print(f"disclosed: {what}")
+    return 1 if bad or any(told.values()) else 0
 
 
 if __name__ == "__main__":

@@ -6,7 +6,8 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from campaign.cases import Case, draw
+from campaign.cases import Case
+from campaign.draws import draw
 from campaign.noise import Noisy, attack_noise
 from campaign.oracle import Finding, attack
 from campaign.releases import Refusal, noisy, shown
@@ -39,26 +40,27 @@ def wrong(case: Case) -> set[str]:
 
 
 def smaller(case: Case) -> Iterator[Case]:
-    """The case without a table, without an option, without some records."""
+    """The case without a table, without an option, without a part of the rule, without records."""
     for number, release in enumerate(case.releases):
         for table in range(len(release)):
             left = release[:table] + release[table + 1 :]
             before, after = case.releases[:number], case.releases[number + 1 :]
             yield replace(case, releases=(*before, *([left] if left else []), *after))
-    for option in ("intervals", "holdings"):
+    for option in ("intervals", "holdings", "waivers", "weighted", "unlike", "judged"):
         if getattr(case, option):
-            yield replace(case, **{option: False})
+            yield replace(case, **{option: type(getattr(case, option))()})
+    for part in case.rule if len(case.rule) > 1 else ():
+        yield replace(case, rule=tuple(own for own in case.rule if own != part))
     if case.ledger and len(case.releases) == 1:
         yield replace(case, ledger=False)
-    number = len(case.records["unit"])
-    size = number // 2
-    while size:
-        for start in range(0, number, size):
-            yield replace(
-                case,
-                records={n: c[:start] + c[start + size :] for n, c in case.records.items()},
-            )
-        size //= 2
+    for name, records in (("records", case.records), ("later", case.later or {"unit": []})):
+        number = len(records["unit"])
+        size = number // 2
+        while size:
+            for start in range(0, number, size):
+                left = {n: c[:start] + c[start + size :] for n, c in records.items()}
+                yield replace(case, **{name: left})
+            size //= 2
 
 
 def made_small(case: Case) -> Case:
@@ -82,12 +84,16 @@ def show(seed: int) -> int:
     case = made_small(draw(seed))
     print(f"case {seed}: rule {case.rule}, method {case.method}, coalition {case.coalition}")
     print(f"  holdings {case.holdings}, contributions listed {case.listed}", end=", ")
-    print(f"intervals {case.intervals}, ledger {case.ledger}, noise {case.noise}")
-    for name, column in case.records.items():
-        print(f"  {name:9}", " ".join(map(str, column)))
+    print(f"intervals {case.intervals}, ledger {case.ledger}, noise {case.noise}", end="; ")
+    print(", ".join(case.further) or "nothing further", case.unlike, case.cells_given)
+    for records in (case.records, case.later or {}):
+        for name, column in records.items():
+            print(f"  {name:9}", " ".join(map(str, column)))
     for release in case.releases:
         for layout in release:
-            print(f"  table {layout.name} where {layout.where}")
+            print(
+                f"  table {layout.name} of {layout.measure} {layout.vintage} where {layout.where}"
+            )
             for name, axis in layout.axes.items():
                 told = {code: " ".join(sorted(own)) for code, own in axis.codes.items()}
                 print(f"    {name}: {told}", "(recoded)" if axis.groups else "")

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from campaign.cases import Box, Case, Layout
+from campaign.judged import Share
 from campaign.programme import Floats, Programme
 
 Codes = tuple[str, ...]
@@ -23,13 +24,14 @@ class Shown:
     value: dict[Codes, int | None]  # None: suppressed
     bounds: dict[Codes, tuple[float, float]]  # intervals published for suppressed cells
     unclaimed: tuple[str, ...] = ()  # what the certificate says is not claimed
+    noisy: bool = False  # all values are bounds only
 
 
 class Records:
     """Who contributes what, and where."""
 
-    def __init__(self, case: Case, measure: str | None) -> None:
-        columns = case.records
+    def __init__(self, case: Case, measure: str | None, vintage: str = "") -> None:
+        columns = case.columns(vintage)
         number = len(columns["unit"])
         self.measure = measure
         self.bits = np.array(
@@ -39,7 +41,12 @@ class Records:
             ],
             dtype=np.int64,
         )
-        self.value = np.array(columns[measure] if measure else [1] * number, dtype=np.int64)
+        self.own = np.array(columns[measure] if measure else [1] * number, dtype=np.int64)
+        weighted = case.weighted and measure is not None
+        self.weight = np.array(columns["weight"] if weighted else [1] * number, dtype=np.int64)
+        self.value = self.own * self.weight
+        self.waived = columns["waiver"] if case.waivers else [False] * number
+        self.asked = columns["request"] if case.requests else [False] * number
         holdings = measure is not None and case.holdings
         owners = (
             [h or u for h, u in zip(columns["holding"], columns["unit"], strict=True)]
@@ -50,6 +57,7 @@ class Records:
         )
         _, self.owner = np.unique([str(o) for o in owners], return_inverse=True)
         self.unit = np.array(columns["unit"] if measure else range(number))
+        self.held = [holdings and h is not None for h in columns["holding"]]
 
     @property
     def negative(self) -> bool:
@@ -60,13 +68,17 @@ class Records:
         """Which records a box holds."""
         return (self.bits & np.array(box)[:, None] != 0).all(axis=0)
 
-    def shares(self, inside: NDArray[np.bool_]) -> dict[int, int]:
-        """What each contributor has there, zeros included."""
-        found: dict[int, int] = {}
-        for owner, value in zip(
-            self.owner[inside].tolist(), self.value[inside].tolist(), strict=True
-        ):
-            found[owner] = found.get(owner, 0) + value
+    def shares(self, inside: NDArray[np.bool_]) -> dict[int, Share]:
+        """What each contributor has there, zeros included; a holding counts as one."""
+        found: dict[int, Share] = {}
+        for i in np.flatnonzero(inside).tolist():
+            held = self.held[i]
+            value, weight = (self.value[i], 1) if held else (self.own[i], self.weight[i])
+            own = Share(int(value), self.waived[i], self.asked[i], int(weight))
+            if before := found.get(self.owner[i]):
+                value, waived = before.value + own.value, before.waived and own.waived
+                own = Share(value, waived, before.asked or own.asked, own.weight)
+            found[int(self.owner[i])] = own
         return found
 
     def units(self, inside: NDArray[np.bool_]) -> int:
@@ -75,11 +87,12 @@ class Records:
 
 
 class World:
-    """The unknowns and equations of one measure, over all published tables."""
+    """The unknowns and equations of one measure and vintage, over all published tables."""
 
-    def __init__(self, case: Case, tables: Sequence[Shown], measure: str | None) -> None:
+    def __init__(self, case: Case, tables: Sequence[Shown]) -> None:
         self.case, self.tables = case, tables
-        self.records = Records(case, measure)
+        first = tables[0].layout
+        self.records = Records(case, first.measure, first.vintage)
         self.boxes: dict[Box, int] = {}  # each box with its row
         self.of: list[dict[Codes, int]] = []  # the row of each cell, table by table
         for table in tables:

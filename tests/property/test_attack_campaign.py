@@ -5,15 +5,18 @@ as something that protects them badly would do it: the oracle must object to eac
 that is given. None of this needs diskret.
 """
 
+import json
 from dataclasses import replace
 from itertools import count, islice
 
 import pytest
-from campaign.cases import STAFF, Axis, Case, Layout, draw
+from campaign import run as campaign
+from campaign.cases import STAFF, Axis, Case, Layout
+from campaign.draws import draw
 from campaign.judged import level
 from campaign.noise import Noisy, attack_noise
 from campaign.oracle import attack
-from campaign.run import one, ratios_tell
+from campaign.run import one, ratios_tell, summary
 from campaign.world import Shown
 
 FEWER_THAN_3 = (("frequency", 3),)
@@ -80,7 +83,7 @@ def test_a_list_and_bounds_of_the_same_numbers():
     )
     value = {"Total": 6, "a": 4, "b": 2, "c": 0}
     bounded = shown("bounded", {"job": flat("abc")}, {STAFF: {"min": 5, "max": 5}}, value)
-    assert kinds(staff, listed, bounded) == {"cell"}
+    assert kinds(staff, listed, bounded) == {"cell", "shown"}
     assert kinds(staff, listed) == set()
 
 
@@ -93,9 +96,7 @@ def test_the_rest_beside_a_filter():
     both = {"region": flat("NS"), "sex": flat("fm")}
     value = {"Total Total": 30, "N Total": 21, "S Total": 9, "Total f": 25, "N f": 20, "S f": 5}
     value |= {"Total m": 5, "N m": 1, "S m": 4}
-    assert (
-        kinds(people, everybody, shown("both", both, {}, value)) == set()
-    )  # all published by hand
+    assert kinds(people, everybody, shown("both", both, {}, value)) == {"shown"}
     hidden = dict.fromkeys(["N f", "N m", "S f", "S m"])
     assert kinds(people, everybody, shown("both", both, {}, value | hidden)) == set()
     assert kinds(people, everybody, shown("both", both, {}, value | {"N m": None})) == {"cell"}
@@ -282,3 +283,24 @@ def test_what_is_drawn_is_hard():
     assert colliding > 20 and renamed > 20 and filtered > 20
     assert {c.coalition for c in cases} == {0, 1, 2}
     assert {c.ledger for c in cases} == {c.intervals for c in cases} == {True, False}
+
+
+def test_what_several_processes_did_is_not_done_again(tmp_path, monkeypatch):
+    """Two logs joined, one cut off in the middle of a line, and what other code did."""
+    log, code = tmp_path / "attack.jsonl", campaign.version()
+    line = one(2)
+    done = [json.dumps(line | {"seed": seed, "code": code}) for seed in (1, 3, 2, 4)]
+    other = json.dumps(line | {"seed": 1, "code": "other", "outcome": "disclosed"})
+    late = json.dumps(line | {"seed": 4, "code": code, "outcome": "late"})
+    log.write_text("\n".join([*done[:2], other, late, done[3][:40], *done[2:]]))
+
+    def attacked(*_):
+        raise AssertionError("a case is done again")
+
+    monkeypatch.setattr(campaign.multiprocessing, "get_context", attacked)
+    found = campaign.run(range(1, 5), log, 2)
+    assert [one["seed"] for one in found] == [1, 2, 3, 4]
+    table = summary(found).splitlines()
+    assert next(row for row in table if row.startswith("| all |")).startswith("| all | 4 | 4 | 0 |")
+    with pytest.raises(AssertionError, match="again"):
+        campaign.run(range(1, 6), log, 2)

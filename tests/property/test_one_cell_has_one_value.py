@@ -111,3 +111,83 @@ def test_rounded_men_are_rounded_alike(method, tmp_path):
         check_alike(results)
     with pytest.raises(InputError, match="different values"):
         check_alike([results[0], dk.round_table(men, base=7, method=method, keys=keys, name="e")])
+
+
+# ── the ledger remembers what was shown, whatever bound is known ─────────────────────
+
+
+KEYS = dk.SecretKeys(bytes(range(32)))
+
+
+def jobs():
+    """Firms with jobs in several regions, so that counts of firms do not add up."""
+    random = np.random.default_rng(5)
+    firm = random.integers(0, 60, 300)
+    frame = pa.table(
+        {
+            "region": random.choice(["N", "S", "W"], 300),
+            "sex": random.choice(["f", "m"], 300),
+            "firm": firm,
+            "pay": random.integers(100, 5000, 300),
+        }
+    )
+    return dk.record_keys(frame, id="firm", keys=KEYS)
+
+
+def changed(what, by, where=None, scale=0.25, lookup=LOOKUP):
+    table = dk.tabulate(
+        jobs(),
+        by=dict.fromkeys(by),
+        where=where,
+        value="pay",
+        unit="firm",
+        record_key="record_key",
+    )
+    if what == "firms":
+        return dk.perturb(table["count"], lookup, name="firms")
+    form = dk.PerturbationTable.for_magnitudes(max_noise=2, variance=1)
+    return dk.perturb(table["pay"], dk.MagnitudeNoise(form, scale), name="pay")
+
+
+@pytest.mark.parametrize(
+    ("what", "unlike"), [("pay", {"scale": 0.3}), ("firms", {"lookup": OTHER})]
+)
+def test_values_without_a_known_bound_are_the_same_in_all_releases(what, unlike, tmp_path):
+    """Sums and firms in several cells: nothing follows from them, but two values tell more."""
+    both = changed(what, ["region", "sex"])
+    assert both.known is None
+    ledger = dk.Ledger.create(tmp_path / "releases.db", keys=KEYS)
+    ledger.publish(both, tmp_path / "both", ["csv"])
+    ledger.publish(changed(what, ["region"], MEN), tmp_path / "alike", ["csv"])
+    with pytest.raises(InputError, match="were published in release 'both' with other noise"):
+        ledger.publish(changed(what, ["region"], MEN, **unlike), tmp_path / "unlike", ["csv"])
+    ledger.publish(changed(what, ["region"], {"sex": "f"}), tmp_path / "women", ["csv"])
+    assert ledger.verify() == 3
+    # nothing that is suppressed is protected beside them, as before
+    table = dk.tabulate(jobs(), by={"region": None}, value="pay", unit="firm")
+    assert not ledger.earlier([table["pay"]])
+    assert ledger.releases()[0].entry.tables[0].perturbed == "without a known bound"
+
+
+def test_a_count_of_0_beside_an_earlier_sum_and_the_other_way_round(tmp_path):
+    """Published one after the other, in either order, they tell that somebody is there."""
+    women = {"region": "N", "sex": "f", "pay": {"max": 400}}
+    shape = changed("firms", ["region"], women)
+    none = dk.PerturbationTable(
+        np.array([0, 1, 2, 3]),
+        np.arange(-3, 4),
+        np.array([[0, 0, 0, 1, 0, 0, 0], [0, 0, 1, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0, 0],
+                  [0.5, 0, 0, 0, 0, 0, 0.5]]),
+    )  # fmt: skip
+    assert shape.published.value.size == 2
+    pairs = [
+        (changed("firms", ["region"], women, lookup=none), changed("pay", ["region"], women)),
+        (changed("pay", ["region"], women), changed("firms", ["region"], women, lookup=none)),
+    ]
+    for number, (first, second) in enumerate(pairs):
+        counts = first if first.name == "firms" else second
+        assert (counts.published.value == 0).any()
+        ledger = dk.Ledger.create(tmp_path / f"{number}.db", keys=KEYS)
+        ledger.publish(first, tmp_path / f"first{number}", ["csv"])
+        with pytest.raises(InputError, match="somebody is there"):
+            ledger.publish(second, tmp_path / f"second{number}", ["csv"])

@@ -260,3 +260,13 @@ def test_tables_together_and_sums_of_each():
     tables = [counts(1, 2, 8, 9), counts(1, 2, 8, 9)]
     results = dk.suppress(tables, RULE, attacker=CONTRIBUTOR, name=["one", "other"])
     assert [hidden(result) for result in results] == [[1, 2, 3]] * 2
+
+
+def test_counts_of_people_who_consented_are_judged_without_a_list_of_them():
+    """Of the two in b one consented: b is protected for the other one, c needs nothing."""
+    people = pa.table({"job": list("aaaaaaabbccd"), "yes": [0] * 7 + [1, 0, 1, 1, 0]})
+    table = dk.tabulate(people, by={"job": None}, waiver="yes")
+    attacker = dk.Attacker(contributor=True)
+    result = dk.suppress(table, dk.rules.MinimumFrequency(3), attacker=attacker)
+    shown = dict(zip(*result.public.select(["job", "count"]).to_pydict().values(), strict=True))
+    assert shown["Total"] == 12 and shown["b"] is None and shown["d"] is None

@@ -55,6 +55,19 @@ def test_enough_persons_between_them_may_be_computed():
     assert internal["parts_judged"] == 1 and internal["parts_not_judged"] == 0
 
 
+def test_a_total_without_a_filter_for_a_part_of_a_group():
+    """In b 3 of 5 are u, and v is hidden in H with them: 2 are v or w."""
+    rows = pa.table({"job": list("cbcbcbbcbc"), "age": list("wwuuuuvvuu")})
+    table = dk.tabulate(rows, by={"age": None, "job": None}).recode("age", {"H": ["u", "v"]})
+    young = dk.tabulate(rows, by={"job": None}, where={"age": ["u"]})
+    results = protected([table, young], attacker=dk.Attacker())
+    everybody, ours = (
+        {row["job"]: row["count"] for row in result.public.to_pylist()[:3]} for result in results
+    )
+    for job in "bc":
+        assert None in (everybody[job], ours[job])
+
+
 def test_the_rules_of_all_tables_count():
     for rules in ([RULE, dk.rules.MinimumFrequency(2)], [dk.rules.MinimumFrequency(2), RULE]):
         results = protected(two(ages()), rules)

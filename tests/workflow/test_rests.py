@@ -53,6 +53,25 @@ def test_the_one_man_of_a_region_is_not_told():
     assert None not in values(results[0]) + values(results[1])
 
 
+def test_a_category_of_a_filtered_table_is_a_filter():
+    """Of 6 persons 4 live in r; how many in q and r together is hidden, as 1 lives in q, 1 in p."""
+    frame = pa.table({"place": list("rrrrqp"), "age": list("wuuuwv")})
+    two = dk.Hierarchy.flat(["q", "r"])
+    tables = [
+        dk.tabulate(frame, by={"age": None, "place": two}, where={"place": ["q", "r"]}),
+        dk.tabulate(frame, by={"age": None}),
+    ]
+    results = dk.suppress(tables, dk.rules.MinimumFrequency(4), name=["qr", "all"])
+    (_, r), everybody = _row(results[0], "place", "r"), values(results[1])[0]
+    assert None in (r, everybody)
+
+
+def _row(result, name, code):
+    """The column of a code of one variable, the other one at its total."""
+    rows = result.public.to_pylist()
+    return next((one["age"], one["count"]) for one in rows if one[name] == code)
+
+
 def test_released_files_are_checked_for_what_they_leave_beside_filters(tmp_path, monkeypatch):
     results = dk.suppress(everybody_and_women(3), RULE, name=["all", "women"])
     dk.write(results, tmp_path / "out", keys=KEYS)

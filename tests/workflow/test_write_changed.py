@@ -257,7 +257,8 @@ def test_a_cell_does_not_get_other_noise_later(ledger, tmp_path):
 def test_noise_without_a_bound_is_recorded_but_nothing_is_built_on_it(ledger, tmp_path):
     made = table()
     release = publish(ledger, tmp_path, "january", changed(made, made.count + 1))
-    assert release.entry.tables == ()
+    [note] = release.entry.tables
+    assert note.perturbed == "without a known bound" and not ledger.earlier([made])
     assert "without a bound" in release.entry.why
     hidden = dk.suppress(table("2024"), dk.rules.MinimumFrequency(3), name="hidden")
     publish(ledger, tmp_path, "february", hidden)

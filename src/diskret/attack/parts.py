@@ -305,10 +305,13 @@ def _differences(seen: World, coded: _Coded, column: int, found: _Found) -> None
         if {grouping[one], grouping[other]} <= filters:
             continue  # what is left beside a filter
         at_one, at_other = group == grouping[one], group == grouping[other]
+        # nobody has another code; what is left of a category is the others of its own grouping
+        everybody = _all(one) if _all(one) != _all(other) else None
         for whole, part in product(one, other):
-            if whole is None or part is None or not part < whole:
+            said = everybody if whole is None else whole
+            if said is None or part is None or not part < said:
                 continue
-            rest = whole - part
+            rest = said - part
             if _union(rest, one) or _union(rest, other):
                 continue
             larger = np.flatnonzero(at_one & (code == coded.place[whole]))
@@ -320,6 +323,10 @@ def _differences(seen: World, coded: _Coded, column: int, found: _Found) -> None
             codes[:, column] = coded.place.setdefault(rest, len(coded.place))
             difference = value[cells[:, 0]] - value[cells[:, 1]]
             found.add(coded.table[first], difference, cells, codes)
+
+
+def _all(grouping: Sequence[Meaning]) -> frozenset[str]:
+    return frozenset[str]().union(*(codes for codes in grouping if codes is not None))
 
 
 def _union(codes: frozenset[str], of: Sequence[Meaning]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import permutations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,7 +70,8 @@ def revealed_rests(publication: Publication) -> list[Rests]:
 
     A filter lies beside a whole table if all its records belong to that, and the same cells are
     in both. Looked at are single filters, two, and as many as have no records in common: what
-    they leave together.
+    they leave together. Where the filtered table shows categories of what it filters by and
+    hides their total, each published category is a filter, too.
 
     Parameters
     ----------
@@ -97,6 +99,7 @@ def revealed_rests(publication: Publication) -> list[Rests]:
     found = [(of, cells) for of, cells in _rests(seen) if len(cells)]
     if not found:
         return []
+    found += _within_filters(seen)
     value, unknown = seen.value, seen.unknown
     told = _Told.of(publication, seen.public) if any(unknown[c].any() for _, c in found) else None
     rests: list[Rests] = []
@@ -166,6 +169,37 @@ def _rests(seen: World) -> Iterator[tuple[tuple[int, ...], NDArray[np.int64]]]:
             at_total = set[str]().union(*(inside[c][1] for c in chosen))
             cells = common_cells([whole, *(grids[i] for i in parts)], at_total)
             yield (at, *parts), cells[(cells < seen.public).all(axis=1)]
+
+
+def _within_filters(seen: World) -> list[tuple[tuple[int, ...], NDArray[np.int64]]]:
+    """Whole cells and published categories of what a filter lets through, whose total is hidden.
+
+    Where the total is published, what it leaves is a rest by itself, and what a category leaves of
+    it a sum of cells of one table.
+    """
+    found: list[tuple[tuple[int, ...], NDArray[np.int64]]] = []
+    grids = seen.grids[: len(seen.publication.tables)]
+    for (i, whole), (j, part) in permutations(enumerate(grids), 2):
+        names = _narrower(whole, part)
+        for at, axis in enumerate(part.axes):
+            if axis.name not in names or axis.public == 1:
+                continue
+            cells = common_cells([whole, part], names)
+            number = np.moveaxis(part.number, at, 0).reshape(len(axis.parent), -1)
+            order = np.argsort(number[0])
+            number = number[:, order[np.searchsorted(number[0], cells[:, 1], sorter=order)]]
+            hidden = seen.unknown[number]
+            if not hidden[0].any():
+                continue
+            above = hidden.copy()  # whether it and all that it is part of are hidden
+            for code in range(1, axis.public):
+                above[code] &= above[axis.parent[code]]
+                told = ~hidden[code] & above[axis.parent[code]]
+                pairs = np.stack((cells[:, 0], number[code]), axis=1)[told]
+                pairs = pairs[(pairs < seen.public).all(axis=1)]
+                if len(pairs):
+                    found.append(((i, j), pairs))
+    return found
 
 
 def _narrower(whole: Grid, part: Grid) -> set[str]:

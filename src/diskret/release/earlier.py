@@ -40,6 +40,9 @@ class Earlier:
         Column of the sampling weights, or None; see `Table.weight`.
     perturbed
         Whether `published` holds intervals that perturbed values stand for.
+    shown
+        The values that the world saw of a table that was perturbed, `NO_BOUND` where none; None:
+        they are not kept.
     keyed
         Gives other lists of contributions the keyed fingerprints that `contributions` uses; None:
         they use the same numbers as it is.
@@ -54,6 +57,7 @@ class Earlier:
     sums: tuple[MeasureSum, ...] = ()
     weight: str | None = None
     perturbed: bool = False
+    shown: NDArray[np.int64] | None = None
     keyed: Callable[[Contributions], Contributions] | None = field(default=None, repr=False)
 
     @property

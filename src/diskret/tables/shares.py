@@ -151,8 +151,12 @@ def _by_size(table: Table, measure: Measure, member: sparse.csr_array, place: in
     number = np.full(member.shape[0], -1) if count is None else member @ count
     protected = np.ones(len(row), dtype=bool)
     if "no_waiver" in table.marked:  # only the largest contribution without a waiver is known
-        protected = value[row] <= measure.marked["no_waiver"].ravel()[cell[row]]
-        protected &= table.marked["no_waiver"].ravel()[cell[row]] > 0
+        number_of = table.marked["no_waiver"].ravel()[cell[row]]
+        if "no_waiver" in measure.marked:
+            protected = value[row] <= measure.marked["no_waiver"].ravel()[cell[row]]
+            protected &= number_of > 0
+        else:  # counted records are alike
+            protected = rank[row] < number_of
     asked = np.zeros(len(row), dtype=bool)
     for mark in ("request", "request 2"):
         if mark in table.marked:

@@ -69,31 +69,65 @@ def check_changed(
         )
 
 
-def check_zeros_before(results: Sequence[PerturbedResult], counts: Sequence[Earlier]) -> None:
-    """Refuse sums of cells whose count noise made 0 in an earlier release.
+def check_zeros_before(results: Sequence[PerturbedResult], noisy: Sequence[Earlier]) -> None:
+    """Refuse sums of cells whose count noise made 0, where the one or the other is earlier.
 
     Parameters
     ----------
     results
         What would be published.
-    counts
-        Earlier tables with noise. One that showed 0 stands for an interval from 0 on, any other
-        number for one from 1 on at least.
+    noisy
+        Earlier tables with noise. A count that was shown as 0 stands for an interval from 0 on,
+        any other number for one from 1 on at least.
 
     Raises
     ------
     InputError
         Names the cells.
     """
-    for one in counts:
-        shown = one.published
-        if not shown.frequency or shown.lower is None or shown.upper is None:
-            continue
-        zero = (shown.lower == 0) & (shown.upper > 0) & (shown.upper < NO_BOUND)
-        named = replace(shown, name=one.name)
-        for result in results:
-            if result.published.changed and not result.published.frequency:
-                check_sums_beside(named, zero, result.published)
+    for one in noisy:
+        if one.published.frequency:
+            zero = _zero(one)
+            for result in results:
+                if result.published.changed and not result.published.frequency:
+                    named = replace(one.published, name=one.name)
+                    check_sums_beside(named, zero, result.published)
+        elif one.shown is not None:
+            hidden = one.shown >= NO_BOUND
+            sums = replace(one.published, name=one.name, value=one.shown, suppressed=hidden)
+            for result in results:
+                counts = result.published
+                if counts.frequency and counts.changed == "cell_key":
+                    check_sums_beside(counts, ~counts.suppressed & (counts.value == 0), sums)
+
+
+def _zero(counts: Earlier) -> NDArray[np.bool_]:
+    """Where counts were shown as 0, and somebody may be there."""
+    low, high = counts.published.intervals.values()
+    if counts.shown is not None:
+        return (counts.shown.ravel() == 0) & (high > 0)
+    return (low == 0) & (high > 0) & (high < NO_BOUND)
+
+
+def check_same_values(results: Sequence[PerturbedResult], earlier: Sequence[Earlier]) -> None:
+    """Refuse changed values of cells that earlier releases showed with others.
+
+    Parameters
+    ----------
+    results
+        What would be published.
+    earlier
+        Tables whose values were changed without a bound.
+
+    Raises
+    ------
+    InputError
+        Names the table and the release.
+    """
+    for result in results:
+        for one in earlier:
+            if _same_variable(result.published, one.published):
+                _check_same(result, one)
 
 
 def _same_variable(one: Published, other: Published) -> bool:
@@ -101,11 +135,14 @@ def _same_variable(one: Published, other: Published) -> bool:
 
 
 def _check_same(result: PerturbedResult, earlier: Earlier) -> None:
-    """Refuse cells whose published values stood for other intervals before."""
+    """Refuse cells whose published values were others before, or stood for other intervals."""
     for now in changed_as_earlier(result, ""):
         new, old = now.published, earlier.published
         first, second = common_cells(new, old)
         differ = np.zeros(len(first), dtype=bool)
+        if now.shown is not None and earlier.shown is not None:
+            mine, theirs = now.shown.ravel()[first], earlier.shown.ravel()[second]
+            differ |= (mine < NO_BOUND) & (theirs < NO_BOUND) & (mine != theirs)
         for mine, theirs in zip(_sides(new), _sides(old), strict=True):
             known = (np.abs(mine[first]) < NO_BOUND) & (np.abs(theirs[second]) < NO_BOUND)
             differ |= known & (mine[first] != theirs[second])

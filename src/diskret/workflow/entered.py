@@ -13,12 +13,12 @@ from diskret.errors import InputError
 from diskret.keys import SecretKeys
 from diskret.release import Earlier
 from diskret.release import ledger as store
-from diskret.release.ledger import Entry, Row
-from diskret.tables import Perturbed, Publication, Published
+from diskret.release.ledger import UNBOUNDED, Entry, Row
+from diskret.tables import NO_BOUND, Perturbed, Publication, Published
 from diskret.tables.perturbed import stands_for
 from diskret.workflow.fingerprint import fingerprint
 from diskret.workflow.perturbed_result import PerturbedResult
-from diskret.workflow.related import kind_of, related
+from diskret.workflow.related import Kind, kind_of, related, tied
 from diskret.workflow.result import Result
 
 _NOTHING = np.empty(0, dtype=np.int64)
@@ -46,20 +46,34 @@ def tied_to(
     return [found[key] for key in sorted(found)], number > len(found)
 
 
-def noisy_counts(
-    entries: Sequence[Entry], results: Sequence[Result | PerturbedResult]
+def noisy_before(
+    entries: Sequence[Entry], results: Sequence[PerturbedResult]
 ) -> list[tuple[Entry, int]]:
-    """Earlier tables with noise of known size on cells that new sums may be about.
+    """Earlier tables with noise on cells that new ones may be about, in whatever measure.
 
-    Counts are among them; no equation ties them to sums.
+    Counts stand beside sums; no equation ties them.
     """
-    sums = [r.published for r in results if r.published.changed and not r.published.frequency]
+    new = [result.published for result in results]
     return [
         (entry, at)
         for entry in entries
         for at, note in enumerate(entry.tables)
-        if note.perturbed.startswith(_NOISE)
-        and any(note.vintage == s.vintage and note.where.overlaps(s.where) for s in sums)
+        if note.perturbed == UNBOUNDED or note.perturbed.startswith(_NOISE)
+        if any(note.vintage == own.vintage and note.where.overlaps(own.where) for own in new)
+    ]
+
+
+def changed_alike(
+    entries: Sequence[Entry], results: Sequence[PerturbedResult]
+) -> list[tuple[Entry, int]]:
+    """Earlier tables with values changed without a bound that may show the cells of new ones."""
+    kinds = [kind_of(result.published) for result in results]
+    return [
+        (entry, at)
+        for entry in entries
+        for at, note in enumerate(entry.tables)
+        if note.perturbed == UNBOUNDED
+        and any(tied(Kind(note.measure, note.vintage, note.where), kind) for kind in kinds)
     ]
 
 
@@ -68,8 +82,8 @@ def published_by(
 ) -> tuple[Entry, list[Row]]:
     """The entry of results, and what is kept of each.
 
-    Of values that were changed without a bound nothing is kept, for nothing follows from them;
-    the entry says so.
+    Nothing follows for other cells from values that were changed without a bound; the entry says
+    so. They are kept, so that no cell is published with another value.
     """
     found: list[Earlier] = []
     marks: list[str] = []
@@ -80,11 +94,15 @@ def published_by(
             kept = [_keyed(result.remembered(entry.release), keys)]
         else:
             kept = changed_as_earlier(result, entry.release)
-        if not kept:
-            unbounded.append(result.name)
         found += kept
         marks += [fingerprint(keys, result.published, result.table)] * len(kept)
-        how += ["" if isinstance(result, Result) else repr(result.known)] * len(kept)
+        if isinstance(result, Result):
+            how.append("")
+        elif result.known is not None:
+            how += [repr(result.known)] * len(kept)
+        else:
+            how.append(UNBOUNDED)
+            unbounded.append(result.name)
     sums = dict.fromkeys(equation for earlier in found for equation in earlier.sums)
     if unbounded:
         entry = replace(
@@ -96,11 +114,33 @@ def published_by(
 
 
 def changed_as_earlier(result: PerturbedResult, release: str) -> list[Earlier]:
-    """What later tables have to know of changed values; nothing if they have no bound."""
+    """What later tables have to know of changed values; without a bound only what was shown."""
     if result.known is None:
-        return []
+        return [_as_shown(result.published, release)]
     publication, original = Publication((result.published,)), result.table.measure.sum
     return as_earlier(release, publication, result.known, [original], None)
+
+
+def _as_shown(published: Published, release: str) -> Earlier:
+    """Values of which nothing but themselves is known."""
+    nothing = np.full(published.shape, NO_BOUND)
+    hidden = replace(
+        published,
+        value=np.zeros_like(published.value),
+        suppressed=np.ones_like(published.suppressed),
+        empty=np.zeros_like(published.empty),
+        rounding=1,
+        changed="",
+        lower=-nothing,
+        upper=nothing,
+    )
+    return Earlier(
+        release, hidden, None, _NO_LEVELS, perturbed=True, shown=_values_shown(published)
+    )
+
+
+def _values_shown(published: Published) -> NDArray[np.int64]:
+    return np.where(published.suppressed, NO_BOUND, published.value)
 
 
 def _keyed(earlier: Earlier, keys: SecretKeys) -> Earlier:
@@ -148,6 +188,7 @@ def as_earlier(
                 level,
                 sums=publication.sums,
                 perturbed=noise is not None,
+                shown=None if noise is None else _values_shown(table),
             )
         )
     return found

@@ -32,9 +32,16 @@ from diskret.tables import (
 )
 from diskret.workflow.again import attack_again
 from diskret.workflow.case import BrokenCell
-from diskret.workflow.changed_before import check_changed, check_zeros_before
+from diskret.workflow.changed_before import check_changed, check_same_values, check_zeros_before
 from diskret.workflow.check import WORK, CheckReport, check, to_publish
-from diskret.workflow.entered import as_earlier, noisy_counts, published_by, recorded, tied_to
+from diskret.workflow.entered import (
+    as_earlier,
+    changed_alike,
+    noisy_before,
+    published_by,
+    recorded,
+    tied_to,
+)
 from diskret.workflow.perturbed_result import PerturbedResult
 from diskret.workflow.related import kind_of, related
 from diskret.workflow.result import Result
@@ -254,8 +261,8 @@ class Ledger:
         ----------
         results
             A result, or all that were protected together. Tables with changed values are
-            recorded as the intervals that their values stand for; those without a known bound
-            only by name, for nothing can be proven beside them.
+            recorded as the intervals that their values stand for; of those without a known bound
+            only the values, for nothing can be proven beside them but that no cell gets another.
         folder, formats, intervals
             As for [`write`][diskret.write].
         name
@@ -302,9 +309,10 @@ class Ledger:
                     again(suppressed, before)
                 check_changed(changed, before, options.get("progress", silent))
 
-            check_zeros_before(
-                changed, store.load(connection, self._store, noisy_counts(entries, changed))
-            )
+            alike = store.load(connection, self._store, changed_alike(entries, changed))
+            check_same_values(changed, alike)
+            noisy = store.load(connection, self._store, noisy_before(entries, changed))
+            check_zeros_before(changed, noisy)
 
             def described() -> tuple[Entry, list[Row]]:
                 entry = Entry(0, "publish", name, who, _now(), software=software())

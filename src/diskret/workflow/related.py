@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from diskret.population import Population
-from diskret.release.ledger import Entry
+from diskret.release.ledger import UNBOUNDED, Entry
 from diskret.tables import MeasureSum, Published, Table
 
 
@@ -48,10 +48,16 @@ def related(
 ) -> list[tuple[Entry, int]]:
     """The tables of releases, by their positions, that are tied to tables of these kinds.
 
-    Also those that are tied to them only through other tables of releases.
+    Also those that are tied to them only through other tables of releases. Tables with values
+    changed without a bound tell nothing of others and are none of them.
     """
     every = [*sums, *(equation for entry in entries for equation in entry.sums)]
-    rest = [(entry, at) for entry in entries for at in range(len(entry.tables))]
+    rest = [
+        (entry, at)
+        for entry in entries
+        for at, note in enumerate(entry.tables)
+        if note.perturbed != UNBOUNDED
+    ]
     found: set[tuple[int, int]] = set()
     kinds = list(kinds)
     while kinds:

@@ -1,7 +1,7 @@
 """What was published, in a database that remembers everything and forgets nothing."""
 
 from diskret.release.ledger.cells import Row, keyed_contributions, note_of, row_of
-from diskret.release.ledger.entry import Entry, Release, TableNote, releases_of
+from diskret.release.ledger.entry import UNBOUNDED, Entry, Release, TableNote, releases_of
 from diskret.release.ledger.store import (
     LEDGER,
     Store,
@@ -24,6 +24,7 @@ __all__ = [
     "Row",
     "Store",
     "TableNote",
+    "UNBOUNDED",
     "add",
     "change",
     "create_store",

@@ -76,8 +76,9 @@ def row_of(earlier: Earlier) -> Row:
     }
     if seen.lower is not None and seen.upper is not None:
         cells |= {"lower": seen.lower, "upper": seen.upper}
-    if earlier.original is not None:
-        cells["original"] = earlier.original
+    for name, values in (("original", earlier.original), ("shown", earlier.shown)):
+        if values is not None:
+            cells[name] = values
     if earlier.unsafe is not None:
         cells |= _sums_arrays(earlier.unsafe)
     who = earlier.contributions
@@ -138,6 +139,7 @@ def _earlier(row: Row, entry: Entry, note: TableNote, source: str) -> Earlier:
         sums=entry.sums,
         weight=note.weight,
         perturbed=bool(note.perturbed),
+        shown=of("shown") if "shown" in cells else None,
     )
 
 

@@ -12,6 +12,8 @@ from diskret.population import Population
 from diskret.tables import MeasureSum
 
 Kind = Literal["publish", "record", "withdraw"]
+#: How values were perturbed of which nothing but themselves is known, see `TableNote.perturbed`.
+UNBOUNDED = "without a known bound"
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,8 @@ class TableNote:
     weight
         Column of the sampling weights, or None.
     perturbed
-        How published values differ from the true ones, in words; empty if they do not.
+        How published values differ from the true ones, in words; empty if they do not. Of tables
+        that are perturbed `UNBOUNDED` no equation holds, and nothing follows but their values.
     fingerprint
         Keyed fingerprint of the original table; empty if that is not known.
     mark
