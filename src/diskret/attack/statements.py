@@ -23,6 +23,24 @@ UNRELATED = {
     "ein Gitter in Gemeinden, sofern die Tabellen sie nicht als Gliederungen eines Merkmals "
     "zeigen.",
 }
+#: The same where the records told how the variables lie in each other.
+UNRELATED_ELSE = {
+    "en": "Nothing is claimed against other knowledge of how different variables lie in each "
+    "other, such as a grid in municipalities: of suppressed cells, or of other sums of cells.",
+    "de": "Keine Aussage gegenüber anderem Wissen, wie verschiedene Merkmale ineinander liegen, "
+    "etwa ein Gitter in Gemeinden: zu gesperrten Feldern oder anderen Summen von Feldern.",
+}
+#: How the claim of what is left between variables begins.
+CROSSED = {
+    "en": "Where categories of one variable lie in one of another variable, as municipalities in a "
+    "grid cell, what is left of that without them, and of all categories that one touches "
+    "without itself, meets what the office requires of a published cell where its value can be "
+    "computed.",
+    "de": "Wo Kategorien eines Merkmals in einer Kategorie eines anderen liegen, wie Gemeinden in "
+    "einer Gitterzelle, erfüllt das, was von dieser ohne sie übrig bleibt, und von allen "
+    "Kategorien, die eine berührt, ohne sie selbst, was das Amt von einem veröffentlichten Feld "
+    "verlangt, wo sich sein Wert berechnen lässt.",
+}
 #: What no rule about contributors of single cells looks for.
 GROUPS = {
     "en": "Nothing is claimed about group disclosure: where all or almost all units of a published "
@@ -42,6 +60,7 @@ def claimed(
     contributor: bool = False,
     parts: bool | None = None,
     rests: bool | None = None,
+    crossed: bool = False,
 ) -> Text:
     """What is proven, for any reader.
 
@@ -60,6 +79,8 @@ def claimed(
         Whether all revealed parts of categories were judged; None: no categories overlap.
     rests
         The same of what is left beside filters; None: no filter lies beside a whole table.
+    crossed
+        Whether all was judged that variables of different tables leave of each other's cells.
     """
     tables = publication.own
     earlier = len(publication.beside) if earlier is None else earlier
@@ -180,6 +201,9 @@ def claimed(
             "denselben Beitragenden verlangt, wo sich sein Wert berechnen lässt"
             f"{known if earlier else ''}."
         )
+    if crossed:
+        english.append(CROSSED["en"])
+        german.append(CROSSED["de"])
     return {"en": english, "de": german}
 
 
@@ -192,10 +216,11 @@ def not_claimed(
     unlisted: bool = False,
     groups: bool = False,
     rests: bool | None = None,
+    crossed: bool = False,
 ) -> Text:
     """What is not proven; stated as clearly as the claims.
 
-    `earlier`, `parts` and `rests` as in `claimed`; `complete` as in `World`, None: found out;
+    `earlier`, `parts`, `rests` and `crossed` as in `claimed`; `complete` as in `World`, None: found out;
     `unlisted` says that nobody knows who contributed to some of the tables, `groups` whether a rule
     looked for group disclosure.
     """
@@ -259,8 +284,9 @@ def not_claimed(
             "sich aber durch Subtraktion berechnen lassen."
         )
     if len({frozenset(d.name for d in table.dimensions) for table in publication.own}) > 1:
-        english.append(UNRELATED["en"])
-        german.append(UNRELATED["de"])
+        of_variables = UNRELATED_ELSE if crossed else UNRELATED
+        english.append(of_variables["en"])
+        german.append(of_variables["de"])
     if not groups:
         english.append(GROUPS["en"])
         german.append(GROUPS["de"])
@@ -311,6 +337,7 @@ def summary(
     unlisted: bool = False,
     groups: bool = False,
     rests: bool | None = None,
+    crossed: bool = False,
 ) -> list[str]:
     """The certificate for the office's own eyes."""
     if language not in ("en", "de"):
@@ -354,11 +381,22 @@ def summary(
             )
     return [
         *lines,
-        *claimed(publication, outer, contributor=attacker.contributor, parts=parts, rests=rests)[
-            language
-        ],
+        *claimed(
+            publication,
+            outer,
+            contributor=attacker.contributor,
+            parts=parts,
+            rests=rests,
+            crossed=crossed,
+        )[language],
         *not_claimed(
-            publication, attacker, parts=parts, unlisted=unlisted, groups=groups, rests=rests
+            publication,
+            attacker,
+            parts=parts,
+            unlisted=unlisted,
+            groups=groups,
+            rests=rests,
+            crossed=crossed,
         )[language],
     ]
 

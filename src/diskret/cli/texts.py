@@ -80,6 +80,10 @@ class Texts:
     refused: str
     warning: str
     program_error: str
+    usage: str
+    places: str
+    help: str
+    aborted: str
     thousands: str
     decimal: str
 
@@ -168,6 +172,10 @@ TEXTS = {
             "the developers. The same command with --debug shows where it happened; look the "
             "output through for confidential values before you pass it on."
         ),
+        usage="Usage: {usage}",
+        places="[OPTIONS], COMMAND [ARGS]...",
+        help="Help: {command} --help",
+        aborted="Aborted.",
         thousands=",",
         decimal=".",
     ),
@@ -259,6 +267,10 @@ TEXTS = {
             "Entwicklern melden. Derselbe Befehl mit --debug zeigt, wo es geschah; die Ausgabe "
             "vor dem Weitergeben auf vertrauliche Werte durchsehen."
         ),
+        usage="Aufruf: {usage}",
+        places="[OPTIONEN], BEFEHL [ARGUMENTE]...",
+        help="Hilfe: {command} --help",
+        aborted="Abgebrochen.",
         # as in the tables of official statistics: a blank, which cannot be broken
         thousands="\N{NO-BREAK SPACE}",
         decimal=",",
