@@ -39,7 +39,6 @@ def test_every_message_is_known_in_german():
 _INNER = "the text of an error that was raised with a message of its own"
 ELSEWHERE = {
     "cli/ledger.py: '\\n'.join(report.lines(language.value))": "in the language already",
-    "engines/duckdb.py: mixed or _unreadable(csv, error)": "as in io.files",
     "tables/from_cells.py: NO_RECORDS.replace('records', 'cells')": "by hand in TOGETHER",
     "release/derived.py: f'{path}: {error}'": _INNER,
     "rules/apriori.py: f'{where}: {error}'": _INNER,
