@@ -164,7 +164,12 @@ def test_reserved_columns_are_refused_before_the_work(name):
     wrong: Any = "not read yet"
     with pytest.raises(InputError, match=f"'{name}': the files of a release have columns"):
         dk.suppress(table, FEW, method=never)
+    records = pa.table({name: ["a"], "key": [3]})
+    ptable, key = dk.PerturbationTable.maximum_entropy(2, 1), {"record_key": "key"}
+    trees = {name: dk.Hierarchy.flat(["a"])}
     for changed in (
+        lambda: dk.perturb_records(records, by={name: None}, ptable=ptable, engine=never, **key),
+        lambda: dk.perturbation_sql("persons", by=trees, ptable=ptable, **key),
         lambda: dk.round_table(table, base=wrong),
         lambda: dk.adjust(table, wrong, time_limit=-1),
         lambda: dk.perturb(table, dk.PerturbationTable.maximum_entropy(2, 1), threshold="not yet"),
