@@ -322,7 +322,8 @@ def test_unrelated_names_of_places_are_named_as_not_claimed():
     pieces = {"g1|m1": 30, "g1|m2": 1, "g2|m2": 40}
     persons = [piece.split("|") for piece, n in pieces.items() for _ in range(n)]
     frame = pa.table({"grid": [g for g, _ in persons], "municipality": [m for _, m in persons]})
-    tables = [dk.tabulate(frame, by={name: None}) for name in frame.column_names]
+    # nobody can tell that these are the same records
+    tables = [dk.tabulate(frame.slice(0), by={name: None}) for name in frame.column_names]
     apart = dk.suppress(tables, FEW, name=frame.column_names, attacker=dk.Attacker())
     assert UNRELATED["en"] in apart[0].certificate.public()["not_claimed"]["en"]
     assert UNRELATED["de"] in apart[0].certificate.public()["not_claimed"]["de"]
