@@ -1,4 +1,4 @@
-"""A grid cell and a municipality that isolate somebody: found from the records, by an own oracle."""
+"""A grid cell and a municipality that isolate somebody: found from records, by an own oracle."""
 
 from importlib import import_module
 

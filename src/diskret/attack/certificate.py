@@ -346,10 +346,9 @@ def certify(
 
     `original` are the original values of all cells, flat, which only the office keeps; `unsafe`
     are the sums of suppressed cells that a contributor must not know too closely; `parts`,
-    `rests` and `crossed` say how many revealed ones were judged, none of them unsafe; `insiders` what was asked
-    of contributors who know what is theirs; `groups`, of each table, as in
-    `SuppressionCertificate`; `unclaimed` as in `targets_of`, by which
-    the targets were made.
+    `rests` and `crossed` say how many revealed ones were judged, none of them unsafe; `insiders`
+    what was asked of contributors who know what is theirs; `groups`, of each table, as in
+    `SuppressionCertificate`; `unclaimed` as in `targets_of`, by which the targets were made.
 
     Raises
     ------

@@ -93,7 +93,11 @@ def crossed_rests(publication: Publication, crossed: Crossed) -> CrossedRests:
 
 
 def _beside_contained(
-    publication: Publication, crossed: Crossed, whole: Grouping, part: Grouping, known: NDArray[np.bool_]
+    publication: Publication,
+    crossed: Crossed,
+    whole: Grouping,
+    part: Grouping,
+    known: NDArray[np.bool_],
 ) -> Iterator[CrossedRests]:
     """Codes without those that lie in them, as coarse as they are published; and with all."""
     inside = _contained(part, whole)

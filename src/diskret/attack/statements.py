@@ -60,7 +60,7 @@ def claimed(
     contributor: bool = False,
     parts: bool | None = None,
     rests: bool | None = None,
-    crossed: bool = False,
+    crossed: bool | None = None,
 ) -> Text:
     """What is proven, for any reader.
 
@@ -216,12 +216,12 @@ def not_claimed(
     unlisted: bool = False,
     groups: bool = False,
     rests: bool | None = None,
-    crossed: bool = False,
+    crossed: bool | None = None,
 ) -> Text:
     """What is not proven; stated as clearly as the claims.
 
-    `earlier`, `parts`, `rests` and `crossed` as in `claimed`; `complete` as in `World`, None: found out;
-    `unlisted` says that nobody knows who contributed to some of the tables, `groups` whether a rule
+    `earlier`, `parts`, `rests` and `crossed` as in `claimed`; `complete` as in `World`, None: found
+    out; `unlisted` says that nobody knows who contributed to some of the tables, `groups` whether a rule
     looked for group disclosure.
     """
     first, *others = publication.own

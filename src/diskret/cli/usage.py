@@ -35,9 +35,17 @@ class Program(TyperGroup):
     """A group of commands that says in German, too, what is wrong with a command line."""
 
     def main(
-        self, args: Sequence[str] | None = None, standalone_mode: bool = True, **more: Any
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **more: Any,
     ) -> Any:
         """As of typer."""
+        more |= {"prog_name": prog_name, "complete_var": complete_var}
+        more |= {"windows_expand_args": windows_expand_args}
         given = sys.argv[1:] if args is None else [*args]
         language = spoken(given)
         if language is Language.en or not standalone_mode:

@@ -31,7 +31,8 @@ def read_plain_parquet(path: Path, wrong: type[DiskretError] = InputError) -> pa
         raise wrong(f"{path}: the file is missing") from None
     except Exception as error:  # damaged files raise errors of a dozen kinds
         raise wrong(
-            f"{path} cannot be read; take the file as it was written ({type(error).__name__}: {error})"
+            f"{path} cannot be read; take the file as it was written ({type(error).__name__}: "
+            f"{error})"
         ) from None
     if columns is None:
         raise wrong(f"{path} holds metadata")

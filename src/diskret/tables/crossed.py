@@ -118,7 +118,9 @@ def crossed(
     numbered = Hierarchy.flat(map(_number, range(len(leaf))))
     at = np.arange(1, len(leaf) + 1, dtype=np.int32)[:, None]
     alone = replace(leaves, by={"piece": numbered}, position=at)
-    decimals = {measure.name: measure.decimals for measure in model.measures if measure.name in leaves.sums}
+    decimals = {
+        measure.name: measure.decimals for measure in model.measures if measure.name in leaves.sums
+    }
     records = roll_up(alone, decimals, vintage=model.vintage, where=model.where)
     records = replace(records, chosen=model.chosen, counted=model.counted)
     return Crossed((groupings[0], groupings[1]), in_context, records)

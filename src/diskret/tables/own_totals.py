@@ -226,7 +226,7 @@ def _singles(rows: LeafRows, said: Collection[str], fewest: int) -> Iterator[Own
 
 
 def _among(rows: LeafRows, said: Collection[str]) -> Iterator[OwnTotal]:
-    """Codes that are the sum of some of the others below their parent, or of all but their twins."""
+    """Codes that are the sum of some of the others below a parent, or of all but their twins."""
     for axis, dimension in enumerate(rows.dimensions):
         tree, own = dimension.hierarchy, rows.position[:, axis]
         if dimension.name in said:
@@ -248,7 +248,9 @@ def _among(rows: LeafRows, said: Collection[str]) -> Iterator[OwnTotal]:
                 if evidence is not None:
                     named = tuple(tree.codes[codes[i]] for i in found.parts)
                     weaker = Evidence(evidence.sums / found.tried)
-                    yield OwnTotal({dimension.name: tree.codes[codes[found.code]]}, weaker, 1, named)
+                    yield OwnTotal(
+                        {dimension.name: tree.codes[codes[found.code]]}, weaker, 1, named
+                    )
 
 
 def _side_by_side(

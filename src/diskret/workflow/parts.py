@@ -84,9 +84,9 @@ def subtraction_judge(
         return None
 
     def judge(publication: Publication) -> UnsafeParts:
-        parts, rests, between = (
-            None if own is None else own(publication) for own in (of_parts, of_rests, of_crossed)
-        )
+        parts = None if of_parts is None else of_parts(publication)
+        rests = None if of_rests is None else of_rests(publication)
+        between = None if of_crossed is None else of_crossed(publication)
         found = [one for one in (parts, rests, between) if one is not None]
         return UnsafeParts(
             stacked([one.sums for one in found], cells),

@@ -357,8 +357,8 @@ SENTENCES: Mapping[str, Mapping[tuple[str, str], tuple[str, str]]] = {
             "voreingestellt).",
         ),
         ("together", "hidden"): (
-            "Kein Merkmal, das alle Mitglieder eines Haushalts teilen, gibt einen zurück, und keine "
-            "zwei oder drei mit vielen Werten viele davon.",
+            "Kein Merkmal, das alle Mitglieder eines Haushalts teilen, gibt einen zurück, und "
+            "keine zwei oder drei mit vielen Werten viele davon.",
             "",
         ),
         ("together", "told"): (
