@@ -221,8 +221,8 @@ def not_claimed(
     """What is not proven; stated as clearly as the claims.
 
     `earlier`, `parts`, `rests` and `crossed` as in `claimed`; `complete` as in `World`, None: found
-    out; `unlisted` says that nobody knows who contributed to some of the tables, `groups` whether a rule
-    looked for group disclosure.
+    out; `unlisted` says that nobody knows who contributed to some of the tables, `groups` whether
+    a rule looked for group disclosure.
     """
     first, *others = publication.own
     earlier = len(publication.beside) if earlier is None else earlier

@@ -340,8 +340,8 @@ def _told(
             f"the codes {_named(total)} and {twin!r} are each the sum of the other codes wherever "
             "there are values, so they seem to be totals of the file's own, the one said twice; as "
             f"categories they would treble all totals. Leave the rows of {twin!r} out and say what "
-            f"the other one is: total={{{said}}}. If both are categories, confirm what the total is "
-            f"called: total={{{name!r}: {root!r}}}"
+            f"the other one is: total={{{said}}}. If both are categories, confirm what the total "
+            f"is called: total={{{name!r}: {root!r}}}"
         )
     if total.parts:
         return (
