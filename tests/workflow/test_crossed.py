@@ -129,6 +129,20 @@ def test_of_other_records_nothing_is_claimed():
     assert not any("Where categories of one variable" in line for line in said["claimed"]["en"])
 
 
+def test_beside_earlier_releases_nothing_is_claimed(tmp_path):
+    grid, municipality = both(persons(ISSUE))
+    ledger = dk.Ledger.create(str(tmp_path / "ledger.db"), KEYS)
+    first = dk.suppress(grid, RULE, name="grid")
+    ledger.publish(first, tmp_path / "first", name="first")
+    assert not any("how different" in s for s in first.certificate.public()["not_claimed"]["en"])
+    second = dk.suppress(municipality, RULE, name="municipality", ledger=ledger)
+    said = second.certificate.public()["not_claimed"]
+    assert any("how different variables lie" in line for line in said["en"])
+    ledger.publish(second, tmp_path / "second", name="second")
+    assert verify(tmp_path / "second", keys=KEYS, releases=[tmp_path / "first"])
+    assert verify(tmp_path / "second", keys=KEYS)
+
+
 # ── random places ───────────────────────────────────────────────────────────────────
 
 

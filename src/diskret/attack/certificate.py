@@ -20,7 +20,7 @@ from diskret.attack.parts import JudgedParts, overlapping
 from diskret.attack.proof import unmet
 from diskret.attack.requirements import Requirements
 from diskret.attack.rests import beside_filters
-from diskret.attack.statements import claimed, not_claimed, summary
+from diskret.attack.statements import claimed, different_variables, not_claimed, summary
 from diskret.attack.sums import UnsafeSums, unmet_sums
 from diskret.attack.world import world
 from diskret.errors import ProofError
@@ -76,8 +76,10 @@ class Proof:
     crossed: JudgedParts | None = None
 
     @property
-    def crossed_claimed(self) -> bool:
-        """Whether all was judged that variables of different tables leave of each other."""
+    def crossed_claimed(self) -> bool | None:
+        """Whether all was judged that variables leave of each other; None if there is nothing."""
+        if not different_variables(self.publication.tables):
+            return None
         return self.crossed is not None and not self.crossed.unjudged
 
     @property

@@ -10,8 +10,10 @@ from diskret.errors import InputError
 
 if TYPE_CHECKING:
     from diskret.attack.attacker import Attacker
+    from collections.abc import Sequence
+
     from diskret.attack.sums import UnsafeSums
-    from diskret.tables import Publication
+    from diskret.tables import Publication, Published
 
 Text = dict[str, list[str]]
 
@@ -53,6 +55,11 @@ GROUPS = {
 OF_RESTS = "What is left of a published cell without the same cell of a filter"
 
 
+def different_variables(tables: Sequence[Published]) -> bool:
+    """Whether tables show different variables."""
+    return len({frozenset(d.name for d in table.dimensions) for table in tables}) > 1
+
+
 def claimed(
     publication: Publication,
     outer: int = 0,
@@ -80,7 +87,8 @@ def claimed(
     rests
         The same of what is left beside filters; None: no filter lies beside a whole table.
     crossed
-        Whether all was judged that variables of different tables leave of each other's cells.
+        Whether all was judged that variables of different tables leave of each other's cells;
+        None: all tables have the same variables.
     """
     tables = publication.own
     earlier = len(publication.beside) if earlier is None else earlier
@@ -283,7 +291,7 @@ def not_claimed(
             "Keine Aussage zu Teilen überlappender Gliederungen, die nicht veröffentlicht sind, "
             "sich aber durch Subtraktion berechnen lassen."
         )
-    if len({frozenset(d.name for d in table.dimensions) for table in publication.own}) > 1:
+    if crossed is not None:
         of_variables = UNRELATED_ELSE if crossed else UNRELATED
         english.append(of_variables["en"])
         german.append(of_variables["de"])
@@ -337,7 +345,7 @@ def summary(
     unlisted: bool = False,
     groups: bool = False,
     rests: bool | None = None,
-    crossed: bool = False,
+    crossed: bool | None = None,
 ) -> list[str]:
     """The certificate for the office's own eyes."""
     if language not in ("en", "de"):

@@ -71,7 +71,7 @@ def crossed_judge(orders: Sequence[Order], before: Beside, cells: int) -> Crosse
     tables = [order.table for order in orders]
     found: list[tuple[Crossed, tuple[Rule, ...]]] = []
     missing = 0
-    for places, names in _pairs([*tables, *before.tables]):
+    for places, names in _pairs([*tables, *before.tables], len(tables)):
         rules = _rules([*tables, *before.tables][places[0]].measure.name, orders)
         most = max((rule.largest for rule in rules), default=0)
         made = _crossed(tables, places, names, most) if max(places) < len(tables) else None
@@ -111,8 +111,12 @@ def crossed_judge(orders: Sequence[Order], before: Beside, cells: int) -> Crosse
     return judge
 
 
-def _pairs(tables: Sequence[Table]) -> Iterator[tuple[tuple[int, int], tuple[str, str]]]:
-    """Tables of the same records, and a variable of each that the other does not have.
+def _pairs(
+    tables: Sequence[Table], new: int
+) -> Iterator[tuple[tuple[int, int], tuple[str, str]]]:
+    """Tables that may be of the same records, and a variable of each that the other one lacks.
+
+    The first of each pair is new.
 
     Pairs of variables of which some table shows the combinations are left out: there the
     equations between cells say everything.
@@ -121,7 +125,7 @@ def _pairs(tables: Sequence[Table]) -> Iterator[tuple[tuple[int, int], tuple[str
     for i, j in combinations(range(len(tables)), 2):
         one, other = tables[i], tables[j]
         alike = (one.measure.name, one.vintage) == (other.measure.name, other.vintage)
-        if not alike or not one.where.overlaps(other.where):
+        if i >= new or not alike or not one.where.overlaps(other.where):
             continue
         for pair in product(sorted(names[i] - names[j]), sorted(names[j] - names[i])):
             if not any({*pair} <= own for own in names):

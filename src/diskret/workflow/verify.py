@@ -20,7 +20,7 @@ from diskret.attack import (
 from diskret.attack.certificate import SCHEMA, outer_intervals, refined_to
 from diskret.attack.microdata.certificate import FAMILY as MICRODATA
 from diskret.attack.microdata.certificate import SAFE
-from diskret.attack.statements import claimed, not_claimed
+from diskret.attack.statements import claimed, different_variables, not_claimed
 from diskret.errors import InputError, VerificationError
 from diskret.io.from_json import check_form, read_json
 from diskret.keys import SecretKeys, key_file
@@ -312,7 +312,8 @@ def _texts_fit(
         for there in (overlapping(publication), beside_filters(publication))
     )
     # only the records tell how variables lie in each other
-    different = len({frozenset(d.name for d in table.dimensions) for table in publication.own}) > 1
+    different = different_variables(publication.tables)
+    crossed = (True, False) if different else (True, False, None) if missing else (None,)
     admissible = [
         (
             claimed(publication, outer, earlier, contributor, *judged),
@@ -327,7 +328,7 @@ def _texts_fit(
             (True, False) if earlier and contributor else (False,),
             parts,
             rests,
-            (True, False) if different else (False,),
+            crossed,
         )
     ]
     return (
