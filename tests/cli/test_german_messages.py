@@ -43,6 +43,7 @@ ELSEWHERE = {
     "release/derived.py: f'{path}: {error}'": _INNER,
     "rules/apriori.py: f'{where}: {error}'": _INNER,
     "tables/read_public.py: f'{path}: {error}'": _INNER,
+    "workflow/audit.py: f'  {where}: {number:,.{published.decimals}f}'": "no words",
     "workflow/job.py: str(error)": _INNER,
     "workflow/job_cells.py: f'{cells.path.name}: {error}'": _INNER,
     "workflow/job_records.py: f\"'{wrong}': {error}\"": _INNER,
@@ -159,6 +160,16 @@ def test_what_other_libraries_say_stands_in_brackets(tmp_path, name, content, sa
     assert code == 1
     found = output[output.index(name) :]
     assert said in found and found.rstrip().endswith(")")
+
+
+def test_bounds_of_a_filter_are_german(tmp_path):
+    (tmp_path / "r.csv").write_text("region,staff\n" + "N,7\n" * 7 + "S,8\n" * 9 + "S,99\n")
+    table = "where = { staff = { min = 5, max = 10 } }"
+    job = JOB.format(table=table, rule="minimum_frequency = { n = 3 }")
+    code, output = protect(tmp_path, job.replace("[output]", '[output]\nformats = ["html"]'))
+    assert code == 0, output
+    (page,) = (tmp_path / "out" / "public").glob("*.html")
+    assert "staff: 5 bis 10" in page.read_text("utf-8")
 
 
 def longest(template):

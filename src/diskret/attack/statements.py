@@ -9,9 +9,9 @@ from diskret.attack.world import world
 from diskret.errors import InputError
 
 if TYPE_CHECKING:
-    from diskret.attack.attacker import Attacker
     from collections.abc import Sequence
 
+    from diskret.attack.attacker import Attacker
     from diskret.attack.sums import UnsafeSums
     from diskret.tables import Publication, Published
 

@@ -82,6 +82,7 @@ class Texts:
     program_error: str
     usage: str
     places: str
+    to: str
     help: str
     aborted: str
     thousands: str
@@ -174,6 +175,7 @@ TEXTS = {
         ),
         usage="Usage: {usage}",
         places="[OPTIONS], COMMAND [ARGS]...",
+        to="to",
         help="Help: {command} --help",
         aborted="Aborted.",
         thousands=",",
@@ -269,6 +271,7 @@ TEXTS = {
         ),
         usage="Aufruf: {usage}",
         places="[OPTIONEN], BEFEHL [ARGUMENTE]...",
+        to="bis",
         help="Hilfe: {command} --help",
         aborted="Abgebrochen.",
         # as in the tables of official statistics: a blank, which cannot be broken

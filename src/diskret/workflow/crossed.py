@@ -111,9 +111,7 @@ def crossed_judge(orders: Sequence[Order], before: Beside, cells: int) -> Crosse
     return judge
 
 
-def _pairs(
-    tables: Sequence[Table], new: int
-) -> Iterator[tuple[tuple[int, int], tuple[str, str]]]:
+def _pairs(tables: Sequence[Table], new: int) -> Iterator[tuple[tuple[int, int], tuple[str, str]]]:
     """Tables that may be of the same records, and a variable of each that the other one lacks.
 
     The first of each pair is new.
