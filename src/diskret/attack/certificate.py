@@ -20,8 +20,9 @@ from diskret.attack.parts import JudgedParts, overlapping
 from diskret.attack.proof import unmet
 from diskret.attack.requirements import Requirements
 from diskret.attack.rests import beside_filters
-from diskret.attack.statements import claimed, different_variables, not_claimed, summary
+from diskret.attack.statements import claimed, not_claimed, summary
 from diskret.attack.sums import UnsafeSums, unmet_sums
+from diskret.attack.unrelated import different_variables
 from diskret.attack.world import world
 from diskret.errors import ProofError
 from diskret.progress import Progress, silent

@@ -20,7 +20,8 @@ from diskret.attack import (
 from diskret.attack.certificate import SCHEMA, outer_intervals, refined_to
 from diskret.attack.microdata.certificate import FAMILY as MICRODATA
 from diskret.attack.microdata.certificate import SAFE
-from diskret.attack.statements import claimed, different_variables, not_claimed
+from diskret.attack.statements import claimed, not_claimed
+from diskret.attack.unrelated import different_variables
 from diskret.errors import InputError, VerificationError
 from diskret.io.from_json import check_form, read_json
 from diskret.keys import SecretKeys, key_file
