@@ -57,6 +57,24 @@ def test_one_person_between_a_grid_cell_and_a_municipality_is_not_told(tmp_path,
     assert not any("Where categories of one variable" in line for line in said["claimed"]["en"])
 
 
+@pytest.mark.parametrize(
+    ("part", "pieces"),
+    [
+        # g1 without all that lies in it
+        ("_beside_contained",
+         {"g1|m1": 20, "g1|m2": 20, "g1|m3": 1, "g2|m3": 40, "g3|m4": 9, "g2|m4": 9}),
+        # all that m1 touches, without it
+        ("_around", {"g1|m1": 20, "g2|m1": 20, "g2|m2": 1, "g3|m2": 40, "g3|m3": 30}),
+    ],
+)  # fmt: skip
+def test_both_kinds_of_rests_are_needed(part, pieces, monkeypatch):
+    frame = persons([piece for piece, n in pieces.items() for _ in range(n)])
+    names = {"grid": [], "municipality": []}
+    assert not told(frame, protect(both(frame)), names)
+    monkeypatch.setattr(import_module("diskret.attack.crossed"), part, lambda *_: ())
+    assert told(frame, protect(both(frame)), names)
+
+
 def test_cells_that_must_stay_published_are_refused_by_name():
     frozen = [pa.table({"grid": ["g1"]}), pa.table({"municipality": ["m1"]})]
     with pytest.raises(ProtectionError, match=r"grid=g1 without municipality: municipality=m1"):
