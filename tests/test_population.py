@@ -33,7 +33,7 @@ def test_equal_filters_are_equal_values():
 def test_a_filter_is_told_in_words():
     asked = {"v": {"min": 1, "max": "2.5"}, "w": {"max": 10**19}, "c": ["b", "a"]}
     assert str(Population.of(asked)) == "c = a or b, v 1 to 2.5, w ≤ 10000000000000000000"
-    assert Population.of(asked).words(" oder ").startswith("c: a oder b, v: 1 to 2.5")
+    assert Population.of(asked).words(" oder ", "bis").startswith("c: a oder b, v: 1 bis 2.5")
 
 
 @pytest.mark.parametrize(

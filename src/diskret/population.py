@@ -34,9 +34,13 @@ class Bounds:
     max: Decimal | None
 
     def __str__(self) -> str:
+        return self.words("to")
+
+    def words(self, to: str) -> str:
+        """The bounds for readers, with `to` between them."""
         if self.max is None:
             return f"≥ {self.min:f}"
-        return f"≤ {self.max:f}" if self.min is None else f"{self.min:f} to {self.max:f}"
+        return f"≤ {self.max:f}" if self.min is None else f"{self.min:f} {to} {self.max:f}"
 
     def contains(self, number: Fraction) -> bool:
         """Whether a number lies in the bounds."""
@@ -159,10 +163,10 @@ class Population:
         """
         return cls(tuple((name, _read(name, given[name])) for name in sorted(given)))
 
-    def words(self, either: str) -> str:
+    def words(self, either: str, to: str) -> str:
         """Each column with its codes, with `either` between them, or its bounds, for readers."""
         return ", ".join(
-            f"{name}: {asked if isinstance(asked, Bounds) else either.join(asked)}"
+            f"{name}: {asked.words(to) if isinstance(asked, Bounds) else either.join(asked)}"
             for name, asked in self
         )
 

@@ -21,7 +21,9 @@ import diskret as dk
 SOURCE = Path(dk.__file__).parent
 GAP = "{}"
 _ENOUGH = 60  # alternatives of one text
-_RAISED = ("warnings.warn", "type(error)", "wrong", "typer.BadParameter")
+_RAISED = ("warnings.warn", "type(error)", "wrong", "typer.BadParameter", "_log.warning")
+#: Reports whose lines are shown, and where these stand among what is handed over.
+_REPORTS = {"VerifyReport": 4, "AuditReport": sys.maxsize}
 _WORDS = re.compile(r"[a-zA-Z]{2,} | [a-zA-Z]{2,}")
 #: Conditions and expressions of databases, which are read by them and not by people.
 _SQL = re.compile(
@@ -100,10 +102,15 @@ class Code:
         """Every text handed to an error, a warning or a section of a job."""
         for path, tree in self.modules.items():
             for node in ast.walk(tree):
-                if not isinstance(node, ast.Call) or not node.args:
+                if not isinstance(node, ast.Call) or not (node.args or node.keywords):
                     continue
                 name, last = ast.unparse(node.func), _last(node)
-                if name in self.errors or name in _RAISED:
+                if name in _REPORTS:
+                    for lines in _given([node], "lines", _REPORTS[name]):
+                        yield from ((path, line) for line in self.items(lines, set()))
+                elif not node.args:
+                    continue
+                elif name in self.errors or name in _RAISED:
                     yield path, node.args[0]
                 elif last in ("error", "unknown", "unfit") and "workflow" in path.parts:
                     for text in node.args[1:2] if last == "unfit" else node.args[:1]:

@@ -39,11 +39,11 @@ def test_every_message_is_known_in_german():
 _INNER = "the text of an error that was raised with a message of its own"
 ELSEWHERE = {
     "cli/ledger.py: '\\n'.join(report.lines(language.value))": "in the language already",
-    "engines/duckdb.py: mixed or f'the records cannot be read: {error}'": "as in io.files",
     "tables/from_cells.py: NO_RECORDS.replace('records', 'cells')": "by hand in TOGETHER",
     "release/derived.py: f'{path}: {error}'": _INNER,
     "rules/apriori.py: f'{where}: {error}'": _INNER,
     "tables/read_public.py: f'{path}: {error}'": _INNER,
+    "workflow/audit.py: f'  {where}: {number:,.{published.decimals}f}'": "no words",
     "workflow/job.py: str(error)": _INNER,
     "workflow/job_cells.py: f'{cells.path.name}: {error}'": _INNER,
     "workflow/job_records.py: f\"'{wrong}': {error}\"": _INNER,
@@ -97,6 +97,81 @@ def test_things_of_which_some_are_named_are_german():
     assert translated("column 'a' (and 3 more)", "de") == "Spalte 'a' (und 3 weitere)"
 
 
+#: What typer, and the checks of values behind it, say of a command line.
+OF_TYPER = {
+    "Missing argument {}.", "Missing option {}.", "Missing command.", "No such option: {}",
+    "No such command {}.", "No such command {}. Did you mean {}?", "{} (Possible options: {})",
+    "Got unexpected extra argument(s) ({})", "Option {} requires an argument.",
+    "Option {} does not take a value.", "Invalid value: {}", "Invalid value for {}: {}",
+    "'{}' is not one of {}.", "{} is not a valid {}.", "{} is not in the range {}.",
+    "Input should be a valid integer, unable to parse string as an integer",
+    "Input should be a valid number, unable to parse string as a number",
+    "Input should be greater than or equal to {}", "Input should be less than or equal to {}",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("protect", "eine Auftragsdatei nennen oder mit --template"),
+        ("demo --sed 3", "Es gibt keine Option --sed (möglich: --seed)"),
+        ("demo --seed x", "Ungültiger Wert für '--seed': eine ganze Zahl ist verlangt"),
+        ("demo --firms 0", "Ungültiger Wert für '--firms': wenigstens 1 ist verlangt"),
+        ("prot", "Es gibt keinen Befehl 'prot'. Gemeint war wohl 'protect'?"),
+        ("verify", "Es fehlt das Argument 'DIR'."),
+        ("verify a b", "Überzählige Argumente: b"),
+        ("audit x.csv --by a", "Es fehlt die Option '--value'."),
+        ("audit x.csv --by a --value n", "--by a: SPALTE=flat oder SPALTE=DATEI schreiben"),
+    ],
+)
+def test_wrong_usage_is_german(line, said):
+    done = CliRunner().invoke(app, [*line.split(), "--language", "de"])
+    assert done.exit_code == 2
+    assert said in done.output and "Aufruf: " in done.output
+    for english in ("Usage", "Error", "Invalid", "Missing", "Try "):
+        assert english not in done.output
+    assert CliRunner().invoke(app, line.split()).exit_code == 2
+
+
+def test_lines_of_verify_and_audit_are_german(tmp_path):
+    (tmp_path / "r.csv").write_text("region\n" + "N\n" * 7 + "S\n" * 2 + "W\n" * 5)
+    rule = "minimum_frequency = { n = 3 }"
+    assert protect(tmp_path, JOB.format(table="", rule=rule))[0] == 0
+    done = CliRunner().invoke(app, ["verify", str(tmp_path / "out"), "--language", "de"])
+    assert done.exit_code == 0, done.output
+    assert "Dateien unverändert; Intervalle von 2 gesperrten Feldern bestätigt" in done.output
+    assert "primären Feldern durch" in done.output and "Fingerabdruck" in done.output
+    assert not {"unchanged", "confirmed", "proven", "witnesses"} & {*done.output.split()}
+    (tmp_path / "t.csv").write_text("region,n\nTotal,14\nN,7\nS,.\nW,5\n")
+    asked = ["audit", str(tmp_path / "t.csv"), "--by", "region=flat", "--value", "n"]
+    done = CliRunner().invoke(app, [*asked, "--language", "de"])
+    assert "1 gesperrte Felder lassen sich genau zurückrechnen" in done.output
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [("r.parquet", b"no parquet", "lässt sich nicht als Parquet-Datei lesen; ist sie"),
+     ("r.csv", b'region,v\nN,1\n"S,2\n', "nicht lesbar; prüfen, ob jede Zeile alle Spalten")],
+)  # fmt: skip
+def test_what_other_libraries_say_stands_in_brackets(tmp_path, name, content, said):
+    (tmp_path / name).write_bytes(content)
+    job = JOB.format(table="", rule="minimum_frequency = { n = 3 }").replace("r.csv", name)
+    code, output = protect(tmp_path, job)
+    assert code == 1
+    found = output[output.index(name) :]
+    assert said in found and found.rstrip().endswith(")")
+
+
+def test_bounds_of_a_filter_are_german(tmp_path):
+    (tmp_path / "r.csv").write_text("region,staff\n" + "N,7\n" * 7 + "S,8\n" * 9 + "S,99\n")
+    table = "where = { staff = { min = 5, max = 10 } }"
+    job = JOB.format(table=table, rule="minimum_frequency = { n = 3 }")
+    code, output = protect(tmp_path, job.replace("[output]", '[output]\nformats = ["html"]'))
+    assert code == 0, output
+    (page,) = (tmp_path / "out" / "public").glob("*.html")
+    assert "staff: 5 bis 10" in page.read_text("utf-8")
+
+
 def longest(template):
     """The longest text of a template between its gaps."""
     return max(template.split("{}"), key=len).replace("{{", "{").replace("}}", "}")
@@ -105,7 +180,7 @@ def longest(template):
 def test_no_template_outlives_its_message():
     found, _ = said.messages()
     texts = texts_in_code()
-    rest = [t for t in catalogue() if t not in found and t not in TOGETHER | OF_THE_SYSTEM]
+    rest = [t for t in catalogue() if t not in {*found} | TOGETHER | OF_THE_SYSTEM | OF_TYPER]
     assert [
         t
         for t in rest

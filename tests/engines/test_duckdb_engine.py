@@ -87,7 +87,7 @@ def test_a_damaged_csv_file_is_refused(tmp_path, content):
     path = tmp_path / "records.csv"
     path.write_text(content, encoding="utf-8")
     source = Source(("a", "b"), "pyarrow", paths=(path,), format="csv")
-    with pytest.raises(InputError, match="records cannot be read"):
+    with pytest.raises(InputError, match="records.csv: cannot be read; check"):
         ask(source, LeafQuestion(by={"a": None}))
 
 

@@ -4,6 +4,8 @@ A further engine is a further entry of ENGINES.
 """
 
 from decimal import Decimal
+from fractions import Fraction
+from math import floor
 
 import pyarrow as pa
 import pytest
@@ -337,6 +339,44 @@ def test_sums_are_exact_to_the_last_of_64_bits(ask):
     assert leaves.sums["v"].tolist() == [2**63 - 1]
     with pytest.raises(InputError, match="'v' leave the range of 64-bit"):
         ask({"v": [big, big, 2], "c": ["1"] * 3}, by={"c": None}, values={"v": 0})
+
+
+# ── decimals on purpose: of record keys, and rounded ones of values ─────────────────
+
+#: Column types in which decimals come.
+DECIMALS = {
+    "float": lambda texts: pa.array(map(float, texts)),
+    "text": pa.array,
+    "decimal": lambda texts: pa.array(map(Decimal, texts), pa.decimal128(25, 10)),
+}
+
+
+@pytest.mark.parametrize("kind", DECIMALS)
+def test_decimal_keys_are_whole_numbers_of_their_digits(ask, kind):
+    texts = ["0.25", "0.1", "0.99999999", "0.00000001", "0.57"]
+    records = pa.table({"region": [*"NNNSS"], "key": DECIMALS[kind](texts)})
+    digits = {"record_key": "key", "key_digits": 8, "key_modulus": 10**8}
+    leaves = ask(records, by={"region": None}, **digits)
+    whole = [int(Decimal(text).scaleb(8)) for text in texts]
+    assert leaves.key_sum.tolist() == [sum(whole[:3]) % 10**8, sum(whole[3:]) % 10**8]
+    for wrong in ("0.123456789", "1.0", "-0.1"):
+        bad = pa.table({"region": ["N"], "key": DECIMALS[kind]([wrong])})
+        with pytest.raises(InputError, match="record keys that are no decimals|no numbers"):
+            ask(bad, by={"region": None}, **digits)
+
+
+@pytest.mark.parametrize("kind", DECIMALS)
+@pytest.mark.parametrize("places", [0, 2])
+def test_values_are_rounded_half_a_unit_upwards_on_purpose(ask, kind, places):
+    texts = ["2305598.5354999998", "-0.5", "0.5", "1.5", "-2.25", "7", "-0.125", "0.375"]
+    records = pa.table({"region": [f"{i}" for i in range(8)], "v": DECIMALS[kind](texts)})
+    values = {"values": {"v": places}}
+    leaves = ask(records, by={"region": None}, round_values=True, **values)
+    exact = [Fraction(float(t)) if kind == "float" else Fraction(t) for t in texts]
+    expected = [floor(value * 10**places + Fraction(1, 2)) for value in exact]
+    assert leaves.sums["v"].tolist() == expected
+    with pytest.raises(InputError, match="decimals"):
+        ask(records, by={"region": None}, **values)
 
 
 def test_codes_of_the_data_make_a_flat_tree(ask):

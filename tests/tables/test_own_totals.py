@@ -312,3 +312,70 @@ def test_an_audit_is_told_the_code_of_the_totals():
     ]
     with pytest.raises(InputError, match="r=Total.*total="):
         audit(cells, {"r": None}, "n")
+
+
+# ── totals of some codes, and totals said twice ─────────────────────────────────────
+
+
+def table_of(rng, codes, contexts, largest=5000):
+    return {
+        (f"c{i:02}", f"y{j}"): int(rng.integers(1, largest))
+        for i in range(codes)
+        for j in range(contexts)
+    }
+
+
+def frame_of(cells):
+    (r, y), n = zip(*cells, strict=True), list(cells.values())
+    return pa.table({"r": r, "y": y, "n": n})
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_total_of_some_codes_is_refused_by_name(seed):
+    """The EU among countries: of few codes and of many, whatever it is called."""
+    rng = np.random.default_rng(seed)
+    codes, contexts = int(rng.integers(4, 40)), int(rng.integers(3, 50))
+    contexts = max(contexts, codes + 1) if codes > 12 else contexts
+    cells = table_of(rng, codes, contexts)
+    parts = rng.choice(codes, rng.integers(2, max(codes - 1, 3)), replace=False)
+    name = NAMES[seed % len(NAMES)]
+    for j in range(contexts):
+        cells[name, f"y{j}"] = sum(cells[f"c{i:02}", f"y{j}"] for i in parts)
+    with pytest.raises(InputError, match=f"'{name}' of 'r' is the sum of 'c.*total of some codes"):
+        dk.Table.from_cells(frame_of(cells), by={"r": None, "y": None}, count="n")
+    said = {"r": "Total", "y": "Total"}
+    assert dk.Table.from_cells(frame_of(cells), by={"r": None, "y": None}, count="n", total=said)
+    values = frame_of(cells).append_column("unit", pa.array(range(len(cells))))
+    with pytest.raises(InputError, match="total of some codes"):
+        dk.tabulate(values, by={"r": None, "y": None}, value="n")
+
+
+def test_two_totals_in_one_column_are_refused_by_name():
+    rng = np.random.default_rng(3)
+    for codes, contexts in ((3, 1), (5, 2), (12, 9)):
+        cells = table_of(rng, codes, contexts)
+        for j in range(contexts):
+            every = sum(cells[f"c{i:02}", f"y{j}"] for i in range(codes))
+            cells["Insgesamt", f"y{j}"] = cells["T", f"y{j}"] = every
+        with pytest.raises(InputError, match="'Insgesamt' of 'r' and 'T' are each the sum"):
+            dk.Table.from_cells(frame_of(cells), by={"r": None, "y": None}, count="n")
+
+
+def test_a_total_of_some_codes_beside_one_of_all_is_found_once_that_is_said():
+    cells = pa.table({"r": ["A", "B", "C", "D", "EU", "T"], "n": [4000, 533, 871, 97, 5404, 5501]})
+    with pytest.raises(InputError, match="'EU' of 'r' is the sum of 'A', 'B', 'C'"):
+        dk.Table.from_cells(cells.slice(0, 5), by={"r": None}, count="n")
+
+
+def test_sums_of_some_codes_by_chance_are_seldom_questioned():
+    rng = np.random.default_rng(9)
+    questioned = 0
+    for _ in range(150):
+        cells = table_of(rng, int(rng.integers(4, 12)), int(rng.integers(1, 4)), 60)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            try:
+                dk.Table.from_cells(frame_of(cells), by={"r": None, "y": None}, count="n")
+            except (InputError, UserWarning):
+                questioned += 1
+    assert questioned <= 6

@@ -22,6 +22,7 @@ from diskret.attack.requirements import Requirements
 from diskret.attack.rests import beside_filters
 from diskret.attack.statements import claimed, not_claimed, summary
 from diskret.attack.sums import UnsafeSums, unmet_sums
+from diskret.attack.unrelated import different_variables
 from diskret.attack.world import world
 from diskret.errors import ProofError
 from diskret.progress import Progress, silent
@@ -59,6 +60,8 @@ class Proof:
         What was asked of contributors who know what is theirs; None if none attacks.
     rests
         The same of what subtraction leaves beside filters.
+    crossed
+        The same of what variables of different tables leave of each other's cells.
     """
 
     publication: Publication
@@ -71,6 +74,14 @@ class Proof:
     parts: JudgedParts | None = None
     insiders: InsidersWithstood | None = None
     rests: JudgedParts | None = None
+    crossed: JudgedParts | None = None
+
+    @property
+    def crossed_claimed(self) -> bool | None:
+        """Whether all was judged that variables leave of each other; None if there is nothing."""
+        if not different_variables(self.publication.tables):
+            return None
+        return self.crossed is not None and not self.crossed.unjudged
 
     @property
     def rests_claimed(self) -> bool | None:
@@ -156,6 +167,7 @@ class SuppressionCertificate:
                 contributor=self.attacker.contributor,
                 parts=self.proof.parts_claimed,
                 rests=self.proof.rests_claimed,
+                crossed=self.proof.crossed_claimed,
             ),
             "not_claimed": not_claimed(
                 self.proof.publication,
@@ -164,6 +176,7 @@ class SuppressionCertificate:
                 unlisted=self._unlisted,
                 groups=self.groups,
                 rests=self.proof.rests_claimed,
+                crossed=self.proof.crossed_claimed,
             ),
             **outer_intervals(self.outsider),
             "intervals": interval_columns(self.published, self.outsider),
@@ -220,7 +233,9 @@ class SuppressionCertificate:
     def _parts(self) -> dict[str, int]:
         """How many revealed parts and rests were judged, and how many could not be."""
         found: dict[str, int] = {}
-        for name, judged in (("parts", self.proof.parts), ("rests", self.proof.rests)):
+        proof = self.proof
+        revealed = {"parts": proof.parts, "rests": proof.rests, "crossed": proof.crossed}
+        for name, judged in revealed.items():
             if judged is not None:
                 found[f"{name}_judged"] = judged.judged
                 found[f"{name}_not_judged"] = judged.unjudged
@@ -244,6 +259,7 @@ class SuppressionCertificate:
             unlisted=self._unlisted,
             groups=self.groups,
             rests=self.proof.rests_claimed,
+            crossed=self.proof.crossed_claimed,
         )
 
 
@@ -322,6 +338,7 @@ def certify(
     parts: JudgedParts | None = None,
     insiders: InsidersWithstood | None = None,
     rests: JudgedParts | None = None,
+    crossed: JudgedParts | None = None,
     sliding_only: Sequence[int] = (0,),
     repaired: int = 0,
     groups: Sequence[bool] | None = None,
@@ -331,11 +348,10 @@ def certify(
     """The certificate of each table published now, if the examination proves every claim.
 
     `original` are the original values of all cells, flat, which only the office keeps; `unsafe`
-    are the sums of suppressed cells that a contributor must not know too closely; `parts` and
-    `rests` say how many revealed ones were judged, none of them unsafe; `insiders` what was asked
-    of contributors who know what is theirs; `groups`, of each table, as in
-    `SuppressionCertificate`; `unclaimed` as in `targets_of`, by which
-    the targets were made.
+    are the sums of suppressed cells that a contributor must not know too closely; `parts`,
+    `rests` and `crossed` say how many revealed ones were judged, none of them unsafe; `insiders`
+    what was asked of contributors who know what is theirs; `groups`, of each table, as in
+    `SuppressionCertificate`; `unclaimed` as in `targets_of`, by which the targets were made.
 
     Raises
     ------
@@ -373,6 +389,7 @@ def certify(
         parts,
         insiders,
         rests,
+        crossed,
     )
     return [
         SuppressionCertificate(

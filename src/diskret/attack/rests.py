@@ -101,7 +101,7 @@ def revealed_rests(publication: Publication) -> list[Rests]:
         return []
     found += _within_filters(seen)
     value, unknown = seen.value, seen.unknown
-    told = _Told.of(publication, seen.public) if any(unknown[c].any() for _, c in found) else None
+    told = Told.of(publication, seen.public) if any(unknown[c].any() for _, c in found) else None
     rests: list[Rests] = []
     for of, cells in found:
         table = publication.tables[of[0]]
@@ -123,7 +123,7 @@ def revealed_rests(publication: Publication) -> list[Rests]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Told:
+class Told:
     """What all equations together tell of unknown cells: an offset, and open unknowns."""
 
     column: NDArray[np.int64]
@@ -131,7 +131,7 @@ class _Told:
     link: sparse.csr_array
 
     @classmethod
-    def of(cls, publication: Publication, public: int) -> _Told | None:
+    def of(cls, publication: Publication, public: int) -> Told | None:
         """From the attack's own equations; None if they have no solution."""
         known = equations(publication)
         lower, upper = unknown_bounds(publication, known, Attacker(), None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from diskret.attack.sums import LARGEST_LINE
+from diskret.attack.unrelated import CROSSED, UNRELATED, UNRELATED_ELSE
 from diskret.attack.world import world
 from diskret.errors import InputError
 
@@ -15,14 +16,6 @@ if TYPE_CHECKING:
 
 Text = dict[str, list[str]]
 
-#: Only groupings of one variable have common parts that an attack can know of.
-UNRELATED = {
-    "en": "Nothing is claimed against knowledge of how different variables lie in each other, such "
-    "as a grid in municipalities, unless the tables show them as groupings of one variable.",
-    "de": "Keine Aussage gegenüber dem Wissen, wie verschiedene Merkmale ineinander liegen, etwa "
-    "ein Gitter in Gemeinden, sofern die Tabellen sie nicht als Gliederungen eines Merkmals "
-    "zeigen.",
-}
 #: What no rule about contributors of single cells looks for.
 GROUPS = {
     "en": "Nothing is claimed about group disclosure: where all or almost all units of a published "
@@ -42,6 +35,7 @@ def claimed(
     contributor: bool = False,
     parts: bool | None = None,
     rests: bool | None = None,
+    crossed: bool | None = None,
 ) -> Text:
     """What is proven, for any reader.
 
@@ -60,6 +54,9 @@ def claimed(
         Whether all revealed parts of categories were judged; None: no categories overlap.
     rests
         The same of what is left beside filters; None: no filter lies beside a whole table.
+    crossed
+        Whether all was judged that variables of different tables leave of each other's cells;
+        None: all tables have the same variables.
     """
     tables = publication.own
     earlier = len(publication.beside) if earlier is None else earlier
@@ -180,6 +177,9 @@ def claimed(
             "denselben Beitragenden verlangt, wo sich sein Wert berechnen lässt"
             f"{known if earlier else ''}."
         )
+    if crossed:
+        english.append(CROSSED["en"])
+        german.append(CROSSED["de"])
     return {"en": english, "de": german}
 
 
@@ -192,12 +192,13 @@ def not_claimed(
     unlisted: bool = False,
     groups: bool = False,
     rests: bool | None = None,
+    crossed: bool | None = None,
 ) -> Text:
     """What is not proven; stated as clearly as the claims.
 
-    `earlier`, `parts` and `rests` as in `claimed`; `complete` as in `World`, None: found out;
-    `unlisted` says that nobody knows who contributed to some of the tables, `groups` whether a rule
-    looked for group disclosure.
+    `earlier`, `parts`, `rests` and `crossed` as in `claimed`; `complete` as in `World`, None: found
+    out; `unlisted` says that nobody knows who contributed to some of the tables, `groups` whether
+    a rule looked for group disclosure.
     """
     first, *others = publication.own
     earlier = len(publication.beside) if earlier is None else earlier
@@ -258,9 +259,10 @@ def not_claimed(
             "Keine Aussage zu Teilen überlappender Gliederungen, die nicht veröffentlicht sind, "
             "sich aber durch Subtraktion berechnen lassen."
         )
-    if len({frozenset(d.name for d in table.dimensions) for table in publication.own}) > 1:
-        english.append(UNRELATED["en"])
-        german.append(UNRELATED["de"])
+    if crossed is not None:
+        of_variables = UNRELATED_ELSE if crossed else UNRELATED
+        english.append(of_variables["en"])
+        german.append(of_variables["de"])
     if not groups:
         english.append(GROUPS["en"])
         german.append(GROUPS["de"])
@@ -311,6 +313,7 @@ def summary(
     unlisted: bool = False,
     groups: bool = False,
     rests: bool | None = None,
+    crossed: bool | None = None,
 ) -> list[str]:
     """The certificate for the office's own eyes."""
     if language not in ("en", "de"):
@@ -354,11 +357,22 @@ def summary(
             )
     return [
         *lines,
-        *claimed(publication, outer, contributor=attacker.contributor, parts=parts, rests=rests)[
-            language
-        ],
+        *claimed(
+            publication,
+            outer,
+            contributor=attacker.contributor,
+            parts=parts,
+            rests=rests,
+            crossed=crossed,
+        )[language],
         *not_claimed(
-            publication, attacker, parts=parts, unlisted=unlisted, groups=groups, rests=rests
+            publication,
+            attacker,
+            parts=parts,
+            unlisted=unlisted,
+            groups=groups,
+            rests=rests,
+            crossed=crossed,
         )[language],
     ]
 

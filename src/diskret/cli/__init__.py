@@ -10,5 +10,6 @@ def run() -> None:
 
         main()
     except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
+        german = "de" in sys.argv or "--language=de" in sys.argv
+        print("abgebrochen" if german else "interrupted", file=sys.stderr)
         sys.exit(130)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from diskret.cli.messages import translated
 from diskret.cli.options import DebugOption, LanguageOption
 from diskret.cli.outcome import REFUSED, reported
 from diskret.cli.texts import TEXTS, Language
@@ -75,7 +76,7 @@ def audit(
             )
         texts = TEXTS[language]
         for line in report.lines:
-            typer.echo(line)
+            typer.echo(translated(line, language))
         if report.suppressed:
             terminal().print(_intervals(report.frame, language))
         if report.exact:

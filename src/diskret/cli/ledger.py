@@ -88,7 +88,7 @@ def show_release(
             if line:
                 console.print(Text(line), soft_wrap=True)
         for note in entry.tables:
-            population = note.where.words(", ")
+            population = note.where.words(", ", texts.to)
             about = (note.measure, " × ".join(note.variables), note.vintage, population)
             console.print(Text(f"{note.name}: {', '.join(filter(None, about))}"), soft_wrap=True)
             count = texts.cells.format(

@@ -12,10 +12,12 @@ from diskret.cli.demo import demo
 from diskret.cli.ledger import ledger
 from diskret.cli.protect import protect
 from diskret.cli.safe import safe
+from diskret.cli.usage import Program
 from diskret.cli.verify import verify
 
 app = typer.Typer(
     name="diskret",
+    cls=Program,
     help="Statistical disclosure control: protect tables, prove the protection, publish.",
     epilog="Exit codes: 0 done, 1 bad input, 2 wrong usage, 3 a claim could not be proven.",
     no_args_is_help=True,

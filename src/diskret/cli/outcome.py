@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import logging
 import re
 import traceback
 import warnings
@@ -32,6 +33,27 @@ def language_of(job: Path | None) -> Language:
     return Language(found.group(1)) if found else Language.en
 
 
+class _Notes(logging.Handler):
+    """What the package notes by the way, such as a new key, in the language of the reader."""
+
+    def __init__(self, language: Language) -> None:
+        super().__init__(logging.WARNING)
+        self.language = language
+
+    def emit(self, record: logging.LogRecord) -> None:
+        typer.echo(translated(record.getMessage(), self.language), err=True)
+
+
+@contextmanager
+def _noted(language: Language) -> Generator[None, None, None]:
+    log, notes = logging.getLogger("diskret"), _Notes(language)
+    log.addHandler(notes)
+    try:
+        yield
+    finally:
+        log.removeHandler(notes)
+
+
 @contextmanager
 def reported(language: Language, debug: bool) -> Generator[None, None, None]:
     """Turn errors into a message on the terminal and an exit code.
@@ -47,7 +69,8 @@ def reported(language: Language, debug: bool) -> Generator[None, None, None]:
                 fg="yellow",
                 err=True,
             )
-            yield
+            with _noted(language):
+                yield
     except (typer.Exit, typer.Abort, typer.BadParameter):
         raise
     except Exception as error:

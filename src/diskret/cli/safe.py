@@ -11,6 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from diskret.cli.messages import translated
 from diskret.cli.options import DebugOption
 from diskret.cli.outcome import language_of, reported
 from diskret.cli.show import show_files, terminal
@@ -118,7 +119,7 @@ def _show(result: MicrodataResult, folder: Path, language: Language) -> None:
         off.add_row(name, *(_right(part[key], language) for key in ("cells", "largest")), mean)
     console.print(off)
     if "note" in found:
-        console.print(found["note"])
+        console.print(translated(found["note"], language))
     console.print(Text(texts.certificate, style="bold"))
     for line in result.certificate.summary(language.value):
         console.print(Padding(Text(f"• {line}"), (0, 0, 0, 2)))

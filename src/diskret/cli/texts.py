@@ -80,6 +80,11 @@ class Texts:
     refused: str
     warning: str
     program_error: str
+    usage: str
+    places: str
+    to: str
+    help: str
+    aborted: str
     thousands: str
     decimal: str
 
@@ -168,6 +173,11 @@ TEXTS = {
             "the developers. The same command with --debug shows where it happened; look the "
             "output through for confidential values before you pass it on."
         ),
+        usage="Usage: {usage}",
+        places="[OPTIONS], COMMAND [ARGS]...",
+        to="to",
+        help="Help: {command} --help",
+        aborted="Aborted.",
         thousands=",",
         decimal=".",
     ),
@@ -259,6 +269,11 @@ TEXTS = {
             "Entwicklern melden. Derselbe Befehl mit --debug zeigt, wo es geschah; die Ausgabe "
             "vor dem Weitergeben auf vertrauliche Werte durchsehen."
         ),
+        usage="Aufruf: {usage}",
+        places="[OPTIONEN], BEFEHL [ARGUMENTE]...",
+        to="bis",
+        help="Hilfe: {command} --help",
+        aborted="Abgebrochen.",
         # as in the tables of official statistics: a blank, which cannot be broken
         thousands="\N{NO-BREAK SPACE}",
         decimal=",",

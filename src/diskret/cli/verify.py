@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from diskret.cli.messages import translated
 from diskret.cli.options import DebugOption, LanguageOption
 from diskret.cli.outcome import reported
 from diskret.cli.texts import TEXTS, Language, number
@@ -37,7 +38,7 @@ def verify(
             report = verify_folder(folder, internal, releases=release or (), progress=progress)
         texts = TEXTS[language]
         for line in report.lines:
-            typer.echo(line)
+            typer.echo(translated(line, language))
         done = texts.verified.format(names=", ".join(report.tables))
         if report.suppressed:
             attacked = number(report.suppressed, 0, language)

@@ -247,13 +247,14 @@ def _whole(
         unreadable = f"{number} IS NULL OR POSITION('_' IN {text}) > 0"
         what = f"texts that are no numbers below 10^20 in column {column.name!r}"
         checks.append(Check(column, unreadable, what, "write 1234.5, not 1.234,5 or 1_234.5"))
+    if rounded:
+        wrong = f"NOT COALESCE({number} {within}, FALSE)"
+        checks.append(Check(column, wrong, problem, remedy, decimals))
+        return Reading(f"CAST(FLOOR({number} * {unit} + 0.5) AS BIGINT)", tuple(checks))
     x = f"CASE WHEN {number} {within} THEN {number} * {unit} END"
     below = "" if high >= unit else f" AND {x} <= {high}"
-    whole = f"{x} IS NOT NULL" if rounded else f"{x} = FLOOR({x})"
-    wrong = f"NOT COALESCE({whole}{below}, FALSE)"
+    wrong = f"NOT COALESCE({x} = FLOOR({x}){below}, FALSE)"
     checks.append(Check(column, wrong, problem, remedy, decimals))
-    if rounded:
-        return Reading(f"CAST(FLOOR({number} * {unit} + 0.5) AS BIGINT)", tuple(checks))
     return Reading(f"CAST({number} * {unit} AS BIGINT)", tuple(checks))
 
 

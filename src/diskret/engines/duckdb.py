@@ -275,4 +275,11 @@ def _explained(csv: Sequence[Path] = ()) -> Generator[None]:
         ) from error
     except duckdb.Error as error:
         mixed = next(filter(None, map(mixed_line_ends, csv)), None)
-        raise InputError(mixed or f"the records cannot be read: {error}") from error
+        raise InputError(mixed or _unreadable(csv, error)) from error
+
+
+def _unreadable(files: Sequence[Path], error: duckdb.Error) -> str:
+    check = "check that every row has all columns"
+    if not files:
+        return f"the records cannot be read; {check} ({first_line(error)})"
+    return f"{', '.join(map(str, files))}: cannot be read; {check} ({first_line(error)})"

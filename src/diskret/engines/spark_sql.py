@@ -37,6 +37,11 @@ def text(query: Select, views: Mapping[str, str]) -> str:
     'SELECT c0 AS raw, COUNT(*) AS records FROM diskret_1 AS source GROUP BY c0 LIMIT 9'
     """
     whole = query.copy()
+    for floor in list(whole.find_all(exp.Floor)):
+        sum_ = floor.this
+        if isinstance(sum_, exp.Add) and isinstance(sum_.this, exp.Mul) and sum_.find(exp.TryCast):
+            product = sum_.this
+            floor.replace(_rounded_product(product.this.sql("spark"), product.expression.name))
     for node in reversed(list(whole.bfs())):  # from the inside outwards
         if (adapted := _adapted(node, views)) is not node:
             node.replace(adapted)
@@ -75,6 +80,17 @@ def _exact_product(number: str, unit: str) -> exp.Expr:
         f"CASE WHEN {number} = TRY_CAST({rounded} AS DECIMAL(38, 18)) "
         f"THEN TRY_CAST({number} AS DECIMAL(19, {decimals})) * {unit} END"
     )
+
+
+def _rounded_product(number: str, unit: str) -> exp.Expr:
+    """A decimal times a power of ten, half a unit upwards: whole part and fraction apart.
+
+    No product or sum of them needs more than 38 digits. The unit stands first, so that these are
+    not taken for products that have to be whole.
+    """
+    above = f"FLOOR({unit} * PMOD({number}, 1) + 0.5)"
+    whole = f"TRY_CAST({unit} * TRY_CAST(FLOOR({number}) AS DECIMAL(19, 0)) AS DECIMAL(19, 0))"
+    return _parsed(f"{whole} + {above}")
 
 
 def _parsed(written: str) -> exp.Expr:

@@ -32,7 +32,9 @@ def parquet_columns(paths: tuple[Path, ...]) -> tuple[str, ...]:
         try:
             columns.append(tuple(parquet.read_schema(path).names))
         except (pa.ArrowException, OSError) as error:
-            raise InputError(f"{path}: cannot be read as a Parquet file ({error})") from error
+            raise InputError(
+                f"{path}: cannot be read as a Parquet file; is it complete, and one? ({error})"
+            ) from error
         check_names(columns[-1], f"{path}: ")
         lonely = sorted(set(columns[-1]) ^ set(columns[0]))
         if lonely:
@@ -120,5 +122,8 @@ def read_csv(path: Path, columns: tuple[str, ...], delimiter: str) -> pa.Table:
             ),
         )
     except pa.ArrowException as error:
-        reason = f"is not UTF-8 text; {_RECODE}" if "UTF8" in str(error) else str(error)
-        raise InputError(f"{path}: {reason}") from error
+        if "UTF8" in str(error):
+            raise InputError(f"{path}: is not UTF-8 text; {_RECODE}") from error
+        raise InputError(
+            f"{path}: cannot be read as CSV; every row needs as many fields as the header ({error})"
+        ) from error

@@ -74,7 +74,8 @@ def parse_json(text: str, source: str, wrong: type[DiskretError] = InputError) -
         _check(content, surrogates="\\ud" in text.lower())
     except json.JSONDecodeError as error:
         raise wrong(
-            f"{source}, line {error.lineno}, column {error.colno}: not valid JSON: {error.msg}"
+            f"{source}, line {error.lineno}, column {error.colno}: not valid JSON; take the file "
+            f"as it was written ({error.msg})"
         ) from None
     except RecursionError:
         raise wrong(f"{source}: not valid JSON: it is nested too deeply") from None

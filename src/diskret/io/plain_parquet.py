@@ -30,7 +30,10 @@ def read_plain_parquet(path: Path, wrong: type[DiskretError] = InputError) -> pa
     except FileNotFoundError:
         raise wrong(f"{path}: the file is missing") from None
     except Exception as error:  # damaged files raise errors of a dozen kinds
-        raise wrong(f"{path} cannot be read: {type(error).__name__}: {error}") from None
+        raise wrong(
+            f"{path} cannot be read; take the file as it was written ({type(error).__name__}: "
+            f"{error})"
+        ) from None
     if columns is None:
         raise wrong(f"{path} holds metadata")
     return columns

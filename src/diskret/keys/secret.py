@@ -181,9 +181,8 @@ def _create(path: Path) -> None:
         file.flush()
         os.fsync(file.fileno())
     _log.warning(
-        "A new secret key was created in %s. Keep it safe and never publish it: "
-        "fingerprints and noise made with it cannot be repeated without it.",
-        path,
+        f"A new secret key was created in {path}. Keep it safe and never publish it: "
+        "fingerprints and noise made with it cannot be repeated without it."
     )
 
 

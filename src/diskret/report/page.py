@@ -181,7 +181,7 @@ def _circumstances(published: Published, language: str) -> dict[str, str]:
     if published.vintage:
         told[words["vintage"]] = published.vintage
     if published.where:
-        told[words["where"]] = published.where.words(f" {words['or']} ")
+        told[words["where"]] = published.where.words(f" {words['or']} ", words["to"])
     if published.rounding > 1:
         unit = published.rounding / 10**published.decimals
         told[words["rounding"]] = number(unit, language, published.decimals)

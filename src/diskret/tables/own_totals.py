@@ -15,6 +15,7 @@ from diskret.errors import InputError
 from diskret.hierarchy.codes import some
 from diskret.tables.dimension import Dimension
 from diskret.tables.rollup import add_up
+from diskret.tables.some_totals import sums_of_some, twins
 
 #: One in so many: less likely than that, and chance is no explanation.
 _ODDS = 1000.0
@@ -29,18 +30,24 @@ _TOGETHER = 8
 #: many totals.
 _LEVELS = 5
 _ROUNDING_ERROR = 1e-9
+#: Larger tables are not searched for sums of some codes.
+_LARGEST = 4_000_000
 
 
 @dataclass(frozen=True)
 class OwnTotal:
     """Codes (by dimension) whose rows are sums, and what speaks for it.
 
-    `levels` is 1 if they are the sum of the other codes, k if these sum to k times the total.
+    `levels` is 1 if they are the sum of the other codes, k if these sum to k times the total;
+    `parts` names the codes that they are the sum of where these are not all; `twins` further codes
+    with the same rows.
     """
 
     codes: Mapping[str, str]
     evidence: Evidence
     levels: int = 1
+    parts: tuple[str, ...] = ()
+    twins: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -176,6 +183,8 @@ def check_own_totals(
     if not len(rows.position):
         return
     found = [*_singles(rows, said, 1 if source == "cells" else 2)]
+    if not found:
+        found = [*_among(rows, said)]
     if source == "cells" and not found:
         found = [*_together(rows, said)]
     if not found:
@@ -214,6 +223,54 @@ def _singles(rows: LeafRows, said: Collection[str], fewest: int) -> Iterator[Own
                 evidence = rows.matches(total, parts, {axis}, levels)
                 if evidence is not None:
                     yield OwnTotal({dimension.name: tree.codes[code]}, evidence, levels)
+
+
+def _among(rows: LeafRows, said: Collection[str]) -> Iterator[OwnTotal]:
+    """Codes that are the sum of some of the others below a parent, or of all but their twins."""
+    for axis, dimension in enumerate(rows.dimensions):
+        tree, own = dimension.hierarchy, rows.position[:, axis]
+        if dimension.name in said:
+            continue
+        for parent in np.unique(tree.parent[tree.is_leaf & (tree.parent >= 0)]).tolist():
+            codes = np.flatnonzero(tree.is_leaf & (tree.parent == parent))
+            values, half = _side_by_side(rows, axis, codes)
+            if values is None:
+                continue
+            for same in twins(values):
+                total, every = own == codes[same[0]], np.isin(own, codes[same])
+                evidence = rows.matches(total, np.isin(own, codes) & ~every, {axis})
+                if evidence is not None:
+                    one, *more = (tree.codes[codes[i]] for i in same)
+                    yield OwnTotal({dimension.name: one}, evidence, twins=tuple(more))
+            for found in sums_of_some(values, half):
+                parts = np.isin(own, codes[list(found.parts)])
+                evidence = rows.matches(own == codes[found.code], parts, {axis})
+                if evidence is not None:
+                    named = tuple(tree.codes[codes[i]] for i in found.parts)
+                    weaker = Evidence(evidence.sums / found.tried)
+                    yield OwnTotal(
+                        {dimension.name: tree.codes[codes[found.code]]}, weaker, 1, named
+                    )
+
+
+def _side_by_side(
+    rows: LeafRows, axis: int, codes: NDArray[np.intp]
+) -> tuple[NDArray[np.int64] | None, NDArray[np.int64]]:
+    """The values of some codes of a dimension, ``(codes, combinations and columns)``, and `half`.
+
+    None if there are too many, or too few codes.
+    """
+    here = np.flatnonzero(np.isin(rows.position[:, axis], codes))
+    shape = tuple(1 if i == axis else len(d) for i, d in enumerate(rows.dimensions))
+    at = [0 * p if i == axis else p for i, p in enumerate(rows.position[here].T)]
+    contexts, context = np.unique(np.ravel_multi_index(tuple(at), shape), return_inverse=True)
+    columns = rows.values.shape[1]
+    if len(codes) < 3 or len(codes) * len(contexts) * columns > _LARGEST:
+        return None, rows.half
+    values = np.zeros((len(codes), len(contexts), columns), dtype=np.int64)
+    code = np.searchsorted(codes, rows.position[here, axis])
+    values[code, context.ravel()] = rows.values[here]
+    return values.reshape(len(codes), -1), np.tile(rows.half, len(contexts))
 
 
 def _margins(
@@ -261,6 +318,12 @@ def _below(parent: NDArray[np.int32], top: int) -> NDArray[np.bool_]:
     return below
 
 
+def _named(total: OwnTotal) -> str:
+    """The code of one dimension, and which."""
+    name, code = next(iter(total.codes.items()))
+    return f"{code!r} of {name!r}"
+
+
 def _told(
     total: OwnTotal, others: Sequence[OwnTotal], dimensions: tuple[Dimension, ...], source: str
 ) -> str:
@@ -271,6 +334,23 @@ def _told(
     said = ", ".join(f"{name!r}: {code!r}" for name, code in total.codes.items())
     found = f"the code {codes} is the sum" if one else f"the codes {codes} are together the sum"
     remedy = f"If it is the total, say so: total={{{said}}}"
+    if total.twins:
+        twin = total.twins[0]
+        return (
+            f"the codes {_named(total)} and {twin!r} are each the sum of the other codes wherever "
+            "there are values, so they seem to be totals of the file's own, the one said twice; as "
+            f"categories they would treble all totals. Leave the rows of {twin!r} out and say what "
+            f"the other one is: total={{{said}}}. If both are categories, confirm what the total "
+            f"is called: total={{{name!r}: {root!r}}}"
+        )
+    if total.parts:
+        return (
+            f"the code {_named(total)} is the sum of {some(list(map(repr, total.parts)))} wherever "
+            "there are values, so it seems to be a total of some codes; as a category it would be "
+            f"counted twice in all totals. Give the tree that the codes of {name!r} belong to, or "
+            "leave its rows out. If it is a category like the others, confirm what the total is "
+            f"called: total={{{name!r}: {root!r}}}"
+        )
     if total.levels > 1:
         found = f"{total.levels} times {found}"
         remedy = f"Give the tree that the codes of {name!r} belong to"

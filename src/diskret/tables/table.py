@@ -14,6 +14,7 @@ from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.io import FrameKind
 from diskret.population import EVERYBODY, Population
+from diskret.tables.asked import Asked
 from diskret.tables.contributions import Contributions
 from diskret.tables.dimension import Dimension
 
@@ -121,6 +122,8 @@ class Table:
         Who contributes what to which leaf combination, if that was asked for.
     counted
         What `count` is as a measure: ``"count"`` of records, or ``"units"``, see `of_units`.
+    asked
+        How the records can be asked what they are together with other variables.
     """
 
     dimensions: tuple[Dimension, ...]
@@ -144,6 +147,7 @@ class Table:
     recomputed: tuple[Recomputed, ...] = ()
     contributions: Contributions | None = None
     counted: str = "count"
+    asked: Asked | None = None
 
     def __repr__(self) -> str:
         names = ", ".join(f"{d.name}: {len(d)}" for d in self.dimensions)

@@ -243,7 +243,10 @@ def open_job(path: Path) -> Section:
         # tomllib tells the line in words only: "… (at line 3, column 5)" or "at end of document"
         found = re.search(r"at line (\d+)", str(error))
         line = int(found[1]) if found else len(text.splitlines())
-        raise JobError(f"{path}, line {line}: not valid TOML: {error}") from error
+        raise JobError(
+            f"{path}, line {line}: not valid TOML; put texts in quotes, one key = value a line "
+            f"({error})"
+        ) from error
     return Section(path, job_lines.key_lines(text), (), values)
 
 

@@ -24,6 +24,7 @@ from diskret.tables.dimension import Dimension
 from diskret.tables.meanings import Side, side_by_side
 from diskret.tables.unions import union_table_of_parts
 from diskret.workflow.beside import Beside
+from diskret.workflow.crossed import crossed_judge
 from diskret.workflow.orders import Order
 from diskret.workflow.rests import rests_judge
 
@@ -45,12 +46,19 @@ class UnsafeParts:
         overlap.
     rests
         The same of what is left beside filters; None: no filter lies beside a whole table.
+    crossed
+        The same of what variables of different tables leave of each other's cells; None: all
+        tables have the same variables.
+    alone
+        Rests of one or two records between two variables, that no rule could judge, in words.
     """
 
     sums: UnsafeSums
     named: str
     judged: JudgedParts | None
     rests: JudgedParts | None = None
+    crossed: JudgedParts | None = None
+    alone: str = ""
 
 
 #: The unsafe parts that a publication reveals.
@@ -65,23 +73,28 @@ def subtraction_judge(
 ) -> PartsJudge | None:
     """What the rules say of all that nobody published but subtraction reveals.
 
-    That are parts of overlapping categories, see `parts_judge`, and what is left beside filters,
-    see `rests_judge`; None if there is neither.
+    That are parts of overlapping categories, see `parts_judge`, what is left beside filters, see
+    `rests_judge`, and between variables, see `crossed_judge`; None if there is nothing of these.
     """
     cells = len(system.value)
     of_parts = parts_judge(orders, before, system, public)
     of_rests = rests_judge(orders, before, cells, public)
-    if of_parts is None and of_rests is None:
+    of_crossed = crossed_judge(orders, before, cells)
+    if of_parts is None and of_rests is None and of_crossed is None:
         return None
 
     def judge(publication: Publication) -> UnsafeParts:
-        found = [own(publication) for own in (of_parts, of_rests) if own is not None]
-        judged = [one.judged for one in found]
+        parts = None if of_parts is None else of_parts(publication)
+        rests = None if of_rests is None else of_rests(publication)
+        between = None if of_crossed is None else of_crossed(publication)
+        found = [one for one in (parts, rests, between) if one is not None]
         return UnsafeParts(
             stacked([one.sums for one in found], cells),
             "; ".join(one.named for one in found if one.named),
-            None if of_parts is None else judged[0],
-            None if of_rests is None else judged[-1],
+            None if parts is None else parts.judged,
+            None if rests is None else rests.judged,
+            None if between is None else between.judged,
+            "" if between is None else between.alone,
         )
 
     return judge

@@ -20,7 +20,7 @@ from diskret.keys import modulus_with
 from diskret.population import Population
 from diskret.progress import Progress, silent
 from diskret.tables import Published
-from diskret.tables.cells import check_names, public_columns
+from diskret.tables.cells import check_names, check_reserved, public_columns
 from diskret.tables.dimension import Dimension, check_by
 from diskret.tables.rollup import check_size
 from diskret.workflow.tabulate import engine_of
@@ -127,6 +127,9 @@ def perturb_records(
     [3, 4, 1]
     """
     check_by(by)
+    counted = "count" if unit is None else "units"
+    check_names([*by, counted])
+    check_reserved(by, [counted], changed=True)
     key_modulus = modulus_with(key_digits, key_modulus)
     noise = _intervals(ptable, key_modulus)
     least = _least(threshold)
@@ -151,7 +154,7 @@ def perturb_records(
         Published(
             name=name,
             dimensions=dimensions,
-            measure="count" if unit is None else "units",
+            measure=counted,
             frequency=True,
             decimals=0,
             value=value,
@@ -227,6 +230,7 @@ def perturbation_sql(
         )
     counted = "count" if unit is None else "units"
     check_names([*by, counted])
+    check_reserved(by, [counted], changed=True)
     path = table.split(".")
     if not 1 <= len(path) <= 3 or not all(path):
         raise InputError(f"{table!r} names no table; write 'persons', or 'census.persons'")

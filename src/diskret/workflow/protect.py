@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -141,13 +141,14 @@ def _protected(
         parts=proven.parts,
         insiders=proven.insiders,
         rests=proven.rests,
+        crossed=proven.crossed,
         unclaimed=proven.unclaimed,
         progress=options.progress,
     )
     price = _price(problem, pattern, proven.publication.suppressed)
     return [
         Result(
-            order.table,
+            replace(order.table, asked=None),  # results outlive the records
             order.sensitivity,
             certificate,
             _settings(order, pattern, price, work)

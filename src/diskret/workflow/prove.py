@@ -70,6 +70,8 @@ class Proven:
         What was asked of insiders; None if no contributor attacks.
     rests
         What is revealed beside filters; None if none lies beside a whole table.
+    crossed
+        What is revealed between variables of different tables; None if all have the same.
     """
 
     publication: Publication
@@ -81,6 +83,7 @@ class Proven:
     parts: JudgedParts | None
     insiders: InsidersWithstood | None = None
     rests: JudgedParts | None = None
+    crossed: JudgedParts | None = None
 
 
 def prove(
@@ -210,7 +213,7 @@ def prove(
                 repaired,
                 judged[0],
                 withstood,
-                judged[1],
+                *judged[1:],
             )
         if failed == len(_REPAIRS):
             break
@@ -251,15 +254,15 @@ def prove(
 
 def _judged(
     published: Publication, parts: PartsJudge | None
-) -> tuple[JudgedParts | None, JudgedParts | None]:
-    """What was judged of revealed parts and rests, of which none may be unsafe."""
+) -> tuple[JudgedParts | None, JudgedParts | None, JudgedParts | None]:
+    """What was judged of revealed parts, rests, and rests between variables; none is unsafe."""
     if parts is None:
-        return None, None
+        return None, None, None
     found = parts(published)
     if len(found.sums):
         raise ProofError(
-            f"{len(found.sums):,} unsafe parts of categories or rests beside filters are revealed "
-            f"by subtraction: {found.named}. Nothing was published"
+            f"{len(found.sums):,} unsafe parts of categories, or rests beside filters or other "
+            f"variables, are revealed by subtraction: {found.named}. Nothing was published"
         )
     if found.rests is not None and found.rests.unjudged:
         warnings.warn(
@@ -269,7 +272,15 @@ def _judged(
             "contributions=True, or publish without one of the tables",
             stacklevel=2,
         )
-    return found.judged, found.rests
+    if found.alone:
+        warnings.warn(
+            "categories of one variable lie in those of another one, as everybody can look up, and "
+            f"what is left beside them holds one or two records: {found.alone}. No rule could "
+            "judge that; give the rule itself in place of a sensitivity, leave weight= out, or "
+            "publish one of the variables only",
+            stacklevel=2,
+        )
+    return found.judged, found.rests, found.crossed
 
 
 def _secondaries_before(

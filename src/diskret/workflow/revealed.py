@@ -241,8 +241,8 @@ def _parts_named(named: str) -> Generator[None]:
         if not named:
             raise
         raise ProtectionError(
-            f"{error}. Asked for were parts of categories, or what is left beside a filter, that "
-            f"published cells would reveal by subtraction: {named}",
+            f"{error}. Asked for were parts of categories, or what is left beside a filter or "
+            f"beside another variable, that published cells would reveal by subtraction: {named}",
             error.blamed,
             error.blamed_in,
         ) from error

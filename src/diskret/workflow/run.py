@@ -246,6 +246,10 @@ def _tabulated(
         made = table_of_cells(table, table.cells)
     else:
         made = _of_records(job, table, records, engine, progress)
+        if (
+            engine is not None and made.asked is not None
+        ):  # this one is closed with the job's tables
+            made = replace(made, asked=replace(made.asked, engine=SparkEngine))
     for column, combined in table.recode.items():
         made = made.recode(column, combined)
     chosen = made[table.measure]

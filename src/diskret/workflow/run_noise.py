@@ -127,7 +127,9 @@ def _lookup(path: Path, noise: NoiseJob, modulus: int) -> Lookup:
         try:
             matrix = [[int(entry) for entry in row] for row in rows if row]
         except ValueError as error:
-            raise InputError(f"{path} holds other things than whole numbers: {error}") from None
+            raise InputError(
+                f"{path} holds other things than whole numbers; a lookup has nothing else ({error})"
+            ) from None
         if len({len(row) for row in matrix}) != 1:
             raise InputError(f"the rows of {path} are not equally long")
         return Lookup.from_abs(matrix, modulus, noise.reuse or 1)

@@ -121,6 +121,7 @@ def with_intervals(
                 unsafe=proof.unsafe,
                 parts=_judged(proof.parts, proof, published, _parts),
                 rests=_judged(proof.rests, proof, published, _rests),
+                crossed=proof.crossed,
                 insiders=proof.insiders,
                 sliding_only=[result.certificate.sliding_only for result in results],
                 repaired=first.repaired,

@@ -20,6 +20,7 @@ from diskret.keys import modulus_with
 from diskret.population import Population
 from diskret.progress import Progress, silent
 from diskret.tables import Table
+from diskret.tables.asked import Asked
 from diskret.tables.dimension import Dimension, check_by, said_totals
 from diskret.tables.own_totals import LeafRows, check_own_totals
 from diskret.tables.rollup import roll_up
@@ -190,8 +191,7 @@ def tabulate(
     )
     opened = records if isinstance(records, Source) else source(records)
     progress("tabulate", 0, 2)
-    with (engine or engine_of(opened))(opened) as running:
-        leaves = running.leaves(question)
+    leaves = leaves_of(opened, question, engine)
     progress("tabulate", 1, 2)
     check_own_totals(_rows(leaves), said, "records")
     table = roll_up(
@@ -204,7 +204,17 @@ def tabulate(
         frame_kind=opened.kind,
     )
     progress("tabulate", 2, 2)
-    return replace(table, waiver_note=waiver_note) if waiver_note else table
+    return replace(table, waiver_note=waiver_note, asked=Asked.of(records, question, engine))
+
+
+def leaves_of(
+    opened: Source,
+    question: LeafQuestion,
+    engine: Callable[[Source], AbstractContextManager[Engine]] | None,
+) -> Leaves:
+    """What an engine counts at leaf level; None: the engine that the records are in."""
+    with (engine or engine_of(opened))(opened) as running:
+        return running.leaves(question)
 
 
 def _rows(leaves: Leaves) -> LeafRows:

@@ -21,6 +21,7 @@ from diskret.attack.certificate import SCHEMA, outer_intervals, refined_to
 from diskret.attack.microdata.certificate import FAMILY as MICRODATA
 from diskret.attack.microdata.certificate import SAFE
 from diskret.attack.statements import claimed, not_claimed
+from diskret.attack.unrelated import different_variables
 from diskret.errors import InputError, VerificationError
 from diskret.io.from_json import check_form, read_json
 from diskret.keys import SecretKeys, key_file
@@ -144,11 +145,14 @@ def verify(
     records = {name for name, content in contents.items() if content["family"] in (MICRODATA, SAFE)}
     for name in sorted(records):
         content = contents.pop(name)
-        safe = content["family"] == SAFE
-        lines.append((verify_safe if safe else verify_microdata)(public, name, content))
-        if inside is not None:
-            verify_inside = verify_safe_internal if safe else verify_microdata_internal
-            lines.append(verify_inside(inside, public, name, content, secret))
+        if content["family"] == SAFE:
+            lines.append(verify_safe(public, name, content))
+            if inside is not None:
+                lines.append(verify_safe_internal(inside, public, name, content, secret))
+        else:
+            lines.append(verify_microdata(public, name, content))
+            if inside is not None:
+                lines.append(verify_microdata_internal(inside, public, name, content, secret))
     changed = {name for name, content in contents.items() if content["family"] in CHANGES}
     for name in sorted(changed):
         content = contents.pop(name)
@@ -308,11 +312,14 @@ def _texts_fit(
         (True, False, None) if missing else (True, False) if there else (None,)
         for there in (overlapping(publication), beside_filters(publication))
     )
+    # only the records tell how variables lie in each other
+    different = different_variables(publication.tables)
+    crossed = (True, False) if different else (True, False, None) if missing else (None,)
     admissible = [
         (
             claimed(publication, outer, earlier, contributor, *judged),
             not_claimed(
-                publication, kind, earlier, complete, judged[0], unlisted, groups, judged[1]
+                publication, kind, earlier, complete, judged[0], unlisted, groups, *judged[1:]
             ),
         )
         for groups, kind, complete, unlisted, *judged in product(
@@ -322,6 +329,7 @@ def _texts_fit(
             (True, False) if earlier and contributor else (False,),
             parts,
             rests,
+            crossed,
         )
     ]
     return (

@@ -123,7 +123,9 @@ def check_fingerprint(
 
 def fingerprinted(keys: SecretKeys | None) -> str:
     """What a line says of the fingerprint of the inputs."""
-    return f"input fingerprint {'not checked without the key' if keys is None else 'confirmed'}"
+    if keys is None:
+        return "input fingerprint not checked without the key"
+    return "input fingerprint confirmed"
 
 
 def _check_proof(

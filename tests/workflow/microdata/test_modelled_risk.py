@@ -28,11 +28,10 @@ def drawn(seed, size=4_000, persons=200_000, sizes=(12, 9, 8, 7, 6)):
     population = np.stack(columns, 1)
     _, of, number = np.unique(population, axis=0, return_inverse=True, return_counts=True)
     rows = rng.choice(persons, size, replace=False)
-    true = (1 / number[of.ravel()[rows]]).mean()
-    uniques = (number[of.ravel()[rows]] == 1).sum()
+    alike = number[of.ravel()[rows]]
     table = {f"k{j}": population[rows, j] for j in range(5)}
-    sample = pa.table({**table, "w": np.full(size, persons / size)})
-    return sample, float(true), int(uniques)
+    sample = pa.table({**table, "w": np.full(size, persons / size), "alike": alike})
+    return sample, float((1 / alike).mean()), int((alike == 1).sum())
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -54,6 +53,27 @@ def test_no_rate_is_certified_far_below_the_true_one(seed, tmp_path):
     made.write(tmp_path / "out", formats=["csv"])
     assert "checked again" in str(verify(tmp_path / "out", keys=SECRET))
     item = next(one for one in md.checklist("factual").items if one.name == "risk")
+    assert item.state == "missing"
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_no_risk_of_single_records_is_certified_far_below_the_true_one(seed, tmp_path):
+    """Whoever is alone in the sample has one risk by weights, and on average a far larger one."""
+    sample, _, _ = drawn(seed)
+    md = dk.Microdata(sample.drop_columns("alike"), keys=KEYS, weight="w")
+    found = md.risk().records.to_pandas()
+    alone = found["sample_frequency"].to_numpy() == 1
+    largest = float(found["risk"].max())
+    assert (1 / sample["alike"].to_numpy()[alone]).mean() > 2 * largest
+    with pytest.raises(ProofError, match="have a risk above"):
+        md.release(dk.claims.RiskBelow(largest * 1.01), keys=SECRET)
+    made = md.release(dk.claims.RiskBelow(1), keys=SECRET)
+    figures = made.certificate.figures["claims"][0]
+    assert figures["by_weights"]["largest_risk"] == pytest.approx(largest)
+    assert figures["largest_risk"] == figures["by_model"]["largest_risk"] > 2 * largest
+    for language, word in (("en", "larger of two estimates"), ("de", "größere von zwei")):
+        assert any(word in line for line in made.certificate.summary(language))
+    item = next(one for one in md.checklist("factual").items if one.name == "uniques")
     assert item.state == "missing"
 
 

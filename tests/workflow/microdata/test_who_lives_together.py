@@ -1,5 +1,7 @@
 """Weights, and other values of households, do not give back who lives together unnoticed."""
 
+from itertools import combinations
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -92,6 +94,67 @@ def test_households_are_counted_as_by_hand(rows):
     known = sum(common[h] != 5 for h in several)
     expected = given_back(home, values) if several and known >= 0.9 * len(several) else 0
     assert sum(one.households for one in found) == expected
+
+
+def joined(values):
+    return [None if None in row else row for row in zip(*values, strict=True)]
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10_000), st.sampled_from([1, 3, 10, 40]), st.integers(2, 3))
+def test_columns_together_are_counted_as_by_hand(seed, width, columns):
+    """Two or three columns of households that tell little alone may tell everything together."""
+    rng = np.random.default_rng(seed)
+    of = np.repeat(np.arange(60), rng.integers(1, 4, 60))
+    names = [f"c{j}" for j in range(columns)]
+    drawn = [rng.integers(0, 60, 60) // width * width for _ in names]
+    values = {name: own[of].tolist() for name, own in zip(names, drawn, strict=True)}
+    md = dk.Microdata(pa.table({"hid": of, **values}), household="hid")
+    several = int((np.bincount(of) > 1).sum())
+    told = {one.names: one.households for one in telling(md, names)}
+    many = [name for name in names if len(set(values[name])) > 20]
+    counts = {}
+    for size in range(1, columns + 1):
+        for chosen in combinations(names, size):
+            rows = joined([values[name] for name in chosen])
+            counts[chosen] = given_back(of.tolist(), rows)
+    for chosen, count in counts.items():
+        fewer = [own for own in counts if {*own} < {*chosen}]
+        if len(chosen) == 1:
+            expected = count
+        elif {*chosen} <= {*many} and not any(counts[own] >= several / 10 for own in fewer):
+            expected = count if count >= several / 10 else 0
+        else:
+            expected = 0
+        assert told.get(chosen, 0) == expected
+
+
+def coarse():
+    """Weights and rents in steps that many households share; both together nearly none does."""
+    md = persons()
+    rng = np.random.default_rng(7)
+    homes = md.table["hid"].to_numpy()
+    rent, w = rng.integers(0, 40, 1000) * 50.0, 50 + rng.integers(0, 40, 1000) * 5.0
+    table = md.table.drop_columns(["w", "rent"])
+    table = table.append_column("w", pa.array(w[homes]))
+    table = table.append_column("rent", pa.array(rent[homes]))
+    return dk.Microdata(table, keys=["sex"], weight="w", household="hid", numeric=["rent"])
+
+
+def test_columns_that_tell_together_are_refused_and_named():
+    md = coarse()
+    for name in ("w", "rent"):
+        assert telling(md, [name]) == ()
+    with pytest.raises(InputError, match="'rent', 'w' together tell who lives together"):
+        md.release(CLAIM, keys=SECRET)
+    with pytest.raises(InputError, match="together tell"):
+        md.release(CLAIM, tells_household=["w"], keys=SECRET)
+    made = md.release(CLAIM, tells_household=["w", "rent"], keys=SECRET)
+    assert "Records that share a value of rent + w may" in " ".join(made.certificate.summary())
+    assert md.release(CLAIM, weight=False, keys=SECRET)
+    for language in ("en", "de"):
+        found = next(i for i in md.checklist("factual", language).items if i.name == "together")
+        assert found.state == "missing" and "rent + w" in found.found
 
 
 def test_variables_of_persons_are_left_alone():

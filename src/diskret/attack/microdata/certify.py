@@ -66,9 +66,9 @@ def certify(
     orders
         Column → its values from the lowest to the highest, where that was declared.
     models
-        What a missing key stands for → the risk by a log-linear model: `ExpectedBelow` rests on the
-        larger of this and its own estimate by weights, which is too low where keys depend on each
-        other and few persons are in the file.
+        What a missing key stands for → the risk by a log-linear model: `RiskBelow` and
+        `ExpectedBelow` rest on the larger of this and their own estimate by weights, which is too
+        low where keys depend on each other and few persons are in the file.
 
     Raises
     ------

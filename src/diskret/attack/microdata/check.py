@@ -163,17 +163,31 @@ def _risks(file: Leaving, missing: Missing) -> NDArray[np.float64]:
 
 
 def _risk_below(file: Leaving, claim: RiskBelow) -> Finding:
-    found = _risks(file, claim.missing)
-    if claim.household:
-        if file.household is None:
-            raise InputError(
-                "RiskBelow(household=True) needs the household of each record; none is named"
-            )
+    if claim.household and file.household is None:
+        raise InputError(
+            "RiskBelow(household=True) needs the household of each record; none is named"
+        )
+
+    def judged(risks: NDArray[np.float64]) -> NDArray[np.float64]:
+        if not claim.household or file.household is None:
+            return risks
         with np.errstate(divide="ignore"):
-            stays = np.log1p(-np.minimum(found, 1.0))
-        found = -np.expm1(np.bincount(file.household, weights=stays)[file.household])
+            stays = np.log1p(-np.minimum(risks, 1.0))
+        return -np.expm1(np.bincount(file.household, weights=stays)[file.household])
+
+    single = _risks(file, claim.missing)
+    found = by_weights = judged(single)
+    figures: dict[str, Any] = {}
+    model = file.models.get(claim.missing)
+    if file.weight is not None:
+        figures["by_weights"] = {"largest_risk": float(by_weights.max(initial=0.0))}
+    if model is not None and model.risk is not None:
+        found = np.maximum(by_weights, by_model := judged(model.risk))
+        figures["by_model"] = {"largest_risk": float(by_model.max(initial=0.0))}
     above = found > claim.threshold * (1 + _ROUNDING)
-    return Finding(np.flatnonzero(above), {"largest_risk": float(found.max(initial=0.0))})
+    return Finding(
+        np.flatnonzero(above), {"largest_risk": float(found.max(initial=0.0)), **figures}
+    )
 
 
 def _expected_below(file: Leaving, claim: ExpectedBelow) -> Finding:

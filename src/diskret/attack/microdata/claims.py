@@ -83,9 +83,10 @@ class RiskBelow:
     """No record's risk of being recognised exceeds a threshold.
 
     The risk is the expected value of one over the number of persons of the population who
-    share the keys: Benedetti and Franconi (1998); without weights, one over those in the file. It
-    rests on the weights of those who share the keys, and is too low for many who are alone in a
-    small sample; `ExpectedBelow` looks at a model of the counts, too.
+    share the keys; without weights, one over those in the file. It is the larger of two estimates:
+    by the weights of those who share the keys (Benedetti and Franconi 1998), which is too low for
+    many who are alone in a small sample; and by a log-linear model of the counts, see
+    [`population_uniques`][diskret.Microdata.population_uniques].
 
     Parameters
     ----------
@@ -115,9 +116,9 @@ class RiskBelow:
 class ExpectedBelow:
     """On average over all records, the risk of being recognised does not exceed a rate.
 
-    The risk is the larger of two estimates: by the weights alone, as for `RiskBelow`, which is too
-    low where keys depend on each other and few persons are in the file; and by a log-linear model
-    of the counts, see [`population_uniques`][diskret.Microdata.population_uniques].
+    The sum of the risks is the larger of two estimates: by the weights alone, which is too low
+    where keys depend on each other and few persons are in the file; and by a log-linear model of
+    the counts, see [`population_uniques`][diskret.Microdata.population_uniques].
 
     Parameters
     ----------

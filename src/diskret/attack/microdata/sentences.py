@@ -149,11 +149,13 @@ def checked(file: Leaving, claim: Claim, figures: Mapping[str, Any]) -> Statemen
         )
     if isinstance(claim, RiskBelow):
         of, von = (" of households", " von Haushalten") if claim.household else ("", "")
+        more, mehr, inside = _largest(figures)
         return Statement.of(
             f"Estimated again for {{records}} records: the largest risk{of} is {{largest}}; "
-            "{threshold} is allowed.",
+            "{threshold} is allowed." + more,
             f"Für {{records}} Datensätze nachgerechnet: Das größte Risiko{von} ist {{largest}}; "
-            "{threshold} ist erlaubt.",
+            "{threshold} ist erlaubt." + mehr,
+            **inside,
             records=records,
             largest=f"{figures['largest_risk']:.4g}",
             threshold=f"{claim.threshold:g}",
@@ -177,6 +179,31 @@ def checked(file: Leaving, claim: Claim, figures: Mapping[str, Any]) -> Statemen
         f"{{claim}} wurde für {{records}} Datensätze und {names} nachgezählt.",
         claim=_described(claim),
         records=records,
+    )
+
+
+def _largest(figures: Mapping[str, Any]) -> tuple[str, str, dict[str, str]]:
+    """On which estimates the largest risk rests, and what goes into the sentences."""
+    if "by_weights" not in figures:
+        return "", "", {}
+    if "by_model" not in figures:
+        return (
+            " It rests on the weights alone, for no log-linear model was fitted; for records that "
+            "are alone in a small sample that is often too low.",
+            " Das beruht allein auf den Hochrechnungsfaktoren, denn ein loglineares Modell wurde "
+            "nicht angepasst; für Datensätze, die in einer kleinen Stichprobe allein sind, ist das "
+            "oft zu wenig.",
+            {},
+        )
+    return (
+        " For each record that is the larger of two estimates, at most {weights} by the weights "
+        "alone and {model} by a log-linear model.",
+        " Für jeden Datensatz ist das die größere von zwei Schätzungen, höchstens {weights} allein "
+        "nach den Hochrechnungsfaktoren und {model} nach einem loglinearen Modell.",
+        {
+            "weights": f"{figures['by_weights']['largest_risk']:.4g}",
+            "model": f"{figures['by_model']['largest_risk']:.4g}",
+        },
     )
 
 

@@ -72,7 +72,9 @@ def fill_template(
     try:
         book = copied(load(source, rich_text=True))
     except (ValueError, TypeError, KeyError, OSError) as error:
-        raise InputError(f"{source}: cannot be read as an .xlsx workbook: {error}") from error
+        raise InputError(
+            f"{source}: cannot be read as an .xlsx workbook; save it as one again ({error})"
+        ) from error
     views = [
         Layout(table, symbol_set(symbols), language, (titles or {}).get(table.name))
         for table in tables
@@ -95,7 +97,10 @@ def fill_template(
     try:
         save(book, Path(path))
     except OSError as error:
-        raise InputError(f"{path}: the workbook cannot be written: {error}") from error
+        raise InputError(
+            f"{path}: the workbook cannot be written; is the file open elsewhere, or the folder "
+            f"missing or full? ({error})"
+        ) from error
 
 
 def _openpyxl() -> Any:

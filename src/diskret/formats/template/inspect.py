@@ -81,7 +81,9 @@ def check_template(path: str | PathLike[str]) -> None:
                 raise InputError(f"{path}: the template is larger than 200 MB unpacked; shorten it")
             problems = list(dict.fromkeys(_problems(archive)))
     except (OSError, zipfile.BadZipFile, ElementTree.ParseError, KeyError, ValueError) as error:
-        raise InputError(f"{path}: cannot be read as an .xlsx workbook: {error}") from None
+        raise InputError(
+            f"{path}: cannot be read as an .xlsx workbook; save it as one again ({error})"
+        ) from None
     if problems:
         more = f" and {len(problems) - _EXAMPLES} more" if len(problems) > _EXAMPLES else ""
         raise InputError(

@@ -41,6 +41,7 @@ _WORDS: dict[str, dict[str, str]] = {
         "changed invariant": "values are changed at random by small amounts",
         "changed adjustment": "some values are changed",
         "or": "or",
+        "to": "to",
         "range": "Ranges",
         "range note": "a confidential value lies between the two numbers",
         "at least": "at least",
@@ -74,6 +75,7 @@ _WORDS: dict[str, dict[str, str]] = {
         "changed invariant": "die Werte sind zufällig leicht verändert",
         "changed adjustment": "einige Werte sind verändert",
         "or": "oder",
+        "to": "bis",
         "range": "Spannen",
         "range note": "ein geheimer Wert liegt zwischen den beiden Zahlen",
         "at least": "mindestens",
@@ -162,7 +164,9 @@ class Layout:
         if published.vintage:
             told[self.words["vintage"]] = published.vintage
         if published.where:
-            told[self.words["where"]] = published.where.words(f" {self.words['or']} ")
+            told[self.words["where"]] = published.where.words(
+                f" {self.words['or']} ", self.words["to"]
+            )
         if published.rounding > 1:
             told[self.words["rounding"]] = self.number(published.rounding)
         if published.changed:

@@ -43,8 +43,8 @@ def workbook(path: str | PathLike[str]) -> Generator[Workbook]:
             book.close()
     except (OSError, XlsxWriterException) as error:
         raise InputError(
-            f"{path}: the workbook cannot be written: {error}; is the file open elsewhere, or "
-            "the folder missing or full?"
+            f"{path}: the workbook cannot be written; is the file open elsewhere, or the folder "
+            f"missing or full? ({error})"
         ) from error
 
 

@@ -90,9 +90,8 @@ def make_private(database: Database) -> None:
         return
     if _created(database.file):
         _log.warning(
-            "A new ledger was created in %s. Keep it safe and never publish it: it holds the "
-            "original values of what is published, so that later releases can be checked.",
-            database.name,
+            f"A new ledger was created in {database.name}. Keep it safe and never publish it: it "
+            "holds the original values of what is published, so that later releases can be checked."
         )
     check_private(database)
 

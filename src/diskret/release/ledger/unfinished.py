@@ -136,11 +136,9 @@ def _in_place(note: Unfinished, room: Path, target: Path, name: str) -> bool:
             f"so that the ledger {name} can be put in order"
         )
     _log.warning(
-        "%s: the publication of %r was cut short after its files had been moved to %s, and they "
-        "were changed or removed since. It is kept in the ledger as published.",
-        name,
-        note.release,
-        note.target,
+        f"{name}: the publication of {note.release!r} was cut short after its files had been moved "
+        f"to {note.target}, and they were changed or removed since. It is kept in the ledger as "
+        "published."
     )
     return True
 

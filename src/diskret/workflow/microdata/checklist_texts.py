@@ -201,7 +201,8 @@ SENTENCES: Mapping[str, Mapping[tuple[str, str], tuple[str, str]]] = {
             "Recode keys, or leave household numbers out (household=False, the default).",
         ),
         ("together", "hidden"): (
-            "No column that is the same for all members of a household gives one back.",
+            "No column that is the same for all members of a household gives one back, and no two "
+            "or three with many values many of them.",
             "",
         ),
         ("together", "told"): (
@@ -356,7 +357,8 @@ SENTENCES: Mapping[str, Mapping[tuple[str, str], tuple[str, str]]] = {
             "voreingestellt).",
         ),
         ("together", "hidden"): (
-            "Kein Merkmal, das alle Mitglieder eines Haushalts teilen, gibt einen zurück.",
+            "Kein Merkmal, das alle Mitglieder eines Haushalts teilen, gibt einen zurück, und "
+            "keine zwei oder drei mit vielen Werten viele davon.",
             "",
         ),
         ("together", "told"): (

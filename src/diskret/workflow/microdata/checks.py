@@ -195,7 +195,12 @@ def _recognised(md: Microdata, asked: Preset, found: RiskSummary) -> Iterator[Fi
     """Uniques and small classes, which estimated risks excuse where no k is asked for."""
     excused = asked.k is None and md.roles.weight is not None
     limit = 1.0 if asked.risk is None else asked.risk
-    low = excused and found.largest <= limit
+    model = modelled(md.table, md.roles.keys, md.weights())
+    expected, largest = found.expected, found.largest
+    if model is not None and model.risk is not None:  # the claims rest on the larger, too
+        expected = max(expected, float(model.risk.sum()))
+        largest = max(largest, float(model.risk.max(initial=0.0)))
+    low = excused and largest <= limit
     share = {"records": found.n}
     count = found.uniques
     case = "none" if not count else "excused" if low else "found"
@@ -206,14 +211,10 @@ def _recognised(md: Microdata, asked: Preset, found: RiskSummary) -> Iterator[Fi
     case = "none" if not count else "excused" if low else "found"
     state = "missing" if case == "found" else "done"
     yield Finding("k-anonymity", state, case, {**share, "count": count, "k": k})
-    model = modelled(md.table, md.roles.keys, md.weights())
-    expected = found.expected
-    if model is not None and model.risk is not None:  # the claim rests on the larger, too
-        expected = max(expected, float(model.risk.sum()))
     rate = expected / found.n
     allowed = 1.0 if asked.rate is None else asked.rate
-    fine = rate <= allowed and found.largest <= limit
-    told = {"expected": expected, "rate": rate, "largest": found.largest}
+    fine = rate <= allowed and largest <= limit
+    told = {"expected": expected, "rate": rate, "largest": largest}
     limits = {"rate_limit": allowed, "risk_limit": limit}
     yield Finding(
         "risk", "done" if fine else "missing", "small" if fine else "large", {**told, **limits}

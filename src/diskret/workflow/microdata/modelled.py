@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from diskret.attack.microdata.claims import Claim, ExpectedBelow, Missing
+from diskret.attack.microdata.claims import Claim, ExpectedBelow, Missing, RiskBelow
 from diskret.attack.microdata.leaving import Modelled
 from diskret.errors import InputError
 from diskret.io import coded
@@ -27,7 +27,7 @@ def models(
     claims: Sequence[Claim],
 ) -> dict[Missing, Modelled]:
     """The models that claims rest on, each fitted once."""
-    asked: list[Missing] = [one.missing for one in claims if isinstance(one, ExpectedBelow)]
+    asked: list[Missing] = [c.missing for c in claims if isinstance(c, RiskBelow | ExpectedBelow)]
     found: dict[Missing, Modelled | None] = {
         missing: modelled(records, names, weight, missing) for missing in dict.fromkeys(asked)
     }

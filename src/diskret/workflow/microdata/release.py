@@ -86,8 +86,8 @@ def release(
         earlier comes first.
     tells_household
         Columns that are released although they tell who lives together: those the members of a
-        household share and no other household has, such as its weight. Others are refused unless
-        household numbers are released, too.
+        household share and no other household has, such as its weight, or several that tell it
+        together. Others are refused unless household numbers are released, too.
     keys
         The office's keys; see [`SecretKeys`][diskret.SecretKeys].
 
@@ -269,8 +269,16 @@ def _chosen(
 
 def _refuse_telling(md: Microdata, together: Sequence[Told], allowed: Sequence[str]) -> None:
     for one in together:
-        if one.name in allowed:
+        if {*one.names} <= {*allowed}:
             continue
+        if len(one.names) > 1:
+            listed = ", ".join(map(repr, one.names))
+            raise InputError(
+                f"{listed} together tell who lives together: in {one.households:,} of "
+                f"{one.several:,} households with several members they share values that nobody "
+                "else has. Round one of them, give neighbouring records their mean, leave one out, "
+                f"or say tells_household=[{listed}] or household=True"
+            )
         way = "width=…" if one.name == md.roles.weight else "breaks=…"
         raise InputError(
             f"{one.name!r} tells who lives together: in {one.households:,} of {one.several:,} "
@@ -357,10 +365,13 @@ def _reservations(
     elif roles.household is not None:
         found.append(
             Statement(
-                "Who lives together was looked for in single columns: several values that all "
-                "members of a household share may tell it together.",
-                "Wer zusammenlebt, wurde in einzelnen Spalten gesucht: Mehrere Werte, die alle "
-                "Mitglieder eines Haushalts teilen, können es gemeinsam verraten.",
+                "Who lives together was looked for in single columns, and in two and three with "
+                "many values: more values that all members of a household share may tell it "
+                "together, as may columns of few values, and for some households two or three.",
+                "Wer zusammenlebt, wurde in einzelnen Spalten gesucht, und in zweien und dreien "
+                "mit vielen Werten: Mehr Werte, die alle Mitglieder eines Haushalts teilen, können "
+                "es gemeinsam verraten, ebenso Spalten mit wenigen Werten, und für einzelne "
+                "Haushalte auch zwei oder drei.",
             )
         )
     judged = {*keys, *roles.numeric, roles.weight}

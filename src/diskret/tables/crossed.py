@@ -1,0 +1,165 @@
+"""How the categories of two variables lie in each other: a grid in municipalities."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from diskret.engines import Leaves
+from diskret.hierarchy import Hierarchy
+from diskret.tables.boxes import Boxes, boxes_of_cells, leaves_in_boxes
+from diskret.tables.rollup import roll_up
+from diskret.tables.table import Table
+
+
+@dataclass(frozen=True, eq=False)
+class Grouping:
+    """One of two variables, as the codes of a table group the pieces. Confidential.
+
+    Parameters
+    ----------
+    table
+        Position of the table.
+    cells
+        Flat positions of the cells of each code and context, the table's other variables at
+        their total, ``(codes, contexts)``.
+    pieces
+        Which pieces lie in which code, ``(codes, pieces)``, entries 1.
+    parent
+        Of each code, −1 for the total, ``(codes,)``.
+    """
+
+    table: int
+    cells: NDArray[np.int64]
+    pieces: sparse.csr_array
+    parent: NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Crossed:
+    """Records by two variables that stand in different tables. Confidential.
+
+    A piece is a combination of finest codes of the two variables and of those that both tables
+    have; a context is a combination of codes of the latter.
+
+    Parameters
+    ----------
+    groupings
+        The two variables.
+    contexts
+        Which pieces lie in which context, ``(contexts, pieces)``, entries 1.
+    records
+        The pieces as cells of one variable, behind their total.
+    """
+
+    groupings: tuple[Grouping, Grouping]
+    contexts: sparse.csr_array
+    records: Table
+
+
+def crossed(
+    tables: Sequence[Table], places: tuple[int, int], names: tuple[str, str], leaves: Leaves
+) -> Crossed:
+    """Put together what an engine counted by two variables, and by what two tables share.
+
+    Parameters
+    ----------
+    tables
+        All tables.
+    places
+        The position of the two among them.
+    names
+        A variable of the first that the second does not have, and the other way round.
+    leaves
+        The records of both tables by these two and by all variables that the tables share.
+
+    Raises
+    ------
+    InputError
+        It is not known of which codes of the records a code of a table consists.
+    """
+    finest = {n: tuple(t.codes[i] for i in t.leaves.tolist()) for n, t in leaves.by.items()}
+    position = {n: i for i, n in enumerate(leaves.by)}
+    leaf = np.stack(
+        [
+            (np.cumsum(tree.is_leaf) - 1)[leaves.position[:, i]]
+            for i, tree in enumerate(leaves.by.values())
+        ],
+        axis=1,
+    ).astype(np.int32)
+    both = tables[places[0]], tables[places[1]]
+    shared = [name for name in leaves.by if name not in names]
+    inside = [{n: _inside(t, n, finest[n]) for n in (own, *shared)} for t, own in
+              zip(both, names, strict=True)]  # fmt: skip
+    group = [_common(inside[0][name], inside[1][name]) for name in shared]
+    contexts = [grid.ravel() for grid in np.meshgrid(*[g[:, 0] for g in group], indexing="ij")]
+    second = [grid.ravel() for grid in np.meshgrid(*[g[:, 1] for g in group], indexing="ij")]
+    boxes = Boxes(
+        np.stack(contexts, axis=1) if shared else np.zeros((1, 0), dtype=np.int64),
+        tuple(inside[0][name] for name in shared),
+    )
+    in_context = leaves_in_boxes(boxes, leaf[:, [position[n] for n in shared]])
+    groupings = [
+        Grouping(
+            place,
+            _cells(table, name, dict(zip(shared, at, strict=True))),
+            sparse.csr_array(own[name][:, leaf[:, position[name]]]),
+            next(d.hierarchy.parent for d in table.dimensions if d.name == name),
+        )
+        for table, place, name, own, at in zip(
+            both, places, names, inside, (contexts, second), strict=True
+        )
+    ]
+    model = both[0]
+    numbered = Hierarchy.flat(map(_number, range(len(leaf))))
+    at = np.arange(1, len(leaf) + 1, dtype=np.int32)[:, None]
+    alone = replace(leaves, by={"piece": numbered}, position=at)
+    decimals = {
+        measure.name: measure.decimals for measure in model.measures if measure.name in leaves.sums
+    }
+    records = roll_up(alone, decimals, vintage=model.vintage, where=model.where)
+    records = replace(records, chosen=model.chosen, counted=model.counted)
+    return Crossed((groupings[0], groupings[1]), in_context, records)
+
+
+def _number(piece: int) -> str:
+    """Codes of pieces sort as their numbers do."""
+    return f"{piece:09d}"
+
+
+def _inside(table: Table, name: str, finest: tuple[str, ...]) -> sparse.csr_array:
+    """Which finest codes each code of a variable of a table consists of."""
+    [dimension] = [d for d in table.dimensions if d.name == name]
+    every = np.arange(len(dimension), dtype=np.int64)
+    return boxes_of_cells([dimension], {name: finest}, every).inside[0]
+
+
+def _common(one: sparse.csr_array, other: sparse.csr_array) -> NDArray[np.int64]:
+    """The codes of two tables that consist of the same finest codes, ``(codes, 2)``."""
+    place = {frozenset(codes.tolist()): i for i, codes in reversed([*enumerate(_rows(other))])}
+    found = [
+        (i, place[key])
+        for i, codes in enumerate(_rows(one))
+        if (key := frozenset(codes.tolist())) in place
+    ]
+    return np.array(found, dtype=np.int64).reshape(-1, 2)
+
+
+def _rows(matrix: sparse.csr_array) -> list[NDArray[np.int32]]:
+    return np.split(matrix.indices, matrix.indptr[1:-1])
+
+
+def _cells(table: Table, name: str, at: dict[str, NDArray[np.int64]]) -> NDArray[np.int64]:
+    """The cells of each code of a variable in each context; other variables at their total."""
+    contexts = len(next(iter(at.values()))) if at else 1
+    index = [
+        np.arange(len(d))[:, None]
+        if d.name == name
+        else np.asarray(at.get(d.name, np.zeros(contexts, dtype=np.int64)))[None, :]
+        for d in table.dimensions
+    ]
+    return np.ravel_multi_index(tuple(np.broadcast_arrays(*index)), table.shape)
