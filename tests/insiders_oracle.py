@@ -33,6 +33,8 @@ FLAT = {
 class Case:
     """A random statistic: records, tables, rules, and who attacks."""
 
+    points = ATOMS
+
     def __init__(self, random, coalition, tables=1):
         self.coalition, self._inside = coalition, {}
         self.values = random.random() < 0.85
@@ -208,24 +210,99 @@ class Case:
         return ceil(max(levels))
 
 
+class Between(Case):
+    """The same with filters and groupings that overlap, whose common parts no table shows.
+
+    The records have a number of staff, 1 to 3, behind all else; a filter is a variable of one code.
+    """
+
+    points = list(product(NACE, SIZE, "123"))
+
+    def __init__(self, random, coalition):
+        super().__init__(random, coalition)
+        self.holdings = self.waivers = False
+        self.values = random.random() < 0.5
+        if not self.values:
+            self.rules = [("frequency", random.choice([2, 2, 3]))]
+        # few records that a filter lets through, or few that it does not
+        few = random.sample(self.rows, min(len(self.rows), random.randint(6, 16)))
+        self.rows = [(*row, random.choice("1112223")) for row in few]
+        self.rows[0] = (*few[0], "1")  # a filter for codes that nobody has is refused
+        self.rows[1] = (*few[1], "2")
+        names = random.choice([["nace"], ["nace"], ["size"], ["nace", "size"]])
+        self.layouts = [self._layout(random, names, whole) for whole in (True, False)]
+
+    @staticmethod
+    def _layout(random, names, whole):
+        trees = {name: FLAT[name] for name in names}
+        if "nace" in names and random.random() < 0.4:
+            trees["nace"] = grouped(*random.choice(GROUPS))
+        if not whole and random.random() < 0.7:
+            trees["staff"] = {FILTER: None, **dict.fromkeys(random.choice(["1", "12"]), FILTER)}
+        return trees
+
+    def table(self, trees):
+        columns = dict(zip(("nace", "size", "firm", "value"), zip(*self.rows, strict=True),
+                           strict=False))  # fmt: skip
+        frame = pa.table({**columns, "staff": [row[-1] for row in self.rows]})
+        some = (
+            {"where": {"staff": sorted(below(trees["staff"], FILTER))}} if "staff" in trees else {}
+        )
+        more = {"value": "value", "unit": "firm", "largest": 5} if self.values else {}
+        by = {
+            name: dk.Hierarchy.from_parents(
+                pa.table({"code": list(tree)[1:], "parent": list(tree.values())[1:]})
+            )
+            for name, tree in trees.items()
+            if name != "staff"
+        }
+        table = dk.tabulate(frame, by=by, **some, **more)
+        return table.recode("nace", level=1) if parts(trees) else table
+
+    def seen(self, trees, result):
+        """What a result publishes, by codes; those of a filter are the last."""
+        more = (FILTER,) if "staff" in trees else ()
+        return {(*codes, *more): value for codes, value in published(result).items()}
+
+
+FILTER = "some"
+#: Groupings of industries that cut through each other.
+GROUPS = [("ab", "cd"), ("bc", "ad"), ("ab",), ("bc",), ("acd",), ("bcd",)]
+
+
+def grouped(*groups):
+    """A tree of groups, and of what is in none of them."""
+    tree = {"Total": None}
+    for group in groups:
+        tree |= {group.upper(): "Total", **dict.fromkeys(group, group.upper())}
+    return tree | {code: "Total" for code in NACE if code not in tree}
+
+
+def parts(trees):
+    """The groups of industries of a table."""
+    tree = trees.get("nace", {})
+    return [code for code, above in tree.items() if above and code in tree.values()]
+
+
 class World:
     """What is published, without the records of some contributors."""
 
     def __init__(self, case, who, tables, lone):
-        self.whole, rows, right = not case.values, [], []
+        self.whole, self.points, rows, right = not case.values, case.points, [], []
         for trees, public in tables:
             for cell, value in public.items():
                 alone = lone and case.people(trees, cell) <= who
                 if value is None and not (alone and case.people(trees, cell)):
                     continue
-                rows.append(atoms(trees, [cell]))
+                rows.append(atoms(trees, [cell], case.points))
                 right.append(case.amount(trees, [cell], who))
-        self.rows, self.right = np.array(rows), np.array(right, dtype=float)
+        self.rows = np.array(rows).reshape(-1, len(case.points))
+        self.right = np.array(right, dtype=float)
         self.solver = _solver(self.rows, self.right, self.whole)
 
     def end(self, trees, cells, side):
         """How far the others' amount in some cells may go on one side."""
-        price = -side * atoms(trees, cells)
+        price = -side * atoms(trees, cells, self.points)
         n = len(price)
         self.solver.changeColsCost(n, np.arange(n, dtype=np.int32), price)
         self.solver.run()
@@ -243,7 +320,7 @@ ENDLESS = (
 
 
 def _solver(rows, right, whole):
-    model, n = highspy.HighsLp(), len(ATOMS)
+    model, n = highspy.HighsLp(), rows.shape[1]
     model.num_col_, model.num_row_ = n, len(right)
     model.col_cost_, model.col_lower_ = np.zeros(n), np.zeros(n)
     model.col_upper_ = np.full(n, 1e4 if whole else highspy.kHighsInf)
@@ -284,7 +361,7 @@ def below(tree, code):
 
 def inside(trees, cells, row):
     """Whether a record is in one of some cells."""
-    own = dict(zip(("nace", "size"), row, strict=False))
+    own = {"nace": row[0], "size": row[1], "staff": row[-1]}
     return any(
         all(
             own[name] in below(tree, code)
@@ -294,19 +371,19 @@ def inside(trees, cells, row):
     )
 
 
-def atoms(trees, cells):
+def atoms(trees, cells, points=ATOMS):
     """Which of the finest combinations some cells that do not overlap consist of."""
-    key = id(trees), frozenset(cells)
+    key = id(trees), frozenset(cells), len(points)
     if key not in _ATOMS:
-        _ATOMS[key] = trees, _atoms(trees, cells)  # trees live on, so that ids stay theirs
+        _ATOMS[key] = trees, _atoms(trees, cells, points)  # trees live on, so that ids stay theirs
     return _ATOMS[key][1]
 
 
 _ATOMS = {}
 
 
-def _atoms(trees, cells):
-    return np.array([float(inside(trees, cells, atom)) for atom in ATOMS])
+def _atoms(trees, cells, points):
+    return np.array([float(inside(trees, cells, point)) for point in points])
 
 
 def revealed(trees, hidden):

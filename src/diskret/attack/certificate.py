@@ -173,7 +173,7 @@ class SuppressionCertificate:
                 self.proof.publication,
                 self.attacker,
                 parts=self.proof.parts_claimed,
-                unlisted=self._unlisted,
+                **self._of_contributors,
                 groups=self.groups,
                 rests=self.proof.rests_claimed,
                 crossed=self.proof.crossed_claimed,
@@ -226,9 +226,13 @@ class SuppressionCertificate:
         return found
 
     @property
-    def _unlisted(self) -> bool:
-        """Whether there are tables whose contributors nobody knows."""
-        return self.proof.insiders is not None and bool(self.proof.insiders.unlisted)
+    def _of_contributors(self) -> dict[str, bool]:
+        """What is not known of contributors, and whether they could tell something before."""
+        known = self.proof.insiders
+        if known is None:
+            return {}
+        unlisted = bool(known.unlisted)
+        return {"unlisted": unlisted, "untold": known.untold, "already": known.already}
 
     def _parts(self) -> dict[str, int]:
         """How many revealed parts and rests were judged, and how many could not be."""
@@ -256,7 +260,7 @@ class SuppressionCertificate:
             outer=self.outsider.outer,
             unsafe=self.proof.unsafe,
             parts=self.proof.parts_claimed,
-            unlisted=self._unlisted,
+            **self._of_contributors,
             groups=self.groups,
             rests=self.proof.rests_claimed,
             crossed=self.proof.crossed_claimed,

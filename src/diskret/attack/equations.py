@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,6 +61,26 @@ def equations(published: Published | Publication) -> Equations:
         Values so large that sums leave the range of 64-bit integers.
     """
     return _equations(together(published))
+
+
+def every_equation(publication: Publication) -> Equations:
+    """The equations between all cells, whatever is published: none of their values is used.
+
+    Cells have the positions that they have in `equations` of the same tables.
+    """
+    hidden = tuple(
+        replace(
+            table,
+            value=np.zeros_like(table.value),
+            suppressed=np.ones_like(table.suppressed),
+            empty=np.zeros_like(table.empty),
+            lower=None,
+            upper=None,
+            rounding=1,
+        )
+        for table in publication.tables
+    )
+    return _equations(replace(publication, tables=hidden))
 
 
 @remembered

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -19,7 +19,7 @@ from diskret.errors import ContradictionError, ProofError
 from diskret.progress import Progress, silent
 from diskret.tables import Publication, Published
 
-Kind = Literal["protects", "hides", "together", "not examined", "elsewhere"]
+Kind = Literal["protects", "hides", "contributors", "together", "not examined", "elsewhere"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,8 +30,9 @@ class Explanations:
     secondary were published, the primary `needed_by` would miss its requirement. ``hides``: no
     primary would, but the secondary `needed_by` could be computed exactly. ``together``:
     published alone it would do no harm; cells like it are needed only together with others.
-    ``not examined``: the limit was reached first, the solver gave no answer, or no whole numbers
-    were found for cells that nobody published.
+    ``contributors``: the same, and it was hidden for the sake of cells or sums that contributors
+    could tell otherwise. ``not examined``: the limit was reached first, the solver gave no
+    answer, or no whole numbers were found for cells that nobody published.
 
     Parameters
     ----------
@@ -82,6 +83,15 @@ class Explanations:
         k = len(secondary)
         nothing = np.full(k, np.inf)
         return cls(secondary, ("not examined",) * k, np.full(k, -1), -nothing, nothing)
+
+    def for_contributors(self, cells: NDArray[np.int64]) -> Explanations:
+        """The same where these cells were hidden because of what contributors could tell."""
+        theirs = np.isin(self.secondary, cells)
+        kinds = (
+            "contributors" if kind == "together" and mine else kind
+            for kind, mine in zip(self.kind, theirs.tolist(), strict=True)
+        )
+        return replace(self, kind=tuple(kinds))
 
     @property
     def not_examined(self) -> int:

@@ -274,7 +274,8 @@ class _Piece:
         claim = self.of_claim.indices[entry]
         touched, place = np.unique(claim, return_inverse=True)
         sums = np.bincount(place, self.of_claim.data[entry] * move.step[again].astype(np.float64))
-        self.best[touched] = np.maximum(self.best[touched], _told(sums, move.unit))
+        far = _told(sums.astype(np.float64), move.unit)
+        self.best[touched] = np.maximum(self.best[touched], far)
         self.moves.append(move)
         return len(self.moves) - 1
 

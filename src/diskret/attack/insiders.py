@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,11 +106,24 @@ class InsidersWithstood:
         proves all others at once.
     unlisted
         Positions of tables whose contributors nobody knows: everybody is an outsider there.
+    untold
+        Whether it does not follow from the contributions to the tables what all have in cells that
+        no table shows.
+    names
+        The number of each contributor, uint64.
+    already
+        Whether some could tell something from earlier releases alone, which nothing takes back.
+    hidden
+        Cells that were hidden because of what they could tell otherwise, int64.
     """
 
     insiders: Insiders
     asked: int
     unlisted: tuple[int, ...] = ()
+    untold: bool = False
+    names: NDArray[np.uint64] | None = None
+    already: bool = False
+    hidden: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
     @property
     def coalition(self) -> int:

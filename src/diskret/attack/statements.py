@@ -193,12 +193,16 @@ def not_claimed(
     groups: bool = False,
     rests: bool | None = None,
     crossed: bool | None = None,
+    untold: bool = False,
+    already: bool = False,
 ) -> Text:
     """What is not proven; stated as clearly as the claims.
 
     `earlier`, `parts`, `rests` and `crossed` as in `claimed`; `complete` as in `World`, None: found
     out; `unlisted` says that nobody knows who contributed to some of the tables, `groups` whether
-    a rule looked for group disclosure.
+    a rule looked for group disclosure, `untold` that it does not follow from the contributions to
+    the tables what each has in cells that no table shows, `already` that some could tell something
+    from earlier releases alone.
     """
     first, *others = publication.own
     earlier = len(publication.beside) if earlier is None else earlier
@@ -249,6 +253,26 @@ def not_claimed(
         german.append(
             "Keine Aussage zu dem, was Beitragende früherer Veröffentlichungen aus ihren dortigen "
             "Beiträgen wissen, soweit diese nicht aufbewahrt wurden."
+        )
+    if attacker.contributor and untold:
+        english.append(
+            "Contributors are taken to know what they have in common parts of several tables' "
+            "cells and beside filters only as far as it follows from what the office knows of "
+            "their contributions to each table."
+        )
+        german.append(
+            "Von Beitragenden wird angenommen, dass sie ihre Beiträge zu gemeinsamen Teilen der "
+            "Felder mehrerer Tabellen und neben Filtern nur so weit kennen, wie sie aus dem "
+            "folgen, was das Amt von ihren Beiträgen zu den einzelnen Tabellen weiß."
+        )
+    if attacker.contributor and already:
+        english.append(
+            "Nothing is claimed about what contributors could tell already from earlier releases "
+            "alone, before these tables were published."
+        )
+        german.append(
+            "Keine Aussage zu dem, was Beitragende schon aus früheren Veröffentlichungen allein "
+            "erkennen konnten, bevor diese Tabellen erschienen."
         )
     if parts is False:
         english.append(
@@ -310,10 +334,10 @@ def summary(
     outer: int = 0,
     unsafe: UnsafeSums | None = None,
     parts: bool | None = None,
-    unlisted: bool = False,
     groups: bool = False,
     rests: bool | None = None,
     crossed: bool | None = None,
+    **of_contributors: bool,
 ) -> list[str]:
     """The certificate for the office's own eyes."""
     if language not in ("en", "de"):
@@ -369,10 +393,10 @@ def summary(
             publication,
             attacker,
             parts=parts,
-            unlisted=unlisted,
             groups=groups,
             rests=rests,
             crossed=crossed,
+            **of_contributors,
         )[language],
     ]
 

@@ -84,7 +84,7 @@ def explanation_titles(published: Published, found: Explanations, language: str)
     return titles
 
 
-_RANK = {"protects": 0, "hides": 1, "elsewhere": 2, "together": 3}
+_RANK = {"protects": 0, "hides": 1, "elsewhere": 2, "contributors": 3, "together": 4}
 
 
 def _by_secondary(found: Explanations) -> list[NDArray[np.intp]]:

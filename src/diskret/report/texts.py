@@ -137,6 +137,7 @@ WORDS: dict[str, dict[str, str]] = {
         "why hides": "hides another secondary",
         "why together": "needed only together with others",
         "why elsewhere": "needed by a cell of another table",
+        "why contributors": "hidden for what contributors could tell otherwise",
         "why not examined": "not examined",
         "why left": (
             "{count} secondaries were not examined: the limit of the work was reached, or the "
@@ -285,6 +286,7 @@ WORDS: dict[str, dict[str, str]] = {
         "why hides": "verdeckt ein anderes Sekundärfeld",
         "why together": "nur zusammen mit anderen nötig",
         "why elsewhere": "nötig für ein Feld einer anderen Tabelle",
+        "why contributors": "gesperrt wegen dessen, was Beitragende sonst erkennen könnten",
         "why not examined": "nicht untersucht",
         "why left": (
             "{count} Sekundärfelder wurden nicht untersucht: Die Grenze des Aufwands war "

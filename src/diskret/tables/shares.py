@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -9,11 +10,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from diskret.errors import InputError
-from diskret.tables.boxes import ranges
+from diskret.tables.boxes import Restriction, ranges
 from diskret.tables.contributions import Contributions
 from diskret.tables.table import Measure, Table
 from diskret.tables.union_members import Grouped
-from diskret.tables.unions import pairs_of
+from diskret.tables.unions import pairs_of, pairs_of_parts
 
 #: Numbers of those who are not listed: the place of the table, then leaf cell and rank.
 _PLACE, _RANKS = 2**48, 64
@@ -87,6 +88,33 @@ def shares(table: Table, member: sparse.csr_array, place: int = 0, variable: str
     return _listed(table, table.contributions, measure, member, place)
 
 
+def shares_of_cells(table: Table, cells: NDArray[np.int64], place: int) -> Shares:
+    """Who contributes to each of some cells of a table; `place` as in `shares`."""
+    n = len(cells)
+    member = sparse.csr_array(
+        (np.ones(n, np.int64), cells, np.arange(n + 1)), shape=(n, int(np.prod(table.shape)))
+    )
+    return shares(table, member, place)
+
+
+def shares_of_parts(
+    table: Table,
+    parts: Sequence[Restriction],
+    meaning: Mapping[str, Mapping[str, frozenset[str]]],
+) -> tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.int64]]:
+    """Who has what in parts of a table that lists its contributions: part, contributor, value.
+
+    Parameters and errors as of `diskret.tables.unions.union_table_of_parts`.
+    """
+    listed, names = table.contributions, names_of(table)
+    if listed is None or names is None:
+        raise InputError("the table does not list who contributes to it; list contributions")
+    pairs = pairs_of_parts(table, parts, meaning)
+    found = Grouped.of(pairs, names)
+    values = listed.records if table.frequency else listed.values[table.measure.name]
+    return found.union - 1, found.who, found.added(values[pairs.row])
+
+
 def names_of(table: Table) -> NDArray[np.uint64] | None:
     """Who contributes, for each entry of the list of contributions; None if there is no list."""
     listed = table.contributions
@@ -98,6 +126,11 @@ def names_of(table: Table) -> NDArray[np.uint64] | None:
 def place_of(who: NDArray[np.uint64]) -> NDArray[np.int64]:
     """The place of the table in which those who are not listed contribute."""
     return (who // np.uint64(_PLACE)).astype(np.int64) - 1
+
+
+def called_at(who: NDArray[np.uint64], place: int) -> NDArray[np.uint64]:
+    """What those who are not listed are called where their table has another place."""
+    return who % np.uint64(_PLACE) + np.uint64((place + 1) * _PLACE)
 
 
 def _listed(

@@ -124,12 +124,7 @@ def union_table_of_parts(
     >>> union_table_of_parts(table, [{"region": frozenset({"N", "W"})}]).count.tolist()
     [0, 14]
     """
-    leaves = _leaves(table)
-    boxes = boxes_of_restrictions(table.dimensions, leaves.by, parts, meaning or {})
-    number = np.arange(len(parts) + 1)
-    ones = np.ones(len(parts), dtype=np.int64)
-    alone = sparse.csr_array((ones, number[:-1], number), shape=(len(parts), len(parts)))
-    return _unions(table, _net(alone, boxes, leaves), leaves)
+    return _unions(table, *_net_of_parts(table, parts, meaning or {}))
 
 
 def pairs_of(table: Table, member: Any) -> Pairs:
@@ -140,6 +135,16 @@ def pairs_of(table: Table, member: Any) -> Pairs:
     leaves = _leaves(table)
     of_used, used = _used(table, member)
     net = _net(of_used, boxes_of_cells(table.dimensions, leaves.by, used), leaves)
+    return _pairs(net, leaves.row, leaves.start)
+
+
+def pairs_of_parts(
+    table: Table,
+    parts: Sequence[Restriction],
+    meaning: Mapping[str, Mapping[str, frozenset[str]]],
+) -> Pairs:
+    """The same of parts; parameters and errors as of `union_table_of_parts`."""
+    net, leaves = _net_of_parts(table, parts, meaning)
     return _pairs(net, leaves.row, leaves.start)
 
 
@@ -216,6 +221,20 @@ def _listed(listed: Contributions) -> _Leaves:
     row = np.argsort(combination, kind="stable")
     start = np.searchsorted(combination[row], np.arange(len(found) + 1))
     return _Leaves(listed.by, listed.leaf[first], start, row)
+
+
+def _net_of_parts(
+    table: Table,
+    parts: Sequence[Restriction],
+    meaning: Mapping[str, Mapping[str, frozenset[str]]],
+) -> tuple[sparse.csr_array, _Leaves]:
+    """Which leaf combinations each part consists of."""
+    leaves = _leaves(table)
+    boxes = boxes_of_restrictions(table.dimensions, leaves.by, parts, meaning)
+    number = np.arange(len(parts) + 1)
+    ones = np.ones(len(parts), dtype=np.int64)
+    alone = sparse.csr_array((ones, number[:-1], number), shape=(len(parts), len(parts)))
+    return _net(alone, boxes, leaves), leaves
 
 
 def _net(of_boxes: sparse.csr_array, boxes: Boxes, leaves: _Leaves) -> sparse.csr_array:

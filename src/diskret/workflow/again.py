@@ -11,19 +11,16 @@ from diskret.attack import (
     Attacker,
     Requirements,
     UnsafeSums,
-    examine,
-    placed_in,
     revealed_parts,
     revealed_rests,
-    withstand_insiders,
 )
 from diskret.errors import ProofError
 from diskret.progress import Progress, silent
 from diskret.release import Earlier
 from diskret.tables import Publication
-from diskret.workflow.beside import beside, groups, read_beside, with_own_hidden
+from diskret.workflow.beside import groups, read_beside, with_own_hidden
 from diskret.workflow.case import NO_LEVELS, BrokenCell, Case, contradictions_named
-from diskret.workflow.plan import publish
+from diskret.workflow.insiders_again import told_again
 from diskret.workflow.result import Result
 
 _EXAMPLES = 5
@@ -92,27 +89,13 @@ def _check_insiders(
     progress: Progress,
 ) -> None:
     """Refuse what contributors could tell beside tables that were not there when all was proven."""
-    proofs = {id(r.certificate.proof): r.certificate for r in results}
-    names = {table.name for table in publication.tables}
-    for certificate in proofs.values():
-        proof = certificate.proof
-        if proof.insiders is None or names <= {t.name for t in proof.publication.tables}:
-            continue
-        whole = [publish(r.table, np.zeros(r.table.shape, dtype=bool), r.name) for r in results]
-        before = beside(whole, publication.sums, earlier)
-        tables = [*(r.table for r in results), *before.tables]
-        original = np.concatenate([table.measure.sum.ravel() for table in tables])
-        insiders = placed_in(proof.insiders.insiders, proof.publication, publication)
-        found = examine(publication, certificate.attacker, original=original, progress=progress)
-        _, told = withstand_insiders(
-            publication, found, certificate.attacker, insiders, original, progress
+    told = told_again(results, publication, earlier, progress)
+    if told:
+        raise ProofError(
+            f"contributors could tell {len(told):,} cells or sums too closely beside what "
+            "was published earlier. Nothing was published; protect the tables again with "
+            "ledger="
         )
-        if told.open:
-            raise ProofError(
-                f"contributors could tell {len(told.open):,} cells or sums too closely beside what "
-                "was published earlier. Nothing was published; protect the tables again with "
-                "ledger="
-            )
 
 
 def _revealed(publication: Publication) -> dict[tuple[object, ...], str]:

@@ -225,7 +225,7 @@ def beside(
             with naming(one):
                 _values(tables, sums, [one])
         raise InputError(f"earlier releases contradict the new tables: {error}") from error
-    made = (_as_table(e.published, value) for e, value in zip(earlier, values, strict=True))
+    made = (as_table(e.published, value) for e, value in zip(earlier, values, strict=True))
     return Beside(tuple(earlier), tuple(made))
 
 
@@ -301,7 +301,8 @@ def _as_intervals(published: Published) -> Published:
     return replace(published, rounding=1, suppressed=hidden, lower=low, upper=high)
 
 
-def _as_table(published: Published, value: NDArray[np.int64]) -> Table:
+def as_table(published: Published, value: NDArray[np.int64]) -> Table:
+    """An earlier table with these values."""
     value, shape = value.reshape(published.shape), published.shape
     about: dict[str, Any] = {
         "vintage": published.vintage, "where": published.where, "recorded": published.recorded

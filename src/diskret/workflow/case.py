@@ -61,6 +61,8 @@ class BrokenCell:
         Whether the cell would have enough room without any one of them.
     already
         Whether it is not protected even without the new tables.
+    contributors
+        Whether it is contributors who would know too much, each of what is theirs.
     """
 
     release: str
@@ -72,6 +74,7 @@ class BrokenCell:
     blamed: tuple[tuple[str, str], ...] = ()
     irreducible: bool = False
     already: bool = False
+    contributors: bool = False
 
 
 class contradictions_named:
@@ -185,15 +188,18 @@ class Case:
         found = show_sums(seen, found, self.attacker, unsafe, self.original, progress)
         missed = unsafe.only(unmet_sums(found, unsafe, self.original))
         rows = np.split(missed.member.indices, missed.member.indptr[1:-1])[: len(missed)]
-        return [self._told_sum(row.tolist()) for row in rows]
+        return [self.told_together(row.tolist()) for row in rows]
 
-    def _told_sum(self, cells: Sequence[int]) -> BrokenCell:
+    def told_together(self, cells: Sequence[int], contributors: bool = False) -> BrokenCell:
+        """A cell or sum that is known too closely, to contributors alone perhaps."""
         table, _ = self.publication.at(cells[0])
         place = next(n for n, other in enumerate(self.publication.tables) if other is table)
         own = len(self.publication.own)
         release, name = ("", table.name) if place < own else self.publication.beside[place - own]
         codes = " + ".join(self._new(cell)[1] for cell in cells)
-        return BrokenCell(release, name, codes, primary=True, lower=None, upper=None)
+        return BrokenCell(
+            release, name, codes, primary=True, lower=None, upper=None, contributors=contributors
+        )
 
     def _opened(self, label: NDArray[np.int64]) -> Opened:
         """The attack in which new cells can be taken back, but those that were known before."""

@@ -17,6 +17,7 @@ from diskret.tables import MeasureSum, Publication, Published, Table
 from diskret.tables.perturbed import stands_for
 from diskret.workflow.beside import groups, read_beside
 from diskret.workflow.case import NO_LEVELS, BrokenCell, Case, contradictions_named
+from diskret.workflow.insiders_again import told_again, told_of_earlier
 from diskret.workflow.perturbed_result import PerturbedResult
 from diskret.workflow.plan import publish
 from diskret.workflow.result import Result
@@ -50,13 +51,15 @@ class CheckReport:
 
     def lines(self, language: str = "en") -> list[str]:
         """The report in sentences, English or German; for the office's eyes."""
-        verdict, known, exact, between, blamed, already, own = _SENTENCES[language]
+        verdict, known, exact, between, blamed, already, own, theirs = _SENTENCES[language]
         said = [verdict[self.ok].format(tables=", ".join(self.tables), beside=len(self.beside))]
         for cell in self.broken:
             where = f"{cell.codes} ({cell.table}, {cell.release or own})"
             ends = ["?" if end is None else f"{end:g}" for end in (cell.lower, cell.upper)]
             span = exact if cell.lower == cell.upper else between
             line = known.format(where=where, span=span.format(*ends))
+            if cell.contributors:
+                line = theirs.format(where=where)
             if cell.already:
                 line += already
             elif cell.blamed:
@@ -80,7 +83,9 @@ def check(
 
     Everything is attacked together. Each cell of an earlier release has to keep what was
     required of it; a cell that was hidden for the sake of others must not be known exactly,
-    unless it is published itself. Of results of `suppress` the same is asked.
+    unless it is published itself. Of results of `suppress` the same is asked. Where an earlier
+    release is protected against contributors, each of them is tried with what is theirs, as when
+    it is published; the cell's own level is asked for then, whatever is theirs.
 
     Parameters
     ----------
@@ -122,6 +127,8 @@ def check(
     attacker = attacker or Attacker()
     own, given, levels, values, unsafe = _read(tables)
     known = tuple(dict.fromkeys([*sums, *given]))
+    parts = [None] * len(own) if isinstance(tables, Publication) else _parts(tables)
+    who = [part if isinstance(part, Table | Result) else None for part in parts]
     beside: list[tuple[str, str]] = []
     broken: list[BrokenCell] = []
     for group in groups(own, known, earlier):
@@ -136,10 +143,37 @@ def check(
         )
         with contradictions_named(chosen, known, group.earlier):
             broken += case.broken(np.inf if limit is None else limit, progress=progress)
+            found = _by_contributors(case, [who[i] for i in group.new], progress)
+        said = {(cell.release, cell.table, cell.codes) for cell in broken}
+        broken += [one for one in found if (one.release, one.table, one.codes) not in said]
         beside += case.publication.beside
     stand_in = {part.name for part in _parts(tables) if isinstance(part, PerturbedResult)}
     asked = [cell for cell in broken if cell.release or cell.table not in stand_in]
     return CheckReport(tuple(table.name for table in own), tuple(beside), tuple(asked))
+
+
+def _by_contributors(
+    case: Case, own: Sequence[Table | Result | None], progress: Progress
+) -> list[BrokenCell]:
+    """What contributors who know what is theirs could tell too closely, as when it is published."""
+    results = [part for part in own if isinstance(part, Result)]
+    told = (
+        told_again(results, case.publication, case.earlier, progress)
+        if (len(results) == len(own))
+        else []
+    )
+    told += told_of_earlier(
+        [part.table if isinstance(part, Result) else part for part in own],
+        case.publication,
+        case.earlier,
+        case.required,
+        case.unsafe,
+        case.original,
+        case.attacker,
+        progress,
+    )
+    every = dict.fromkeys(tuple(sorted(cells)) for cells in told)
+    return [case.told_together(cells, contributors=True) for cells in every]
 
 
 def to_publish(tables: Any) -> tuple[list[Published], tuple[MeasureSum, ...]]:
@@ -229,6 +263,7 @@ _SENTENCES = {
         ", because of {0}",
         ", and is already without the new tables",
         "new",
+        "{where} could be told too closely by contributors who know what is theirs",
     ),
     "de": (
         {
@@ -244,5 +279,6 @@ _SENTENCES = {
         ", wegen {0}",
         ", und ist es schon ohne die neuen Tabellen",
         "neu",
+        "{where} könnten Beitragende, die ihre eigenen Beiträge kennen, zu genau erkennen",
     ),
 }

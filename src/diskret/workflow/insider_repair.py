@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,10 +15,12 @@ from diskret.attack import Open, Requirements, UnsafeSums
 from diskret.attack.insiders import Coalition
 from diskret.attack.shortest import Shortest
 from diskret.attack.surroundings import Surroundings
+from diskret.errors import InputError
 from diskret.suppression import Pattern, Problem, Work, modular
+from diskret.system.possible import possible_values
 from diskret.tables import Publication, Table
-from diskret.tables.shares import Shares, names_of
-from diskret.workflow.insiders import Asked, InsiderJudge, shares_of_cells
+from diskret.tables.shares import Shares, names_of, shares_of_cells
+from diskret.workflow.insiders import Asked, InsiderJudge
 from diskret.workflow.revealed import asking_for
 
 #: In larger tables only so many cells around a target may move at first.
@@ -52,7 +55,14 @@ def repaired_against(
     bounds = {
         who: _bounds(problem, tables, asked.names[list(who)]) for who in {one.who for one in found}
     }
-    repair = Repair(problem, pattern.suppressed)
+    between = asked.unpublished(list(bounds), problem.system.equations)
+    fitting = dict.fromkeys(bounds, problem)
+    if between is not None:
+        for who, (least, high) in list(bounds.items()):
+            low = np.maximum(least, between[list(who)].sum(axis=0))
+            fitting[who], bounds[who] = _fitting(problem, low), (low, high)
+    values = {who: own.system.value for who, own in fitting.items() if own is not problem}
+    repair = Repair(problem, pattern.suppressed, values)
     slow = set[Coalition]()
     if quickly:
         wanted = [
@@ -72,7 +82,7 @@ def repaired_against(
     for who in sorted(slow):
         low, high = bounds[who]
         claims = [one for one in found if one.who == who]
-        harder = _asking(replace(problem, lower=low, upper=high), claims, asked.target)
+        harder = _asking(replace(fitting[who], lower=low, upper=high), claims, asked.target)
         n = len(harder.cost)
         start = np.zeros(n, dtype=bool)
         start[: len(hidden)] = hidden
@@ -143,6 +153,21 @@ def _bounds(
     return low, high
 
 
+def _fitting(problem: Problem, low: NDArray[np.float64]) -> Problem:
+    """The problem with other possible values of unpublished cells, which keep to bounds."""
+    system = problem.system
+    if (system.value >= low).all():
+        return problem
+    n = len(system.value) - len(system.lowest)
+    known, least = system.value[:n], np.maximum(system.lowest, low[n:])
+    with suppress(InputError):
+        value = np.append(known, possible_values(system.equations, known, least))
+        if not (system.equations.astype(np.int64) @ value).any() and (value >= low).all():
+            return replace(problem, system=replace(system, value=value))
+    np.minimum(low, system.value, out=low)  # the attack tells whether it was enough
+    return problem
+
+
 def _own(table: Table, who: NDArray[np.uint64], place: int) -> Shares:
     """The shares of some contributors in all cells, perhaps of others too."""
     listed, names = table.contributions, names_of(table)
@@ -204,9 +229,17 @@ class Repair:
         Cells, equations and prices.
     hidden
         What is hidden already, ``(n,)``.
+    values
+        Possible values of all cells for coalitions that know others to be impossible.
     """
 
-    def __init__(self, problem: Problem, hidden: NDArray[np.bool_]):
+    def __init__(
+        self,
+        problem: Problem,
+        hidden: NDArray[np.bool_],
+        values: Mapping[Coalition, NDArray[np.int64]],
+    ):
+        self._values = values
         self.problem = problem
         self.hidden = hidden.copy()
         self._before = hidden
@@ -278,7 +311,8 @@ class Repair:
         programme: Shortest,
     ) -> NDArray[np.int64] | None:
         """The cells of the cheapest move of cells that may; None if there is none."""
-        free, value, price = may[window], self._value[window], self.problem.cost[window]
+        value = self._values.get(want.who, self._value)[window]
+        free, price = may[window], self.problem.cost[window]
         up = np.where(free, high[window] - value, 0)
         down = np.where(free, value - low[window], 0)
         dear = np.maximum(price / price[price > 0].min(initial=1.0), 1) * _DEAR

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,19 +19,25 @@ from diskret.attack import (
     Requirements,
     UnsafeSums,
     Withstood,
+    examine,
     unknown_cells,
     withstand_insiders,
 )
-from diskret.progress import Progress
+from diskret.attack.insiders import Coalition
+from diskret.progress import Progress, silent
 from diskret.rules import Rule, Sensitivity
 from diskret.rules.insiders import Judged, Known, by_hand, judged_by, largest_coalition
 from diskret.tables import Publication, Table
-from diskret.tables.shares import Shares, names_of, place_of, shares
+from diskret.tables.shares import names_of, place_of, shares
 from diskret.tables.unions import union_table
-from diskret.workflow.beside import Beside
+from diskret.workflow.beside import Beside, with_own_hidden
 from diskret.workflow.orders import Order
+from diskret.workflow.present import Elsewhere, contributing, present
+from diskret.workflow.unpublished import Unpublished
+from diskret.workflow.unpublished import unpublished as unpublished_of
 
-_NOBODY = np.iinfo(np.int64).max
+#: Names of contributors, cells, and a side: 1 up, −1 down.
+_Told = tuple[tuple[int, ...], tuple[int, ...], int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,10 +50,14 @@ class Seat:
         Its values; None if nobody knows who contributed.
     rule
         What judges its cells; None: nothing is asked of them.
+    strict
+        Whether each target's own level is asked for in place of what the rule says, as long as
+        somebody else contributes: more than any rule asks for.
     """
 
     table: Table | None
     rule: Rule | None
+    strict: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +77,38 @@ class InsiderJudge:
     seats: Sequence[Seat]
     attacker: Attacker
     coalition: int
+    _between: list[Unpublished | None] = field(default_factory=list[Unpublished | None], repr=False)
+    gave_up: set[_Told] = field(default_factory=set[_Told], repr=False)
+
+    def between(self, publication: Publication, original: NDArray[np.int64]) -> Unpublished | None:
+        """What contributors have in cells that nobody published, whatever is hidden."""
+        if not self._between:
+            tables = [seat.table for seat in self.seats]
+            self._between.append(unpublished_of(tables, publication, original, self.coalition))
+        return self._between[0]
+
+    def already(
+        self,
+        told: Sequence[Open],
+        asked: Asked,
+        publication: Publication,
+        required: Requirements,
+        unsafe: UnsafeSums,
+        original: NDArray[np.int64],
+    ) -> bool:
+        """Give up what contributors can tell from earlier releases alone; whether that is anything.
+
+        Nothing that is hidden in new tables could take it back.
+        """
+        if not publication.beside or not told:
+            return False
+        alone = with_own_hidden(publication)
+        found = examine(alone, self.attacker, original=original)
+        _, known, then = self.attack(alone, found, required, unsafe, original, silent)
+        open_ = {entry for one in known.open for entry in then.told(one)}
+        more = open_ & {entry for one in told for entry in asked.told(one)}
+        self.gave_up.update(more)
+        return bool(more)
 
     def attack(
         self,
@@ -93,7 +134,11 @@ class InsiderJudge:
     def withstood(self, found: Withstood, asked: Asked) -> InsidersWithstood:
         """What a certificate says of an attack that nobody got through."""
         unlisted = tuple(i for i, seat in enumerate(self.seats) if seat.table is None)
-        return InsidersWithstood(asked.insiders, found.asked, unlisted)
+        untold = asked.between is not None and not asked.between.complete
+        already = bool(self.gave_up)
+        return InsidersWithstood(
+            asked.insiders, found.asked, unlisted, untold, asked.names, already
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,15 +153,43 @@ class Asked:
         The number of each contributor, uint64.
     target
         The targets as sums of all cells, ``(t, n)``.
+    between
+        What contributors have in unpublished cells; None if there are none.
+    row
+        Of each contributor there, −1 for none.
     """
 
     insiders: Insiders
     names: NDArray[np.uint64]
     target: sparse.csr_array
+    between: Unpublished | None = None
+    row: NDArray[np.int64] | None = None
+
+    def unpublished(
+        self, coalitions: Sequence[Coalition], equations: sparse.csr_array
+    ) -> sparse.csr_array | None:
+        """What the members of coalitions have in the unpublished cells of other equations.
+
+        A row for each contributor, see `Unpublished.in_others`; None if there are none.
+        """
+        if self.between is None or self.row is None:
+            return None
+        who = np.unique(np.array([one for own in coalitions for one in own], dtype=np.int64))
+        who = who[self.row[who] >= 0]
+        cell, at, value = self.between.in_others(self.row[who], equations)
+        shape = len(self.names), equations.shape[1]
+        return sparse.csr_array((value, (who[at], cell)), shape=shape)
 
     def cells(self, one: Open) -> list[int]:
         """The cells of a target."""
         return self.target[[one.target]].indices.tolist()
+
+    def told(self, one: Open) -> list[_Told]:
+        """Who can tell which cells on which sides, whatever their numbers."""
+        who = tuple(sorted(self.names[list(one.who)].tolist()))
+        cells = tuple(sorted(self.cells(one)))
+        sides = ((-1, one.lower), (1, one.upper))
+        return [(who, cells, side) for side, level in sides if level > 0]
 
 
 def insider_judge(
@@ -127,23 +200,17 @@ def insider_judge(
     """Who the insiders of these tables are; None if no contributor attacks."""
     if not attacker.contributor:
         return None
-    seats = [
-        Seat(replace(o.table, contributions=before.called(o.table.contributions)), o.rule)
-        for o in orders
-    ]
-    for e, table in before.pairs:
-        who = before.called(e.contributions, e)
-        known = who is not None and e.original is not None and not e.perturbed
+    tables = contributing([order.table for order in orders], before)
+    seats = [Seat(table, o.rule) for table, o in zip(tables, orders, strict=False)]
+    for e, table in zip(before.earlier, tables[len(orders) :], strict=True):
         rules = [o.rule for o in orders if o.table.measure.name == e.published.measure]
         rule = rules[0] if rules and not isinstance(rules[0], Sensitivity) else None
-        if e.unsafe is None:  # it was protected against an outsider
-            rule = None
-        if not known or e.weight is not None:
-            seats.append(Seat(None, None))
+        if e.unsafe is None or table is None:  # it was protected against an outsider
+            seats.append(Seat(table, None))
             continue
         room = np.zeros((*table.shape, rule.largest if rule else 0), dtype=np.int64)
         measures = tuple(replace(m, largest=room) for m in table.measures)
-        seats.append(Seat(replace(table, measures=measures, contributions=who), rule))
+        seats.append(Seat(replace(table, measures=measures), rule))
     coalition = max(largest_coalition(order.rule, attacker.coalition) for order in orders)
     return InsiderJudge(seats, attacker, coalition)
 
@@ -162,36 +229,26 @@ def _asked(
 ) -> Asked:
     ends = list(pairwise(publication.starts.tolist()))
     target, most = _targets(required, unsafe, int(publication.starts[-1]))
-    who, column, value = list[Any](), list[Any](), list[Any]()
-    number = np.full(len(cell), _NOBODY, dtype=np.int64)
-    bounded = np.append(np.zeros(len(cell) - len(free), dtype=bool), ~free)
+    tables = [seat.table for seat in judge.seats]
+    between = judge.between(publication, original)
+    there = present(tables, publication, cell, free, between)
+    names = there.names
     owed: list[_OfTable] = []
     for place, (seat, (start, stop)) in enumerate(zip(judge.seats, ends, strict=True)):
-        if seat.table is None:
-            continue
-        at = np.flatnonzero((cell >= start) & (cell < stop))
-        own = shares_of_cells(seat.table, cell[at] - start, place)
-        who.append(own.who)
-        column.append(at[own.at])
-        value.append(own.value)
-        number[at] = own.number
-        bounded[at] = seat.table.nonnegative
         rows = np.flatnonzero(np.diff(target[:, start:stop].indptr))
-        if len(rows) and seat.rule is not None:
+        if len(rows) and seat.table is not None and (seat.rule is not None or seat.strict):
             member = sparse.csr_array(target[rows][:, start:stop])
-            owed.append(_of_table(judge, seat.table, seat.rule, member, rows, place, required))
-    names, row = np.unique(np.concatenate([np.zeros(0, np.uint64), *who]), return_inverse=True)
-    none = np.zeros(0, dtype=np.int64)
-    own = _kept(
-        row,
-        np.concatenate([none, *column]),
-        np.concatenate([none, *value]),
-        (len(names), len(cell)),
-    )
+            owed.append(_of_table(judge, seat.table, seat.rule, member, rows, place, most))
+    elsewhere = None if between is None else Elsewhere.of(between, there, target)
     place = np.full(int(max(publication.starts[-1], cell.max(initial=0) + 1)), -1)
     place[cell] = np.arange(len(cell))
     narrow = sparse.csr_array(
         (target.data, place[target.indices], target.indptr), shape=(target.shape[0], len(cell))
+    )
+
+    rows = np.split(target.indices, target.indptr[1:-1])
+    number_of = (
+        {tuple(sorted(row.tolist())): i for i, row in enumerate(rows)} if judge.gave_up else {}
     )
 
     def level(
@@ -207,25 +264,22 @@ def _asked(
                     if len(names)
                     else np.zeros(coalition[here].shape, dtype=np.uint64)
                 )
+                nowhere = np.zeros(used.shape, dtype=bool)
+                if elsewhere is not None and one.place is not None:
+                    nowhere = elsewhere.sure(at[here], coalition[here])
                 lower[here], upper[here] = one.level(
-                    np.searchsorted(one.rows, at[here]), name, used
+                    np.searchsorted(one.rows, at[here]), name, used, nowhere
                 )
+        for who, cells, side in judge.gave_up:
+            for i in np.flatnonzero(at == number_of.get(cells, -1)).tolist():
+                if tuple(sorted(names[coalition[i][coalition[i] >= 0]].tolist())) == who:
+                    (lower if side < 0 else upper)[i] = 0
         return np.minimum(lower, most[0][at]), np.minimum(upper, most[1][at])
 
-    insiders = Insiders(own, number, judge.coalition, narrow, most, level, bounded)
-    return Asked(insiders, names, target)
-
-
-def _kept(
-    row: NDArray[np.int64],
-    column: NDArray[np.int64],
-    value: NDArray[np.int64],
-    shape: tuple[int, int],
-) -> sparse.csr_array:
-    """A sparse matrix that keeps entries of 0."""
-    order = np.lexsort((column, row))
-    start = np.searchsorted(row[order], np.arange(shape[0] + 1))
-    return sparse.csr_array((value[order], column[order], start), shape=shape)
+    insiders = Insiders(
+        there.own, there.number, judge.coalition, narrow, most, level, there.bounded
+    )
+    return Asked(insiders, names, target, between, there.row)
 
 
 def _targets(
@@ -242,15 +296,6 @@ def _targets(
     return target, (lower, np.append(required.upper[own], unsafe.upper))
 
 
-def shares_of_cells(table: Table, cells: NDArray[np.int64], place: int) -> Shares:
-    """Who contributes to each of some cells of a table; `place` as in `shares`."""
-    n = len(cells)
-    member = sparse.csr_array(
-        (np.ones(n, np.int64), cells, np.arange(n + 1)), shape=(n, int(np.prod(table.shape)))
-    )
-    return shares(table, member, place)
-
-
 @dataclass(frozen=True, eq=False)
 class _OfTable:
     """What is owed in the targets of one table: their numbers, and what judges them."""
@@ -264,9 +309,13 @@ class _OfTable:
     place: int | None
 
     def level(
-        self, at: NDArray[np.int64], who: NDArray[np.uint64], used: NDArray[np.bool_]
+        self,
+        at: NDArray[np.int64],
+        who: NDArray[np.uint64],
+        used: NDArray[np.bool_],
+        nowhere: NDArray[np.bool_],
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Lower and upper level where these are the insiders."""
+        """Lower and upper level where these are the insiders; `nowhere`: known not to be there."""
         none = np.zeros(len(at), dtype=np.int64)
         found = np.max([none, *(one.level(at, who, used) for one in self.judged)], axis=0)
         lower, upper = (np.maximum(found, hand[at]) for hand in self.hand)
@@ -274,7 +323,9 @@ class _OfTable:
         entry, there = known.entries(at, who, used)
         open_ = known.open(at, who, used)
         if self.place is not None:  # nobody knows who of others is meant
-            open_ &= (~used | (place_of(who) == self.place)).all(axis=1)
+            place = np.where(used, place_of(who), place_of(who[:, :1]))
+            open_ &= (~used | nowhere | (place == self.place)).all(axis=1)
+            open_ &= (place == place[:, :1]).all(axis=1)  # else they may be one and the same
         if self.least is not None:
             own = np.where(there, known.shares.value[entry], 0).sum(axis=1)
             lower = np.minimum(lower, self.value[at] - np.maximum(own, self.least[at]))
@@ -284,19 +335,22 @@ class _OfTable:
 def _of_table(
     judge: InsiderJudge,
     table: Table,
-    rule: Rule,
+    rule: Rule | None,
     member: sparse.csr_array,
     rows: NDArray[np.int64],
     place: int,
-    required: Requirements,
+    most: tuple[NDArray[np.int64], NDArray[np.int64]],
 ) -> _OfTable:
-    judged = judged_by(rule, table, union_table(table, member), member, place)
     cells = np.diff(member.indptr)
-    alone, first = cells == 1, member.indices[member.indptr[:-1]]
-    hand = by_hand(rule, table)
     none = np.zeros(len(rows), dtype=np.int64)
-    levels = none, none
+    judged: Sequence[Judged] = ()
+    levels = most[0][rows], most[1][rows]
+    hand = None
+    if rule is not None:
+        judged = judged_by(rule, table, union_table(table, member), member, place)
+        hand, levels = by_hand(rule, table), (none, none)
     if hand is not None:
+        alone, first = cells == 1, member.indices[member.indptr[:-1]]
         levels = np.where(alone, hand[0][first], 0), np.where(alone, hand[1][first], 0)
     least = None
     if table.nonnegative:

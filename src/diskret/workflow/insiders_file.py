@@ -135,10 +135,10 @@ def _level(arrays: dict[str, NDArray[Any]], own: sparse.csr_array, target: spars
             used = [one for one in row if one >= 0]
             room = arrays["who"].shape[1] - 1
             key = (*used, *(-1,) * (room - len(used)), t)
-            if not any(t in members[one] for one in used):
-                found[:, i] = base[0][t], base[1][t]
-            elif key in kept:
+            if key in kept:
                 found[:, i] = kept[key]
+            elif not any(t in members[one] for one in used):
+                found[:, i] = base[0][t], base[1][t]
             else:
                 found[:, i] = most[0][t], most[1][t]
         return found[0], found[1]

@@ -139,7 +139,7 @@ def parts_judge(
         if e.perturbed or e.weight is not None:
             rules[place] = ()
     tables = [_with_room(*pair) for pair in zip(tables, rules, strict=True)]
-    meaning = [_meanings(*own) for own in zip(tables, side_by_side(tables), strict=True)]
+    meaning = [finest_meanings(*own) for own in zip(tables, side_by_side(tables), strict=True)]
 
     def judge(publication: Publication) -> UnsafeParts:
         parts = revealed_parts(publication)
@@ -188,7 +188,9 @@ def _with_room(table: Table, rules: Sequence[Rule]) -> Table:
     return replace(table, measures=tuple(replace(m, largest=room) for m in table.measures))
 
 
-def _meanings(table: Table, sides: Mapping[str, Side]) -> dict[str, dict[str, frozenset[str]]]:
+def finest_meanings(
+    table: Table, sides: Mapping[str, Side]
+) -> dict[str, dict[str, frozenset[str]]]:
     """Variable → finest code → what it stands for beside the other tables."""
     trees = {d.name: d.hierarchy for d in table.dimensions}
     return {

@@ -141,6 +141,7 @@ def prove(
     unrepaired: ProtectionError | None = None
     published = public(pattern.suppressed)
     original = problem.system.value[: published.starts[-1]]
+    because = np.zeros(len(original), dtype=bool)
     required = problem.requirements
     lost = np.zeros(0, dtype=np.int64)
     failed = 0
@@ -187,6 +188,11 @@ def prove(
                 published, examination, required, unsafe, original, problem.progress, found
             )
             told = found.open
+            while insiders.already(told, asked, published, required, unsafe, original):
+                examination, found, asked = insiders.attack(
+                    published, examination, required, unsafe, original, problem.progress, found
+                )
+                told = found.open
             withstood = insiders.withstood(found, asked)
             if told:
                 failing = [asked.cells(one) for one in told]
@@ -201,9 +207,13 @@ def prove(
                     pattern = everything_around(problem, pattern, cells)
                     if np.array_equal(before, pattern.suppressed):
                         break
+                because |= pattern.suppressed[: len(original)] & ~before[: len(original)]
                 continue
         if not missed.any() and not open_sums.any():
             judged = _judged(published, parts)
+            if withstood is not None:
+                hidden = np.flatnonzero(because & published.suppressed)
+                withstood = replace(withstood, hidden=hidden)
             return Proven(
                 published,
                 examination,

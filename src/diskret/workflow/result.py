@@ -181,7 +181,9 @@ class Result:
             - its codes;
             - `kind`: ``protects`` a primary; ``hides`` another secondary, whose exact value
               could be computed otherwise; ``together``: published alone it would do no harm,
-              so it is needed only together with others, or not at all; ``not examined``;
+              so it is needed only together with others, or not at all; ``contributors``: the
+              same, hidden because contributors could tell a cell or sum too closely
+              otherwise; ``not examined``;
             - ``needed_by_<dimension>``: the codes of the cell that needs it (null if none);
               where several tables are protected together, `needed_in` names its table and
               the codes of another table stand together in `needed_by`;
@@ -206,7 +208,7 @@ class Result:
     def explanations(self, limit: int | None = None, progress: Progress = silent) -> Explanations:
         """The same by positions of cells in C order and in scaled units. Confidential."""
         proof = self.certificate.proof
-        return explain(
+        found = explain(
             proof.publication,
             proof.examination,
             proof.requirements,
@@ -217,6 +219,7 @@ class Result:
             limit=limit,
             progress=progress,
         )
+        return found if proof.insiders is None else found.for_contributors(proof.insiders.hidden)
 
     def explanations_if_any(self, limit: int, progress: Progress) -> Explanations:
         """The same for a release, which is never refused for want of an explanation."""

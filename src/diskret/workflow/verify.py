@@ -315,18 +315,34 @@ def _texts_fit(
     # only the records tell how variables lie in each other
     different = different_variables(publication.tables)
     crossed = (True, False) if different else (True, False, None) if missing else (None,)
+    among_contributors = (False, True) if contributor else (False,)
+    several = earlier + len(publication.own) > 1
+    known = [
+        {"unlisted": unlisted, "already": already, "untold": untold}
+        for unlisted in (among_contributors if earlier else (False,))
+        for already in (among_contributors if earlier else (False,))
+        for untold in (among_contributors if several else (False,))
+    ]
     admissible = [
         (
             claimed(publication, outer, earlier, contributor, *judged),
             not_claimed(
-                publication, kind, earlier, complete, judged[0], unlisted, groups, *judged[1:]
+                publication,
+                kind,
+                earlier,
+                complete,
+                judged[0],
+                groups=groups,
+                rests=judged[1],
+                crossed=judged[2],
+                **of_contributors,
             ),
         )
-        for groups, kind, complete, unlisted, *judged in product(
+        for groups, kind, complete, of_contributors, *judged in product(
             (False, True),
             kinds,
             (True, False) if missing else (None,),
-            (True, False) if earlier and contributor else (False,),
+            known,
             parts,
             rests,
             crossed,
