@@ -7,11 +7,13 @@ PYTEST_ARGS ?=
 # of make attack: how many cases, and the number of the first
 CASES ?= 1000
 SEED ?= 1
+# of make snapshots: the code to compare with
+BEFORE ?= HEAD
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test test-all attack bench count lint types docs clean
+.PHONY: help demo test test-all snapshots attack bench count lint types docs clean
 
 help:
 	@echo "make demo      protect an artificial business register, prove it, write $(OUT)/"
@@ -19,6 +21,7 @@ help:
 	@echo "make test-all  the same with many more examples, and the slow tests"
 	@echo "make attack    release random statistics and attack them from their records"
 	@echo "               (CASES=$(CASES) SEED=$(SEED); done once, a case is not repeated)"
+	@echo "make snapshots releases of every kind, by the code of BEFORE=$(BEFORE) and by this one, compared"
 	@echo "make bench     measure speed and memory"
 	@echo "make count     files, lines, code and circles of the package"
 	@echo "make lint      style"
@@ -38,6 +41,15 @@ test-all: $(VENV)/.installed-dev
 attack: $(VENV)/.installed-dev
 	PYTHONPATH=src:tests $(BIN)/python -m campaign.run --cases $(CASES) --seed $(SEED) \
 		--log "$(OUT)/attack.jsonl"
+
+SNAPSHOTS := $(OUT)/snapshots
+
+snapshots: $(VENV)/.installed-dev
+	rm -rf "$(SNAPSHOTS)" && mkdir -p "$(SNAPSHOTS)/source"
+	git archive "$(BEFORE)" src | tar -x -C "$(SNAPSHOTS)/source"
+	PYTHONPATH="$(SNAPSHOTS)/source/src:tests" $(BIN)/python -m snapshots.releases "$(SNAPSHOTS)/before"
+	PYTHONPATH=src:tests $(BIN)/python -m snapshots.releases "$(SNAPSHOTS)/after"
+	PYTHONPATH=src:tests $(BIN)/python -m snapshots.compare "$(SNAPSHOTS)/before" "$(SNAPSHOTS)/after"
 
 bench: $(VENV)/.installed-dev
 	@for script in benchmarks/[a-z]*.py; do \
