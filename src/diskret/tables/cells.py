@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +16,9 @@ from diskret.errors import InputError
 from diskret.io import from_arrow
 from diskret.tables.dimension import Dimension
 from diskret.tables.published import NO_BOUND, Published
-from diskret.tables.table import Table
+
+if TYPE_CHECKING:
+    from diskret.tables.table import Table
 
 #: What a public table says of a cell.
 STATUS = ("published", "suppressed", "empty")
