@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from profiles import examples
 from scipy import optimize
 
 from diskret.cellkey import (
@@ -37,7 +38,7 @@ def with_larger(t):
 @pytest.mark.parametrize(
     "construct", [lambda t: two_step_table(t, 4, 0.6), lambda t: least_bias_table(t, 3, 0.4)]
 )
-@settings(max_examples=25)
+@examples(25)
 @given(t=frequencies)
 def test_frequencies_are_kept_in_expectation(construct, t):
     if (t[1:] > 0).sum() < 2:
@@ -140,7 +141,7 @@ def test_simulated_frequencies_and_means_are_those_of_the_table():
         assert abs(noise.mean() - table.means[i]) < error
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(t=frequencies, seed=st.integers(0, 10**6))
 def test_controlled_noise_keeps_every_frequency_exactly(t, seed):
     if (t[1:] > 0).sum() < 2:
