@@ -17,10 +17,14 @@ settings.register_profile("ci", derandomize=True, max_examples=_CI, deadline=Non
 settings.register_profile("thorough", max_examples=_THOROUGH, deadline=None)
 
 
+def scaled(count: int) -> int:
+    """As many cases as this profile tries where continuous integration tries `count`."""
+    return max(count * settings().max_examples // _CI, min(count, 4))
+
+
 def examples(count: int, **others) -> settings:
     """Settings of a property test that tries so many examples in continuous integration.
 
     Elsewhere it tries as many more or fewer as the profile says, at least four.
     """
-    scaled = count * settings().max_examples // _CI
-    return settings(max_examples=max(scaled, min(count, 4)), **others)
+    return settings(max_examples=scaled(count), **others)

@@ -7,8 +7,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, Phase, given
-from profiles import examples
 from hypothesis import strategies as st
+from profiles import examples
 from scipy.optimize import linprog
 
 import diskret as dk
