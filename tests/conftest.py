@@ -3,14 +3,14 @@
 import os
 from pathlib import Path
 
-import profiles  # noqa: F401 (registers them)
+import profiles
 import pytest
 from hypothesis import settings
 
 ROOT = Path(__file__).parent.parent
 VARIABLE = "DISKRET_REFERENCE_DATA"
 
-settings.load_profile("quick")
+settings.load_profile(profiles.USUAL)
 
 
 @pytest.hookimpl(tryfirst=True)

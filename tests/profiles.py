@@ -7,12 +7,14 @@ examples, so a run is repeatable.
 
 from hypothesis import settings
 
+#: What plain pytest runs.
+USUAL = "quick"
 #: Examples of a test that says nothing else; `examples` are those of ``ci``.
 _CI = 100
 _QUICK = 30
 _THOROUGH = 2000
 
-settings.register_profile("quick", derandomize=True, max_examples=_QUICK, deadline=None)
+settings.register_profile(USUAL, derandomize=True, max_examples=_QUICK, deadline=None)
 settings.register_profile("ci", derandomize=True, max_examples=_CI, deadline=None)
 settings.register_profile("thorough", max_examples=_THOROUGH, deadline=None)
 
