@@ -16,13 +16,13 @@ BIN := $(VENV)/bin
 PYTEST = $(BIN)/python -m pytest -n 2 --dist loadgroup --hypothesis-profile=$(PROFILE) $(PYTEST_ARGS)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test test-reference test-spark test-all snapshots attack bench count lint types docs clean
+.PHONY: help demo test test-reference test-programs test-all snapshots attack bench count lint types docs clean
 
 help:
 	@echo "make demo      protect an artificial business register, prove it, write $(OUT)/"
 	@echo "make test      unit tests, property tests and examples: all that a checkout needs"
 	@echo "make test-reference  those that compare with data beside the checkout"
-	@echo "make test-spark      those of the engine Spark; they need Java"
+	@echo "make test-programs   those that need Java (for Spark) or LibreOffice"
 	@echo "make test-all  all of these with many more examples, and the slow tests"
 	@echo "make attack    release random statistics and attack them from their records"
 	@echo "               (CASES=$(CASES) SEED=$(SEED); done once, a case is not repeated)"
@@ -43,8 +43,8 @@ test: $(VENV)/.installed-dev
 test-reference: $(VENV)/.installed-dev
 	$(PYTEST) -m "reference and not slow and not spark"
 
-test-spark: $(VENV)/.installed-dev
-	$(PYTEST) -m "spark and not slow"
+test-programs: $(VENV)/.installed-dev
+	$(PYTEST) -m "(spark or office) and not slow"
 
 test-all: PROFILE = thorough
 test-all: $(VENV)/.installed-dev

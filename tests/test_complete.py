@@ -9,7 +9,7 @@ import inspect
 import pkgutil
 import re
 import string
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -331,33 +331,35 @@ def blanks(text: str) -> set[str]:
     return {name for _, name, _, _ in string.Formatter().parse(text) if name}
 
 
-def pairs() -> list:
+def pairs() -> Iterator[tuple[str, ast.expr, ast.expr]]:
     """The texts that stand in both languages in the code: dictionaries and sentences."""
-    found = []
     for path in sorted((ROOT / "src").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             where = f"{path.name}:{getattr(node, 'lineno', 0)}"
             if isinstance(node, ast.Dict):
                 keys = [k.value if isinstance(k, ast.Constant) else None for k in node.keys]
                 if "en" in keys and "de" in keys:
-                    en, de = (node.values[keys.index(language)] for language in ("en", "de"))
-                    found.append(pytest.param(en, de, id=where))
-            elif isinstance(node, ast.Call) and ast.unparse(node.func) in (
-                "Statement",
-                "Statement.of",
-            ):
+                    yield where, node.values[keys.index("en")], node.values[keys.index("de")]
+            elif isinstance(node, ast.Call) and ast.unparse(node.func) in SENTENCES:
                 if len(node.args) >= 2:
-                    found.append(pytest.param(*node.args[:2], id=where))
-    return found
+                    yield where, *node.args[:2]
 
 
-@pytest.mark.parametrize(("en", "de"), pairs())
-def test_german_and_english_texts_have_the_same_blanks(en, de):
-    try:
-        english, german = ast.literal_eval(en), ast.literal_eval(de)
-    except ValueError:  # put together when it runs
-        return
-    assert shape(english) == shape(german)
+SENTENCES = ("Statement", "Statement.of")
+
+
+def test_german_and_english_texts_have_the_same_blanks():
+    compared, unlike = 0, []
+    for where, en, de in pairs():
+        try:
+            english, german = ast.literal_eval(en), ast.literal_eval(de)
+        except ValueError:  # put together when it runs
+            continue
+        compared += 1
+        if shape(english) != shape(german):
+            unlike.append(where)
+    assert compared > 50
+    assert unlike == []
 
 
 def shape(text: object) -> object:

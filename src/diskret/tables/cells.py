@@ -58,6 +58,7 @@ def cells_frame(table: Table) -> Any:
     Examples
     --------
     >>> from diskret.hierarchy import Hierarchy
+    >>> from diskret.tables import Table
     >>> region = Dimension("region", Hierarchy.flat(["N", "S"]))
     >>> cells_frame(Table((region,), count=np.array([12, 7, 5]))).to_pydict()
     {'region': ['Total', 'N', 'S'], 'count': [12, 7, 5]}
