@@ -342,7 +342,7 @@ def pairs() -> Iterator[tuple[str, ast.expr, ast.expr]]:
                     yield where, node.values[keys.index("en")], node.values[keys.index("de")]
             elif isinstance(node, ast.Call) and ast.unparse(node.func) in SENTENCES:
                 if len(node.args) >= 2:
-                    yield where, *node.args[:2]
+                    yield where, node.args[0], node.args[1]
 
 
 SENTENCES = ("Statement", "Statement.of")
