@@ -9,8 +9,9 @@ PROFILE ?= quick
 # of make attack: how many cases, and the number of the first
 CASES ?= 1000
 SEED ?= 1
-# of make snapshots: the code to compare with
+# of make snapshots: the code to compare with, and parts of names of cases; left out: all
 BEFORE ?= HEAD
+KINDS ?=
 
 BIN := $(VENV)/bin
 PYTEST = $(BIN)/python -m pytest -n 2 --dist loadgroup --hypothesis-profile=$(PROFILE) $(PYTEST_ARGS)
@@ -59,8 +60,8 @@ SNAPSHOTS := $(OUT)/snapshots
 snapshots: $(VENV)/.installed-dev
 	rm -rf "$(SNAPSHOTS)" && mkdir -p "$(SNAPSHOTS)/source"
 	git archive "$(BEFORE)" src | tar -x -C "$(SNAPSHOTS)/source"
-	PYTHONPATH="$(SNAPSHOTS)/source/src:tests" $(BIN)/python -m snapshots.releases "$(SNAPSHOTS)/before"
-	PYTHONPATH=src:tests $(BIN)/python -m snapshots.releases "$(SNAPSHOTS)/after"
+	PYTHONPATH="$(SNAPSHOTS)/source/src:tests" $(BIN)/python -m snapshots.releases "$(SNAPSHOTS)/before" $(KINDS)
+	PYTHONPATH=src:tests $(BIN)/python -m snapshots.releases "$(SNAPSHOTS)/after" $(KINDS)
 	PYTHONPATH=src:tests $(BIN)/python -m snapshots.compare "$(SNAPSHOTS)/before" "$(SNAPSHOTS)/after"
 
 bench: $(VENV)/.installed-dev

@@ -11,7 +11,7 @@ from hypothesis import settings
 USUAL = "quick"
 #: Examples of a test that says nothing else; `examples` are those of ``ci``.
 _CI = 100
-_QUICK = 30
+_QUICK = 20
 _THOROUGH = 2000
 
 settings.register_profile(USUAL, derandomize=True, max_examples=_QUICK, deadline=None)

@@ -33,6 +33,7 @@ def protected():
     register = dk.datasets.business_register(3_000, seed=2)
     by = {"nace": register.nace, "region": register.region}
     table = dk.tabulate(register.records, by=by, value="turnover", unit="firm_id")
+    table = table.recode("nace", level=1)
     with pytest.MonkeyPatch.context() as patch:
         enlarge(patch)
         return dk.suppress(table, dk.rules.PPercent(10) | dk.rules.MinimumFrequency(3))
