@@ -4,22 +4,31 @@ PYTHON ?= python3
 VENV ?= .venv
 OUT ?= out
 PYTEST_ARGS ?=
+# of make test: how many examples property tests try (quick, ci, thorough: tests/profiles.py)
+PROFILE ?= quick
 # of make attack: how many cases, and the number of the first
 CASES ?= 1000
 SEED ?= 1
+# of make snapshots: the code to compare with, and parts of names of cases; left out: all
+BEFORE ?= HEAD
+KINDS ?=
 
 BIN := $(VENV)/bin
+PYTEST = $(BIN)/python -m pytest -n 2 --dist loadgroup --hypothesis-profile=$(PROFILE) $(PYTEST_ARGS)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test test-all attack bench count lint types docs clean
+.PHONY: help demo test test-reference test-programs test-all snapshots attack bench count lint types docs clean
 
 help:
 	@echo "make demo      protect an artificial business register, prove it, write $(OUT)/"
-	@echo "make test      unit tests, property tests and examples"
-	@echo "make test-all  the same with many more examples, and the slow tests"
+	@echo "make test      unit tests, property tests and examples: all that a checkout needs"
+	@echo "make test-reference  those that compare with data beside the checkout"
+	@echo "make test-programs   those that need Java (for Spark) or LibreOffice"
+	@echo "make test-all  all of these with many more examples, and the slow tests"
 	@echo "make attack    release random statistics and attack them from their records"
 	@echo "               (CASES=$(CASES) SEED=$(SEED); done once, a case is not repeated;"
 	@echo "               PROCESSES=: how many at once, as many as processors if nothing is said)"
+	@echo "make snapshots releases of every kind, by the code of BEFORE=$(BEFORE) and by this one, compared"
 	@echo "make bench     measure speed and memory"
 	@echo "make count     files, lines, code and circles of the package"
 	@echo "make lint      style"
@@ -31,14 +40,30 @@ demo: $(VENV)/.installed
 	$(BIN)/diskret demo --folder "$(OUT)"
 
 test: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest -n 2 --dist loadgroup $(PYTEST_ARGS)
+	$(PYTEST)
 
+test-reference: $(VENV)/.installed-dev
+	$(PYTEST) -m "reference and not slow and not spark"
+
+test-programs: $(VENV)/.installed-dev
+	$(PYTEST) -m "(spark or office) and not slow"
+
+test-all: PROFILE = thorough
 test-all: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "" --hypothesis-profile=thorough $(PYTEST_ARGS)
+	$(PYTEST) -m ""
 
 attack: $(VENV)/.installed-dev
 	PYTHONPATH=src:tests $(BIN)/python -m campaign.run --cases $(CASES) --seed $(SEED) \
 		--log "$(OUT)/attack.jsonl" $(if $(PROCESSES),--processes $(PROCESSES))
+
+SNAPSHOTS := $(OUT)/snapshots
+
+snapshots: $(VENV)/.installed-dev
+	rm -rf "$(SNAPSHOTS)" && mkdir -p "$(SNAPSHOTS)/source"
+	git archive "$(BEFORE)" src | tar -x -C "$(SNAPSHOTS)/source"
+	PYTHONPATH="$(SNAPSHOTS)/source/src:tests" $(BIN)/python -m snapshots.releases "$(SNAPSHOTS)/before" $(KINDS)
+	PYTHONPATH=src:tests $(BIN)/python -m snapshots.releases "$(SNAPSHOTS)/after" $(KINDS)
+	PYTHONPATH=src:tests $(BIN)/python -m snapshots.compare "$(SNAPSHOTS)/before" "$(SNAPSHOTS)/after"
 
 bench: $(VENV)/.installed-dev
 	@for script in benchmarks/[a-z]*.py; do \

@@ -93,21 +93,40 @@ def module_of(path: Path) -> str:
 
 def imports(path: Path) -> set[str]:
     """The modules of the package that this one imports, but for types only."""
-    found: set[str] = set()
+    own = module_of(path)
+    # relative imports of a package's __init__ start one level lower
+    start = f"{own}.__init__" if path.stem == "__init__" else own
+    found = {name for _, name in imported(start, ast.parse(path.read_text("utf-8")))}
+    return {name for name in found if name.split(".")[0] == "diskret"} - {own}
 
-    def look(node: ast.AST) -> None:
-        if for_types(node):
-            return
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("diskret"):
-            for alias in node.names:
-                inner = ROOT.joinpath(*str(node.module).split(".")[1:], alias.name)
-                is_module = inner.with_suffix(".py").is_file() or inner.is_dir()
-                found.add(f"{node.module}.{alias.name}" if is_module else str(node.module))
-        for child in ast.iter_child_nodes(node):
-            look(child)
 
-    look(ast.parse(path.read_text(encoding="utf-8")))
-    return found - {module_of(path)}
+def imported(module: str, node: ast.AST) -> Iterator[tuple[int, str]]:
+    """Line and full name of every module that a module of ours imports when it runs.
+
+    Functions are looked into, blocks for type checkers are not. Of ``from diskret.x import y``
+    the name is that of the module ``diskret.x.y`` if there is one.
+    """
+    if for_types(node):
+        for statement in node.orelse:  # pyright: ignore
+            yield from imported(module, statement)
+        return
+    if isinstance(node, ast.Import):
+        for alias in node.names:
+            yield node.lineno, alias.name
+    elif isinstance(node, ast.ImportFrom):
+        above = module.split(".")[: -node.level] if node.level else []
+        source = ".".join([*above, *filter(None, [node.module])])
+        for alias in node.names:
+            inner = f"{source}.{alias.name}"
+            yield node.lineno, inner if is_module(inner) else source
+    for child in ast.iter_child_nodes(node):
+        yield from imported(module, child)
+
+
+def is_module(name: str) -> bool:
+    """Whether this is the full name of a module or folder of the package."""
+    path = ROOT.joinpath(*name.split(".")[1:])
+    return name.startswith("diskret.") and (path.with_suffix(".py").is_file() or path.is_dir())
 
 
 def circles(graph: dict[str, set[str]]) -> list[set[str]]:

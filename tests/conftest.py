@@ -1,30 +1,37 @@
-"""How tests run: how many examples, where reference data lie, what a skip means."""
+"""How tests run: how many examples, which need Spark or reference data, what a skip means."""
 
 import os
 from pathlib import Path
 
+import profiles
 import pytest
 from hypothesis import settings
 
 ROOT = Path(__file__).parent.parent
 VARIABLE = "DISKRET_REFERENCE_DATA"
-MISSING = "reference data are missing"
 
-settings.register_profile("ci", derandomize=True, max_examples=100, deadline=None)
-settings.register_profile("thorough", max_examples=2000, deadline=None)
-settings.load_profile("ci")
+settings.load_profile(profiles.USUAL)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Mark what needs more than a checkout: `make test` leaves it out, others ask for it."""
+    for item in items:
+        if "reference_data" in getattr(item, "fixturenames", ()):
+            item.add_marker("reference")
+        if any(mark.args == ("spark",) for mark in item.iter_markers("xdist_group")):
+            item.add_marker("spark")
 
 
 @pytest.fixture(scope="session")
 def reference_data() -> Path:
     """Folder of published reference data and of results of other programs."""
-    named = os.environ.get(VARIABLE)
-    folder = ROOT / (named or "../shared")
-    if folder.is_dir():
-        return folder
-    if named:
-        pytest.fail(f"{VARIABLE} names a folder that does not exist: {named}", pytrace=False)
-    pytest.skip(f"{MISSING}: set {VARIABLE} to their folder")
+    folder = ROOT / os.environ.get(VARIABLE, "../shared")
+    if not folder.is_dir():
+        pytest.fail(
+            f"there is no folder {folder} of reference data: {VARIABLE} names it", pytrace=False
+        )
+    return folder
 
 
 @pytest.hookimpl(wrapper=True)
@@ -45,15 +52,6 @@ def no_silent_skip(report):
             report.outcome = "failed"
             report.longrepr = f"skipped although {VARIABLE} is set: {reason}"
     return report
-
-
-def pytest_terminal_summary(terminalreporter):
-    skipped = terminalreporter.stats.get("skipped", [])
-    missing = sum(reason_of(report).startswith(MISSING) for report in skipped)
-    if missing:
-        terminalreporter.write_line(
-            f"{missing} tests skipped because {MISSING} ({VARIABLE} is not set)", yellow=True
-        )
 
 
 def reason_of(report) -> str:

@@ -1,44 +1,135 @@
-"""Imports point downwards only: a new import in the wrong direction fails here."""
+"""Imports point downwards only, and no two modules import each other in a new circle."""
 
 import ast
-from collections.abc import Iterator
+import importlib.util
 from pathlib import Path
 
 import pytest
 
-import diskret
-
-PACKAGE = Path(diskret.__file__).parent
-
-# From top to bottom; a folder may import from the layers below its own. The folders of
-# the core stand one above the other.
-LAYERS = (
-    ("cli", "workbench", "service", "argus"),
-    ("workflow", "datasets"),
-    ("release", "formats", "report"),
-    ("suppression", "rounding", "cellkey", "adjustment", "microdata", "safe", "spatial"),
-    ("rules", "attack", "risk", "utility"),
-    ("system",),
-    ("tables",),
-    ("engines",),
-    ("io",),
-    ("population",),
-    ("hierarchy",),
-    ("keys",),
-    ("errors", "kernel", "parallel", "progress"),
-)
-DEPTH = {folder: depth for depth, layer in enumerate(LAYERS) for folder in layer}
-ALLOWED_BESIDE = {("workflow", "datasets")}
-# The attack judges the protection, so it builds its equations itself.
-FORBIDDEN_BELOW = {("attack", "system")}
-
-MODULES = sorted(PACKAGE.rglob("*.py"))
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "src" / "diskret"
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_imports_point_downwards(path):
-    module = "diskret." + ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
-    assert offences(module, path.read_text(encoding="utf-8")) == []
+def script(name):
+    """A program beside the package, as a module."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "benchmarks" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+COUNT = script("count")
+
+#: Folder (or module beside them) → its layer; an import goes to a lower number. Folders of one
+#: number do not import each other. The house that is being moved into, and what is where today.
+HOUSE = {
+    # interfaces
+    "cli": 90,
+    "workbench": 90,
+    "service": 90,
+    # jobs; τ-ARGUS files become jobs
+    "argus": 81,
+    "jobs": 80,
+    # verbs
+    "outputs": 73,
+    "workflow": 72,  # today: verbs, ledger, jobs and what publishes
+    "ledger": 71,
+    "protect": 70,
+    "anonymize": 70,
+    "datasets": 70,
+    # publish
+    "publish": 60,
+    "release": 60,  # today
+    "formats": 60,  # today
+    "report": 60,  # today
+    # methods
+    "suppression": 50,
+    "rounding": 50,
+    "cellkey": 50,
+    "adjustment": 50,
+    "microdata": 50,
+    "safe": 50,
+    "spatial": 50,
+    # assessment
+    "rules": 40,
+    "attack": 40,
+    "risk": 40,
+    "utility": 40,
+    # core, one above the other
+    "system": 27,
+    "tables": 26,
+    "engines": 25,
+    "io": 24,
+    "population": 23,
+    "hierarchy": 22,
+    "keys": 21,
+    "texts": 20,
+    # base
+    "errors": 0,
+    "kernel": 0,
+    "parallel": 0,
+    "progress": 0,
+    "unrepeatable": 0,
+}
+#: What must not know of each other although the layers allow it: the attack judges the
+#: protection, so it builds its equations itself; the guard judges what the writers wrote.
+STRANGERS = {
+    ("attack", "system"),
+    ("publish.guard", "publish.formats"),
+    ("publish.guard", "publish.pages"),
+}
+#: Modules that import each other, found before there was a test; no more may come, and who cures
+#: one removes it. Each is a value whose methods lead to the functions that make it.
+KNOWN_CIRCLES = {
+    "attack.attacker attack.certificate attack.examine attack.insiders attack.intervals "
+    "attack.knowledge attack.parts attack.prior attack.proof attack.rests",
+    "cellkey.dialects cellkey.files cellkey.lookup cellkey.matrices cellkey.shuffle cellkey.table",
+    "hierarchy.build hierarchy.hrc hierarchy.intervals hierarchy.labels hierarchy.levels "
+    "hierarchy.prefix hierarchy.tree",
+    "microdata.pram_estimates microdata.transitions",
+    "tables.additivity tables.from_cells tables.own_totals tables.recode tables.rollup "
+    "tables.table",
+    "tables.cells tables.public_files tables.published tables.read_public",
+    "workflow.perturbed_result workflow.result workflow.write",
+}
+
+
+def test_imports_point_downwards():
+    found = [
+        offence
+        for path in sorted(PACKAGE.rglob("*.py"))
+        for offence in offences(
+            "diskret." + ".".join(path.relative_to(PACKAGE).with_suffix("").parts),
+            path.read_text(encoding="utf-8"),
+        )
+    ]
+    assert found == [], "\n".join(found)
+
+
+def test_no_circle_but_the_known_ones():
+    graph = {COUNT.module_of(path): COUNT.imports(path) for path in sorted(PACKAGE.rglob("*.py"))}
+    found = {
+        " ".join(sorted(name.removeprefix("diskret.") for name in circle))
+        for circle in COUNT.circles(graph)
+    }
+    new = sorted(
+        circle
+        for circle in found
+        if not any({*circle.split()} <= {*known.split()} for known in KNOWN_CIRCLES)
+    )
+    assert new == [], "modules import each other: " + "; ".join(new)
+    cured = KNOWN_CIRCLES - found
+    assert not cured, "cured or smaller, strike them off or shorten them: " + "; ".join(cured)
+
+
+def test_a_circle_is_found():
+    graph = {"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}
+    assert COUNT.circles(graph) == [{"a", "b", "c"}]
+    inside = "def f():\n    from diskret.tables import table\n    import diskret.kernel as k\n"
+    found = COUNT.imported("diskret.tables.cells", ast.parse(inside))
+    assert [name for _, name in found] == ["diskret.tables.table", "diskret.kernel"]
+    types = "if TYPE_CHECKING:\n    from diskret.tables import table\n"
+    assert list(COUNT.imported("diskret.tables.cells", ast.parse(types))) == []
 
 
 @pytest.mark.parametrize(
@@ -49,13 +140,17 @@ def test_imports_point_downwards(path):
         ("diskret.keys.secret", "from diskret.io import source", "points upwards"),
         ("diskret.errors", "from diskret.tables import Table", "points upwards"),
         ("diskret.rules.rule", "from diskret.attack import Attacker", "same layer"),
-        ("diskret.datasets.register", "from diskret.workflow import suppress", "same layer"),
+        ("diskret.datasets.register", "from diskret.workflow import suppress", "points upwards"),
+        ("diskret.protect.suppress", "from diskret.ledger import Ledger", "points upwards"),
+        ("diskret.protect.suppress", "from diskret.anonymize import pram", "same layer"),
         ("diskret.release.write", "def f():\n    from diskret.formats import csv", "same layer"),
         ("diskret.attack.examine", "from diskret.system import System", "must not know"),
         ("diskret.attack.examine", "from ..system.cells import Cell", "must not know"),
         ("diskret.attack.examine", "from diskret.suppression import Pattern", "points upwards"),
+        ("diskret.publish.guard.read", "from diskret.publish.formats import csv", "must not know"),
+        ("diskret.publish.guard.read", "from ..pages.report import Page", "must not know"),
         ("diskret.rules.rule", "import diskret", "package root"),
-        ("diskret.rules.rule", "from diskret import tables", "package root"),
+        ("diskret.rules.rule", "from diskret import Table", "package root"),
         ("diskret.rules.rule", "from diskret.misc import thing", "unknown folder"),
         ("diskret.misc.thing", "import numpy", "unknown folder"),
         ("diskret.__init__", "from diskret.errors import DiskretError", "at once"),
@@ -72,6 +167,8 @@ def test_offence_is_found(module, source, why):
     [
         ("diskret.workflow.run", "from diskret.datasets import business_register"),
         ("diskret.workflow.run", "from diskret.attack import examine"),
+        ("diskret.outputs.check", "from diskret.ledger import Ledger"),
+        ("diskret.publish.write", "from diskret.publish.guard import check"),
         ("diskret.attack.examine", "from diskret.attack.attacker import Attacker"),
         ("diskret.attack.examine", "from .attacker import Attacker\nimport numpy"),
         ("diskret.cli.main", "from diskret import __version__"),
@@ -88,62 +185,52 @@ def test_lawful_import_passes(module, source):
 
 def offences(module: str, source: str) -> list[str]:
     """What is wrong with the imports of a module, in words."""
-    parts = module.split(".")
-    own = parts[1]
-    if own != "__init__" and own not in DEPTH:
+    own = module.split(".")[1]
+    if own != "__init__" and own not in HOUSE:
         return [f"{module}: unknown folder {own!r}; give it a layer first"]
     found = []
-    for line, target in imports(module, ast.parse(source)):
-        why = objection(own, target)
+    for line, target in COUNT.imported(module, without_version(ast.parse(source))):
+        why = objection(module, target)
         if why is not None:
             found.append(f"{module}, line {line}: {target}: {why}")
     return found
 
 
-def objection(own: str, target: str) -> str | None:
+def without_version(tree: ast.Module) -> ast.Module:
+    """The version alone may be asked of the package root."""
+    names = [ast.alias("__version__")]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module == "diskret":
+            if ast.dump(node.names[0]) == ast.dump(names[0]) and len(node.names) == 1:
+                node.module, node.names = "builtins", [ast.alias("int")]
+    return tree
+
+
+def objection(module: str, target: str) -> str | None:
+    """What speaks against importing one module from another."""
     parts = target.split(".")
-    if parts[0] != "diskret" or target == "diskret.__version__":
+    own = module.split(".")[1]
+    if parts[0] != "diskret":
         return None
     if own == "__init__":
         return "the package root must not import anything at once"
     if len(parts) == 1:
         return "a module must not import the package root"
     folder = parts[1]
-    if folder not in DEPTH:
+    if folder not in HOUSE:
         return f"unknown folder {folder!r}; give it a layer first"
-    if (own, folder) in FORBIDDEN_BELOW:
-        return f"{own} must not know {folder}"
-    if folder == own or (own, folder) in ALLOWED_BESIDE:
+    for one, other in STRANGERS:
+        if below(module, one) and below(target, other):
+            return f"{one} must not know {other}"
+    if folder == own:
         return None
-    if DEPTH[folder] == DEPTH[own]:
+    if HOUSE[folder] == HOUSE[own]:
         return f"{folder} stands in the same layer as {own}"
-    if DEPTH[folder] < DEPTH[own]:
+    if HOUSE[folder] > HOUSE[own]:
         return f"an import from {own} to {folder} points upwards"
     return None
 
 
-def imports(module: str, tree: ast.AST) -> Iterator[tuple[int, str]]:
-    """Line and full name of every import that happens when the program runs."""
-    if isinstance(tree, ast.If) and "TYPE_CHECKING" in ast.unparse(tree.test):
-        for statement in tree.orelse:
-            yield from imports(module, statement)
-        return
-    if isinstance(tree, ast.Import):
-        for alias in tree.names:
-            yield tree.lineno, alias.name
-    elif isinstance(tree, ast.ImportFrom):
-        yield from ((tree.lineno, target) for target in targets(module, tree))
-    for child in ast.iter_child_nodes(tree):
-        yield from imports(module, child)
-
-
-def targets(module: str, statement: ast.ImportFrom) -> list[str]:
-    source = statement.module or ""
-    if statement.level:
-        above = module.split(".")[: -statement.level]
-        source = ".".join([*above, source] if source else above)
-    # "from diskret import x" goes through the package root, whatever x is
-    if source == "diskret":
-        version_only = [alias.name for alias in statement.names] == ["__version__"]
-        return ["diskret.__version__" if version_only else "diskret"]
-    return [source]
+def below(module: str, folder: str) -> bool:
+    """Whether a module is this folder or lies in it."""
+    return f"{module}.".startswith(f"diskret.{folder}.")

@@ -5,8 +5,9 @@ from itertools import product
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from profiles import examples
 
 from diskret.engines import LeafQuestion
 from diskret.engines.duckdb import DuckDBEngine
@@ -113,7 +114,7 @@ def records_of(population):
 
 
 @pytest.mark.filterwarnings("ignore:where=")
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(populations, populations)
 def test_overlap_is_what_brute_force_finds(one, other):
     mine, theirs = records_of(one), records_of(other)

@@ -26,13 +26,14 @@ def test_optional():
 def run(tmp_path):
     tests = tmp_path / "repository" / "tests"
     tests.mkdir(parents=True)
-    shutil.copy(Path(__file__).parent / "conftest.py", tests)
+    for name in ("conftest.py", "profiles.py"):
+        shutil.copy(Path(__file__).parent / name, tests)
     (tests / "test_sample.py").write_text(SAMPLE, encoding="utf-8")
 
-    def run(**variables: str) -> str:
+    def run(*options: str, **variables: str) -> str:
         clean = {k: v for k, v in os.environ.items() if k != "DISKRET_REFERENCE_DATA"}
         done = subprocess.run(
-            [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", str(tests)],
+            [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *options, str(tests)],
             capture_output=True,
             text=True,
             env=clean | variables,
@@ -43,10 +44,12 @@ def run(tmp_path):
     return run
 
 
-def test_without_reference_data_skips_are_counted(run):
-    report = run()
-    assert "3 skipped" in report
-    assert "1 tests skipped because reference data are missing" in report
+def test_without_reference_data_what_needs_them_is_left_out_or_fails(run):
+    report = run("-m", "not reference")
+    assert "2 skipped, 1 deselected" in report
+    report = run("-m", "reference")
+    assert "2 deselected" in report and "1 error" in report
+    assert "DISKRET_REFERENCE_DATA names it" in report
 
 
 def test_with_reference_data_a_skip_is_an_error(run, tmp_path):
@@ -57,5 +60,4 @@ def test_with_reference_data_a_skip_is_an_error(run, tmp_path):
 
 def test_promised_but_missing_reference_data_fail(run, tmp_path):
     report = run(DISKRET_REFERENCE_DATA=str(tmp_path / "nowhere"))
-    assert "names a folder that does not exist" in report
-    assert "1 error" in report
+    assert "there is no folder" in report and "nowhere" in report

@@ -4,8 +4,9 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from profiles import examples
 
 from diskret.adjustment import make_additive
 from diskret.adjustment.raking import raked
@@ -45,7 +46,7 @@ def perturbed_table(seed, dimensions, largest=30, noise=3):
 
 
 @pytest.mark.parametrize("method", ["least", "ipf"])
-@settings(max_examples=50)
+@examples(50)
 @given(seed=st.integers(0, 10**6))
 def test_fits_add_up_and_zeros_stay_zeros(method, seed):
     dimensions = (tree(RAGGED), tree(FLAT, "y"))
@@ -56,7 +57,7 @@ def test_fits_add_up_and_zeros_stay_zeros(method, seed):
     assert not fit.value[perturbed == 0].any()
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.lists(st.integers(0, 6), min_size=5, max_size=5))
 def test_the_least_change_of_two_by_one_cells_is_nearly_the_least_of_all(given):
     """One total, two groups, two inner cells: all additive tables are tried."""

@@ -4,8 +4,9 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from profiles import examples
 from scipy import sparse
 
 from diskret.adjustment import Adjustment, adjusted
@@ -55,7 +56,7 @@ def cheapest(problem, shape):
     return best
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(data=st.data())
 def test_small_tables_are_adjusted_at_the_least_cost(data):
     inner = np.array(data.draw(st.lists(st.integers(0, 9), min_size=4, max_size=4))).reshape(2, 2)
@@ -76,7 +77,7 @@ def test_small_tables_are_adjusted_at_the_least_cost(data):
     assert found.bound <= best + 1e-6
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(st.integers(0, 10**6))
 def test_first_directions_give_a_lawful_change_not_better_than_the_final_one(seed):
     random = np.random.default_rng(seed)

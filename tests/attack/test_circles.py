@@ -4,8 +4,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from finest_combinations import GROUPS, made, published, records, sums_of_atoms
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from profiles import examples
 from scipy.optimize import linprog
 
 import diskret as dk
@@ -146,7 +147,7 @@ def test_what_is_part_of_a_split_category_is_split_too():
     assert interval == [*[(9, 27)] * 2, *[(0, 18)] * 2] * 2
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(
     records(),
     st.sampled_from(GROUPS),

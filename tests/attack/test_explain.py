@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
+from profiles import examples
 
 import diskret as dk
 from diskret.attack import Examination, examine, explain, targets_of, unmet
@@ -106,7 +107,7 @@ def compare(result):
 
 
 @pytest.mark.parametrize("frequency", [True, False])
-@settings(max_examples=40)
+@examples(40)
 @given(data=st.data())
 def test_explanations_agree_with_publishing_each_secondary(frequency, data):
     table, rule = data.draw(tables(frequency))

@@ -5,9 +5,10 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from noise_tables import random_table, seed_table, tiny_table
+from profiles import examples
 
 from diskret.attack import constellation_risk, keyed_constellation_risk
 from diskret.attack.noise.linear_keys import together_shown
@@ -65,7 +66,7 @@ def as_dict(found):
     return {c.parts: c.risk for c in found.constellations}
 
 
-@settings(max_examples=12)
+@examples(12)
 @given(st.integers(0, 10_000), st.sampled_from([1.0, 0.6]))
 def test_two_parts_are_those_of_bayes(seed, certainty):
     table = random_table(np.random.default_rng(seed), largest=1, rows=3)

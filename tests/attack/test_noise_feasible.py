@@ -5,9 +5,10 @@ from itertools import product
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from noise_tables import perturbed, published, seed_table, tiny_table, with_totals
+from profiles import examples
 
 import diskret as dk
 from diskret.attack import feasible_counts, least_noise, unpick
@@ -27,7 +28,7 @@ def tables_within(shown, largest):
     return TABLES[allowed.all(axis=(1, 2))]
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(LEAVES, st.integers(0, 10_000))
 def test_intervals_hold_all_true_tables(leaves, seed):
     true = with_totals(np.array(leaves).reshape(2, 2))
@@ -49,7 +50,7 @@ def test_intervals_hold_all_true_tables(leaves, seed):
     assert np.array_equal(found.upper, most)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(LEAVES, st.integers(0, 10_000))
 def test_least_noise_is_the_least_that_contradicts_nothing(leaves, seed):
     true = with_totals(np.array(leaves).reshape(2, 2))
@@ -129,7 +130,7 @@ def nearest(values, base):
     return (2 * values + base) // (2 * base) * base
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(LEAVES, st.sampled_from([3, 5]))
 def test_unpicking_finds_what_all_tables_say(leaves, base):
     true = with_totals(np.array(leaves).reshape(2, 2))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from profiles import examples
 
 from diskret.cellkey import Lookup
 from diskret.errors import InputError
@@ -26,7 +27,7 @@ def any_noise(rows, keys, seed):
     return np.random.default_rng(seed).integers(-largest, 6, size=(rows, keys))
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(
     st.sampled_from([(750, 256, 250), (40, 4096, 10), (12, 7, 1), (9, 16, 8)]),
     st.integers(0, 99),

@@ -6,8 +6,9 @@ import csv
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
+from profiles import examples
 from scipy.optimize import linprog, minimize
 
 from diskret.cellkey import PerturbationTable
@@ -67,7 +68,7 @@ def test_what_is_asked_for_holds(wish):
             assert (np.diff(left) > -1e-12).all()
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(wishes())
 def test_no_admissible_table_has_more_entropy(wish):
     table, admissible = table_of(wish), admissible_of(wish)
@@ -199,7 +200,7 @@ def test_tables_that_come_with_tau_argus(reference_data, file, make):
 # ── what is refused ─────────────────────────────────────────────────────────────
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(wishes())
 def test_bounds_of_the_variance_are_sharp(wish):
     admissible = admissible_of(wish)

@@ -6,8 +6,9 @@ import stat
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from profiles import examples
 
 from diskret.cellkey import Lookup, PerturbationTable
 from diskret.errors import InputError
@@ -31,7 +32,7 @@ def intervals(lookup, row):
     return found
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(
     st.integers(1, 5), st.integers(0, 2), st.booleans(), st.sampled_from([10**8, 2**32, 256, 97])
 )

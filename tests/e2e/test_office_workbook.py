@@ -1,6 +1,5 @@
 """The example's workbook as an office program shows it, on paper, in both languages."""
 
-import os
 import shutil
 import subprocess
 import sys
@@ -9,6 +8,8 @@ from pathlib import Path
 import openpyxl
 import pytest
 
+#: Needs LibreOffice, and is run where that is installed.
+pytestmark = pytest.mark.office
 EXAMPLE = Path(__file__).parents[2] / "examples" / "workbook_template.py"
 SECONDS = 180
 
@@ -37,10 +38,7 @@ def test_the_example_fills_every_placeholder(made):
 
 def test_an_office_program_shows_it(made):
     office = shutil.which("soffice")
-    if office is None:
-        if os.environ.get("DISKRET_REQUIRE_SOFFICE"):
-            pytest.fail("LibreOffice (soffice) is missing although it is required")
-        pytest.skip("optional: needs LibreOffice (soffice)")
+    assert office, "LibreOffice (soffice) is missing"
     language, folder = made
     command = [
         *(office, f"-env:UserInstallation={(folder / 'profile').as_uri()}", "--headless"),

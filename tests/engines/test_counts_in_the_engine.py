@@ -2,9 +2,10 @@
 
 import numpy as np
 import pyarrow as pa
-from hypothesis import Phase, given, settings
+from hypothesis import Phase, given
 from hypothesis import strategies as st
 from postgres_server import administrator, table_of
+from profiles import examples
 from spark_server import ONE_SPARK, frame_of, session
 
 import diskret as dk
@@ -104,20 +105,20 @@ def check(elsewhere, asked):
     assert found.changed == "cell_key"
 
 
-@settings(max_examples=40, phases=PHASES)
+@examples(40, phases=PHASES)
 @given(questions())
 def test_duckdb_publishes_what_tabulate_and_lookup_give(asked):
     check(lambda records: records, asked)
 
 
-@settings(max_examples=15, phases=PHASES)
+@examples(15, phases=PHASES)
 @given(questions())
 def test_postgres_publishes_what_tabulate_and_lookup_give(asked):
     check(table_of, asked)
 
 
 @ONE_SPARK
-@settings(max_examples=4, phases=PHASES)
+@examples(4, phases=PHASES)
 @given(questions())
 def test_spark_publishes_what_tabulate_and_lookup_give(asked):
     check(frame_of, asked)
@@ -173,20 +174,20 @@ def check_view(run, asked):
     assert sorted(rows) == rows_by_hand(records, question)
 
 
-@settings(max_examples=12, phases=PHASES)
+@examples(12, phases=PHASES)
 @given(questions(NAMES, padding=("",)))
 def test_a_view_in_duckdb_has_these_rows(asked):
     check_view(in_duckdb, asked)
 
 
-@settings(max_examples=6, phases=PHASES)
+@examples(6, phases=PHASES)
 @given(questions(NAMES, padding=("",)))
 def test_a_view_in_postgres_has_these_rows(asked):
     check_view(in_postgres, asked)
 
 
 @ONE_SPARK
-@settings(max_examples=2, phases=PHASES)
+@examples(2, phases=PHASES)
 @given(questions(NAMES, padding=("",)))
 def test_the_statement_in_spark_has_these_rows(asked):
     check_view(in_spark, asked)

@@ -10,9 +10,10 @@ from math import floor
 import pyarrow as pa
 import pytest
 from counted_by_hand import by_hand, plain, same
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from postgres_server import in_postgres
+from profiles import examples
 from spark_server import ONE_SPARK, in_spark
 
 from diskret.engines import LeafQuestion
@@ -136,7 +137,7 @@ counting = given(
 
 
 @pytest.mark.parametrize("engine", ["duckdb", "postgres"])
-@settings(max_examples=60)
+@examples(60)
 @counting
 def test_agrees_with_counting_by_hand(
     engine, records, has_unit, has_holding, has_key, text, largest
@@ -145,7 +146,7 @@ def test_agrees_with_counting_by_hand(
 
 
 @ONE_SPARK
-@settings(max_examples=8)
+@examples(8)
 @counting
 def test_spark_agrees_with_counting_by_hand(records, has_unit, has_holding, has_key, text, largest):
     check_by_hand("spark", records, has_unit, has_holding, has_key, text, largest)
@@ -217,7 +218,7 @@ def satisfied(record, where):
 
 @pytest.mark.filterwarnings("ignore:where=")
 @pytest.mark.parametrize("engine", EACH)
-@settings(max_examples=50)
+@examples(50)
 @given(
     records=st.lists(record, min_size=1, max_size=14),
     where=filters,

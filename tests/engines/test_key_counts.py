@@ -7,9 +7,10 @@ from decimal import Decimal
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from postgres_server import in_postgres, table_of
+from profiles import examples
 from spark_server import ONE_SPARK, in_spark
 from sqlglot import exp
 
@@ -85,14 +86,14 @@ def check_by_hand(engine, records, keys, kind):
 
 
 @pytest.mark.parametrize("engine", ["duckdb", "postgres"])
-@settings(max_examples=60)
+@examples(60)
 @counting
 def test_agrees_with_counting_by_hand(engine, records, keys, kind):
     check_by_hand(ENGINES[engine], records, keys, kind)
 
 
 @ONE_SPARK
-@settings(max_examples=8)
+@examples(8)
 @counting
 def test_spark_agrees_with_counting_by_hand(records, keys, kind):
     check_by_hand(in_spark, records, keys, kind)
@@ -195,7 +196,7 @@ def coded_keys(draw):
     return size, draw(st.lists(st.tuples(*[code] * m), min_size=c, max_size=c, unique=True))
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(coded_keys(), st.randoms(use_true_random=False))
 def test_combinations_are_found_again_however_many_are_possible(keys, random):
     size, combinations = keys

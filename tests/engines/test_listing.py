@@ -7,9 +7,10 @@ from decimal import Decimal
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import Phase, given, settings
+from hypothesis import Phase, given
 from hypothesis import strategies as st
 from postgres_server import in_postgres
+from profiles import examples
 from spark_server import ONE_SPARK, in_spark
 
 from diskret.engines import LeafQuestion, Mark, postgres_sql, spark_sql, sql
@@ -117,14 +118,14 @@ def check(engine, records, has_unit, has_holding, kind):
 
 
 @pytest.mark.parametrize("engine", ["duckdb", "postgres"])
-@settings(max_examples=20, phases=PHASES)
+@examples(20, phases=PHASES)
 @contributing
 def test_who_contributes_is_listed(engine, records, has_unit, has_holding, kind):
     check(engine, records, has_unit, has_holding, kind)
 
 
 @ONE_SPARK
-@settings(max_examples=3, phases=PHASES)
+@examples(3, phases=PHASES)
 @contributing
 def test_spark_lists_who_contributes(records, has_unit, has_holding, kind):
     check("spark", records, has_unit, has_holding, kind)

@@ -6,9 +6,10 @@ from fractions import Fraction
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from postgres_server import in_postgres
+from profiles import examples
 
 import diskret as dk
 from diskret.engines.duckdb import DuckDBEngine
@@ -80,7 +81,7 @@ MARKS = {
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@settings(max_examples=50)
+@examples(50)
 @given(
     records=st.lists(record, min_size=1, max_size=24),
     unit=st.booleans(),
@@ -100,7 +101,7 @@ def test_marks_are_what_counting_by_hand_gives(engine, records, unit, holding, l
                 assert table[name].measure.marked[mark][at] == max(sizes, default=0)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     records=st.lists(record, min_size=1, max_size=16),
     unit=st.booleans(),

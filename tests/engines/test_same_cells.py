@@ -5,9 +5,10 @@ from decimal import Decimal
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import Phase, given, settings
+from hypothesis import Phase, given
 from hypothesis import strategies as st
 from postgres_server import table_of
+from profiles import examples
 from spark_server import ONE_SPARK, frame_of
 
 import diskret as dk
@@ -96,14 +97,14 @@ def check_same(elsewhere, register):
     assert numbers(dk.tabulate(elsewhere(records), **question)) == numbers(here)
 
 
-@settings(max_examples=30, phases=PHASES)
+@examples(30, phases=PHASES)
 @given(registers())
 def test_the_same_cells_in_postgres_and_duckdb(register):
     check_same(table_of, register)
 
 
 @ONE_SPARK
-@settings(max_examples=15, phases=PHASES)
+@examples(15, phases=PHASES)
 @given(registers())
 def test_the_same_cells_in_spark_and_duckdb(register):
     check_same(frame_of, register)

@@ -8,9 +8,10 @@ from math import ceil
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from postgres_server import in_postgres
+from profiles import examples
 from spark_server import ONE_SPARK, in_spark
 
 import diskret as dk
@@ -130,7 +131,7 @@ counting = given(
 
 
 @pytest.mark.parametrize("engine", BOTH)
-@settings(max_examples=50)
+@examples(50)
 @counting
 def test_fractional_weights_are_what_fractions_give(
     engine, records, weights, unit, holding, largest
@@ -139,13 +140,13 @@ def test_fractional_weights_are_what_fractions_give(
 
 
 @ONE_SPARK
-@settings(max_examples=6)
+@examples(6)
 @counting
 def test_so_they_are_on_spark(records, weights, unit, holding, largest):
     check("spark", weighted(records, weights, unit), unit, holding, largest)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     records=st.lists(record, min_size=1, max_size=20),
     weights=st.lists(st.integers(1, 4), min_size=6, max_size=6),
@@ -179,7 +180,7 @@ def test_whole_weights_are_as_many_equal_contributors(records, weights, unit):
     assert np.array_equal(table.count, unweighted.count)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     records=st.lists(positive, min_size=1, max_size=20),
     weights=st.lists(hundredths, min_size=6, max_size=6),

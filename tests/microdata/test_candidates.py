@@ -3,8 +3,9 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from profiles import examples
 
 from diskret import Hierarchy
 from diskret.io import coded
@@ -31,7 +32,7 @@ def files(draw):
     return keys_of(columns), None if weights is None else np.array(weights, dtype=float)
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(files(), st.sampled_from(["wildcard", "category", "conservative"]))
 def test_outcomes_are_those_of_the_recoded_records(file, missing):
     keys, weights = file

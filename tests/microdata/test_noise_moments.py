@@ -4,8 +4,9 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from profiles import examples
 
 from diskret import DiskretError
 from diskret.microdata import noise
@@ -39,7 +40,7 @@ def same_moments(one, other):
 
 
 @pytest.mark.parametrize("method", EXACT)
-@settings(max_examples=40)
+@examples(40)
 @given(
     n=st.integers(10, 130),
     columns=st.lists(st.integers(0, 3), min_size=1, max_size=4, unique=True),
@@ -80,7 +81,7 @@ def test_with_infinite_share_nothing_of_the_values_remains_but_their_moments():
         assert abs(np.corrcoef(values[:, column], made[:, column])[0, 1]) < 1e-9
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(n=st.integers(3, 120).filter(lambda n: n != 4), seed=st.integers(0, 100))
 def test_romm_is_an_orthogonal_matrix_that_keeps_the_mean(n, seed):
     """Applied to unit vectors, it shows itself."""

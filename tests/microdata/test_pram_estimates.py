@@ -5,8 +5,9 @@ from itertools import product
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from profiles import examples
 
 from diskret import DiskretError
 from diskret.microdata import TransitionMatrix, pram_estimate
@@ -80,7 +81,7 @@ def test_means_and_intervals_of_simulated_files_cover_the_truth():
     assert (np.abs(ratio - 1) <= 4 * (2 / draws) ** 0.5).all()
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.lists(st.integers(0, 40), min_size=3, max_size=3), st.floats(0.4, 0.95))
 def test_the_nonnegative_estimate_is_the_likeliest(counts, stay):
     published = np.array(counts, dtype=float)

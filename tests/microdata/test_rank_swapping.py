@@ -4,8 +4,9 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from profiles import examples
 
 from diskret import DiskretError
 from diskret.microdata.rank_swap import at_ends, ranks, swapped, swapped_within
@@ -21,7 +22,7 @@ def rank(values):
     return found
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(
     st.lists(st.integers(-5, 30), min_size=1, max_size=80),
     st.floats(0.001, 1),
@@ -104,7 +105,7 @@ def test_the_widest_window_is_found_and_one_more_rank_is_too_much():
         swapped_within(values, lambda after: False, draws(1000))
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=60), st.floats(0, 0.4), st.floats(0, 0.5))
 def test_ends_hold_the_share_and_all_equal_values(values, bottom, top):
     values = np.array(values, dtype=float)

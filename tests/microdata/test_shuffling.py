@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from profiles import examples
 from scipy.stats import spearmanr
 
 from diskret import DiskretError
@@ -63,7 +64,7 @@ def test_without_given_variables_only_relations_among_the_shuffled_stay():
         assert abs(spearmanr(made[:, 0], values[:, 0])[0]) < 4 * 0.016
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     st.integers(2, 40),
     st.integers(1, 3),

@@ -12,8 +12,9 @@ from itertools import combinations, product
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from profiles import examples
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 import diskret as dk
@@ -271,14 +272,14 @@ def test_one_table(data):
     nothing_leaks(data, 1)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.data())
 def test_two_tables_of_the_same_records(data):
     nothing_leaks(data, 2)
 
 
 @pytest.mark.slow
-@settings(max_examples=2000)
+@examples(100)
 @given(st.data())
 def test_many_more_tables(data):
     nothing_leaks(data, data.draw(st.sampled_from([1, 2])))

@@ -11,8 +11,9 @@ from finest_combinations import (
     records,
     sums_of_atoms,
 )
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from profiles import examples
 
 import diskret as dk
 from diskret.attack import examine, recheck
@@ -25,7 +26,7 @@ def test_cells_of_two_tables_are_protected_together(count, first, second):
     protected_together(count, [first, second])
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(records(), st.sampled_from(GROUPS), st.sampled_from(GROUPS))
 def test_cells_of_tables_in_a_circle_are_protected_together(count, first, second):
     """Each two of them may belong to records that the third one rules out."""
@@ -33,7 +34,7 @@ def test_cells_of_tables_in_a_circle_are_protected_together(count, first, second
     protected_together(count, [(*table, EVERYBODY) for table in around])
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(records(), st.lists(linked_table(), min_size=3, max_size=4))
 def test_cells_of_more_tables_are_protected_together(count, tables):
     protected_together(count, tables)

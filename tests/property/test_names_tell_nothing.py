@@ -10,8 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from colliding_names import ATOMS, JOB, NAMES, Drawn, counts, tables, tabulated
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
+from profiles import examples
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 import diskret as dk
@@ -58,7 +59,7 @@ def said_less(results):
     return any("three or more" in line for line in lines)
 
 
-@settings(max_examples=35)
+@examples(35)
 @given(counts(), st.lists(tables(), min_size=2, max_size=3))
 def test_groups_of_one_name_are_told_apart_in_one_call(count, drawn):
     drawn = [one.narrowed(count) for one in drawn]
@@ -90,7 +91,7 @@ class Before:
         self.entries.append(Earlier(name, result.published, *known))
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(counts(), st.lists(tables(), min_size=2, max_size=2))
 def test_groups_of_one_name_are_told_apart_beside_earlier_releases(count, drawn):
     before, results = Before(), []
@@ -127,7 +128,7 @@ def test_the_example_is_protected_in_one_call_and_beside_a_ledger():
 # ── names changed at random ───────────────────────────────────────────────────────────
 
 
-@settings(max_examples=12)
+@examples(12)
 @given(counts(), st.lists(tables(), min_size=2, max_size=2), st.randoms(use_true_random=False))
 def test_other_names_of_groups_leave_everything_as_it_was(count, drawn, random):
     renamed = []
@@ -140,7 +141,7 @@ def test_other_names_of_groups_leave_everything_as_it_was(count, drawn, random):
     same_outcome(*(outcome(count, [o.narrowed(count) for o in own]) for own in (drawn, renamed)))
 
 
-@settings(max_examples=12)
+@examples(12)
 @given(counts(), st.lists(tables(), min_size=2, max_size=2), st.permutations(JOB))
 def test_other_names_of_all_codes_leave_everything_as_it_was(count, drawn, permuted):
     rename = dict(zip(JOB, permuted, strict=True))

@@ -9,8 +9,9 @@ from dataclasses import replace
 import finest_combinations as finest
 import numpy as np
 from finest_combinations import ATOMS, ends, linked_table, sums_of_atoms
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
+from profiles import examples
 
 import diskret as dk
 from diskret.attack.world import world
@@ -61,7 +62,7 @@ def unprotected(rows, value, hidden, cell):
     return low > max(value[cell] - 1, 0) or high < value[cell] + 1
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(records(), st.lists(release(), min_size=2, max_size=4))
 def test_every_primary_of_every_release_stays_protected(count, releases):
     before, published = Before(), []
@@ -85,7 +86,7 @@ def test_every_primary_of_every_release_stays_protected(count, releases):
                 assert not unprotected(rows, value, hidden, cell)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(records(), st.lists(release(), min_size=1, max_size=2), release())
 def test_check_breaks_what_can_be_computed_and_names_an_irreducible_set(count, releases, new):
     before, published = Before(), []

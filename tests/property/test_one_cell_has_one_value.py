@@ -6,8 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from colliding_names import counts, tables, tabulated
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
+from profiles import examples
 
 import diskret as dk
 from diskret.errors import InputError
@@ -23,7 +24,7 @@ def shown(table, values, name):
     return SimpleNamespace(published=published, name=name, settings={})
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(counts(), tables(), tables(), st.lists(st.integers(0, 2**32 - 1), min_size=2, max_size=2))
 def test_two_values_for_the_same_records_are_refused_whatever_they_are_called(
     count, one, other, seeds

@@ -6,8 +6,9 @@ from itertools import chain, combinations
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, given
 from hypothesis import strategies as st
+from profiles import examples
 from scipy.optimize import linprog
 
 import diskret as dk
@@ -105,12 +106,10 @@ persons = st.lists(
 some_filters = st.lists(
     st.sampled_from(FILTERS), min_size=2, max_size=4, unique_by=lambda where: str(where)
 )
-quick = settings(
-    max_examples=12,
-    deadline=None,
-    phases=[Phase.explicit, Phase.reuse, Phase.generate],  # each case is slow
-    suppress_health_check=[HealthCheck.too_slow],
-)
+each_is_slow = {
+    "phases": [Phase.explicit, Phase.reuse, Phase.generate],
+    "suppress_health_check": [HealthCheck.too_slow],
+}
 
 
 def tables_of(frame, filters, **options):
@@ -144,14 +143,14 @@ def few(count):
     return lambda rest: 0 < rest @ count < LEAST
 
 
-@quick
+@examples(12, **each_is_slow)
 @given(persons, some_filters)
 def test_nobody_is_alone_beside_a_filter(count, filters):
     no_rest_is_small(count, filters)
 
 
 @pytest.mark.slow
-@settings(quick, max_examples=300)
+@examples(15, **each_is_slow)
 @given(persons, some_filters)
 def test_nobody_is_alone_beside_a_filter_in_many_cases(count, filters):
     no_rest_is_small(count, filters)
@@ -208,7 +207,7 @@ SALES = st.lists(
 )
 
 
-@quick
+@examples(12, **each_is_slow)
 @given(SALES, some_filters)
 def test_no_firm_can_be_told_beside_a_filter(records, filters):
     """A firm in the whole table and in the filter is in the rest with what is left of it."""
@@ -216,7 +215,7 @@ def test_no_firm_can_be_told_beside_a_filter(records, filters):
 
 
 @pytest.mark.slow
-@settings(quick, max_examples=300)
+@examples(15, **each_is_slow)
 @given(SALES, some_filters)
 def test_no_firm_can_be_told_beside_a_filter_in_many_cases(records, filters):
     no_rest_tells_a_firm(records, filters)

@@ -6,8 +6,9 @@ from itertools import product
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from profiles import examples
 
 import diskret as dk
 from diskret.errors import ProofError, ProtectionError
@@ -84,7 +85,7 @@ def protected(count, described):
     return tables, results
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(small_counts(), st.lists(described_table(), min_size=2, max_size=3))
 def test_no_difference_of_published_cells_is_unsafe(count, described):
     tables, results = protected(count, described)
@@ -96,7 +97,7 @@ def told(rows, part):
     return np.linalg.matrix_rank(np.vstack([rows, part])) == np.linalg.matrix_rank(rows)
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(small_counts(), described_table(), described_table(), described_table())
 def test_no_common_part_of_categories_is_unsafe(count, first, second, third):
     """Linear algebra on the finest combinations, which shares nothing with the attack."""

@@ -4,8 +4,9 @@ from math import exp, inf, log
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from profiles import examples
 from risk_files import files, keys_of
 from scipy.optimize import linprog
 
@@ -64,7 +65,7 @@ def figure(rows, values, measure, missing, known=()):
     return by_record(keys_of(rows), given, lambda f: measure(f)[None], missing, extra)[0]
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(judged(), st.sampled_from(MISSING), st.booleans())
 def test_figures_are_those_of_the_records_that_agree(file, missing, others_known):
     rows, values, other = file
@@ -92,7 +93,7 @@ def test_figures_are_those_of_the_records_that_agree(file, missing, others_known
     same(disclosure, sizes)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(judged(), st.sampled_from(MISSING))
 def test_distances_are_least_transports(file, missing):
     rows, values, _ = file

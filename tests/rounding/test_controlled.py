@@ -6,8 +6,9 @@ from itertools import product
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from profiles import examples
 from rounded_tables import KEYS, additive, count_tables, counted
 from rounding_oracle import least_distance
 
@@ -19,7 +20,7 @@ from diskret.system import System
 
 
 @given(count_tables(), st.sampled_from([2, 3, 5, 10]))
-@settings(max_examples=25)
+@examples(25)
 def test_it_is_the_nearest_additive_rounding_with_the_fewest_steps(table, base):
     found = controlled(System.of_table(table), base)
     value = found.value.reshape(table.shape)
@@ -35,7 +36,7 @@ def test_it_is_the_nearest_additive_rounding_with_the_fewest_steps(table, base):
 
 
 @given(count_tables(most=2), st.sampled_from([3, 5]), st.integers(1, 2))
-@settings(max_examples=20)
+@examples(20)
 def test_steps_that_are_asked_for_are_used(table, base, steps):
     found = controlled(System.of_table(table), base, steps=steps)
     assert additive(table, found.value.reshape(table.shape))
@@ -83,7 +84,7 @@ def test_large_tables_are_improved_in_neighbourhoods(monkeypatch):
 
 
 @given(count_tables(), st.sampled_from([3, 5]))
-@settings(max_examples=25)
+@examples(25)
 def test_what_is_not_found_in_time_is_added_up(table, base):
     """Without any help of the solver there is an additive rounding, and its steps are true."""
     with pytest.MonkeyPatch.context() as patch:
@@ -110,7 +111,7 @@ def test_negative_values_are_rounded_too():
 
 
 @given(st.lists(st.integers(0, 9), min_size=8, max_size=8))
-@settings(max_examples=30)
+@examples(30)
 def test_linked_tables_agree_in_their_common_cells(counts):
     """Tables by a × b and a × c, without their common cross table."""
     frame = pa.table(

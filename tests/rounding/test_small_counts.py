@@ -5,8 +5,9 @@ from itertools import product
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from profiles import examples
 from rounded_tables import KEYS, additive, count_tables
 from scipy import sparse
 
@@ -17,7 +18,7 @@ from diskret.tables.additivity import leaf_mask
 
 
 @given(count_tables(), st.sampled_from([2, 3, 5]))
-@settings(max_examples=60)
+@examples(60)
 def test_no_small_count_is_left_and_all_else_is_added_up(table, base):
     value = dk.round_table(table, base, "small_counts", keys=KEYS).published.value
     leaf = leaf_mask(table.dimensions)
@@ -37,7 +38,7 @@ RECORDS = st.lists(
 
 
 @given(RECORDS, st.sampled_from([3, 5]))
-@settings(max_examples=20)
+@examples(20)
 def test_tables_declared_together_agree(records, base):
     columns = dict(zip(("x", "y", "z"), map(list, zip(*records, strict=True)), strict=True))
     frame = pa.table(columns)
@@ -99,7 +100,7 @@ def test_the_search_beats_rounding_each_count_alone():
 
 
 @given(st.lists(st.integers(1, 2), min_size=2, max_size=9), st.integers(0, 2**32))
-@settings(max_examples=60)
+@examples(60)
 def test_the_total_of_a_row_strays_less_than_a_base(counts, seed):
     n = len(counts)
     cells = sparse.csr_array(np.vstack([np.ones(n, dtype=int), np.eye(n, dtype=int)]))

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from profiles import examples
 from small_problems import best, score, small_problem
 
 from diskret.errors import InputError
@@ -63,7 +64,7 @@ def test_groups_that_are_too_small_are_named():
     assert caught.value.cells == ((0, (0,)),)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(SEEDS)
 def test_it_is_never_better_than_the_best(seed):
     problem = small_problem(seed, most=14)

@@ -6,8 +6,9 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from profiles import examples
 from small_problems import best, made, score, small_problem
 
 from diskret.errors import InputError, ProofError
@@ -21,7 +22,7 @@ from diskret.safe.optimal import optimal
 SEEDS = st.integers(0, 10_000)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(SEEDS, st.booleans(), st.booleans(), st.sampled_from([2, 3, 4]))
 def test_optimal_is_what_brute_force_finds(seed, counter, allowances, minimum):
     problem = small_problem(
@@ -32,7 +33,7 @@ def test_optimal_is_what_brute_force_finds(seed, counter, allowances, minimum):
     assert score(problem, file) == best(problem)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(SEEDS, st.integers(1, 3))
 def test_optimal_keeps_exact_cells_or_says_which_cannot_be_kept(seed, exact):
     problem = small_problem(seed, most=5, exact=exact, largest=3)
@@ -44,7 +45,7 @@ def test_optimal_keeps_exact_cells_or_says_which_cannot_be_kept(seed, exact):
     assert score(problem, optimal(problem)) == wanted
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(SEEDS)
 def test_optimal_opens_new_combinations(seed):
     problem = small_problem(seed, most=4, new=True, largest=3)

@@ -1,6 +1,6 @@
-"""Compare two folders that `releases.py` wrote: byte for byte, and say what differs.
+"""Compare two folders that `releases` wrote: byte for byte, and say what differs.
 
-    python tests/snapshots/compare.py OLD NEW [--text]
+    python -m snapshots.compare OLD NEW [--text]
 
 With ``--text`` pages are compared by their words and figures only. Exits with 1 if anything
 differs.

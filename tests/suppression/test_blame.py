@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
+from profiles import examples
 from suppression_problems import extreme, flat, hard_problems, problem_of
 
 from diskret.errors import ProtectionError
@@ -99,7 +100,7 @@ def test_without_work_left_all_frozen_cells_are_named_and_said_to_be_too_many(mo
             sequential(problem)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(hard_problems(), st.booleans(), st.integers(0, 2**32 - 1))
 def test_blamed_cells_are_an_irreducible_reason(problem: Problem, outsider: bool, seed: int):
     random = np.random.default_rng(seed)

@@ -6,9 +6,10 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from profiles import examples
 from suppression_problems import flat, with_totals
 
 from diskret.hierarchy import Hierarchy
@@ -90,7 +91,7 @@ def questions(draw: st.DrawFn) -> tuple[Subtable, NDArray[np.int64], Room, int, 
 
 
 @given(questions())
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_the_hypercube_is_the_best_of_all(
     question: tuple[Subtable, NDArray[np.int64], Room, int, Need],
 ):

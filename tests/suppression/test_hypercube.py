@@ -8,8 +8,9 @@ from runpy import run_path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from numpy.typing import NDArray
+from profiles import examples
 from suppression_problems import (
     cost_of,
     flat,
@@ -80,7 +81,7 @@ def test_the_largest_need_is_protected_first():
 
 
 @given(hard_problems())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_empty_and_frozen_cells_are_no_corners(problem: Problem):
     try:
         hidden = corners(problem)

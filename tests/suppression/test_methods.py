@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from profiles import examples
 from suppression_problems import (
     cost_of,
     flat,
@@ -208,7 +209,7 @@ def test_pattern_does_not_depend_on_the_scale(method: Method, lecture: Problem):
 
 @every_method
 @given(st.data())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_no_requirement_is_violated(method: Method, data: st.DataObject):
     problem = data.draw(problems(networks=method is network))
     pattern = solved(method, problem)
@@ -219,7 +220,7 @@ def test_no_requirement_is_violated(method: Method, data: st.DataObject):
 
 @every_method
 @given(st.data())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_no_requirement_is_violated_with_frozen_cells_bounds_and_a_start(
     method: Method, data: st.DataObject
 ):
@@ -231,7 +232,7 @@ def test_no_requirement_is_violated_with_frozen_cells_bounds_and_a_start(
 
 @every_method
 @given(st.data())
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_the_same_input_gives_the_same_pattern(method: Method, data: st.DataObject):
     problem = data.draw(problems(3, networks=method is network))
     first, second = solved(method, problem).suppressed, method(problem).suppressed

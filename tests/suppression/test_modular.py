@@ -8,7 +8,8 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
+from profiles import examples
 from suppression_problems import (
     REGIONS,
     cost_of,
@@ -77,7 +78,7 @@ def test_cells_that_several_tables_share_have_no_block():
 
 
 @given(problems(3))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_what_lies_below_a_block_lies_in_it_and_blocks_of_a_kind_are_apart(problem: Problem):
     cells = changeable(problem)
     n = len(cells.group)
@@ -101,7 +102,7 @@ def test_what_lies_below_a_block_lies_in_it_and_blocks_of_a_kind_are_apart(probl
 
 
 @given(hard_problems())
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_patterns_found_in_blocks_are_safe(problem: Problem):
     assert violations(problem, solved(modular, problem).suppressed) == []
 

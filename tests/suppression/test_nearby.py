@@ -6,9 +6,10 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from profiles import examples
 from scipy import sparse
 from scipy.optimize import linprog
 
@@ -45,7 +46,7 @@ def furthest(equations: NDArray[np.int64], bound: NDArray[np.float64]) -> float:
 
 
 @given(st.integers(0, 2**32 - 1))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_a_movement_is_the_furthest_under_all_equations(seed: int):
     equations, bound = system(seed)
     movement = asked(equations, bound, most=100)
@@ -57,7 +58,7 @@ def test_a_movement_is_the_furthest_under_all_equations(seed: int):
 
 
 @given(st.integers(0, 2**32 - 1))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_few_equations_never_forbid_what_all_permit(seed: int):
     equations, bound = system(seed)
     movement = asked(equations, bound, most=0)
@@ -78,7 +79,7 @@ def test_equations_far_away_are_looked_at_only_if_they_matter():
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 8))
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_a_block_holds_candidates_around_its_centre(seed: int, size: int):
     equations, _ = system(seed)
     candidate = np.random.default_rng(seed).random(8) < 0.7
@@ -93,7 +94,7 @@ def test_a_block_holds_candidates_around_its_centre(seed: int, size: int):
 
 
 @given(st.integers(0, 2**32 - 1))
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_the_best_choice_within_a_block_is_the_best_of_all_in_it(seed: int):
     random = np.random.default_rng(seed)
     cost = random.integers(1, 20, size=6).astype(float)

@@ -7,9 +7,10 @@ from math import inf
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from profiles import examples
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 from suppression_problems import (
     cost_of,
@@ -64,7 +65,7 @@ def balances(found: Arcs, cells: int) -> NDArray[np.int64]:
 
 
 @given(problems(networks=True))
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_what_balances_at_every_node_satisfies_every_equation(problem: Problem):
     equations = problem.system.equations.toarray().astype(np.int64)
     nodes = balances(arcs(problem), len(problem.cost))
@@ -78,7 +79,7 @@ def test_what_balances_at_every_node_satisfies_every_equation(problem: Problem):
 
 
 @given(problems(networks=True))
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_every_cell_is_one_arc_and_no_two_join_the_same_nodes(problem: Problem):
     found = arcs(problem)
     assert sorted(found.cell[found.cell >= 0].tolist()) == list(range(len(problem.cost)))
@@ -135,7 +136,7 @@ def is_change(cells: Changeable, flow: Flow) -> bool:
 
 
 @given(hard_problems(networks=True), st.integers(1, 20))
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_cycles_reach_as_far_as_any_change_can(problem: Problem, distance: int):
     """Later cycles have to undo earlier ones for that."""
     cells, found = cycles(problem)
@@ -155,7 +156,7 @@ def test_cycles_reach_as_far_as_any_change_can(problem: Problem, distance: int):
 
 
 @given(hard_problems(networks=True))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_no_choice_of_cells_that_moves_one_by_a_unit_is_cheaper(problem: Problem):
     cells, found = cycles(problem)
     hidden, g = cells.primary | cells.started, len(cells.up)
@@ -184,7 +185,7 @@ def test_no_choice_of_cells_that_moves_one_by_a_unit_is_cheaper(problem: Problem
 
 
 @given(hard_problems(networks=True), st.integers(1, 3), st.integers(1, 3))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_a_cycle_for_both_directions_can_be_gone_both_ways(problem: Problem, up: int, down: int):
     cells, found = cycles(problem)
     for group in np.flatnonzero(cells.primary).tolist():

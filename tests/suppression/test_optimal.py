@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from profiles import examples
 from suppression_problems import (
     all_patterns,
     cheapest,
@@ -59,7 +60,7 @@ def found(problem: Problem) -> Pattern | None:
 
 
 @given(problems(3, tiny=True))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_no_pattern_of_all_is_cheaper(problem: Problem):
     pattern = found(tried(problem))
     if pattern is not None:
@@ -69,7 +70,7 @@ def test_no_pattern_of_all_is_cheaper(problem: Problem):
 
 
 @given(hard_problems(tiny=True))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_no_pattern_of_all_is_cheaper_in_hard_problems(problem: Problem):
     pattern = found(tried(problem))
     if pattern is not None:
@@ -78,7 +79,7 @@ def test_no_pattern_of_all_is_cheaper_in_hard_problems(problem: Problem):
 
 
 @given(hard_problems(tiny=True), st.integers(0, 2**32 - 1))
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_costs_with_fractions_are_met_within_the_gap(problem: Problem, seed: int):
     cost = problem.cost + np.random.default_rng(seed).random(len(problem.cost))
     pattern = found(tried(replace(problem, cost=cost)))
@@ -92,7 +93,7 @@ def test_costs_with_fractions_are_met_within_the_gap(problem: Problem, seed: int
 
 
 @given(hard_problems(tiny=True), st.booleans())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_what_serves_large_tables_is_right_in_small_ones_too(problem: Problem, limited: bool):
     """Blocks of a few groups, and components that are taken for large."""
     limit = time.monotonic() + 600 if limited else None
@@ -163,7 +164,7 @@ def inequalities(problem: Problem, seed: int) -> tuple[Changeable, list[Cut]]:
 
 
 @given(hard_problems(tiny=True), st.integers(0, 2**32 - 1), st.sampled_from((0, 5000)))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_every_safe_pattern_satisfies_every_inequality(problem: Problem, seed: int, large: int):
     try:
         with pytest.MonkeyPatch.context() as patch:

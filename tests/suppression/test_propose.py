@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
+from profiles import examples
 from suppression_problems import (
     REGIONS,
     hard_problems,
@@ -22,7 +23,7 @@ from diskret.workflow.plan import publish
 
 
 @given(hard_problems())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_every_proposal_satisfies_all_equations_and_bounds(problem: Problem):
     suppressed = solved(modular, problem).suppressed
     proposed = propose(problem, suppressed)
@@ -36,7 +37,7 @@ def test_every_proposal_satisfies_all_equations_and_bounds(problem: Problem):
 
 
 @given(problems(2))
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_proposals_show_what_is_required(problem: Problem):
     suppressed = solved(modular, problem).suppressed
     proposed = propose(problem, suppressed)

@@ -9,8 +9,9 @@ from runpy import run_path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from profiles import examples
 from suppression_problems import (
     cheapest,
     cost_of,
@@ -72,7 +73,7 @@ def test_generated_tables_cost_no_more_than_measured(
 
 
 @given(st.lists(st.integers(0, 9), min_size=4, max_size=6), st.sampled_from([1, 2]))
-@settings(max_examples=15, deadline=None)
+@examples(15)
 def test_tiny_tables_cost_no_less_than_the_optimum(leaves: list[int], rows: int):
     trees = [flat(rows), flat(len(leaves) // rows)]
     inner = np.array(leaves[: rows * (len(leaves) // rows)]).reshape(rows, -1)

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from profiles import scaled
 from suppression_problems import cheapest, cost_of, flat, is_safe, problem_of, with_totals
 
 from diskret.errors import ProtectionError
@@ -96,13 +97,13 @@ def costs_at_least(least: float, method: Method, problem: Problem) -> bool:
 
 
 def test_the_optimum_of_tiny_tables_is_that_of_all_patterns():
-    protected = compare(range(48))
+    protected = compare(range(scaled(70)))
     assert set(protected) == set(SHAPES)
 
 
 @pytest.mark.slow
 def test_the_optimum_of_500_tiny_tables_is_that_of_all_patterns():
-    protected = compare(range(48, 548))
+    protected = compare(range(70, 570))
     assert all(protected[shape] >= 20 for shape in SHAPES)
 
 

@@ -6,8 +6,9 @@ import warnings
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from profiles import examples
 
 import diskret as dk
 from diskret.errors import InputError, JobError
@@ -65,7 +66,7 @@ def evidence(rows, columns, totals, grand_only):
 
 
 @given(files(), st.randoms(use_true_random=False))
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_no_total_of_a_file_is_doubled_in_silence(file, random):
     frame, columns, totals, everything, grand_only = file
     order = random.sample(range(len(frame["n"])), len(frame["n"]))
@@ -141,7 +142,7 @@ def test_categories_are_not_taken_for_totals(columns):
     st.booleans(),
     st.booleans(),
 )
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_two_equal_categories_are_no_total(values, empty, in_tree, sums):
     codes = ["01", "02", *(f"1{i}" for i in range(empty))]
     contexts = [f"s{i}" for i in range(len(values))]

@@ -5,8 +5,9 @@ from dataclasses import fields, replace
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from profiles import examples
 
 import diskret as dk
 from diskret.errors import InputError
@@ -17,7 +18,7 @@ SIZE = dk.Hierarchy.flat(["large", "small"])
 MODULUS = 1009
 
 # every example tabulates twice
-few = settings(max_examples=max(settings.default.max_examples // 4, 1))
+few = examples(25)
 RECODINGS = [
     {"A1": "A1+A3", "A3": "A1+A3"},
     {"B1": "A+B", "B2": "A+B", "A1": "A+B", "A2": "A+B", "A3": "A+B"},

@@ -6,8 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from profiles import examples
 from scipy import sparse
 
 import diskret as dk
@@ -115,7 +116,7 @@ NACE = dk.Hierarchy.from_prefix(["A1", "A2", "A3", "B1", "C"], (1, 1))
 SIZE = dk.Hierarchy.flat(["large", "small"])
 GROUPS = {"A1+A3": ["A1", "A3"]}
 # every example tabulates
-few = settings(max_examples=max(settings.default.max_examples // 4, 1))
+few = examples(25)
 
 record = st.fixed_dictionaries(
     {

@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from profiles import examples
 
 import diskret as dk
 from diskret.attack import Requirements
@@ -114,7 +115,7 @@ def firms(seed, number=60):
     )
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(st.integers(0, 10**6))
 def test_every_sensitive_value_is_its_level_away_and_all_totals_hold(seed):
     table = dk.tabulate(firms(seed), by={"x": None, "y": None}, value="sales")

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
@@ -58,6 +59,8 @@ intervals = true
 def folder(tmp_path_factory):
     place = tmp_path_factory.mktemp("job")
     firms = dk.datasets.business_register(1_500, seed=4).records
+    sections = pc.utf8_slice_codeunits(firms["nace"], 0, 1)
+    firms = firms.set_column(firms.column_names.index("nace"), "nace", sections)
     value = firms["turnover"].to_numpy()
     domestic = (value * np.random.default_rng(1).random(len(value))).astype(np.int64)
     firms = firms.append_column("domestic", pa.array(domestic))

@@ -13,8 +13,9 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from profiles import examples
 
 import diskret as dk
 from diskret.engines.duckdb import DuckDBEngine
@@ -59,7 +60,7 @@ record = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(
     st.lists(record, min_size=1, max_size=20),
     st.sampled_from(["wildcard", "category"]),

@@ -17,19 +17,31 @@ from diskret.workflow.verify import verify
 SCHEMAS = Path(__file__).parents[2] / "docs" / "schema"
 
 
+def enlarge(patch):
+    """As if every component had tens of thousands of cells."""
+    patch.setattr(component, "EXACT_WORK", -1.0)
+    patch.setattr(outer, "_BLOCK", 5)
+
+
 @pytest.fixture
 def everything_is_large(monkeypatch):
-    """As if every component had tens of thousands of cells."""
-    monkeypatch.setattr(component, "EXACT_WORK", -1.0)
-    monkeypatch.setattr(outer, "_BLOCK", 5)
+    enlarge(monkeypatch)
 
 
-@pytest.fixture
-def result(everything_is_large):
+@pytest.fixture(scope="module")
+def protected():
     register = dk.datasets.business_register(3_000, seed=2)
     by = {"nace": register.nace, "region": register.region}
     table = dk.tabulate(register.records, by=by, value="turnover", unit="firm_id")
-    return dk.suppress(table, dk.rules.PPercent(10) | dk.rules.MinimumFrequency(3))
+    table = table.recode("nace", level=1)
+    with pytest.MonkeyPatch.context() as patch:
+        enlarge(patch)
+        return dk.suppress(table, dk.rules.PPercent(10) | dk.rules.MinimumFrequency(3))
+
+
+@pytest.fixture
+def result(protected, everything_is_large):
+    return protected
 
 
 def certificate(folder, side="public"):

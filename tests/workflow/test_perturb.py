@@ -11,8 +11,9 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from profiles import examples
 
 import diskret as dk
 from diskret.cellkey import Lookup, PerturbationTable
@@ -38,7 +39,7 @@ TREE = dk.Hierarchy.from_parents(
 BY = {"area": TREE, "sex": dk.Hierarchy.flat(["f", "m"])}
 
 #: Records are tabulated several times in each example.
-few = settings(max_examples=max(settings.default.max_examples // 8, 1))
+few = examples(12)
 
 
 def records(number, seed=4, units=None):

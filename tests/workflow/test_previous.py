@@ -5,8 +5,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from profiles import examples
 
 import diskret as dk
 from diskret.errors import InputError, JobError
@@ -78,7 +79,7 @@ def test_codes_of_one_period_only_match_nothing():
     assert suppressed_before(line(p=1, q=5), pa.table({"r": ["z"]})).sum() == 0
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(st.lists(st.sampled_from([1, 4, 4, 9]), min_size=3, max_size=6), st.randoms())
 def test_a_pattern_is_found_again(parts, random):
     table = line(**{f"c{i}": n for i, n in enumerate(parts)})

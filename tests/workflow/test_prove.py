@@ -30,7 +30,7 @@ def only_primaries(problem):
 @pytest.mark.parametrize("work", [-1.0, component.EXACT_WORK], ids=["large", "small"])
 def test_wrong_proposals_do_not_save_a_bad_pattern(table, monkeypatch, work):
     monkeypatch.setattr(component, "EXACT_WORK", work)
-    plain = dk.suppress(table, RULE, method=only_primaries)
+    plain = dk.suppress(table, RULE, method=only_primaries, attacker=dk.Attacker())
     n = plain.published.value.size
     each = sparse.eye_array(n, dtype=np.int64, format="csr") * 10**6
     wrong = Proposals(
@@ -38,7 +38,7 @@ def test_wrong_proposals_do_not_save_a_bad_pattern(table, monkeypatch, work):
     )
     monkeypatch.setattr(prove, "_LARGE", 0)
     monkeypatch.setattr(prove, "propose", lambda problem, suppressed: wrong)
-    again = dk.suppress(table, RULE, method=only_primaries)
+    again = dk.suppress(table, RULE, method=only_primaries, attacker=dk.Attacker())
     assert plain.certificate.repaired == again.certificate.repaired > 0
     assert again.public.equals(plain.public)
     proof = again.certificate.proof

@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from profiles import examples
 
 import diskret as dk
 from diskret.attack import Windows, certify_cell_key_sums, difference_estimates
@@ -17,7 +18,7 @@ COUNTS = dk.PerturbationTable.maximum_entropy(max_noise=3, variance=2)
 PLAIN = dk.MagnitudeNoise(TABLE, scale=(0.25, 0.05), flex_point=1000)
 AREAS = 300
 
-few = settings(max_examples=max(settings.default.max_examples // 4, 1))
+few = examples(25)
 
 
 def replicated(contributions, areas=AREAS, seed=0, modulus=2**32):

@@ -3,8 +3,9 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from profiles import examples
 
 import diskret as dk
 from diskret.workflow.job import read_job
@@ -45,7 +46,7 @@ def test_the_key_decides_between_equal_costs(method):
         assert numbers[other] <= min(numbers[c] for c in "bcde") + 0.05 * (method == "optimal")
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(st.permutations(range(5)), st.sampled_from(KEYS))
 def test_row_order_does_not_matter(order, key):
     moved = line([CODES[i] for i in order], [(2, 5, 5, 5, 5)[i] for i in order])

@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from diskret.errors import InputError
 from diskret.io.names import some
-from diskret.microdata.transitions import from_flow
 
 
 def least_change(
@@ -122,3 +121,16 @@ def _impossible(
         f"no matrix keeps the frequencies and makes values as little credible as most= says: {why};"
         " allow more transitions, or give frequent categories a larger most="
     )
+
+
+def from_flow(flow: NDArray[np.float64], counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Probabilities by a symmetric number of records that go from row to column.
+
+    What does not go stays. A category without records stays as it is.
+    """
+    there = counts > 0
+    made = np.where(there[:, None], flow / np.where(there, counts, 1.0)[:, None], 0.0)
+    np.fill_diagonal(made, 0.0)
+    made /= np.maximum(made.sum(axis=1, keepdims=True), 1.0)  # above 1 by the last digit
+    np.fill_diagonal(made, np.maximum(1 - made.sum(axis=1), 0.0))
+    return made

@@ -248,6 +248,8 @@ class TransitionMatrix:
     def _with_flow(
         self, flow: NDArray[np.float64], counts: NDArray[np.float64]
     ) -> TransitionMatrix:
+        from diskret.microdata.transition_programme import from_flow
+
         return replace(self, probabilities=from_flow(flow, counts))
 
     # ── what it means ───────────────────────────────────────────────────────────────
@@ -310,19 +312,6 @@ def spread(
     made = others * ((1 - stay) / np.maximum(ways, 1))
     np.fill_diagonal(made, np.where(ways[:, 0] > 0, stay, 1.0))
     return TransitionMatrix(categories, made)
-
-
-def from_flow(flow: NDArray[np.float64], counts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Probabilities by a symmetric number of records that go from row to column.
-
-    What does not go stays. A category without records stays as it is.
-    """
-    there = counts > 0
-    made = np.where(there[:, None], flow / np.where(there, counts, 1.0)[:, None], 0.0)
-    np.fill_diagonal(made, 0.0)
-    made /= np.maximum(made.sum(axis=1, keepdims=True), 1.0)  # above 1 by the last digit
-    np.fill_diagonal(made, np.maximum(1 - made.sum(axis=1), 0.0))
-    return made
 
 
 def _frequencies(given: ArrayLike, categories: tuple[Hashable, ...]) -> NDArray[np.float64]:

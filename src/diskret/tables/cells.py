@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +16,9 @@ from diskret.errors import InputError
 from diskret.io import from_arrow
 from diskret.tables.dimension import Dimension
 from diskret.tables.published import NO_BOUND, Published
-from diskret.tables.table import Table
+
+if TYPE_CHECKING:
+    from diskret.tables.table import Table
 
 #: What a public table says of a cell.
 STATUS = ("published", "suppressed", "empty")
@@ -56,6 +58,7 @@ def cells_frame(table: Table) -> Any:
     Examples
     --------
     >>> from diskret.hierarchy import Hierarchy
+    >>> from diskret.tables import Table
     >>> region = Dimension("region", Hierarchy.flat(["N", "S"]))
     >>> cells_frame(Table((region,), count=np.array([12, 7, 5]))).to_pydict()
     {'region': ['Total', 'N', 'S'], 'count': [12, 7, 5]}

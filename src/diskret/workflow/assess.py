@@ -16,7 +16,6 @@ from diskret.attack import (
     ConstellationRisk,
     Differencing,
     PrivacyLoss,
-    Statement,
     constellation_risk,
     keyed_constellation_risk,
     privacy_loss,
@@ -27,6 +26,7 @@ from diskret.attack import (
 from diskret.cellkey import MagnitudeNoise, PerturbationTable
 from diskret.cellkey.lookup import Lookup
 from diskret.errors import InputError
+from diskret.workflow.assess_verdicts import Verdict, verdicts_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -34,22 +34,6 @@ if TYPE_CHECKING:
     from diskret.rules import Rule
     from diskret.tables import Table
     from diskret.workflow.assess_sums import SumAssessment
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """One finding in a sentence, and whether it keeps the office's limits.
-
-    Parameters
-    ----------
-    statement
-        The finding, in English and German.
-    kept
-        True or False where the office set a limit, None where it set none.
-    """
-
-    statement: Statement
-    kept: bool | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,8 +105,6 @@ class Assessment:
     @cached_property
     def verdicts(self) -> tuple[Verdict, ...]:
         """All findings."""
-        from diskret.workflow.assess_verdicts import verdicts_of
-
         return verdicts_of(self)
 
     def lines(self, language: str = "en") -> list[str]:

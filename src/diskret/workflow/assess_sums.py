@@ -16,7 +16,7 @@ from diskret.hierarchy import Hierarchy
 from diskret.report.texts import number, percent
 from diskret.rules import Rule
 from diskret.tables import Dimension, Measure, Table
-from diskret.workflow.assess import Verdict
+from diskret.workflow.assess_verdicts import Verdict
 
 #: Cells whose keys are drawn for the ratio of two measures.
 _DRAWN = 4000

@@ -3,19 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from diskret.attack import ConstellationRisk, Statement
 from diskret.report.texts import number, percent
-from diskret.workflow.assess import Verdict
 
 if TYPE_CHECKING:
     from diskret.workflow.assess import Assessment
 
 #: A mean noise of this size is no rounding error of printed probabilities.
 _BIASED = 0.005
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One finding in a sentence, and whether it keeps the office's limits.
+
+    Parameters
+    ----------
+    statement
+        The finding, in English and German.
+    kept
+        True or False where the office set a limit, None where it set none.
+    """
+
+    statement: Statement
+    kept: bool | None = None
 
 
 def verdicts_of(found: Assessment) -> tuple[Verdict, ...]:

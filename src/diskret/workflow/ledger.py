@@ -7,7 +7,6 @@ import getpass
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
-from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+import diskret.unrepeatable as unrepeatable
 from diskret.attack import Attacker, Requirements
 from diskret.errors import InputError
 from diskret.keys import SecretKeys
@@ -315,7 +315,7 @@ class Ledger:
             check_zeros_before(changed, noisy)
 
             def described() -> tuple[Entry, list[Row]]:
-                entry = Entry(0, "publish", name, who, _now(), software=software())
+                entry = Entry(0, "publish", name, who, unrepeatable.now(), software=software())
                 return published_by(entry, results, keys)
 
             def staging(folder: str | PathLike[str]) -> AbstractContextManager[Stage]:
@@ -374,7 +374,7 @@ class Ledger:
         opened = [cell for cell in broken if cell.release and not cell.already]
         if opened:
             warnings.warn(_opened(opened), stacklevel=2)
-        entry = Entry(0, "record", name, _who(who), _now(), why, sums=found[0].sums)
+        entry = Entry(0, "record", name, _who(who), unrepeatable.now(), why, sums=found[0].sums)
         with store.change(self._store) as connection:
             _check_free(store.entries(connection, self._store), name)
             described = recorded(entry, found, "" if noise is None else repr(noise), keys)
@@ -400,7 +400,7 @@ class Ledger:
         """
         if not why.strip():
             raise InputError("a withdrawal needs a reason: why=")
-        entry = Entry(0, "withdraw", name, _who(who), _now(), why)
+        entry = Entry(0, "withdraw", name, _who(who), unrepeatable.now(), why)
         with store.change(self._store) as connection:
             release = _named(store.releases_of(store.entries(connection, self._store)), name)
             if release.withdrawn is not None:
@@ -451,7 +451,3 @@ def _who(given: str | None) -> str:
         return getpass.getuser()
     except (ImportError, KeyError, OSError):
         raise InputError("the system does not say who is logged in: give who=") from None
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,9 @@ from diskret.errors import ProofError
 from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
 from diskret.tables import NO_BOUND, Publication, Published
-from diskret.workflow.result import Result
+
+if TYPE_CHECKING:
+    from diskret.workflow.result import Result
 
 _Whole = NDArray[np.int64]
 #: How often cells are given back what the table itself tells, before all of them are.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +13,10 @@ from diskret.errors import InputError
 from diskret.tables import Published
 from diskret.tables.dimension import describe
 from diskret.tables.meanings import common_cells
-from diskret.workflow.perturbed_result import PerturbedResult
-from diskret.workflow.result import Result
+
+if TYPE_CHECKING:
+    from diskret.workflow.perturbed_result import PerturbedResult
+    from diskret.workflow.result import Result
 
 _EXAMPLES = 3
 

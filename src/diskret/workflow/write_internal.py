@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
@@ -16,10 +17,12 @@ from diskret.keys import SecretKeys
 from diskret.release import write_json
 from diskret.report import write_internal_changed_report, write_internal_report
 from diskret.workflow.insiders_file import write_insiders
-from diskret.workflow.perturbed_result import PerturbedResult
-from diskret.workflow.result import Result
 from diskret.workflow.software import software
 from diskret.workflow.sums_file import write_sums
+
+if TYPE_CHECKING:
+    from diskret.workflow.perturbed_result import PerturbedResult
+    from diskret.workflow.result import Result
 
 
 def write_internal(

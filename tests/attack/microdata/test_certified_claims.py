@@ -7,8 +7,9 @@ from math import exp, log
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from profiles import examples
 
 from diskret import claims as C
 from diskret.attack.microdata import certify, claims_shown
@@ -100,7 +101,7 @@ files = st.lists(
 missing_as = st.sampled_from(["wildcard", "category", "conservative"])
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(files, missing_as)
 def test_claims_hold_exactly_up_to_what_pairs_of_records_say(rows, missing):
     table = pa.table(
@@ -153,7 +154,7 @@ def test_claims_hold_exactly_up_to_what_pairs_of_records_say(rows, missing):
     assert true(C.DeltaDisclosure(logs + 1e-6, missing=missing)) == whole
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(files)
 def test_recursive_diversity_and_households_hold_up_to_what_pairs_of_records_say(rows):
     table = pa.table(

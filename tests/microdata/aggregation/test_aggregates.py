@@ -3,8 +3,9 @@
 import statistics
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from profiles import examples
 from pytest import approx
 
 from diskret.microdata.aggregation import aggregate, median, mode
@@ -16,7 +17,7 @@ GROUPS = st.lists(
 )
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(GROUPS, st.randoms(use_true_random=False))
 def test_a_whole_weight_counts_as_so_many_records(made, rng):
     rows = [(x, w, of) for of, group in enumerate(made) for x, w in group]

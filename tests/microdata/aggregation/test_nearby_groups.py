@@ -3,8 +3,9 @@
 import groups_by_definition as definition
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from profiles import examples
 
 from diskret.errors import InputError, ProofError
 from diskret.microdata.aggregation import METHODS, Method, groups
@@ -50,7 +51,7 @@ def test_the_centre_does_not_drift():
     assert mdav(values, 2).tolist() == definition.mdav(values, 2)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(files(), st.integers(2, 5), st.data())
 def test_categories_and_gower_are_the_definition(values, k, data):
     p = values.shape[1]
@@ -69,7 +70,7 @@ def test_categories_and_gower_are_the_definition(values, k, data):
         assert method(values, k, scales=scales).tolist() == expected
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(files(), st.integers(2, 5), st.sampled_from([0.0, 0.2, 1.1, 3.0]))
 def test_led_groups_are_the_definition(values, k, gamma):
     if len(values) < k:
@@ -109,7 +110,7 @@ def test_progress_counts_records_up_to_all():
 # ── strata, gaps, proof ─────────────────────────────────────────────────────────────
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(files(), st.integers(2, 4), st.integers(0, 1000), st.sampled_from(NEARBY))
 def test_groups_are_large_enough_and_keep_to_strata_and_gaps(values, k, seed, method):
     rng = np.random.default_rng(seed)
@@ -129,7 +130,7 @@ def test_groups_are_large_enough_and_keep_to_strata_and_gaps(values, k, seed, me
     ]
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(files(), st.sampled_from(NEARBY), st.randoms(use_true_random=False))
 def test_what_groups_hold_does_not_depend_on_the_order_of_records(values, method, rng):
     def content(x):

@@ -8,8 +8,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from profiles import examples
 
 from diskret import Microdata, SecretKeys
 from diskret.attack.microdata.claims import KAnonymity
@@ -44,7 +45,7 @@ def shown(md, names):
     return list(zip(*(md.table.column(name).to_pylist() for name in names), strict=True))
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(
     st.integers(3, 40),
     st.integers(2, 3),

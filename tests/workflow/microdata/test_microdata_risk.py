@@ -5,8 +5,9 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from profiles import examples
 
 from diskret import DiskretError, Microdata
 from diskret.risk import frequencies, individual_risk
@@ -183,7 +184,7 @@ def test_the_microdata_are_left_alone():
     assert md.history == () and md.changed == frozenset()
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(1, 9)), min_size=1, max_size=20))
 def test_records_follow_from_frequencies_and_individual_risk(rows):
     key, weight = zip(*rows, strict=True)

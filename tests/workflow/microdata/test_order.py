@@ -10,8 +10,9 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from profiles import examples
 
 import diskret as dk
 from diskret.attack.microdata import certify
@@ -67,7 +68,7 @@ def far(keys, levels):
     )
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(RECORDS, st.sampled_from(KINDS))
 def test_closeness_goes_by_the_declared_order(rows, kind):
     keys, levels = [row[0] for row in rows], [row[1] for row in rows]
@@ -115,7 +116,7 @@ def test_text_without_an_order_is_refused_wherever_one_is_needed():
             needs()
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(RECORDS, st.sampled_from(LEVELS), st.booleans(), st.sampled_from(KINDS))
 def test_ends_replace_what_lies_beyond_them_in_the_declared_order(rows, end, top, kind):
     keys, levels = [row[0] for row in rows], [row[1] for row in rows]
@@ -135,7 +136,7 @@ def test_ends_replace_what_lies_beyond_them_in_the_declared_order(rows, end, top
     assert [one for one in order if one in expected] == ([*rest, "end"] if top else ["end", *rest])
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(st.integers(0, 1000), st.integers(1, 2), st.sampled_from(KINDS))
 def test_a_band_is_one_of_the_declared_order(seed, band, kind):
     rng = np.random.default_rng(seed)

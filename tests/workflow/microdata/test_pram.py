@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from profiles import examples
 
 from diskret import DiskretError, Microdata
 from diskret.microdata import TransitionMatrix, pram_estimate
@@ -28,7 +29,7 @@ def published(md):
 JOBS = {"baker": 700, "mayor": 50, "nurse": 250}
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     st.lists(st.integers(0, 60), min_size=1, max_size=6).filter(any),
     st.floats(0, 1),

@@ -6,8 +6,9 @@ import re
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from profiles import examples
 from released_microdata import KEYS, microdata, persons, protected
 from sealing import reseal
 from typer.testing import CliRunner
@@ -166,7 +167,7 @@ TEXTS = st.none() | st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_
 SPECIAL = st.sampled_from(["", '"', '""', ",", "\n", "\r\n", " ", None, "null", "a\tb"])
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(st.lists(TEXTS | SPECIAL, min_size=1, max_size=8))
 def test_every_text_and_gap_survives_the_files(tmp_path_factory, values):
     frame = pa.table({"v": pa.array(values, pa.string())})

@@ -9,8 +9,9 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from profiles import examples
 
 import diskret as dk
 from diskret.errors import DiskretError, InputError
@@ -499,7 +500,7 @@ def test_combinations_that_come_up_are_counted_and_fit_together():
     assert new["deviations"]["all"]["largest"] <= old["deviations"]["all"]["largest"]
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(
     st.lists(
         st.tuples(st.sampled_from("AB"), st.sampled_from(["f", None]), st.integers(0, 3)),

@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from profiles import examples
 
 from diskret import Microdata, SecretKeys, claims
 from diskret.errors import InputError
@@ -89,7 +90,7 @@ def matching(values):
     return max([matching(rest), *tries])
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(
     st.integers(0, 10**6),
     st.sampled_from([0.02, 0.3, 1.0]),

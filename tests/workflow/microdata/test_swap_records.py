@@ -7,8 +7,9 @@ from collections import Counter, defaultdict
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from profiles import examples
 
 from diskret import Microdata, SecretKeys, claims
 from diskret.errors import InputError
@@ -77,7 +78,7 @@ options = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(options, st.integers(0, 5), st.integers(0, 200))
 def test_households_move_whole_and_everything_else_stays(asked, which, n):
     md = microdata(records(20 + n, which), strata=["sex"])
@@ -100,7 +101,7 @@ def test_households_move_whole_and_everything_else_stays(asked, which, n):
         assert made.history[0].found["other_totals"] == 0
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(options, st.integers(0, 5))
 def test_each_household_at_risk_is_swapped_across_its_level_or_reported(asked, which):
     md = microdata(records(150, which))

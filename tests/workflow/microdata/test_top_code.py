@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from profiles import examples
 from scipy.stats import chi2
 
 from diskret import Microdata
@@ -33,7 +34,7 @@ def numbers(md, name):
     return md.numbers([name])[:, 0]
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(
     st.lists(
         st.tuples(st.integers(-5, 5), st.integers(0, 1), st.integers(1, 9)), min_size=1, max_size=25

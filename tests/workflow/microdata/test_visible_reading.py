@@ -6,8 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as csv
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from profiles import examples
 
 import diskret as dk
 from diskret.errors import VerificationError
@@ -29,7 +30,7 @@ def counted(rows, k):
     return unlike, lean
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     st.lists(st.tuples(*[st.sampled_from("abc")] * 3), min_size=3, max_size=14),
     st.sampled_from([2, 3]),

@@ -5,8 +5,9 @@ from itertools import combinations
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from profiles import examples
 
 import diskret as dk
 from diskret.errors import InputError
@@ -82,7 +83,7 @@ def test_the_checklist_has_an_item_for_it():
     assert item(few).state == "done"
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 5)), min_size=1, max_size=20))
 def test_households_are_counted_as_by_hand(rows):
     home = [row[0] for row in rows]

@@ -10,13 +10,13 @@ ledger from before: then the last seal is another one than published releases re
 from __future__ import annotations
 
 import json
-import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import Connection, delete, insert, inspect, select, update
 
+import diskret.unrepeatable as unrepeatable
 from diskret.errors import InputError, KeyFileError, VerificationError
 from diskret.io.from_json import check_form, parse_json
 from diskret.keys import SecretKeys
@@ -72,7 +72,7 @@ def create(connection: Connection, keys: SecretKeys) -> None:
     if exists(connection):
         return
     schema.metadata.create_all(connection)
-    _write_head(connection, keys, Head(secrets.token_hex(16), 0, _FIRST, _FIRST), new=True)
+    _write_head(connection, keys, Head(unrepeatable.new_number(), 0, _FIRST, _FIRST), new=True)
     connection.commit()
 
 

@@ -127,8 +127,16 @@ folder = "out"
 
 [release.claims]
 k_anonymity = { k = 3 }
-#risk_below = { threshold = 0.1 }
-#l_diversity = { l = 2 }
+#risk_below = { threshold = 0.1 }   # of every record
+#expected_below = { rate = 0.01 }   # on average
+#k_map = { k = 5, population = "register.csv" }
+#l_diversity = { l = 2 }            # this and the next four: of sensitive columns
+#t_closeness = { t = 0.2 }
+#alpha_k = { alpha = 0.5, k = 3 }
+#beta_likeness = { beta = 1 }
+#delta_disclosure = { delta = 1 }
+#safe = { minimum = 3, largest = 9 } # after the step "safe", and alone
+#no_identifiers = {}                # checked in any case
 """
 
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -16,7 +16,9 @@ from diskret.report import Family, InsideOutline, Kind, Outline, StepNote, Varia
 from diskret.risk.summary import RiskSummary, riskiest, summary
 from diskret.workflow.microdata.data import Microdata
 from diskret.workflow.microdata.history import Step
-from diskret.workflow.microdata.result import MicrodataResult
+
+if TYPE_CHECKING:
+    from diskret.workflow.microdata.result import MicrodataResult
 
 #: What a verb does to values, in general words.
 _FAMILY: Mapping[str, Family] = {

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from os import PathLike
 from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import pyarrow as pa
 
@@ -26,8 +26,10 @@ from diskret.report import write_internal_microdata_report, write_public_microda
 from diskret.workflow.microdata.content import content
 from diskret.workflow.microdata.controlled import written
 from diskret.workflow.microdata.outline import inside_outline, outline
-from diskret.workflow.microdata.result import MicrodataResult
 from diskret.workflow.software import software
+
+if TYPE_CHECKING:
+    from diskret.workflow.microdata.result import MicrodataResult
 
 FORMATS = ("csv", "parquet", "html")
 LANGUAGES = ("en", "de")

@@ -1,0 +1,59 @@
+"""The snapshots are the same in every run, and what differs is found."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from diskret.workflow.microdata.replay import VERBS
+from snapshots.compare import main as compare
+from snapshots.persons import CALLS, NOT_REPEATABLE
+from snapshots.releases import CASES
+from snapshots.running import refused
+
+ROOT = Path(__file__).parents[2]
+#: One with a ledger, one that is refused, one of the command line.
+FEW = ("ledger", "microdata-release-refused", "job-counts-de")
+
+
+pytestmark = pytest.mark.xdist_group("snapshots")
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """The same cases twice, in processes of their own."""
+    folders = [tmp_path_factory.mktemp(name) for name in ("one", "two")]
+    for folder in folders:
+        command = [sys.executable, "-m", "snapshots.releases", str(folder), *FEW]
+        paths = f"{ROOT / 'src'}:{ROOT / 'tests'}"
+        own = {"PYTHONPATH": paths, "TMPDIR": str(folders[0].parent)}
+        done = subprocess.run(command, env=os.environ | own, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+    return folders
+
+
+def test_two_runs_are_the_same(runs, capsys):
+    assert compare(*runs) == 0, capsys.readouterr().out
+    ledger = (runs[0] / "ledger/releases.txt").read_text("utf-8")
+    assert "2026-01-02T03:04:05+00:00" in ledger
+    assert "exit 0" in (runs[0] / "job-counts-de/protect.txt").read_text("utf-8")
+    assert "Error" in refused(runs[0] / "microdata-release-refused")
+
+
+def test_a_difference_is_found(runs, capsys, tmp_path):
+    other = tmp_path / "other"
+    shutil.copytree(runs[0], other)
+    (other / "ledger/list.en.txt").write_text("something else", encoding="utf-8")
+    (other / "ledger/show.en.txt").unlink()
+    assert compare(runs[0], other) == 1
+    said = capsys.readouterr().out
+    assert "ledger/list.en.txt: differs" in said
+    assert "ledger/show.en.txt: only in the old one" in said
+
+
+def test_every_verb_of_microdata_is_there():
+    assert {*VERBS} - NOT_REPEATABLE == {*CALLS}
+    assert {f"microdata-{name}" for name in CALLS} <= {*CASES}
