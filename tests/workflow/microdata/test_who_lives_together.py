@@ -101,7 +101,7 @@ def joined(values):
     return [None if None in row else row for row in zip(*values, strict=True)]
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(st.integers(0, 10_000), st.sampled_from([1, 3, 10, 40]), st.integers(2, 3))
 def test_columns_together_are_counted_as_by_hand(seed, width, columns):
     """Two or three columns of households that tell little alone may tell everything together."""
