@@ -4,8 +4,9 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from profiles import examples
 from scipy import sparse
 
 from diskret.workflow.apportion import (
@@ -62,7 +63,7 @@ def bounds(found, who, cell):
     return (int(found.low[at[0]]), int(found.high[at[0]])) if len(at) else (0, 0)
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(
     drawn,
     st.lists(st.lists(st.integers(0, 4), min_size=PLACES, max_size=PLACES), min_size=1, max_size=3),
@@ -80,7 +81,7 @@ def test_everybody_is_within_the_bounds(cells, people, chosen):
             assert low <= sum(own[place] for place in cells[i]) <= high
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(drawn, st.lists(st.integers(0, PLACES - 1), min_size=1, max_size=4), places)
 def test_a_record_is_in_one_of_its_alternatives(cells, records, population):
     """What is given are the cells of a table that has all records of a population."""

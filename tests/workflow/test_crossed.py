@@ -5,8 +5,9 @@ from importlib import import_module
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
+from profiles import examples
 
 import diskret as dk
 from diskret.errors import ProofError, ProtectionError
@@ -203,7 +204,6 @@ places = st.lists(
     min_size=3,
     max_size=8,
 )
-quick = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def nobody_is_alone(found, with_sex):
@@ -221,14 +221,7 @@ def nobody_is_alone(found, with_sex):
     assert not told(frame, results, {"grid": [], "municipality": []})
 
 
-@quick
+@examples(30, suppress_health_check=[HealthCheck.too_slow])
 @given(places, st.booleans())
 def test_nobody_is_alone_between_two_geographies(found, with_sex):
-    nobody_is_alone(found, with_sex)
-
-
-@pytest.mark.slow
-@settings(quick, max_examples=500)
-@given(places, st.booleans())
-def test_nobody_is_alone_between_two_geographies_in_many_cases(found, with_sex):
     nobody_is_alone(found, with_sex)
