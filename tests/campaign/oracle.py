@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations, product
 
@@ -24,6 +24,7 @@ _LONG = 10
 _CIRCLE = "three or more of these tables"
 _PARTS = "parts of overlapping categories"
 _NOT_KEPT = "contributors to tables of earlier releases"
+_ALREADY = "could tell already from earlier releases alone"
 
 
 @dataclass(frozen=True)
@@ -337,7 +338,7 @@ class _Attack:
             yield from self._insider(frozenset(coalition), targets)
 
     def _insider(self, coalition: frozenset[int], targets: list[_Target]) -> Iterator[Finding]:
-        world, records = self.world, self.world.records
+        world = self.world
         wanted: list[tuple[_Target, Fraction, Fraction]] = []
         for target in targets:
             own = [x for owner, x in target.shares.items() if owner in coalition]
@@ -350,16 +351,7 @@ class _Attack:
                 wanted.append((target, down, need))
         if not wanted:
             return
-        mine = np.isin(records.owner, list(coalition))
-        held = world.held(mine)
-        lone = [
-            row
-            for row in self._hidden_rows
-            if self._contributors[row] and self._contributors[row] <= coalition
-        ]
-        floor = held if self._floored else np.full(len(held), -np.inf)
-        lower, upper = world.lower.copy(), world.upper.copy()
-        lower[lone] = upper[lone] = (world.rows @ held)[lone]
+        lower, upper, floor, lone = self._known_to(coalition)
         fitting = self._fitting(floor, lone, lower)
         open_: list[tuple[_Target, Fraction, int]] = []
         for target, down, up in wanted:
@@ -377,6 +369,20 @@ class _Attack:
             yield from self._insider_end(coalition, target, far, sign)
         world.programme.within(*before)
 
+    def _known_to(self, coalition: frozenset[int]) -> tuple[Floats, Floats, Floats, list[int]]:
+        """Bounds of cells and of atoms that a coalition knows, and where it is alone."""
+        world = self.world
+        held = world.held(np.isin(world.records.owner, list(coalition)))
+        lone = [
+            row
+            for row in self._hidden_rows
+            if self._contributors[row] and self._contributors[row] <= coalition
+        ]
+        floor = held if self._floored else np.full(len(held), -np.inf)
+        lower, upper = world.lower.copy(), world.upper.copy()
+        lower[lone] = upper[lone] = (world.rows @ held)[lone]
+        return lower, upper, floor, lone
+
     def _insider_end(
         self, coalition: frozenset[int], target: _Target, far: Fraction, sign: int
     ) -> Iterator[Finding]:
@@ -389,7 +395,27 @@ class _Attack:
         low, high = sorted((sign * end.value, sign * np.inf))
         what = f"{target.what} for {sorted(coalition)}"
         claimed = not self.circle and self.kept
+        claimed = claimed and not self._already(coalition, target, float(bound), sign)
         yield Finding("insider", what, target.value, float(far), low, high, claimed, exact)
+
+    def _already(
+        self, coalition: frozenset[int], target: _Target, bound: float, sign: int
+    ) -> bool:
+        """Whether the same is told if the releases that say so show nothing, as they claim."""
+        later = [any(_ALREADY in s for s in table.unclaimed) for table in self.world.tables]
+        if not any(later):
+            return False
+        tables = [
+            replace(table, value=dict.fromkeys(table.value), bounds={}) if after else table
+            for table, after in zip(self.world.tables, later, strict=True)
+        ]
+        before = _Attack(self.case, World(self.case, tables))
+        boxes = list(self.world.boxes)
+        rows = [before.world.boxes[boxes[row]] for row in target.rows]
+        lower, upper, floor, _ = before._known_to(coalition)
+        before.world.programme.within(lower, upper, floor)
+        end = before._smallest(sign * before.world.rows[rows].sum(axis=0))
+        return end.value > bound + _TINY * max(1.0, abs(target.value))
 
     @property
     def _hidden_rows(self) -> list[int]:

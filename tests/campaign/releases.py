@@ -260,11 +260,16 @@ def _from_cells(case: Case, layout: Layout) -> Any:
     with warnings.catch_warnings():
         warnings.filterwarnings("error", "the code .* is the sum of the other codes")
         try:
-            return dk.Table.from_cells(
+            table = dk.Table.from_cells(
                 pa.table(columns), by=by, count="n", vintage=layout.vintage, **said
             )
         except UserWarning as warning:  # whoever is warned stops
             raise dk.errors.InputError(str(warning)) from None
+    for dimension, axis in zip(table.dimensions, layout.axes.values(), strict=True):
+        if {*dimension.hierarchy.codes} != {*axis.codes}:
+            # of one or two records nobody can tell which code is the total
+            raise dk.errors.InputError(f"the total of {dimension.name!r} was not found")
+    return table
 
 
 def tree(axis: Axis) -> Any:
