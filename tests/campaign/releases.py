@@ -266,8 +266,9 @@ def _from_cells(case: Case, layout: Layout) -> Any:
         except UserWarning as warning:  # whoever is warned stops
             raise dk.errors.InputError(str(warning)) from None
     for dimension, axis in zip(table.dimensions, layout.axes.values(), strict=True):
-        if {*dimension.hierarchy.codes} != {*axis.codes}:
-            # of one or two records nobody can tell which code is the total
+        there = {*case.columns(layout.vintage)[dimension.name]}
+        if len(there) < 2 and {*dimension.hierarchy.codes} != {*axis.codes}:
+            # of one category nobody can tell which code is the total
             raise dk.errors.InputError(f"the total of {dimension.name!r} was not found")
     return table
 
