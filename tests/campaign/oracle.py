@@ -398,9 +398,7 @@ class _Attack:
         claimed = claimed and not self._already(coalition, target, float(bound), sign)
         yield Finding("insider", what, target.value, float(far), low, high, claimed, exact)
 
-    def _already(
-        self, coalition: frozenset[int], target: _Target, bound: float, sign: int
-    ) -> bool:
+    def _already(self, coalition: frozenset[int], target: _Target, bound: float, sign: int) -> bool:
         """Whether the same is told if the releases that say so show nothing, as they claim."""
         later = [any(_ALREADY in s for s in table.unclaimed) for table in self.world.tables]
         if not any(later):

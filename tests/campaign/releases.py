@@ -21,6 +21,9 @@ from campaign.world import Codes, Records, Shown
 
 Refusal = dk.DiskretError
 
+#: Of fewer records a code may be the sum of the others by chance, as the documentation says.
+_TO_TELL = 8
+
 
 def shown(case: Case) -> list[Shown]:
     """What is public once all releases of a case are out; those that are refused are not.
@@ -266,9 +269,8 @@ def _from_cells(case: Case, layout: Layout) -> Any:
         except UserWarning as warning:  # whoever is warned stops
             raise dk.errors.InputError(str(warning)) from None
     for dimension, axis in zip(table.dimensions, layout.axes.values(), strict=True):
-        there = {*case.columns(layout.vintage)[dimension.name]}
-        if len(there) < 2 and {*dimension.hierarchy.codes} != {*axis.codes}:
-            # of one category nobody can tell which code is the total
+        few = len(case.columns(layout.vintage)[dimension.name]) < _TO_TELL
+        if few and {*dimension.hierarchy.codes} != {*axis.codes}:
             raise dk.errors.InputError(f"the total of {dimension.name!r} was not found")
     return table
 
