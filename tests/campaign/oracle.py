@@ -58,7 +58,7 @@ def attack(case: Case, tables: Sequence[Shown]) -> list[Finding]:
         if alone.circle:  # what two tables say together is claimed all the same
             for pair in combinations(own, 2):
                 two = _Attack(case, World(case, pair))
-                two.circle = False
+                two.circle, two.all_tables = False, own
                 found += two.run()
     return found
 
@@ -96,6 +96,7 @@ class _Attack:
         self.circle = _CIRCLE in unclaimed
         self.parts = _PARTS not in unclaimed
         self.kept = _NOT_KEPT not in unclaimed
+        self.all_tables: Sequence[Shown] = world.tables
 
     def run(self) -> list[Finding]:
         wrong = self.world.contradicted
@@ -400,12 +401,12 @@ class _Attack:
 
     def _already(self, coalition: frozenset[int], target: _Target, bound: float, sign: int) -> bool:
         """Whether the same is told if the releases that say so show nothing, as they claim."""
-        later = [any(_ALREADY in s for s in table.unclaimed) for table in self.world.tables]
+        later = [any(_ALREADY in s for s in table.unclaimed) for table in self.all_tables]
         if not any(later):
             return False
         tables = [
             replace(table, value=dict.fromkeys(table.value), bounds={}) if after else table
-            for table, after in zip(self.world.tables, later, strict=True)
+            for table, after in zip(self.all_tables, later, strict=True)
         ]
         before = _Attack(self.case, World(self.case, tables))
         boxes = list(self.world.boxes)

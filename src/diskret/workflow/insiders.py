@@ -239,7 +239,7 @@ def _asked(
         if len(rows) and seat.table is not None and (seat.rule is not None or seat.strict):
             member = sparse.csr_array(target[rows][:, start:stop])
             owed.append(_of_table(judge, seat.table, seat.rule, member, rows, place, most))
-    elsewhere = None if between is None else Elsewhere.of(between, there, target)
+    elsewhere = None if between is None else Elsewhere.of(between, there, target, publication)
     place = np.full(int(max(publication.starts[-1], cell.max(initial=0) + 1)), -1)
     place[cell] = np.arange(len(cell))
     narrow = sparse.csr_array(

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from diskret.attack.equations import every_equation
 from diskret.tables import Publication, Table
 from diskret.tables.boxes import ranges
 from diskret.tables.shares import shares_of_cells
@@ -168,32 +169,80 @@ class Elsewhere:
     inside: NDArray[np.int64]
 
     @classmethod
-    def of(cls, between: Unpublished, present: Present, target: sparse.csr_array) -> Elsewhere:
-        """Of the contributors to unknown cells, and targets as sums of all cells."""
+    def of(
+        cls,
+        between: Unpublished,
+        present: Present,
+        target: sparse.csr_array,
+        publication: Publication,
+    ) -> Elsewhere:
+        """Of the contributors to unknown cells, and targets as sums of all cells.
+
+        Who is known to be nowhere in a cell is in no part of it.
+        """
         people, rows = len(present.names), present.row >= 0
         number = np.full(len(between.names), -1)
         number[present.row[rows]] = np.flatnonzero(rows)
-        size = np.diff(target.indptr)
-        places = list(between.told)
-        told = np.zeros((len(places) + 1, target.shape[0]), dtype=bool)
-        for i, of in enumerate(places):
-            cells = between.told[of]
-            known = np.zeros(target.shape[1], dtype=np.int64)
-            known[cells[cells < target.shape[1]]] = 1
-            told[i] = target @ known == size
-        place = np.full(people, -1)
         used = number >= 0
-        which = np.array([places.index(p) for p in between.place[used].tolist()], dtype=np.int64)
-        place[number[used]] = which
+        places = list(between.told)
+        place = np.full(people, -1)
+        place[number[used]] = [places.index(p) for p in between.place[used].tolist()]
+        around = _around(publication, target)
         amounts = between.amounts
         there = (amounts.high > 0) & (amounts.cell < target.shape[1]) & used[amounts.who]
-        at = number[amounts.who[there]], amounts.cell[there]
-        shape = people, target.shape[1]
-        present = sparse.csr_array((np.ones(len(at[0]), np.int64), at), shape=shape)
-        inside = sparse.coo_array(present @ target.T)
-        return cls(told, place, np.sort(inside.row.astype(np.int64) * len(size) + inside.col))
+        who, cell = number[amounts.who[there]], amounts.cell[there]
+        told = np.zeros((len(places) + 1, target.shape[0]), dtype=bool)
+        inside = [np.zeros(0, dtype=np.int64)]
+        for i, of in enumerate(places):
+            known = np.zeros(target.shape[1], dtype=np.int64)
+            known[between.told[of][between.told[of] < target.shape[1]]] = 1
+            number_known = around @ known
+            told[i] = abs(target) @ (number_known == 0).astype(np.int64) == 0
+            own = (place[who] == i) & (known[cell] > 0)
+            at = who[own], cell[own]
+            in_these = sparse.csr_array(
+                (np.ones(len(at[0]), np.int64), at), shape=(people, target.shape[1])
+            )
+            # in a cell that is known to hold them and in all known ones around it
+            counted = sparse.coo_array(in_these @ around.T)
+            full = counted.data == number_known[counted.col]
+            perhaps = sparse.csr_array(
+                (counted.data[full], (counted.row[full], counted.col[full])),
+                shape=in_these.shape,
+            )
+            found = sparse.coo_array(perhaps @ abs(target).T)
+            inside.append(found.row.astype(np.int64) * target.shape[0] + found.col)
+        return cls(told, place, np.unique(np.concatenate(inside)))
 
     def sure(self, at: NDArray[np.int64], who: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Whether contributors are not in targets, ``(q, m)``."""
         there = np.isin(who * self.told.shape[1] + at[:, None], self.inside)
         return (who >= 0) & self.told[self.place[who], at[:, None]] & ~there
+
+
+def _around(publication: Publication, target: sparse.csr_array) -> sparse.csr_array:
+    """For each cell of a target itself and all cells that it is a part of, ones, ``(n, n)``."""
+    cells = target.shape[1]
+    every = every_equation(publication)
+    matrix = every.matrix
+    row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    totals = np.bincount(row, matrix.data > 0, minlength=matrix.shape[0])
+    position = every.cell[matrix.indices]
+    total = np.full(matrix.shape[0], -1)
+    total[row[matrix.data > 0]] = position[matrix.data > 0]
+    part = (matrix.data < 0) & (totals[row] == 1) & (position < cells)
+    part &= (total[row] >= 0) & (total[row] < cells)
+    above = sparse.csr_array(
+        (np.ones(int(part.sum()), np.int64), (position[part], total[row[part]])),
+        shape=(cells, cells),
+    )
+    reached = np.zeros(cells, dtype=np.int64)
+    reached[np.unique(target.indices)] = 1
+    here = sparse.csr_array(sparse.diags_array(reached, dtype=np.int64))
+    found = here
+    while here.nnz:
+        here = sparse.csr_array(here @ above)
+        here.data[:] = 1
+        found = sparse.csr_array(found + here)
+    found.data[:] = 1
+    return found
