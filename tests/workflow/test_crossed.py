@@ -174,15 +174,15 @@ def told(frame, results, shared):
         shown.append({tuple(r[n] for n in r if n not in ("count", "status")): r["count"]
                       for r in rows})  # fmt: skip
     names = [*shared]
-    contexts = [("Total",)] if len(next(iter(shown[0]))) > 1 else [()]
-    if contexts == [("Total",)]:
-        contexts += [(sex,) for sex in sorted(set(columns["sex"]))]
+    contexts: list[tuple[str, ...]] = [()]
+    if len(next(iter(shown[0]))) > 1:
+        contexts = [(sex,) for sex in ("Total", *sorted(set(columns["sex"])))]
     found = []
     for whole, part in ((0, 1), (1, 0)):
         a, b = columns[names[part]], columns[names[whole]]
         for context in contexts:
             there = np.ones(len(a), dtype=bool)
-            if context not in ((), ("Total",)):
+            if context and context != ("Total",):
                 there = columns["sex"] == context[0]
             for code in set(b):
                 inside = [c for c in set(a) if (b[a == c] == code).all()]
