@@ -22,17 +22,13 @@ from diskret.attack.equations import Equations
 from diskret.attack.exact import Point, times
 from diskret.attack.insider_moves import SPARE, entries
 from diskret.attack.insider_search import Search
-from diskret.attack.moves import Moves, packed
+from diskret.attack.short_moves import put_together, taken_apart
 from diskret.attack.shortest import Move, Shortest, room
 from diskret.progress import Progress, silent
 
 if TYPE_CHECKING:
     from diskret.attack.insiders import Insiders
 
-#: Moves of more cells that tables at hand consist of are not used: a shorter one is found sooner.
-_SHORT = 40
-#: Denominators of tables at hand that are taken apart.
-_UNITS = 60
 #: Numbers that are made at a time.
 _ROOM = 2**21
 #: Who is an outsider.
@@ -81,7 +77,6 @@ def settle_pieces(
     Targets that belong to several pieces, or to one with cells that nobody published, are left
     out.
     """
-    k = len(truth)
     near = abs(known.matrix)
     label = csgraph.connected_components(near.T @ near, directed=False)[1].astype(np.int64)
     left = _left_out(insiders.target, label, known.latent)
@@ -90,7 +85,7 @@ def settle_pieces(
     view = _View(known, bounds, truth, insiders, whole, search)
     order = np.argsort(label, kind="stable")
     pieces = np.split(order, np.flatnonzero(np.diff(label[order])) + 1) if len(order) else []
-    given = _apart(known.matrix, label, truth, tables)
+    given = taken_apart(known.matrix, label, truth, tables)
     found: list[Claims] = []
     new: list[Move] = []
     asked = set[tuple[int, int]]()
@@ -106,7 +101,7 @@ def settle_pieces(
         found.append(piece.settle())
         asked |= piece.asked
         new += [Move(cells[move.cell], move.step, move.unit) for move in piece.moves[number:]]
-    return Settled(_tables(new, known.matrix, truth, k), found, asked, left)
+    return Settled(put_together(new, known.matrix, truth), found, asked, left)
 
 
 def _left_out(
@@ -119,75 +114,6 @@ def _left_out(
     of = label[target.indices]
     first = of[np.minimum(target.indptr[:-1][row], len(of) - 1)] if len(of) else of
     return np.unique(row[(of != first) | unclear[of]])
-
-
-def _apart(
-    matrix: sparse.csr_array,
-    label: NDArray[np.int64],
-    truth: NDArray[np.int64],
-    tables: Sequence[Point],
-) -> dict[int, list[Move]]:
-    """The short ones among the moves that tables consist of, by the piece they belong to."""
-    small = [t for t in tables if t.numerator.dtype == np.int64 and t.denominator <= _UNITS]
-    steps = [t.numerator - times(truth, t.denominator) for t in small]
-    moved = [np.flatnonzero(step) for step in steps]
-    cell = np.concatenate([np.zeros(0, np.int64), *moved])
-    table = np.repeat(np.arange(len(small)), [len(cells) for cells in moved])
-    step = np.concatenate(
-        [np.zeros(0, np.int64), *(s[m] for s, m in zip(steps, moved, strict=True))]
-    )
-    # a piece that moves nearly as a whole is not one of them
-    key, inverse, number = np.unique(
-        table * (int(label.max(initial=0)) + 1) + label[cell],
-        return_inverse=True,
-        return_counts=True,
-    )
-    size = np.bincount(label)[key % (int(label.max(initial=0)) + 1)]
-    kept = ((number <= _SHORT) | (2 * number <= size))[inverse]
-    cell, table, step = cell[kept], table[kept], step[kept]
-    part = _connected(matrix, table, cell)
-    order = np.lexsort((cell, part))
-    found: defaultdict[int, dict[bytes, Move]] = defaultdict(dict)
-    inside = np.empty(len(label), dtype=np.int64)
-    by_label = np.argsort(label, kind="stable")
-    inside[by_label] = np.arange(len(label)) - np.searchsorted(label[by_label], label[by_label])
-    for rows in np.split(order, np.flatnonzero(np.diff(part[order])) + 1):
-        if 0 < len(rows) <= _SHORT:
-            unit = small[int(table[rows[0]])].denominator
-            move = Move(inside[cell[rows]], step[rows], unit)
-            mark = move.cell.tobytes() + move.step.tobytes() + bytes([unit])
-            found[int(label[cell[rows[0]]])].setdefault(mark, move)
-    return {piece: list(moves.values()) for piece, moves in found.items()}
-
-
-def _connected(
-    matrix: sparse.csr_array, table: NDArray[np.int64], cell: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """Which entries of tables are connected by equations in which both move, ``(e,)``."""
-    entry, again = entries(sparse.csc_array(matrix), cell)
-    row = sparse.csc_array(matrix).indices[entry]
-    _, node = np.unique(table[again] * matrix.shape[0] + row, return_inverse=True)
-    nodes = len(cell) + int(node.max(initial=-1)) + 1
-    links = sparse.coo_array((np.ones(len(again)), (again, len(cell) + node)), (nodes, nodes))
-    return csgraph.connected_components(links, directed=False)[1][: len(cell)].astype(np.int64)
-
-
-def _tables(
-    moves: Sequence[Move], matrix: sparse.csr_array, truth: NDArray[np.int64], k: int
-) -> list[Point]:
-    """Few tables of all cells that consist of these moves, and can be taken apart again."""
-    start = np.cumsum([0, *(len(move.cell) for move in moves)])
-    none = np.zeros(0, dtype=np.int64)
-    steps = sparse.csr_array(
-        (
-            np.concatenate([none, *(move.step for move in moves)]),
-            np.concatenate([none, *(move.cell for move in moves)]),
-            start,
-        ),
-        shape=(len(moves), k),
-    )
-    units = np.array([move.unit for move in moves], dtype=np.int64)
-    return packed(Moves(steps, units), matrix).points(truth)[1:]
 
 
 @dataclass(frozen=True, eq=False)
