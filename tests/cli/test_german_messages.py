@@ -71,7 +71,8 @@ def built():
     return {
     "there are no cells, maybe a header and nothing below it; is it the right file?",
     "'{}' of '{}'", "'{}' of '{}' and '{}' of '{}'",
-    *(f"{what} {{}} in {{}}{{}} Admissible: {{}}" for what in (
+    *(f"{what} {{}} in {{}}{hint} Admissible: {{}}"
+      for hint in (".", "; did you mean '{}'?") for what in (
         "unknown key", "no such table:", "no such column:", "no such claim:", "'{}' must not be",
         "'{}' must not hold", "'{}' is no such column:", "'sums': no table of '{}':")),
     *(f"{noun} {item}{more}" for noun, item in nouns().items()

@@ -201,11 +201,12 @@ class Section:
     ) -> JobError:
         """An error for a word that is none of the admissible ones."""
         near = get_close_matches(str(found), admissible, n=1)
-        hint = f"; did you mean '{near[0]}'?" if near else "."
         shown = f"'{found}'" if isinstance(found, str) else _described(found)
-        return self.error(
-            f"{what} {shown} in {self.name}{hint} Admissible: {_listed(admissible)}", key, *below
-        )
+        listed = _listed([*dict.fromkeys(admissible)])
+        if near:  # two sentences, so that translators see where the name ends
+            said = f"{what} {shown} in {self.name}; did you mean '{near[0]}'? Admissible: {listed}"
+            return self.error(said, key, *below)
+        return self.error(f"{what} {shown} in {self.name}. Admissible: {listed}", key, *below)
 
     def _list(self, key: str, what: str) -> list[Any]:
         values = self.values.get(key, [])
