@@ -21,8 +21,8 @@ from campaign.world import Codes, Records, Shown
 
 Refusal = dk.DiskretError
 
-#: Of fewer records a code may be the sum of the others by chance, as the documentation says:
-#: by one variable, by several.
+#: Of fewer records, and of one category, a code may be the sum of the others by chance, as the
+#: documentation says: by one variable, by several.
 _TO_TELL = 20, 8
 
 
@@ -270,7 +270,8 @@ def _from_cells(case: Case, layout: Layout) -> Any:
         except UserWarning as warning:  # whoever is warned stops
             raise dk.errors.InputError(str(warning)) from None
     for dimension, axis in zip(table.dimensions, layout.axes.values(), strict=True):
-        few = len(case.columns(layout.vintage)[dimension.name]) < _TO_TELL[len(layout.axes) > 1]
+        there = case.columns(layout.vintage)[dimension.name]
+        few = len({*there}) < 2 or len(there) < _TO_TELL[len(layout.axes) > 1]
         if few and {*dimension.hierarchy.codes} != {*axis.codes}:
             raise dk.errors.InputError(f"the total of {dimension.name!r} was not found")
     return table
