@@ -76,6 +76,9 @@ class Proof:
     rests: JudgedParts | None = None
     crossed: JudgedParts | None = None
 
+    def __repr__(self) -> str:
+        return f"Proof({self.publication!r})"
+
     @property
     def crossed_claimed(self) -> bool | None:
         """Whether all was judged that variables leave of each other; None if there is nothing."""
@@ -138,6 +141,13 @@ class SuppressionCertificate:
     sliding_only: int = 0
     repaired: int = 0
     groups: bool = False
+
+    def __repr__(self) -> str:
+        table, hidden = self.published, int(self.published.suppressed.sum())
+        return (
+            f"SuppressionCertificate({table.name!r}: {table.value.size:,} cells, {hidden:,} "
+            f"suppressed, against the {self.attacker.kind})"
+        )
 
     @property
     def primaries(self) -> int:

@@ -68,18 +68,7 @@ def every_equation(publication: Publication) -> Equations:
 
     Cells have the positions that they have in `equations` of the same tables.
     """
-    hidden = tuple(
-        replace(
-            table,
-            value=np.zeros_like(table.value),
-            suppressed=np.ones_like(table.suppressed),
-            empty=np.zeros_like(table.empty),
-            lower=None,
-            upper=None,
-            rounding=1,
-        )
-        for table in publication.tables
-    )
+    hidden = tuple(replace(table.all_hidden(), rounding=1) for table in publication.tables)
     return _equations(replace(publication, tables=hidden))
 
 

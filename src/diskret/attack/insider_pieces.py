@@ -2,8 +2,8 @@
 
 Cells that no equation connects move independently, so each piece is gone through by itself. A
 move of few cells is ruled out by few contributors, and two moves that nobody rules out both prove
-a claim against everybody. So each claim gets a shortest move; what contributors are left with
-whom all moves at hand fail, gets one for all of them together, or for half of them each.
+a claim against everybody. So each claim gets a shortest move. Contributors who rule out all moves
+of a claim get one more for all of them together; where there is none, for half of them each.
 """
 
 from __future__ import annotations

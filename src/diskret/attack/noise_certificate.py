@@ -78,6 +78,9 @@ class NoiseCertificate:
         """The family of methods, one of `diskret.tables.CHANGES`."""
         return self.published.changed
 
+    def __repr__(self) -> str:
+        return f"NoiseCertificate({self.published.name!r}: {len(self.claimed)} claims)"
+
     def public(self) -> dict[str, Any]:
         """What anybody may read. Digests of files and inputs are added when these are written."""
         return {

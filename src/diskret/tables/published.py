@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 
 import numpy as np
@@ -81,6 +81,17 @@ class Published:
     def __repr__(self) -> str:
         hidden = int(self.suppressed.sum())
         return f"Published({self.name!r}: {self.value.size:,} cells, {hidden:,} suppressed)"
+
+    def all_hidden(self) -> Published:
+        """The table if nothing at all of it were published."""
+        return replace(
+            self,
+            value=np.zeros_like(self.value),
+            suppressed=np.ones_like(self.suppressed),
+            empty=np.zeros_like(self.empty),
+            lower=None,
+            upper=None,
+        )
 
     @property
     def intervals(self) -> dict[str, NDArray[np.int64]]:

@@ -99,17 +99,7 @@ def read_beside(
 
 def with_own_hidden(publication: Publication) -> Publication:
     """The same with every cell of the new tables hidden: what earlier releases say alone."""
-    own = tuple(
-        replace(
-            table,
-            value=np.zeros_like(table.value),
-            suppressed=np.ones_like(table.suppressed),
-            empty=np.zeros_like(table.empty),
-            lower=None,
-            upper=None,
-        )
-        for table in publication.own
-    )
+    own = tuple(table.all_hidden() for table in publication.own)
     return replace(publication, tables=(*own, *publication.tables[len(own) :]))
 
 

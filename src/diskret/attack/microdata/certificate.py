@@ -46,6 +46,9 @@ class MicrodataCertificate:
     figures: Mapping[str, Any] = field(default_factory=dict[str, Any])
     family: str = FAMILY
 
+    def __repr__(self) -> str:
+        return f"MicrodataCertificate({self.name!r}: {len(self.claimed)} claims)"
+
     def public(self) -> dict[str, Any]:
         """What anybody may read. Digests of files and inputs are added when these are written."""
         return {
