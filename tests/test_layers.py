@@ -90,7 +90,6 @@ KNOWN_CIRCLES = {
     "tables.additivity tables.from_cells tables.own_totals tables.recode tables.rollup "
     "tables.table",
     "tables.cells tables.public_files tables.published tables.read_public",
-    "workflow.perturbed_result workflow.result workflow.write",
 }
 
 

@@ -87,7 +87,7 @@ def test_what_a_release_writes_may_leave(public, published):
 )
 def test_other_files_do_not_leave(public, published, name):
     (public / name).touch()
-    with pytest.raises(ProofError, match=f"{name} is no file of these tables"):
+    with pytest.raises(ProofError, match=f"{name} is no file of this release"):
         check_public(public, [published])
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from diskret.errors import ProofError, VerificationError
 from diskret.formats import write_records
-from diskret.release import check_public_microdata, digest, read_records_csv, read_records_parquet
+from diskret.release import Records, check_public, digest, read_records_csv, read_records_parquet
 
 RECORDS = pa.table({"town": ["N", None, ""], "age": [31, None, 40]})
 PAGE = '<!DOCTYPE html>\n<html lang="en"><head><title>x</title></head><body></body></html>\n'
@@ -36,7 +36,7 @@ def folder(tmp_path):
 
 
 def test_what_was_certified_passes(folder):
-    check_public_microdata(folder, "m", RECORDS)
+    check_public(folder, [Records("m", RECORDS)])
 
 
 def extra_file(folder):
@@ -108,7 +108,7 @@ def stale_digest(folder):
 @pytest.mark.parametrize(
     ("sabotage", "message"),
     [
-        (extra_file, "log.txt is no file of these microdata"),
+        (extra_file, "log.txt is no file of this release"),
         (folder_in_place, "m.html is not a plain file"),
         (value, "m.csv holds other values of 'age'"),
         (gap_for_empty_text, "m.csv holds other values of 'town'"),
@@ -126,7 +126,7 @@ def stale_digest(folder):
 def test_sabotage_is_found(folder, sabotage, message):
     sabotage(folder)
     with pytest.raises(ProofError, match=message):
-        check_public_microdata(folder, "m", RECORDS)
+        check_public(folder, [Records("m", RECORDS)])
 
 
 def test_files_that_cannot_be_read_are_refused(tmp_path):

@@ -67,7 +67,7 @@ def test_a_release_with_a_filled_template_may_leave(written):
     write_json(content, folder / "turnover.certificate.json")
     filled = FilledTemplate("layout.xlsx", template, texts)
     check_public(folder, [published], filled)
-    with pytest.raises(ProofError, match="layout.xlsx is no file of these tables"):
+    with pytest.raises(ProofError, match="layout.xlsx is no file of this release"):
         check_public(folder, [published])
     rezipped(path, {SHEET: lambda text: text.replace("<v>3311</v>", "<v>3312</v>")})
     write_json(content | {"files": public_digests(folder)}, folder / "turnover.certificate.json")

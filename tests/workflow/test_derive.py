@@ -358,7 +358,7 @@ def test_other_files_of_figures_do_not_leave(copied, name):
     (public / name).touch()
     tables = [dk.Published.read(public, table) for table in ("sales", "firms")]
     mean = dk.derive.mean(*tables)
-    with pytest.raises(ProofError, match=f"{name} is no file of these tables"):
+    with pytest.raises(ProofError, match=f"{name} is no file of this release"):
         check_public(public, tables, derived=[mean], combined=[SideBySide("all", (mean,))])
 
 
@@ -377,7 +377,7 @@ def test_figures_without_a_description_are_refused(copied):
     public = copied / "2025" / "public"
     (public / "sales_share.derived.json").unlink()
     restamp(public)
-    with pytest.raises(VerificationError, match=r"sales_share\.csv is no file of these tables"):
+    with pytest.raises(VerificationError, match=r"sales_share\.csv is no file of this release"):
         verify(copied / "2025", releases=[copied / "2024"])
 
 

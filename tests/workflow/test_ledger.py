@@ -133,7 +133,7 @@ def test_a_failing_write_leaves_nothing(ledger, tmp_path, monkeypatch):
     def refuse(*_, **__):
         raise ProofError("something would have leaked")
 
-    monkeypatch.setattr("diskret.workflow.write.check_public", refuse)
+    monkeypatch.setattr("diskret.workflow.write_releases.check_public", refuse)
     with pytest.raises(ProofError, match="would have leaked"):
         publish(ledger, tmp_path, "first")
     assert ledger.releases() == []

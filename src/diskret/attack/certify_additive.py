@@ -5,12 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from diskret.attack.adding_up import check_adding_up
-from diskret.attack.equations import cell_name
-from diskret.attack.noise_certificate import NoiseCertificate, Statement
-from diskret.errors import ProofError
+from diskret.attack.noise_certificate import NoiseCertificate, Statement, refuse_cells
 from diskret.tables import Published, Table
-
-_EXAMPLES = 5
 
 _CLAIMED = (
     Statement(
@@ -56,9 +52,9 @@ def certify_additive(published: Published, before: Published, table: Table) -> N
     """
     check_adding_up([published])
     opened = np.flatnonzero(((before.value == 0) & (published.value != 0)).ravel())
-    _refuse(published, opened, "were 0 and are not any more")
+    refuse_cells(published, opened, "were 0 and are not any more")
     if published.nonnegative:
-        _refuse(published, np.flatnonzero(published.value < 0), "are negative")
+        refuse_cells(published, np.flatnonzero(published.value < 0), "are negative")
     again = np.abs(published.value - before.value) / 10.0**published.decimals
     noise = (published.value - table.measure.sum) / 10.0**published.decimals
     changed, size = int(np.count_nonzero(again)), again.size
@@ -93,9 +89,3 @@ def certify_additive(published: Published, before: Published, table: Table) -> N
             "mean_square_noise": float((noise**2).mean()),
         },
     )
-
-
-def _refuse(published: Published, cells: np.ndarray, what: str) -> None:
-    if len(cells):
-        shown = "; ".join(cell_name(published, int(cell)) for cell in cells[:_EXAMPLES])
-        raise ProofError(f"table {published.name!r}: {len(cells):,} cells {what}: {shown}")

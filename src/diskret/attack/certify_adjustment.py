@@ -7,13 +7,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from diskret.attack.adding_up import check_adding_up
-from diskret.attack.equations import cell_name
-from diskret.attack.noise_certificate import GROUP_DISCLOSURE, NoiseCertificate, Statement
+from diskret.attack.noise_certificate import (
+    GROUP_DISCLOSURE,
+    NoiseCertificate,
+    Statement,
+    refuse_cells,
+)
 from diskret.attack.requirements import Requirements
 from diskret.errors import ProofError
 from diskret.tables import Published, Table
-
-_EXAMPLES = 5
 
 _CLAIMED = (
     Statement(
@@ -90,10 +92,14 @@ def _one(published: Published, table: Table, needs: Requirements) -> NoiseCertif
     risen = (needs.upper > 0) & (step >= needs.upper)
     fallen = (needs.lower > 0) & (-step >= needs.lower)
     anywhere = (needs.upper == 0) & (needs.lower == 0) & (step != 0)
-    _refuse(published, needs.cell[~(risen | fallen | anywhere)], "are too close to their values")
-    _refuse(published, np.flatnonzero(table.empty.ravel() & (value != 0)), "are empty and not 0")
+    refuse_cells(
+        published, needs.cell[~(risen | fallen | anywhere)], "are too close to their values"
+    )
+    refuse_cells(
+        published, np.flatnonzero(table.empty.ravel() & (value != 0)), "are empty and not 0"
+    )
     if table.nonnegative:
-        _refuse(published, np.flatnonzero(value < 0), "are negative")
+        refuse_cells(published, np.flatnonzero(value < 0), "are negative")
     if published.suppressed.any() or published.empty.any():
         raise ProofError(f"table {published.name!r}: an adjusted table shows every cell")
     units = 10.0**published.decimals
@@ -132,9 +138,3 @@ def _one(published: Published, table: Table, needs: Requirements) -> NoiseCertif
             "total_change": float(np.abs(moved).sum()) / units,
         },
     )
-
-
-def _refuse(published: Published, cells: np.ndarray, what: str) -> None:
-    if len(cells):
-        shown = "; ".join(cell_name(published, int(cell)) for cell in cells[:_EXAMPLES])
-        raise ProofError(f"table {published.name!r}: {len(cells):,} cells {what}: {shown}")

@@ -7,12 +7,15 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.attack.noise_certificate import GROUP_DISCLOSURE, NoiseCertificate, Statement
+from diskret.attack.noise_certificate import (
+    GROUP_DISCLOSURE,
+    NoiseCertificate,
+    Statement,
+    refuse_cells,
+)
 from diskret.errors import ProofError
 from diskret.tables import Published, Table
-from diskret.tables.dimension import describe
 
-_EXAMPLES = 3
 #: So many cells at a time are compared with the intervals of their rows.
 _BLOCK = 2**16
 #: Mean noise of a row that still counts as none: intervals of 256 keys miss 0 by about so much.
@@ -82,6 +85,18 @@ BIASED = Statement(
     "It is not claimed that values are changed by 0 on average.",
     "Es wird nicht zugesichert, dass sich die Veränderungen im Mittel aufheben.",
 )
+#: What holds of counts that nobody has seen before they were changed, and what does not.
+UNSEEN = Statement(
+    "No true count was fetched: counts were changed where the records lie.",
+    "Keine wahre Fallzahl wurde abgerufen: Die Fallzahlen wurden dort verändert, wo die "
+    "Einzeldaten liegen.",
+)
+NOT_COMPARED = Statement(
+    "Published values were not compared with true ones: that they follow from counts and keys is "
+    "so by design.",
+    "Die veröffentlichten Werte wurden nicht mit wahren verglichen: Dass sie aus Fallzahlen und "
+    "Schlüsseln folgen, ergibt sich aus dem Verfahren.",
+)
 
 
 def certify_cell_key(
@@ -141,10 +156,10 @@ def certify_cell_key(
     value = counted + interval_noise(intervals, counted, keys)
     if weighted:
         value = _times_mean_weight(value, counted, table.measure.sum, published.rounding)
-    largest, ruled_out = int(np.abs(intervals.noise[_possible(intervals)]).max()), 0
+    largest, ruled_out = largest_noise(intervals), 0
 
     def refuse(wrong: NDArray[np.bool_], what: str) -> None:
-        refuse_cells(table, published, wrong, what)
+        refuse_cells(published, wrong, what)
 
     refuse(shown & (counted == 0) & (published.value != 0), "are empty but shown as a number")
     if not weighted:
@@ -161,24 +176,79 @@ def certify_cell_key(
         (low != published.suppressed) & ~published.empty,
         "are withheld for another reason than what would be published",
     )
+    checked = (_computed_again(published), *_of_noise(intervals, ruled_out))
+    return _certificate(published, intervals, ruled_out, checked=checked)
+
+
+def certify_unseen(published: Published, intervals: Intervals, least: int) -> NoiseCertificate:
+    """The certificate of counts that were perturbed where the records lie.
+
+    What can be checked without true counts is checked: that no count is negative or one that the
+    perturbation table rules out, and that none is shown that lies below `least`.
+
+    Parameters
+    ----------
+    published
+        The perturbed table.
+    intervals
+        The noise of each count and cell key. Confidential.
+    least
+        The least perturbed count that is shown; 0: all are. Confidential.
+
+    Raises
+    ------
+    ProofError
+        Says of how many cells that does not hold.
+    """
+    ruled_out, shown = _ruled_out(intervals), ~published.suppressed
+    small = shown & (published.value >= 1) & (published.value <= ruled_out)
+    refuse_cells(published, small, "show a small number that the perturbation table rules out")
+    refuse_cells(published, published.value < 0, "are negative")
+    low = shown & (published.value < least)
+    refuse_cells(published, low, "are shown though they are below the threshold")
+    return _certificate(
+        published,
+        intervals,
+        ruled_out,
+        claimed=(UNSEEN,),
+        not_claimed=(NOT_COMPARED,),
+        checked=_of_noise(intervals, ruled_out),
+    )
+
+
+def _certificate(
+    published: Published,
+    intervals: Intervals,
+    ruled_out: int,
+    *,
+    claimed: tuple[Statement, ...] = (),
+    not_claimed: tuple[Statement, ...] = (),
+    checked: tuple[Statement, ...],
+) -> NoiseCertificate:
     means, variances = row_moments(intervals)
     unbiased = bool(np.abs(means).max() <= NO_MEAN)
     return NoiseCertificate(
         published=published,
-        claimed=(CONSISTENT, *((UNBIASED,) if unbiased else ())),
+        claimed=(CONSISTENT, *claimed, *((UNBIASED,) if unbiased else ())),
         not_claimed=(
             *(NOT_ADDITIVE, NO_INTERVAL, ZEROS, GROUP_DISCLOSURE),
+            *not_claimed,
             *(() if unbiased else (BIASED,)),
         ),
-        checked=_checked(published, largest, ruled_out, variances),
+        checked=checked,
         figures={
-            "max_noise": largest,
+            "max_noise": largest_noise(intervals),
             "smallest_positive": ruled_out + 1,
             "counts": intervals.counts.tolist(),
             "means": [round(float(mean), 9) + 0.0 for mean in means],
             "variances": [round(float(variance), 9) for variance in variances],
         },
     )
+
+
+def largest_noise(intervals: Intervals) -> int:
+    """The largest change that some key brings about."""
+    return int(np.abs(intervals.noise[_possible(intervals)]).max())
 
 
 def interval_noise(
@@ -221,22 +291,6 @@ def keys_of(table: Table, published: Published, modulus: int) -> NDArray[np.uint
             "is published"
         )
     return table.key_sum
-
-
-def refuse_cells(table: Table, published: Published, wrong: NDArray[np.bool_], what: str) -> None:
-    """Refuse a table in which something does not hold for some cells.
-
-    Raises
-    ------
-    ProofError
-        Says for how many, with examples.
-    """
-    cells = np.flatnonzero(wrong)
-    if len(cells):
-        named = "; ".join(describe(table.dimensions, int(cell)) for cell in cells[:_EXAMPLES])
-        raise ProofError(
-            f"{len(cells):,} cells of {published.name!r} {what} ({named}); nothing is published"
-        )
 
 
 def _row(intervals: Intervals, count: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -296,11 +350,22 @@ def _times_mean_weight(
     return value
 
 
-def _checked(
-    published: Published, largest: int, ruled_out: int, variances: NDArray[np.float64]
-) -> tuple[Statement, ...]:
+def _computed_again(published: Published) -> Statement:
     cells = published.value.size
     shown = cells - int((published.suppressed | published.empty).sum())
+    return Statement.of(
+        "{shown} published values of {cells} cells were computed again from counts and keys, "
+        "and agree.",
+        "{shown} veröffentlichte Werte von {cells} Feldern wurden aus Fallzahlen und "
+        "Schlüsseln neu berechnet und stimmen überein.",
+        shown=f"{shown:,}",
+        cells=f"{cells:,}",
+    )
+
+
+def _of_noise(intervals: Intervals, ruled_out: int) -> tuple[Statement, Statement]:
+    """How large the noise is, and how it varies."""
+    variances = row_moments(intervals)[1]
     rows = variances[1:] if len(variances) > 1 else variances
     spread = " – ".join(dict.fromkeys((f"{rows.min():.4g}", f"{rows.max():.4g}")))
     small_en = small_de = ""
@@ -310,15 +375,8 @@ def _checked(
     if ruled_out > 1:
         small_en = f"no published value is 1 to {ruled_out}; "
         small_de = f"kein veröffentlichter Wert ist 1 bis {ruled_out}; "
+    largest = largest_noise(intervals)
     return (
-        Statement.of(
-            "{shown} published values of {cells} cells were computed again from counts and keys, "
-            "and agree.",
-            "{shown} veröffentlichte Werte von {cells} Feldern wurden aus Fallzahlen und "
-            "Schlüsseln neu berechnet und stimmen überein.",
-            shown=f"{shown:,}",
-            cells=f"{cells:,}",
-        ),
         Statement(
             f"Noise is at most {largest}; {small_en}empty cells are shown as 0.",
             f"Die Veränderung beträgt höchstens {largest}; {small_de}leere Felder zeigen 0.",

@@ -16,12 +16,16 @@ from diskret.attack.certify_cell_key import (
     Intervals,
     interval_noise,
     keys_of,
-    refuse_cells,
     row_moments,
 )
 from diskret.attack.closeness import Closeness, Windows, closeness
 from diskret.attack.noise.sums import difference_estimates
-from diskret.attack.noise_certificate import GROUP_DISCLOSURE, NoiseCertificate, Statement
+from diskret.attack.noise_certificate import (
+    GROUP_DISCLOSURE,
+    NoiseCertificate,
+    Statement,
+    refuse_cells,
+)
 from diskret.attack.sum_noise import SumNoise, UsedNoise, between
 from diskret.tables import Published, Table
 
@@ -81,12 +85,10 @@ def certify_cell_key_sums(
     measure = table.measure
     nothing = measure.magnitude == 0
     refuse_cells(
-        table, published, shown & nothing & (published.value != 0), "hold 0 but are shown otherwise"
+        published, shown & nothing & (published.value != 0), "hold 0 but are shown otherwise"
     )
     if measure.nonnegative:
-        refuse_cells(
-            table, published, shown & (published.value < 0), "are negative, which no sum can be"
-        )
+        refuse_cells(published, shown & (published.value < 0), "are negative, which no sum can be")
     used = UsedNoise(noise, intervals, small, odd, counts)
     change = np.zeros(table.shape)
     filled = ~nothing & ~table.empty
@@ -98,11 +100,10 @@ def certify_cell_key_sums(
     if counts is not None and number is not None:
         none = number + interval_noise(counts, number, keys) == 0
         refuse_cells(
-            table, published, shown & none & (published.value != 0), "are no 0 beside a count of 0"
+            published, shown & none & (published.value != 0), "are no 0 beside a count of 0"
         )
     reach = published.rounding / 2 + _LAST_DIGITS * (np.abs(change) + np.abs(demanded) + 1)
     refuse_cells(
-        table,
         published,
         shown & ~none & (np.abs(published.value - demanded) > reach),
         "are not the sums plus the noise of their keys",
@@ -211,7 +212,7 @@ def _refuse_close(
     def refuse(wrong: NDArray[np.bool_], what: str) -> None:
         mask = np.zeros(windows.sensitive.size, dtype=bool)
         mask[cells[wrong]] = True
-        refuse_cells(table, published, mask.reshape(windows.sensitive.shape), what)
+        refuse_cells(published, mask.reshape(windows.sensitive.shape), what)
 
     refuse(
         found.close > risk + _LAST_DIGITS,

@@ -7,12 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.attack.equations import cell_name
-from diskret.attack.noise_certificate import NoiseCertificate, Statement
+from diskret.attack.noise_certificate import NoiseCertificate, Statement, refuse_cells
 from diskret.errors import ProofError
 from diskret.tables import Published, Table
-
-_EXAMPLES = 5
 
 _EXACT = Statement(
     "Every value occurs exactly as often as among the true values of the tables that were "
@@ -85,8 +82,12 @@ def certify_invariant(
         raise ProofError(f"{twice:,} cells have other values than the same cell of another table")
     for seen, table in zip(published, tables, strict=True):
         moved = np.abs(seen.value - table.measure.sum)
-        _refuse(seen, moved > max_noise, "are farther from their values than the largest noise")
-        _refuse(seen, (table.measure.sum == 0) & (seen.value != 0), "are empty but not shown as 0")
+        refuse_cells(
+            seen, moved > max_noise, "are farther from their values than the largest noise"
+        )
+        refuse_cells(
+            seen, (table.measure.sum == 0) & (seen.value != 0), "are empty but not shown as 0"
+        )
     if after.min() < 0:
         raise ProofError("counts became negative")
     if exact:
@@ -123,10 +124,3 @@ def _check_frequencies(before: NDArray[np.int64], after: NDArray[np.int64]) -> N
             f"{len(wrong):,} values are not as frequent as they were, e.g. {value} occurs "
             f"{now[value]:,} times instead of {was[value]:,}"
         )
-
-
-def _refuse(published: Published, wrong: NDArray[np.bool_], what: str) -> None:
-    cells = np.flatnonzero(wrong.ravel())
-    if len(cells):
-        shown = "; ".join(cell_name(published, int(c)) for c in cells[:_EXAMPLES])
-        raise ProofError(f"table {published.name!r}: {len(cells):,} cells {what}: {shown}")

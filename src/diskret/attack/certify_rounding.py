@@ -13,7 +13,12 @@ from diskret.attack.adding_up import check_adding_up
 from diskret.attack.attacker import Attacker
 from diskret.attack.equations import cell_name
 from diskret.attack.examine import Examination, Targets, examine
-from diskret.attack.noise_certificate import GROUP_DISCLOSURE, NoiseCertificate, Statement
+from diskret.attack.noise_certificate import (
+    GROUP_DISCLOSURE,
+    NoiseCertificate,
+    Statement,
+    refuse_cells,
+)
 from diskret.attack.proof import unmet
 from diskret.attack.requirements import Requirements
 from diskret.errors import ProofError
@@ -114,26 +119,24 @@ def _check_values(
     hidden = table.suppressed | table.empty
     if perturbed.method == "small_counts":
         small = (np.abs(value) > 0) & (np.abs(value) < base)
-        _refuse(table, small & ~hidden, f"lie between 0 and the base {perturbed.base:g}")
+        refuse_cells(table, small & ~hidden, f"lie between 0 and the base {perturbed.base:g}")
     else:
-        _refuse(table, (value % base != 0) & ~hidden, f"are no multiples of {perturbed.base:g}")
+        refuse_cells(
+            table, (value % base != 0) & ~hidden, f"are no multiples of {perturbed.base:g}"
+        )
     if perturbed.method == "deterministic":
         far = (2 * off <= -base) | (2 * off > base)
-        _refuse(table, far & ~hidden, "are not the multiple nearest to the true value")
+        refuse_cells(table, far & ~hidden, "are not the multiple nearest to the true value")
     elif perturbed.method == "random":
-        _refuse(table, (np.abs(off) >= base) & ~hidden, "are a base or more from the true value")
+        refuse_cells(
+            table, (np.abs(off) >= base) & ~hidden, "are a base or more from the true value"
+        )
     elif perturbed.method == "controlled":
         reach = np.where(original % base == 0, 1, base) + perturbed.steps * base
-        _refuse(table, (np.abs(off) >= reach) & ~hidden, "are too far from the true value")
-    _refuse(table, (original == 0) & (value != 0) & ~hidden, "stand for a true zero, but are not 0")
-
-
-def _refuse(table: Published, wrong: NDArray[np.bool_], what: str) -> None:
-    if wrong.any():
-        raise ProofError(
-            f"table {table.name!r}: {int(wrong.sum()):,} values {what}, e.g. "
-            f"{_named(table, np.flatnonzero(wrong))}; nothing may be published"
-        )
+        refuse_cells(table, (np.abs(off) >= reach) & ~hidden, "are too far from the true value")
+    refuse_cells(
+        table, (original == 0) & (value != 0) & ~hidden, "stand for a true zero, but are not 0"
+    )
 
 
 def _named(published: Published | Publication, cells: NDArray[np.int64]) -> str:

@@ -6,11 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from diskret.attack.certificate import SCHEMA
+from diskret.attack.equations import cell_name
 from diskret.attack.statements import GROUPS
-from diskret.errors import InputError
+from diskret.errors import InputError, ProofError
 from diskret.tables import Published
 
+_EXAMPLES = 3
 # thousands are set apart by a blank that cannot be broken, as in tables of official statistics
 _GERMAN = str.maketrans({",": "\N{NO-BREAK SPACE}", ".": ","})
 
@@ -108,6 +113,25 @@ class NoiseCertificate:
             raise InputError(f"language= must be 'en' or 'de', not {language!r}")
         said = in_languages((*self.claimed, *self.checked, *self.not_claimed))
         return said[language]
+
+
+def refuse_cells(
+    published: Published, wrong: NDArray[np.bool_] | NDArray[np.int64], what: str
+) -> None:
+    """Refuse a table in which something does not hold for some cells, a mask or flat positions.
+
+    Raises
+    ------
+    ProofError
+        Says for how many, with examples.
+    """
+    cells = np.flatnonzero(wrong) if wrong.dtype == bool else wrong
+    if len(cells):
+        named = "; ".join(cell_name(published, int(cell)) for cell in cells[:_EXAMPLES])
+        raise ProofError(
+            f"table {published.name!r}: {len(cells):,} cells {what}, e.g. {named}; nothing is "
+            "published"
+        )
 
 
 def in_languages(statements: tuple[Statement, ...]) -> dict[str, list[str]]:

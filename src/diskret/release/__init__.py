@@ -3,12 +3,8 @@
 from diskret.release.allowlist import (
     COMBINED_ENDINGS,
     DERIVED_ENDINGS,
-    NEEDED,
-    PUBLIC_CERTIFICATE,
-    PUBLIC_ENDINGS,
     FilledTemplate,
     check_public,
-    parquet_problems,
 )
 from diskret.release.allowlist_derived import combined_problems, derived_problems
 from diskret.release.allowlist_html import page_problems
@@ -16,10 +12,16 @@ from diskret.release.allowlist_microdata import (
     MICRODATA_CERTIFICATE,
     MICRODATA_ENDINGS,
     as_text,
-    check_public_microdata,
     read_records_csv,
     read_records_parquet,
 )
+from diskret.release.allowlist_tables import (
+    PUBLIC_CERTIFICATE,
+    PUBLIC_ENDINGS,
+    parquet_problems,
+)
+from diskret.release.certificates import NEEDED
+from diskret.release.contract import LANGUAGES, Look, Memory, Protected, Records, Release
 from diskret.release.derived import (
     COMBINED,
     DERIVED,
@@ -39,6 +41,7 @@ from diskret.release.digests import (
     public_digests,
 )
 from diskret.release.earlier import Earlier
+from diskret.release.software import software
 from diskret.release.staging import Stage, staged
 from diskret.release.workbook import cells_of, same_workbook, sheets
 from diskret.release.write import write_json
@@ -51,11 +54,17 @@ __all__ = [
     "DERIVED_ENDINGS",
     "Earlier",
     "FilledTemplate",
+    "LANGUAGES",
+    "Look",
     "MICRODATA_CERTIFICATE",
     "MICRODATA_ENDINGS",
+    "Memory",
     "NEEDED",
     "PUBLIC_CERTIFICATE",
     "PUBLIC_ENDINGS",
+    "Protected",
+    "Records",
+    "Release",
     "Releases",
     "Stage",
     "as_text",
@@ -64,7 +73,6 @@ __all__ = [
     "check_digests",
     "check_plain",
     "check_public",
-    "check_public_microdata",
     "combined_outline",
     "combined_problems",
     "derived_outline",
@@ -80,6 +88,7 @@ __all__ = [
     "read_records_parquet",
     "same_workbook",
     "sheets",
+    "software",
     "staged",
     "write_json",
 ]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
-from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +14,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
-from diskret.errors import InputError, ProofError, VerificationError
+from diskret.errors import InputError, VerificationError
 from diskret.io.formulas import without_marks
 from diskret.io.from_json import Form, misfits, read_json
 from diskret.io.plain_parquet import read_plain_parquet
-from diskret.release.allowlist import NEEDED
 from diskret.release.allowlist_html import page_problems
-from diskret.release.digests import CERTIFICATE, check_digests, is_lock
+from diskret.release.certificates import NEEDED
+from diskret.release.contract import Records
+from diskret.release.digests import CERTIFICATE
 
 #: What the names of public files may end with, after the name of the microdata.
 MICRODATA_ENDINGS = (".csv", ".parquet", ".html", CERTIFICATE)
@@ -52,39 +52,17 @@ MICRODATA_CERTIFICATE: Form = {
 }
 
 
-def check_public_microdata(folder: str | PathLike[str], name: str, records: pa.Table) -> None:
-    """Refuse a public folder that holds anything beyond the certified records.
+def records_problems(public: Records, folder: Path) -> Iterator[str]:
+    """What is wrong with the public files of records.
 
-    Checked are the names of files, the keys of the certificate, the digests in it, that CSV and
-    Parquet read back to exactly these values, columns and types, that Parquet holds no metadata,
-    and the markup of the report.
-
-    Parameters
-    ----------
-    folder
-        The folder with the public files, complete.
-    name
-        Name of the microdata.
-    records
-        What was certified.
-
-    Raises
-    ------
-    ProofError
-        Says which file holds what.
+    CSV and Parquet must read back to exactly these values, columns and types, and hold no
+    metadata.
     """
-    folder = Path(folder)
-    problems = list(_names(folder, name))
-    if not problems:
-        problems += _certificate(folder, name, records)
-        problems += _csv(folder / f"{name}.csv", records)
-        problems += _parquet(folder / f"{name}.parquet", records)
-        problems += page_problems(folder / f"{name}.html")
-    if problems:
-        raise ProofError(
-            "the public files were not released, because they hold more or other things than "
-            f"may leave: {'; '.join(problems)}"
-        )
+    name, records = public.name, public.table
+    yield from _certificate(folder, public)
+    yield from _csv(folder / f"{name}.csv", records)
+    yield from _parquet(folder / f"{name}.parquet", records)
+    yield from page_problems(folder / f"{name}.html")
 
 
 def read_records_csv(path: Path) -> pa.Table:
@@ -130,30 +108,17 @@ def as_text(records: pa.Table) -> pa.Table:
     return pa.table(columns, names=records.column_names)
 
 
-def _names(folder: Path, name: str) -> Iterator[str]:
-    expected = {name + ending for ending in MICRODATA_ENDINGS}
-    for path in sorted(folder.iterdir()):
-        if is_lock(path):
-            continue
-        if path.name not in expected:
-            yield f"{path.name} is no file of these microdata"
-        elif path.is_symlink() or not path.is_file():
-            yield f"{path.name} is not a plain file"
-
-
-def _certificate(folder: Path, name: str, records: pa.Table) -> Iterator[str]:
-    path = folder / f"{name}{CERTIFICATE}"
+def _certificate(folder: Path, public: Records) -> Iterator[str]:
+    path = folder / f"{public.name}{CERTIFICATE}"
     try:
         content: dict[str, Any] = dict(read_json(path))
-        for problem in misfits(content, MICRODATA_CERTIFICATE):
-            yield f"{path.name} {problem}"
-        if content["columns"] != records.column_names or content["records"] != records.num_rows:
-            yield f"{path.name} is about other records"
-        check_digests(folder, content["files"])
-    except (InputError, OSError, ValueError, KeyError, TypeError) as error:
-        yield f"{path.name} cannot be read ({error!r})"
-    except VerificationError as error:
-        yield str(error)
+    except (InputError, ValueError, TypeError) as error:
+        yield f"{path.name} cannot be read ({error})"
+        return
+    for problem in misfits(content, MICRODATA_CERTIFICATE):
+        yield f"{path.name} {problem}"
+    if any(content.get(key) != said for key, said in public.outline.items()):
+        yield f"{path.name} is about other records"
 
 
 def _csv(path: Path, records: pa.Table) -> Iterator[str]:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diskret.attack import Requirements, UnsafeSums
-from diskret.tables import Contributions, MeasureSum, Published
+from diskret.tables import NO_BOUND, Contributions, MeasureSum, Perturbed, Published
+from diskret.tables.perturbed import stands_for
+
+_NOTHING = np.empty(0, dtype=np.int64)
+NO_LEVELS = Requirements(_NOTHING, _NOTHING, _NOTHING, _NOTHING)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,3 +68,37 @@ class Earlier:
     def name(self) -> str:
         """What the table is called among tables of several releases."""
         return f"{self.release}/{self.published.name}"
+
+
+def earlier_of(
+    release: str,
+    published: Published,
+    noise: Perturbed | None,
+    original: NDArray[np.int64] | None = None,
+    requirements: Requirements = NO_LEVELS,
+    sums: tuple[MeasureSum, ...] = (),
+) -> Earlier:
+    """What later tables have to know of a table, changed by `noise` or as it is."""
+    shown = published if noise is None else stands_for(published, noise)
+    values = None if noise is None else _values_shown(published)
+    return Earlier(
+        release, shown, original, requirements, sums=sums, perturbed=noise is not None, shown=values
+    )
+
+
+def changed_earlier(
+    release: str,
+    published: Published,
+    known: Perturbed | None,
+    original: NDArray[np.int64] | None = None,
+) -> Earlier:
+    """The same of changed values; without a bound `known` nothing but themselves is known."""
+    if known is not None:
+        return earlier_of(release, published, known, original)
+    nothing = np.full(published.shape, NO_BOUND)
+    hidden = replace(published.all_hidden(), rounding=1, changed="", lower=-nothing, upper=nothing)
+    return Earlier(release, hidden, None, NO_LEVELS, perturbed=True, shown=_values_shown(published))
+
+
+def _values_shown(published: Published) -> NDArray[np.int64]:
+    return np.where(published.suppressed, NO_BOUND, published.value)

@@ -17,9 +17,10 @@ from diskret.attack import (
 from diskret.errors import ProofError
 from diskret.progress import Progress, silent
 from diskret.release import Earlier
+from diskret.release.earlier import NO_LEVELS
 from diskret.tables import Publication
 from diskret.workflow.beside import groups, read_beside, with_own_hidden
-from diskret.workflow.case import NO_LEVELS, BrokenCell, Case, contradictions_named
+from diskret.workflow.case import BrokenCell, Case, contradictions_named
 from diskret.workflow.insiders_again import told_again
 from diskret.workflow.result import Result
 
@@ -48,7 +49,7 @@ def attack_again(
     InputError
         A table contradicts an earlier one; names the release.
     """
-    proofs = [result.certificate.proof for result in results]
+    proofs = [result.proof for result in results]
     sums = tuple(dict.fromkeys(s for proof in proofs for s in proof.publication.sums))
     tables = [result.published for result in results]
     broken: list[BrokenCell] = []
@@ -147,7 +148,7 @@ def _given_up(
     """Positions of earlier cells of which nothing was claimed when results were protected."""
     starts = dict(zip((e.name for e in earlier), case.earlier_starts, strict=True))
     found = [np.zeros(0, dtype=np.int64)]
-    for proof in {id(r.certificate.proof): r.certificate.proof for r in results}.values():
+    for proof in {id(r.proof): r.proof for r in results}.values():
         publication, cells = proof.publication, proof.unclaimed
         place = np.searchsorted(publication.starts, cells, side="right") - 1
         for at in np.unique(place).tolist():

@@ -37,7 +37,6 @@ from diskret.workflow.beside import (
 )
 
 _NOTHING = np.zeros(0, dtype=np.int64)
-NO_LEVELS = Requirements(_NOTHING, _NOTHING, _NOTHING, _NOTHING)
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,10 @@ from numpy.typing import NDArray
 
 from diskret.errors import InputError, ProofError
 from diskret.progress import Progress, silent
-from diskret.release import Earlier
+from diskret.release import Earlier, Protected
 from diskret.tables import NO_BOUND, Published
 from diskret.tables.meanings import common_cells
 from diskret.workflow.check import check
-from diskret.workflow.entered import changed_as_earlier
-from diskret.workflow.perturbed_result import PerturbedResult
 from diskret.workflow.related import kind_of, tied
 from diskret.workflow.unlike import check_sums_beside
 
@@ -23,7 +21,7 @@ _EXAMPLES = 3
 
 
 def check_changed(
-    results: Sequence[PerturbedResult], earlier: Sequence[Earlier], progress: Progress = silent
+    results: Sequence[Protected], earlier: Sequence[Earlier], progress: Progress = silent
 ) -> None:
     """Refuse changed values that open what earlier releases hide, or differ from earlier ones.
 
@@ -69,7 +67,7 @@ def check_changed(
         )
 
 
-def check_zeros_before(results: Sequence[PerturbedResult], noisy: Sequence[Earlier]) -> None:
+def check_zeros_before(results: Sequence[Protected], noisy: Sequence[Earlier]) -> None:
     """Refuse sums of cells whose count noise made 0, where the one or the other is earlier.
 
     Parameters
@@ -109,7 +107,7 @@ def _zero(counts: Earlier) -> NDArray[np.bool_]:
     return (low == 0) & (high > 0) & (high < NO_BOUND)
 
 
-def check_same_values(results: Sequence[PerturbedResult], earlier: Sequence[Earlier]) -> None:
+def check_same_values(results: Sequence[Protected], earlier: Sequence[Earlier]) -> None:
     """Refuse changed values of cells that earlier releases showed with others.
 
     Parameters
@@ -134,25 +132,24 @@ def _same_variable(one: Published, other: Published) -> bool:
     return (one.measure, one.vintage) == (other.measure, other.vintage)
 
 
-def _check_same(result: PerturbedResult, earlier: Earlier) -> None:
+def _check_same(result: Protected, earlier: Earlier) -> None:
     """Refuse cells whose published values were others before, or stood for other intervals."""
-    for now in changed_as_earlier(result, ""):
-        new, old = now.published, earlier.published
-        first, second = common_cells(new, old)
-        differ = np.zeros(len(first), dtype=bool)
-        if now.shown is not None and earlier.shown is not None:
-            mine, theirs = now.shown.ravel()[first], earlier.shown.ravel()[second]
-            differ |= (mine < NO_BOUND) & (theirs < NO_BOUND) & (mine != theirs)
-        for mine, theirs in zip(_sides(new), _sides(old), strict=True):
-            known = (np.abs(mine[first]) < NO_BOUND) & (np.abs(theirs[second]) < NO_BOUND)
-            differ |= known & (mine[first] != theirs[second])
-        if differ.any():
-            raise InputError(
-                f"{int(differ.sum()):,} of {len(first):,} cells of {result.name!r} were published "
-                f"in release {earlier.release!r} with other noise. Two values for one cell tell "
-                "more than one: use the same method, parameters and keys, or give new data "
-                "another vintage="
-            )
+    now = result.remembered("")
+    new, old = now.published, earlier.published
+    first, second = common_cells(new, old)
+    differ = np.zeros(len(first), dtype=bool)
+    if now.shown is not None and earlier.shown is not None:
+        mine, theirs = now.shown.ravel()[first], earlier.shown.ravel()[second]
+        differ |= (mine < NO_BOUND) & (theirs < NO_BOUND) & (mine != theirs)
+    for mine, theirs in zip(_sides(new), _sides(old), strict=True):
+        known = (np.abs(mine[first]) < NO_BOUND) & (np.abs(theirs[second]) < NO_BOUND)
+        differ |= known & (mine[first] != theirs[second])
+    if differ.any():
+        raise InputError(
+            f"{int(differ.sum()):,} of {len(first):,} cells of {result.name!r} were published in "
+            f"release {earlier.release!r} with other noise. Two values for one cell tell more than "
+            "one: use the same method, parameters and keys, or give new data another vintage="
+        )
 
 
 def _sides(published: Published) -> list[NDArray[np.int64]]:

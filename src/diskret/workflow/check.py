@@ -13,12 +13,11 @@ from diskret.attack import Attacker, Requirements, UnsafeSums
 from diskret.errors import InputError
 from diskret.progress import Progress, silent
 from diskret.release import Earlier
+from diskret.release.earlier import NO_LEVELS, earlier_of
 from diskret.tables import MeasureSum, Publication, Published, Table
-from diskret.tables.perturbed import stands_for
 from diskret.workflow.beside import groups, read_beside
-from diskret.workflow.case import NO_LEVELS, BrokenCell, Case, contradictions_named
+from diskret.workflow.case import BrokenCell, Case, contradictions_named
 from diskret.workflow.insiders_again import told_again, told_of_earlier
-from diskret.workflow.perturbed_result import PerturbedResult
 from diskret.workflow.plan import publish
 from diskret.workflow.result import Result
 
@@ -147,7 +146,7 @@ def check(
         said = {(cell.release, cell.table, cell.codes) for cell in broken}
         broken += [one for one in found if (one.release, one.table, one.codes) not in said]
         beside += case.publication.beside
-    stand_in = {part.name for part in _parts(tables) if isinstance(part, PerturbedResult)}
+    stand_in = {part.name for part in _parts(tables) if getattr(part, "known", None) is not None}
     asked = [cell for cell in broken if cell.release or cell.table not in stand_in]
     return CheckReport(tuple(table.name for table in own), tuple(beside), tuple(asked))
 
@@ -209,29 +208,20 @@ def _read(
     unsafe: list[UnsafeSums | None] = []
     sums: dict[MeasureSum, None] = {}
     for part in parts:
-        unsafe.append(part.unsafe_sums if isinstance(part, Result) else None)
-        if isinstance(part, Result):
-            tables.append(part.published)
-            levels.append(part.certificate.requirements)
-            values.append(part.table.measure.sum)
-            sums |= dict.fromkeys(part.certificate.proof.publication.sums)
-            continue
-        levels.append(NO_LEVELS)
         if isinstance(part, Table):
             nothing = np.zeros(part.shape, dtype=bool)
-            tables.append(publish(part, nothing, part.measure.name))
-            values.append(part.measure.sum)
-        elif isinstance(part, PerturbedResult):
-            tables.append(_standing_for(part))
-            values.append(part.table.measure.sum)
-        elif isinstance(part, Published):
-            tables.append(part)
-            values.append(None)
-        else:
-            raise InputError(
-                "check() takes tables, published tables and results, not an object of type "
-                f"{type(part).__name__!r}"
+            known = earlier_of(
+                "", publish(part, nothing, part.measure.name), None, part.measure.sum
             )
+        elif isinstance(part, Published):
+            known = earlier_of("", part, None)
+        else:
+            known = _of_result(part)
+        tables.append(known.published)
+        levels.append(known.requirements)
+        values.append(known.original)
+        unsafe.append(known.unsafe)
+        sums |= dict.fromkeys(known.sums)
     return tables, tuple(sums), levels, values, unsafe
 
 
@@ -239,13 +229,19 @@ def _parts(given: Any) -> list[Any]:
     return list(given) if isinstance(given, list | tuple) else [given]
 
 
-def _standing_for(result: PerturbedResult) -> Published:
-    if result.known is None:
+def _of_result(part: Any) -> Earlier:
+    """What would be known of a result, if it were published."""
+    if not hasattr(part, "remembered"):
         raise InputError(
-            f"{result.name!r} was changed without a bound that can be relied on, so nothing can be "
+            "check() takes tables, published tables and results, not an object of type "
+            f"{type(part).__name__!r}"
+        )
+    if part.proof is None and part.known is None:
+        raise InputError(
+            f"{part.name!r} was changed without a bound that can be relied on, so nothing can be "
             "said of what it tells about other tables"
         )
-    return stands_for(result.published, result.known)
+    return part.remembered("")
 
 
 _SENTENCES = {

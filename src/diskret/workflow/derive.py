@@ -13,16 +13,15 @@ from typing import Any
 
 from diskret.errors import InputError
 from diskret.io import FrameKind
+from diskret.release import Protected
 from diskret.tables import Derived, Published, Table
-from diskret.workflow.perturbed_result import PerturbedResult
-from diskret.workflow.result import Result
 
 __all__ = ["growth", "index", "mean", "share"]
 
 
 def mean(
-    total: Result | PerturbedResult | Published,
-    count: Result | PerturbedResult | Published,
+    total: Protected | Published,
+    count: Protected | Published,
     *,
     name: str | None = None,
     decimals: int = 1,
@@ -66,8 +65,8 @@ def mean(
 
 
 def share(
-    part: Result | PerturbedResult | Published,
-    of: str | Sequence[str] | Result | PerturbedResult | Published,
+    part: Protected | Published,
+    of: str | Sequence[str] | Protected | Published,
     *,
     name: str | None = None,
     decimals: int = 1,
@@ -119,8 +118,8 @@ def share(
 
 
 def growth(
-    now: Result | PerturbedResult | Published,
-    before: Result | PerturbedResult | Published,
+    now: Protected | Published,
+    before: Protected | Published,
     *,
     name: str | None = None,
     decimals: int = 1,
@@ -164,7 +163,7 @@ def growth(
 
 
 def index(
-    series: Sequence[Result | PerturbedResult | Published],
+    series: Sequence[Protected | Published],
     base: str,
     *,
     name: str | None = None,
@@ -207,16 +206,16 @@ def _published(figure: str, *given: Any) -> tuple[tuple[Published, ...], FrameKi
     tables: list[Published] = []
     kinds: list[FrameKind] = []
     for one in given:
-        if isinstance(one, Result | PerturbedResult):
-            tables.append(one.published)
-            kinds.append(one.table.frame_kind)
-        elif isinstance(one, Published):
+        if isinstance(one, Published):
             tables.append(one)
         elif isinstance(one, Table):
             raise InputError(
                 f"a {figure} is computed from what is published, not from the original table; "
                 "protect it first with suppress() and give the result"
             )
+        elif hasattr(one, "published") and hasattr(one, "frame_kind"):
+            tables.append(one.published)
+            kinds.append(one.frame_kind)
         else:
             what = one.kind if isinstance(one, Derived) else type(one).__name__
             raise InputError(

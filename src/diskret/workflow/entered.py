@@ -11,44 +11,37 @@ from numpy.typing import NDArray
 from diskret.attack import Requirements
 from diskret.errors import InputError
 from diskret.keys import SecretKeys
-from diskret.release import Earlier
+from diskret.release import Earlier, Protected, Release
 from diskret.release import ledger as store
+from diskret.release.earlier import NO_LEVELS, earlier_of
 from diskret.release.ledger import UNBOUNDED, Entry, Row
-from diskret.tables import NO_BOUND, Perturbed, Publication, Published
-from diskret.tables.perturbed import stands_for
-from diskret.workflow.fingerprint import fingerprint
-from diskret.workflow.perturbed_result import PerturbedResult
+from diskret.tables import Perturbed, Publication, Published
 from diskret.workflow.related import Kind, kind_of, related, tied
-from diskret.workflow.result import Result
 
-_NOTHING = np.empty(0, dtype=np.int64)
 #: How notes of tables with noise begin, see `TableNote.perturbed`.
 _NOISE = repr(Perturbed("noise", largest=1)).partition(",")[0]
-_NO_LEVELS = Requirements(_NOTHING, _NOTHING, _NOTHING, _NOTHING)
 
 
 def tied_to(
-    entries: Sequence[Entry], results: Sequence[Result | PerturbedResult]
+    entries: Sequence[Entry], results: Sequence[Protected]
 ) -> tuple[list[tuple[Entry, int]], bool]:
     """Earlier tables, and whether they tie results that were not protected together."""
-    groups: dict[int, list[Result | PerturbedResult]] = {}
+    groups: dict[int, list[Protected]] = {}
     for result in results:
-        together = result.certificate.proof if isinstance(result, Result) else result
+        together = result if result.proof is None else result.proof
         groups.setdefault(id(together), []).append(result)
     found: dict[tuple[int, int], tuple[Entry, int]] = {}
     number = 0
     for group in groups.values():
-        first = group[0]
-        sums = first.certificate.proof.publication.sums if isinstance(first, Result) else ()
+        proof = group[0].proof
+        sums = () if proof is None else proof.publication.sums
         own = related(entries, [kind_of(result.published) for result in group], sums)
         number += len(own)
         found |= {(entry.number, at): (entry, at) for entry, at in own}
     return [found[key] for key in sorted(found)], number > len(found)
 
 
-def noisy_before(
-    entries: Sequence[Entry], results: Sequence[PerturbedResult]
-) -> list[tuple[Entry, int]]:
+def noisy_before(entries: Sequence[Entry], results: Sequence[Protected]) -> list[tuple[Entry, int]]:
     """Earlier tables with noise on cells that new ones may be about, in whatever measure.
 
     Counts stand beside sums; no equation ties them.
@@ -64,7 +57,7 @@ def noisy_before(
 
 
 def changed_alike(
-    entries: Sequence[Entry], results: Sequence[PerturbedResult]
+    entries: Sequence[Entry], results: Sequence[Protected]
 ) -> list[tuple[Entry, int]]:
     """Earlier tables with values changed without a bound that may show the cells of new ones."""
     kinds = [kind_of(result.published) for result in results]
@@ -78,9 +71,9 @@ def changed_alike(
 
 
 def published_by(
-    entry: Entry, results: Sequence[Result | PerturbedResult], keys: SecretKeys
+    entry: Entry, releases: Sequence[Release], keys: SecretKeys
 ) -> tuple[Entry, list[Row]]:
-    """The entry of results, and what is kept of each.
+    """The entry of releases, and what is kept of each.
 
     Nothing follows for other cells from values that were changed without a bound; the entry says
     so. They are kept, so that no cell is published with another value.
@@ -89,20 +82,14 @@ def published_by(
     marks: list[str] = []
     how: list[str] = []
     unbounded: list[str] = []
-    for result in results:
-        if isinstance(result, Result):
-            kept = [_keyed(result.remembered(entry.release), keys)]
-        else:
-            kept = changed_as_earlier(result, entry.release)
-        found += kept
-        marks += [fingerprint(keys, result.published, result.table)] * len(kept)
-        if isinstance(result, Result):
-            how.append("")
-        elif result.known is not None:
-            how += [repr(result.known)] * len(kept)
-        else:
-            how.append(UNBOUNDED)
-            unbounded.append(result.name)
+    for release in releases:
+        if release.memory is None:
+            raise InputError(f"{release.name!r}: ledgers remember tables only")
+        memory = release.memory(entry.release)
+        found.append(memory.table)
+        marks.append(release.inputs.get("table", ""))
+        how.append(UNBOUNDED if memory.unbounded else memory.how)
+        unbounded += [release.name] if memory.unbounded else []
     sums = dict.fromkeys(equation for earlier in found for equation in earlier.sums)
     if unbounded:
         entry = replace(
@@ -111,42 +98,6 @@ def published_by(
             "later tables are not proven beside them",
         )
     return _with_tables(replace(entry, sums=tuple(sums)), found, marks, how, keys)
-
-
-def changed_as_earlier(result: PerturbedResult, release: str) -> list[Earlier]:
-    """What later tables have to know of changed values; without a bound only what was shown."""
-    if result.known is None:
-        return [_as_shown(result.published, release)]
-    publication, original = Publication((result.published,)), result.table.measure.sum
-    return as_earlier(release, publication, result.known, [original], None)
-
-
-def _as_shown(published: Published, release: str) -> Earlier:
-    """Values of which nothing but themselves is known."""
-    nothing = np.full(published.shape, NO_BOUND)
-    hidden = replace(
-        published,
-        value=np.zeros_like(published.value),
-        suppressed=np.ones_like(published.suppressed),
-        empty=np.zeros_like(published.empty),
-        rounding=1,
-        changed="",
-        lower=-nothing,
-        upper=nothing,
-    )
-    return Earlier(
-        release, hidden, None, _NO_LEVELS, perturbed=True, shown=_values_shown(published)
-    )
-
-
-def _values_shown(published: Published) -> NDArray[np.int64]:
-    return np.where(published.suppressed, NO_BOUND, published.value)
-
-
-def _keyed(earlier: Earlier, keys: SecretKeys) -> Earlier:
-    """The same with contributors that only the office can tell."""
-    who = earlier.contributions
-    return replace(earlier, contributions=who and store.keyed_contributions(who, keys))
 
 
 def recorded(
@@ -172,7 +123,7 @@ def as_earlier(
     """
     tables = publication.tables
     values = original or [None] * len(tables)
-    levels = requirements or [_NO_LEVELS] * len(tables)
+    levels = requirements or [NO_LEVELS] * len(tables)
     if not len(values) == len(levels) == len(tables):
         raise InputError(
             f"original= and requirements= must hold one entry for each of the {len(tables)} tables"
@@ -180,17 +131,7 @@ def as_earlier(
     found: list[Earlier] = []
     for table, value, level in zip(tables, values, levels, strict=True):
         _check_known(table, value, level)
-        found.append(
-            Earlier(
-                release,
-                table if noise is None else stands_for(table, noise),
-                value,
-                level,
-                sums=publication.sums,
-                perturbed=noise is not None,
-                shown=None if noise is None else _values_shown(table),
-            )
-        )
+        found.append(earlier_of(release, table, noise, value, level, publication.sums))
     return found
 
 

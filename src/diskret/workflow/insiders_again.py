@@ -39,7 +39,7 @@ def told_again(
 ) -> list[list[int]]:
     """Cells, or sums of them, that contributors could tell of results beside other tables now."""
     told: list[list[int]] = []
-    proofs = {id(r.certificate.proof): r.certificate for r in results}
+    proofs = {id(r.proof): r.certificate for r in results}
     names = {table.name for table in publication.tables}
     for certificate in proofs.values():
         proof = certificate.proof

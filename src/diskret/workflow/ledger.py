@@ -19,9 +19,10 @@ from diskret.attack import Attacker, Requirements
 from diskret.errors import InputError
 from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
-from diskret.release import Earlier, Stage
+from diskret.release import Earlier, Protected, Stage
 from diskret.release import ledger as store
 from diskret.release.ledger import Entry, Release, Row
+from diskret.release.software import software
 from diskret.tables import (
     MeasureSum,
     Perturbed,
@@ -42,10 +43,9 @@ from diskret.workflow.entered import (
     recorded,
     tied_to,
 )
-from diskret.workflow.perturbed_result import PerturbedResult
+from diskret.workflow.hiding import hiding
 from diskret.workflow.related import kind_of, related
 from diskret.workflow.result import Result
-from diskret.workflow.software import software
 from diskret.workflow.write import DEFAULT_FORMATS, checked, intervals_of, write
 
 #: Attacks results that were protected together beside all earlier tables tied to them.
@@ -241,7 +241,7 @@ class Ledger:
 
     def publish(
         self,
-        results: Result | PerturbedResult | Sequence[Result | PerturbedResult],
+        results: Protected | Sequence[Protected],
         folder: str | PathLike[str],
         formats: Sequence[str] = DEFAULT_FORMATS,
         *,
@@ -290,8 +290,8 @@ class Ledger:
         keys = self._store.keys
         results = list(results) if isinstance(results, Iterable) else [results]
         checked(results, formats, options.get("language", "en"))
-        suppressed = [result for result in results if isinstance(result, Result)]
-        changed = [result for result in results if isinstance(result, PerturbedResult)]
+        suppressed = hiding(results)
+        changed = [result for result in results if result.proof is None]
         if intervals:
             results = intervals_of(results, keys, options.get("progress", silent))
         name = Path(folder).resolve().name if name is None else name
@@ -316,7 +316,7 @@ class Ledger:
 
             def described() -> tuple[Entry, list[Row]]:
                 entry = Entry(0, "publish", name, who, unrepeatable.now(), software=software())
-                return published_by(entry, results, keys)
+                return published_by(entry, [result.release(keys) for result in results], keys)
 
             def staging(folder: str | PathLike[str]) -> AbstractContextManager[Stage]:
                 return store.entering(connection, self._store, name, folder, described)

@@ -44,7 +44,7 @@ def make_additive(result: PerturbedResult, *, method: AdditiveMethod = "least") 
     ProofError
         A claim does not hold.
     """
-    if not isinstance(result, PerturbedResult) or result.published.changed not in _FAMILIES:
+    if result.published.changed not in _FAMILIES:
         raise InputError(
             "only tables that were perturbed by cell keys are made additive afterwards; for "
             "additive rounding use method='controlled', and adjusted tables are additive"

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from diskret.attack import NoiseCertificate
+from diskret.attack.certify_cell_key import certify_unseen, largest_noise
 from diskret.cellkey import Lookup, PerturbationTable
 from diskret.engines import Engine, LeafQuestion
 from diskret.engines.intervals import Intervals
@@ -16,14 +21,20 @@ from diskret.engines.perturbed_text import perturbed_text
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.io import FrameKind, Source, from_arrow, source
-from diskret.keys import modulus_with
+from diskret.keys import SecretKeys, modulus_with
 from diskret.population import Population
 from diskret.progress import Progress, silent
-from diskret.tables import Published
+from diskret.release import Earlier, Release
+from diskret.release.earlier import changed_earlier
+from diskret.report import write_changed_report
+from diskret.tables import Perturbed, Published
 from diskret.tables.cells import check_names, check_reserved, public_columns
 from diskret.tables.dimension import Dimension, check_by
 from diskret.tables.rollup import check_size
+from diskret.workflow.perturb import fingerprint
+from diskret.workflow.perturbed_result import memory_of
 from diskret.workflow.tabulate import engine_of
+from diskret.workflow.write_internal import write_certificate_only
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,17 +43,40 @@ class PerturbedRecords:
 
     Parameters
     ----------
-    published
-        What the world sees.
+    certificate
+        What holds by design, and what was checked without true counts; its ``public()`` part is
+        written beside the table.
+    settings
+        Method and parameters, for the office's files; never keys. Confidential.
+    known
+        How far true counts can lie from published ones, for a ledger; None: no bound can be
+        relied on, because units are counted, once in each total. Confidential.
     frame_kind
         The kind of frame the user brought and gets back.
     """
 
-    published: Published
+    certificate: NoiseCertificate
+    settings: Mapping[str, Any]
+    known: Perturbed | None
     frame_kind: FrameKind
 
     def __repr__(self) -> str:
-        return f"PerturbedRecords({self.published.name!r}: {self.published.value.size:,} cells)"
+        return f"PerturbedRecords({self.name!r}: {self.published.value.size:,} cells)"
+
+    @property
+    def published(self) -> Published:
+        """What the world sees."""
+        return self.certificate.published
+
+    @property
+    def name(self) -> str:
+        """Name of the published table and its files."""
+        return self.published.name
+
+    @property
+    def proof(self) -> None:
+        """There is none: no cell is hidden by others."""
+        return None
 
     @property
     def public(self) -> Any:
@@ -51,6 +85,55 @@ class PerturbedRecords:
         The user's own kind of frame; one row for each combination of codes.
         """
         return from_arrow(public_columns(self.published), self.frame_kind)
+
+    def remembered(self, release: str) -> Earlier:
+        """What later tables have to know of this one, once a release holds it. Confidential."""
+        return changed_earlier(release, self.published, self.known)
+
+    def release(
+        self, keys: SecretKeys, *, explain: int = 0, progress: Progress = silent
+    ) -> Release:
+        """What is written and recorded of the table; parameters as of `Result.release`."""
+        return Release(
+            public=self.published,
+            certificate=self.certificate.public(),
+            inputs={},
+            page=partial(write_changed_report, self.published),
+            internal=partial(write_certificate_only, self.certificate, self.settings),
+            memory=partial(memory_of, self),
+        )
+
+    def write(
+        self,
+        folder: str | PathLike[str],
+        formats: Sequence[str] = ("csv", "xlsx"),
+        *,
+        title: str | None = None,
+        **options: Any,
+    ) -> Path:
+        """Write ``public/`` and ``internal/`` into a folder; all or nothing.
+
+        The office's part holds the certificate and the settings: there are no true counts.
+
+        Parameters
+        ----------
+        folder, formats, title
+            As for [`Result.write`][diskret.Result.write].
+        **options
+            Other options of [`write`][diskret.write]: language, symbols, template, keys,
+            neutralise.
+
+        Raises
+        ------
+        InputError
+            The folder holds other files, or an option is unknown.
+        ProofError
+            Something that must not leave would have been written; nothing was.
+        """
+        from diskret.workflow.write import write
+
+        titles = {} if title is None else {self.name: title}
+        return write([self], folder, formats, titles=titles, **options)
 
 
 def perturb_records(
@@ -99,8 +182,9 @@ def perturb_records(
     Returns
     -------
     PerturbedRecords
-        The perturbed table. It comes without a certificate, because there is nothing to check it
-        with: for one, and to publish with a ledger, tabulate and perturb.
+        The perturbed table, to be written and published with a ledger like all others. Its
+        certificate claims consistency by design, and that no true count was fetched; to have
+        values compared with true counts, tabulate and perturb.
 
     Raises
     ------
@@ -109,6 +193,8 @@ def perturb_records(
         or is not for counts.
     HierarchyError
         Codes are not leaves of their tree.
+    ProofError
+        The engine gave counts that the perturbation table rules out.
 
     References
     ----------
@@ -131,7 +217,7 @@ def perturb_records(
     check_names([*by, counted])
     check_reserved(by, [counted], changed=True)
     key_modulus = modulus_with(key_digits, key_modulus)
-    noise = _intervals(ptable, key_modulus)
+    lookup = _lookup(ptable, key_modulus)
     least = _least(threshold)
     filtered = Population.of(where)
     question = LeafQuestion(
@@ -145,28 +231,38 @@ def perturb_records(
     opened = records if isinstance(records, Source) else source(records)
     progress("perturb", 0, 1)
     with (engine or engine_of(opened))(opened) as running:
-        found = running.perturbed(question, noise, least)
+        found = running.perturbed(question, Intervals.of(lookup), least)
     dimensions = tuple(Dimension(column, tree) for column, tree in found.by.items())
     value = np.zeros(check_size(dimensions), dtype=np.int64)
     value[tuple(found.position.T)] = found.value
     progress("perturb", 1, 1)
-    return PerturbedRecords(
-        Published(
-            name=name,
-            dimensions=dimensions,
-            measure=counted,
-            frequency=True,
-            decimals=0,
-            value=value,
-            suppressed=value < (threshold or 0),
-            empty=np.zeros(value.shape, dtype=bool),
-            vintage=vintage,
-            where=filtered,
-            recorded=True,
-            changed="cell_key",
-        ),
-        opened.kind,
+    published = Published(
+        name=name,
+        dimensions=dimensions,
+        measure=counted,
+        frequency=True,
+        decimals=0,
+        value=value,
+        suppressed=value < (threshold or 0),
+        empty=np.zeros(value.shape, dtype=bool),
+        vintage=vintage,
+        where=filtered,
+        recorded=True,
+        changed="cell_key",
     )
+    settings = {
+        "method": "cell_key",
+        "changed": "counts",
+        "counted": "records" if unit is None else "units",
+        "true_counts": "not fetched",
+        "threshold": threshold,
+        "key_modulus": key_modulus,
+        "perturbation_table": fingerprint(lookup),
+    }
+    # units count once in each total, so no equation ties totals to their parts
+    known = None if unit is not None else Perturbed("noise", largest=largest_noise(lookup))
+    certificate = certify_unseen(published, lookup, threshold or 0)
+    return PerturbedRecords(certificate, settings, known, opened.kind)
 
 
 def perturbation_sql(
@@ -236,7 +332,7 @@ def perturbation_sql(
         raise InputError(f"{table!r} names no table; write 'persons', or 'census.persons'")
     return perturbed_text(
         trees,
-        _intervals(ptable, key_modulus),
+        Intervals.of(_lookup(ptable, key_modulus)),
         table=path,
         record_key=record_key,
         unit=unit,
@@ -246,14 +342,14 @@ def perturbation_sql(
     )
 
 
-def _intervals(ptable: PerturbationTable | Lookup, modulus: int) -> Intervals:
+def _lookup(ptable: PerturbationTable | Lookup, modulus: int) -> Lookup:
     lookup = ptable.lookup(modulus) if isinstance(ptable, PerturbationTable) else ptable
     if lookup.modulus != modulus:
         raise InputError(
             f"the lookup is for keys below {lookup.modulus:,}, and key_modulus= says {modulus:,}; "
             "keys of different moduli cannot be mixed"
         )
-    return Intervals.of(lookup)
+    return lookup
 
 
 def _least(threshold: int | None) -> int:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,14 +17,19 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from diskret.attack import NoiseCertificate
-from diskret.io import from_arrow
+from diskret.io import FrameKind, from_arrow
 from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
+from diskret.release import Earlier, Memory, Protected, Release
+from diskret.release.earlier import changed_earlier
+from diskret.report import write_changed_report
 from diskret.tables import Perturbed, Published, Table
 from diskret.tables.additivity import leaf_mask
 from diskret.tables.cells import codes_columns, in_published_units, public_columns
 from diskret.tables.rollup import add_up
 from diskret.utility import Comparison, compare
+from diskret.workflow.fingerprint import fingerprint
+from diskret.workflow.write_internal import write_internal_changed
 
 if TYPE_CHECKING:
     from diskret.formats.symbols import SymbolSet
@@ -40,6 +45,12 @@ def noise_bound(table: Table, largest: float) -> Perturbed | None:
     leaves = np.where(leaf_mask(table.dimensions), count, 0)
     adds_up = np.array_equal(add_up(leaves, [d.hierarchy for d in table.dimensions]), count)
     return Perturbed("noise", largest=largest) if adds_up else None
+
+
+def memory_of(result: Protected, release: str) -> Memory:
+    """What a ledger keeps of changed values."""
+    how = "" if result.known is None else repr(result.known)
+    return Memory(result.remembered(release), how, unbounded=result.known is None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,9 +85,36 @@ class PerturbedResult:
         return self.certificate.published
 
     @property
+    def proof(self) -> None:
+        """There is none: no cell is hidden by others."""
+        return None
+
+    def remembered(self, release: str) -> Earlier:
+        """What later tables have to know of this one, once a release holds it. Confidential."""
+        return changed_earlier(release, self.published, self.known, self.table.measure.sum)
+
+    def release(
+        self, keys: SecretKeys, *, explain: int = 0, progress: Progress = silent
+    ) -> Release:
+        """What is written and recorded of the table; parameters as of `Result.release`."""
+        return Release(
+            public=self.published,
+            certificate=self.certificate.public(),
+            inputs={"table": fingerprint(keys, self.published, self.table)},
+            page=partial(write_changed_report, self.published),
+            internal=lambda folder, look, certificate: write_internal_changed(self, folder, look),
+            memory=partial(memory_of, self),
+        )
+
+    @property
     def name(self) -> str:
         """Name of the published table and its files."""
         return self.published.name
+
+    @property
+    def frame_kind(self) -> FrameKind:
+        """The kind of frame that the user brought and gets back."""
+        return self.table.frame_kind
 
     @property
     def public(self) -> Any:
@@ -84,7 +122,7 @@ class PerturbedResult:
 
         The user's own kind of frame; one row for each combination of codes.
         """
-        return from_arrow(public_columns(self.published), self.table.frame_kind)
+        return from_arrow(public_columns(self.published), self.frame_kind)
 
     @property
     def cells(self) -> Any:
@@ -93,7 +131,7 @@ class PerturbedResult:
         `published` and `noise` are null where a value is withheld. Confidential. The user's own
         kind of frame; one row for each combination of codes.
         """
-        return from_arrow(self.internal_cells, self.table.frame_kind)
+        return from_arrow(self.internal_cells, self.frame_kind)
 
     @property
     def noise(self) -> NDArray[np.int64]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,15 +15,20 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from diskret.attack import Explanations, SuppressionCertificate, UnsafeSums, explain
+from diskret.attack.certificate import Proof
 from diskret.errors import DiskretError, InputError
-from diskret.io import from_arrow
+from diskret.io import FrameKind, from_arrow
 from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
-from diskret.release import Earlier
+from diskret.release import Earlier, Look, Memory, Release
+from diskret.release.ledger import keyed_contributions
+from diskret.report import write_public_report
 from diskret.rules import Sensitivity
 from diskret.tables import Derived, Published, Table
 from diskret.tables.cells import public_columns, table_columns
 from diskret.workflow.explanations import explanation_columns
+from diskret.workflow.fingerprint import fingerprint
+from diskret.workflow.write_internal import write_internal
 
 if TYPE_CHECKING:
     from diskret.formats.symbols import SymbolSet
@@ -86,14 +91,57 @@ class Result:
             requirements=self.certificate.requirements,
             contributions=self.table.contributions,
             unsafe=self.unsafe_sums,
-            sums=self.certificate.proof.publication.sums,
+            sums=self.proof.publication.sums,
             weight=self.table.weight,
+        )
+
+    @property
+    def proof(self) -> Proof:
+        """How hidden cells were proven to be, with all tables attacked together. Confidential."""
+        return self.certificate.proof
+
+    @property
+    def known(self) -> None:
+        """How far true values can lie from published ones: those that are shown are true."""
+        return None
+
+    def release(
+        self, keys: SecretKeys, *, explain: int = 0, progress: Progress = silent
+    ) -> Release:
+        """What is written and recorded of the table.
+
+        Parameters
+        ----------
+        keys
+            The office's keys, for fingerprints.
+        explain
+            As of `write`.
+        progress
+            Told about the task ``"explain"``.
+        """
+        found = self.explanations_if_any(explain, progress) if explain else None
+
+        def internal(folder: Path, look: Look, certificate: Mapping[str, Any]) -> None:
+            write_internal(self, folder, look, found, keys)
+
+        def memory(release: str) -> Memory:
+            who = self.table.contributions
+            keyed = who and keyed_contributions(who, keys)
+            return Memory(replace(self.remembered(release), contributions=keyed))
+
+        return Release(
+            public=self.published,
+            certificate=self.certificate.public(),
+            inputs={"table": fingerprint(keys, self.published, self.table)},
+            page=partial(write_public_report, self.published),
+            internal=internal,
+            memory=memory,
         )
 
     @property
     def unsafe_sums(self) -> UnsafeSums | None:
         """Sums of cells of this table that a contributor must not know closely. Confidential."""
-        proof = self.certificate.proof
+        proof = self.proof
         if proof.unsafe is None or not self.certificate.attacker.contributor:
             return None
         return proof.unsafe.of_table(proof.publication, proof.place_of(self.published))
@@ -109,12 +157,17 @@ class Result:
         return self.published.name
 
     @property
+    def frame_kind(self) -> FrameKind:
+        """The kind of frame that the user brought and gets back."""
+        return self.table.frame_kind
+
+    @property
     def public(self) -> Any:
         """Codes, values (null if suppressed) and status published | suppressed | empty.
 
         The user's own kind of frame; one row for each combination of codes.
         """
-        return from_arrow(public_columns(self.published), self.table.frame_kind)
+        return from_arrow(public_columns(self.published), self.frame_kind)
 
     @property
     def cells(self) -> Any:
@@ -123,7 +176,7 @@ class Result:
         `status` is published | primary | secondary | empty. Confidential. The user's own
         kind of frame; one row for each combination of codes.
         """
-        return from_arrow(self.internal_cells, self.table.frame_kind)
+        return from_arrow(self.internal_cells, self.frame_kind)
 
     @cached_property
     def status(self) -> NDArray[np.object_]:
@@ -203,11 +256,11 @@ class Result:
 'required_lower': 1, 'required_upper': 3, 'required_width': 1}]
         """
         found = self.explanations(limit, progress)
-        return from_arrow(self.explanation_cells(found), self.table.frame_kind)
+        return from_arrow(self.explanation_cells(found), self.frame_kind)
 
     def explanations(self, limit: int | None = None, progress: Progress = silent) -> Explanations:
         """The same by positions of cells in C order and in scaled units. Confidential."""
-        proof = self.certificate.proof
+        proof = self.proof
         found = explain(
             proof.publication,
             proof.examination,
@@ -231,7 +284,7 @@ class Result:
 
     def explanation_cells(self, found: Explanations) -> pa.Table:
         """Explanations as `explain` returns them, as an Arrow table."""
-        proof = self.certificate.proof
+        proof = self.proof
         return explanation_columns(
             proof.publication, self.published, found, proof.requirements, proof.original
         )
@@ -243,7 +296,7 @@ class Result:
     @property
     def _start(self) -> int:
         """Position of the first cell among all tables that were protected together."""
-        proof = self.certificate.proof
+        proof = self.proof
         return int(proof.publication.starts[proof.place_of(self.published)])
 
     def safe_intervals(
@@ -290,7 +343,7 @@ class Result:
         """
         from diskret.workflow.safe_intervals import with_intervals
 
-        if len(self.certificate.proof.publication.own) > 1:
+        if len(self.proof.publication.own) > 1:
             raise InputError(
                 f"{self.name!r} was protected together with other tables, so their intervals must "
                 "be proven together: write all of them with write([...], folder, intervals=True)"
@@ -299,7 +352,7 @@ class Result:
         shown = public_columns(result.published)
         hidden = shown.filter(pc.equal(shown["status"], "suppressed"))
         names = [*(d.name for d in self.table.dimensions), "lower", "upper"]
-        return from_arrow(hidden.select(names), self.table.frame_kind)
+        return from_arrow(hidden.select(names), self.frame_kind)
 
     def write(
         self,

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
+from diskret.release import Protected
 from diskret.tables import Published
 from diskret.tables.dimension import describe
 from diskret.tables.meanings import common_cells
 
-if TYPE_CHECKING:
-    from diskret.workflow.perturbed_result import PerturbedResult
-    from diskret.workflow.result import Result
-
 _EXAMPLES = 3
 
 
-def check_alike(results: Sequence[Result | PerturbedResult]) -> None:
+def check_alike(results: Sequence[Protected]) -> None:
     """Two values for one cell tell more of the true one than either of them.
 
     Raises
@@ -46,7 +42,7 @@ def check_alike(results: Sequence[Result | PerturbedResult]) -> None:
         _check_values(*tables)
 
 
-def _check_weighted(*pair: Result | PerturbedResult) -> None:
+def _check_weighted(*pair: Protected) -> None:
     """Refuse a weighted count beside its count: together they tell the mean weight exactly."""
     for one, other in (pair, pair[::-1]):
         if one.settings.get("changed") != "weighted counts" or not other.published.frequency:

@@ -30,9 +30,9 @@ from diskret.release import (
     sheets,
 )
 from diskret.release.digests import is_lock
+from diskret.release.software import software
 from diskret.report import write_changed_report, write_public_report
 from diskret.tables import Derived, Published, SideBySide
-from diskret.workflow.software import software
 
 #: Writes a page to a path, with a title and a language.
 Write = Callable[[Path, str, str], None]
@@ -157,7 +157,7 @@ def check_names(
         path for path in sorted(public.iterdir()) if path.name not in known and not is_lock(path)
     ]
     foreign = [path.name for path in others if path.suffix != ".xlsx"]
-    refuse(f"{name} is no file of these tables" for name in foreign)
+    refuse(f"{name} is no file of this release" for name in foreign)
     return [
         f"{path.name}: file unchanged; not compared, because the layout is the office's own"
         for path in others

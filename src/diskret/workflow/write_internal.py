@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 from scipy import sparse
 
-from diskret.attack import Examination, Explanations
+from diskret.attack import Examination, Explanations, NoiseCertificate
 from diskret.formats.csv import write_internal_csv
 from diskret.formats.parquet import write_internal_parquet
 from diskret.formats.xlsx import write_internal_xlsx
 from diskret.keys import SecretKeys
-from diskret.release import write_json
+from diskret.release import Look, software, write_json
 from diskret.report import write_internal_changed_report, write_internal_report
 from diskret.workflow.insiders_file import write_insiders
-from diskret.workflow.software import software
 from diskret.workflow.sums_file import write_sums
 
 if TYPE_CHECKING:
@@ -26,34 +26,23 @@ if TYPE_CHECKING:
 
 
 def write_internal(
-    result: Result,
-    folder: Path,
-    formats: Sequence[str],
-    language: str,
-    title: str | None,
-    explanations: Explanations | None,
-    keys: SecretKeys,
-    neutralise: bool = False,
+    result: Result, folder: Path, look: Look, explanations: Explanations | None, keys: SecretKeys
 ) -> None:
     """Write the office's files of a table with suppressed cells."""
     name, proof = result.name, result.certificate
-    write_internal_csv(result.internal_cells, folder / f"{name}.cells.csv", neutralise)
+    _write_cells(name, result.internal_cells, folder, look)
     if explanations is not None:
         reasons = result.explanation_cells(explanations)
-        write_internal_csv(reasons, folder / f"{name}.explanations.csv", neutralise)
-    if "parquet" in formats:
-        write_internal_parquet(result.internal_cells, folder / f"{name}.cells.parquet")
-    if "xlsx" in formats:
-        write_internal_xlsx(result.internal_cells, folder / f"{name}.cells.xlsx", language)
-    if "html" in formats:
+        write_internal_csv(reasons, folder / f"{name}.explanations.csv", look.neutralise)
+    if "html" in look.formats:
         write_internal_report(
             result.published,
             result.internal_cells,
             {**proof.public(), **proof.internal(), "software": software()},
             result.settings,
             folder / f"{name}.report.html",
-            title=title,
-            language=language,
+            title=look.titles.get(name),
+            language=look.language,
             explanations=explanations and result.own_explanations(explanations),
         )
     write_json(
@@ -71,36 +60,46 @@ def write_internal(
     _write_sums(result, folder, keys)
 
 
-def write_internal_changed(
-    result: PerturbedResult,
-    folder: Path,
-    formats: Sequence[str],
-    language: str,
-    title: str | None,
-    neutralise: bool = False,
-) -> None:
+def write_internal_changed(result: PerturbedResult, folder: Path, look: Look) -> None:
     """Write the office's files of a table with changed values."""
     name, certificate = result.name, result.certificate
-    write_internal_csv(result.internal_cells, folder / f"{name}.cells.csv", neutralise)
-    if "parquet" in formats:
-        write_internal_parquet(result.internal_cells, folder / f"{name}.cells.parquet")
-    if "xlsx" in formats:
-        write_internal_xlsx(result.internal_cells, folder / f"{name}.cells.xlsx", language)
-    if "html" in formats:
+    _write_cells(name, result.internal_cells, folder, look)
+    if "html" in look.formats:
         write_internal_changed_report(
             result.published,
             {**certificate.public(), **certificate.internal(), "software": software()},
             result.settings,
-            result.utility.lines(language),
-            result.utility.rows(language),
+            result.utility.lines(look.language),
+            result.utility.rows(look.language),
             folder / f"{name}.report.html",
-            title=title,
-            language=language,
+            title=look.titles.get(name),
+            language=look.language,
         )
     write_json(
         {**certificate.internal(), **result.settings, "software": software()},
         folder / f"{name}.certificate.json",
     )
+
+
+def write_certificate_only(
+    certificate: NoiseCertificate,
+    settings: Mapping[str, Any],
+    folder: Path,
+    look: Look,
+    public: Mapping[str, Any],
+) -> None:
+    """Write the office's file of a table without true values."""
+    content = {**certificate.internal(), **settings, "software": software()}
+    write_json(content, folder / f"{certificate.published.name}.certificate.json")
+
+
+def _write_cells(name: str, cells: pa.Table, folder: Path, look: Look) -> None:
+    """The office's table in the formats asked for."""
+    write_internal_csv(cells, folder / f"{name}.cells.csv", look.neutralise)
+    if "parquet" in look.formats:
+        write_internal_parquet(cells, folder / f"{name}.cells.parquet")
+    if "xlsx" in look.formats:
+        write_internal_xlsx(cells, folder / f"{name}.cells.xlsx", look.language)
 
 
 def _write_sums(result: Result, folder: Path, keys: SecretKeys) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from diskret.errors import InputError
-from diskret.formats.symbols import SymbolSet
 from diskret.formats.template import fill_template, template_texts
-from diskret.release import FilledTemplate
+from diskret.release import FilledTemplate, Look
 from diskret.tables import Published
 from diskret.tables.public_files import check_file_name
 
@@ -17,9 +16,7 @@ def fill_into(
     folder: Path,
     tables: Sequence[Published],
     template: Path,
-    language: str,
-    symbols: SymbolSet,
-    titles: Mapping[str, str],
+    look: Look,
 ) -> FilledTemplate:
     """Fill a template into the public folder, under its own name.
 
@@ -44,7 +41,12 @@ def fill_into(
             f"({', '.join(sorted(own))}); rename it, e.g. layout-{name}"
         )
     fill_template(
-        tables, template, folder / name, language=language, symbols=symbols, titles=titles
+        tables,
+        template,
+        folder / name,
+        language=look.language,
+        symbols=look.symbols,
+        titles=look.titles,
     )
-    texts = template_texts(tables, language, symbols, titles)
+    texts = template_texts(tables, look.language, look.symbols, look.titles)
     return FilledTemplate(name, template, texts)

@@ -287,7 +287,7 @@ def test_nothing_is_written_where_a_claim_fails(tmp_path):
 
 
 def test_nothing_is_written_where_files_differ_from_what_was_certified(tmp_path, monkeypatch):
-    from diskret.workflow.microdata import write as module
+    from diskret.workflow import write_releases as module
 
     def leaking(records, folder, name, formats, *more):
         values = records.append_column("pid", pa.array(range(records.num_rows)))

@@ -213,7 +213,7 @@ def test_identifiers_do_not_leave_in_disguise():
 
 
 def test_nothing_is_written_if_the_public_part_holds_more(tmp_path, monkeypatch):
-    from diskret.workflow.microdata import write as module
+    from diskret.workflow import write_releases as module
 
     real = module.write_json
 

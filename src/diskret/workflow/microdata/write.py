@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -11,28 +12,20 @@ from typing import TYPE_CHECKING, Any, get_args
 import pyarrow as pa
 
 from diskret.errors import InputError
-from diskret.formats import write_records
 from diskret.formats.parquet import write_internal_parquet
 from diskret.io import to_arrow
 from diskret.keys import SecretKeys
-from diskret.release import (
-    check_public_microdata,
-    digest,
-    public_digests,
-    staged,
-    write_json,
-)
+from diskret.release import Look, Records, Release, software, write_json
 from diskret.report import write_internal_microdata_report, write_public_microdata_report
 from diskret.workflow.microdata.content import content
 from diskret.workflow.microdata.controlled import written
 from diskret.workflow.microdata.outline import inside_outline, outline
-from diskret.workflow.software import software
+from diskret.workflow.write_releases import check_look, write_releases
 
 if TYPE_CHECKING:
     from diskret.workflow.microdata.result import MicrodataResult
 
 FORMATS = ("csv", "parquet", "html")
-LANGUAGES = ("en", "de")
 
 
 def write(
@@ -46,61 +39,26 @@ def write(
     neutralise: bool = False,
 ) -> Path:
     """Write released microdata; see `MicrodataResult.write`."""
-    chosen = _checked(formats, language)
-    secret = SecretKeys.load(result.keys if keys is None else keys)
-    with staged(folder, secret) as stage:
-        certificate = _write_public(
-            result, stage.public, chosen, language, title, secret, neutralise
-        )
-        _write_internal(result, stage.internal, certificate, chosen, language, title)
-        _write_certificate(result, stage.internal)
-        check_public_microdata(stage.public, result.name, result.table)
-    return Path(folder)
-
-
-def _checked(formats: Iterable[str], language: str) -> tuple[str, ...]:
     chosen = (formats,) if isinstance(formats, str) else tuple(formats)
-    unknown = [one for one in chosen if one not in FORMATS]
-    if unknown:
-        raise InputError(
-            f"formats= must be some of {', '.join(FORMATS)}, not {unknown[0]!r}; records are "
-            "too many for a workbook"
-        )
+    check_look(chosen, FORMATS, language)
     if not {"csv", "parquet"} & set(chosen):
         raise InputError("formats= must name 'csv' or 'parquet': the records have to be somewhere")
-    if language not in LANGUAGES:
-        raise InputError(f"language= must be 'en' or 'de', not {language!r}")
-    return chosen
+    titles = {} if title is None else {result.name: title}
+    look = Look(chosen, language, neutralise=neutralise, titles=titles)
+    secret = SecretKeys.load(result.keys if keys is None else keys)
+    return write_releases([release_of(result, secret)], folder, look, secret)
 
 
-def _write_public(
-    result: MicrodataResult,
-    folder: Path,
-    formats: tuple[str, ...],
-    language: str,
-    title: str | None,
-    keys: SecretKeys,
-    neutralise: bool,
-) -> dict[str, Any]:
-    name, records = result.name, result.table
-    write_records(records, folder, name, formats, neutralise)
-    listed = public_digests(folder)
-    certificate: dict[str, Any] = {
-        **result.certificate.public(),
-        "records": records.num_rows,
-        "columns": records.column_names,
-        "files": listed,
-        "inputs": marks(keys, result.microdata.original.table, records, result.kept()),
-        "software": software(),
-    }
-    if "html" in formats:
-        # the report shows the digests of the files before it, the certificate its own too
-        page = folder / f"{name}.html"
-        shown = outline(result)
-        write_public_microdata_report(shown, certificate, page, title=title, language=language)
-        listed[page.name] = digest(page)
-    write_json(certificate, folder / f"{name}.certificate.json")
-    return certificate
+def release_of(result: MicrodataResult, keys: SecretKeys) -> Release:
+    """What is written of released microdata."""
+    records = Records(result.name, result.table)
+    return Release(
+        public=records,
+        certificate={**result.certificate.public(), **records.outline},
+        inputs=marks(keys, result.microdata.original.table, result.table, result.kept()),
+        page=partial(write_public_microdata_report, outline(result)),
+        internal=partial(_write_internal, result),
+    )
 
 
 def marks(
@@ -117,28 +75,24 @@ def marks(
 
 
 def _write_internal(
-    result: MicrodataResult,
-    folder: Path,
-    certificate: Mapping[str, Any],
-    formats: tuple[str, ...],
-    language: str,
-    title: str | None,
+    result: MicrodataResult, folder: Path, look: Look, certificate: Mapping[str, Any]
 ) -> None:
     name = result.name
+    _write_certificate(result, folder)
     if result.microdata.linked:
         _write_link(result, folder / f"{name}.link.parquet")
     else:
         write_internal_parquet(written(result.controlled), folder / f"{name}.controlled.parquet")
     write_json(settings(result), folder / f"{name}.settings.json")
-    if "html" in formats:
+    if "html" in look.formats:
         both = {**certificate, "checked": result.certificate.internal()["checked"]}
         write_internal_microdata_report(
             outline(result),
             inside_outline(result),
             both,
             folder / f"{name}.report.html",
-            title=title,
-            language=language,
+            title=look.titles.get(name),
+            language=look.language,
         )
 
 
