@@ -23,7 +23,7 @@ GAP = "{}"
 _ENOUGH = 60  # alternatives of one text
 _RAISED = ("warnings.warn", "type(error)", "wrong", "typer.BadParameter", "_log.warning")
 #: Reports whose lines are shown, and where these stand among what is handed over.
-_REPORTS = {"VerifyReport": 4, "AuditReport": sys.maxsize}
+_REPORTS = {"VerifyReport": 4, "AuditReport": sys.maxsize, "Checked": 0}
 _WORDS = re.compile(r"[a-zA-Z]{2,} | [a-zA-Z]{2,}")
 #: Conditions and expressions of databases, which are read by them and not by people.
 _SQL = re.compile(
@@ -161,10 +161,26 @@ class Code:
                 for value in _given(self.calls.get(name, []), node.attr, at)
             ]
         if isinstance(node, ast.Call):
-            function = self._called(node)
-            returned = ast.walk(function) if function else ()
+            called = self._called(node)
+            functions = [called] if called else self._callbacks(node)
+            returned = (part for one in functions for part in ast.walk(one))
             return [r.value for r in returned if isinstance(r, ast.Return) and r.value]
         return []
+
+    def _callbacks(self, call: ast.Call) -> list[ast.FunctionDef]:
+        """The functions that callers hand to the function in which one of them is called."""
+        _, function = self.inside[call]
+        if not isinstance(call.func, ast.Name) or function is None:
+            return []
+        if call.func.id not in _arguments(function):
+            return []
+        handed = [one for one in self._handed(function, call.func.id) if isinstance(one, ast.Name)]
+        return [
+            found
+            for one in handed
+            for found in self.functions.get(one.id, [])
+            if self.inside[found][0] == self.inside[one][0]
+        ]
 
     def _home(self, path: Path, name: str) -> str:
         return self.imported.get((path, name), "")

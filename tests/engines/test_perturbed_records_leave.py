@@ -17,7 +17,7 @@ KEYS = dk.SecretKeys(bytes(range(32)))
 CHANGES = np.arange(-2, 3)
 SHARES = np.array([[0, 0, 1, 0, 0], [0, 0.5, 0, 0.5, 0], [0.25, 0, 0.5, 0, 0.25]])
 NOISE = PerturbationTable(np.arange(3), CHANGES, SHARES)
-OTHER = PerturbationTable(np.arange(3), CHANGES, [[0, 0, 1, 0, 0]] + [[0, 0.5, 0, 0.5, 0]] * 2)
+OTHER = PerturbationTable(np.arange(3), CHANGES, SHARES[[0, 1, 1]])
 random = np.random.default_rng(3)
 PERSONS = pa.table(
     {

@@ -16,12 +16,41 @@ from diskret.errors import InputError, ProofError, VerificationError
 from diskret.io.columns import column, scaled_integers
 from diskret.io.from_json import read_json
 from diskret.keys import SecretKeys
-from diskret.tables import Published
+from diskret.release import NEEDED, PUBLIC_CERTIFICATE
+from diskret.tables import CHANGES, Published
 from diskret.tables.from_cells import check_multiples, locate, scaled_unit
+from diskret.workflow.verify_files import check_files
 from diskret.workflow.verify_internal import check_fingerprint, fingerprinted, read_cells
+from diskret.workflow.verify_kind import Checked, Kind, Place
 
 
-def verify_changed(public: Path, name: str, certificate: Mapping[str, Any]) -> Published:
+def _check(place: Place, certificates: Mapping[str, dict[str, Any]]) -> Checked:
+    lines: list[str] = []
+    tables: list[Published] = []
+    for name in sorted(certificates):
+        content = certificates[name]
+        table = _verify(place.public, name, content)
+        tables.append(table)
+        remark = check_files(place.public, table, content)
+        lines.append(
+            f"{name}: files unchanged; values were changed as the certificate says{remark}"
+        )
+        if place.internal is not None:
+            lines.append(_verify_internal(place.internal, table, content, place.keys))
+    return Checked(tuple(lines), tuple(tables))
+
+
+_OF_ATTACKS = {"attacker", "tables", "beside", "sums", "refined_to", "outer_intervals", "intervals"}
+#: What belongs to attacks has no place here.
+CHANGED = Kind(
+    families=CHANGES,
+    form={key: part for key, part in PUBLIC_CERTIFICATE.items() if key not in _OF_ATTACKS},
+    needed=frozenset(NEEDED),
+    check=_check,
+)
+
+
+def _verify(public: Path, name: str, certificate: Mapping[str, Any]) -> Published:
     """Check a table with changed values against its public certificate.
 
     Raises
@@ -44,7 +73,7 @@ def verify_changed(public: Path, name: str, certificate: Mapping[str, Any]) -> P
     return published
 
 
-def verify_changed_internal(
+def _verify_internal(
     folder: Path, published: Published, certificate: Mapping[str, Any], keys: SecretKeys | None
 ) -> str:
     """Check the office's files of a table with changed values; says what was confirmed.

@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from diskret.attack.microdata import certify, claims_shown
+from diskret.attack.microdata.certificate import FAMILY
 from diskret.errors import InputError, ProofError, VerificationError
 from diskret.io.from_json import anything, check_form, read_json
 from diskret.io.plain_parquet import read_plain_parquet
 from diskret.keys import SecretKeys
-from diskret.release import as_text, read_records_csv, read_records_parquet
+from diskret.release import (
+    MICRODATA_CERTIFICATE,
+    NEEDED,
+    as_text,
+    read_records_csv,
+    read_records_parquet,
+)
 from diskret.workflow.microdata.content import content
 from diskret.workflow.microdata.modelled import models
 from diskret.workflow.microdata.result import Inside
 from diskret.workflow.microdata.verify_page import check_microdata_page
 from diskret.workflow.microdata.write import claim_from_json, marks
+from diskret.workflow.verify_kind import Checked, Kind, Place
 
 #: What is read of the office's certificate.
 INSIDE = {
@@ -30,19 +38,35 @@ INSIDE = {
 }
 
 
-def verify_microdata(public: Path, name: str, certificate: Mapping[str, Any]) -> str:
-    """Check released records against their public certificate; says what was confirmed.
+#: What somebody counts again in released records: name, records, certificate → a line.
+Recount = Callable[[str, pa.Table, Mapping[str, Any]], str]
+#: The same with the office's files: their folder, name, records, certificate, keys → a line.
+WithOffice = Callable[[Path, str, pa.Table, Mapping[str, Any], SecretKeys | None], str]
 
-    Every claim that readers can count again in the file is counted again.
 
-    Raises
-    ------
-    VerificationError
-        The files hold other columns or records than the certificate says, or differ from each
-        other; a claim does not hold; or the certificate does not say what belongs to the claims
-        it shows.
-    """
-    records = read_released(public, name)
+def check_records(
+    place: Place,
+    certificates: Mapping[str, dict[str, Any]],
+    recount: Recount,
+    with_office: WithOffice,
+) -> Checked:
+    """Check files of records, by what is counted again in them."""
+    lines: list[str] = []
+    for name in sorted(certificates):
+        certificate, records = certificates[name], read_released(place.public, name)
+        _check_outline(name, records, certificate)
+        line = recount(name, records, certificate)
+        typed = (place.public / f"{name}.parquet").exists()
+        remark = check_microdata_page(place.public, name, certificate, records, typed)
+        lines.append(f"{name}: files unchanged; {line}{remark}")
+        if place.internal is not None:
+            line = with_office(place.internal, name, records, certificate, place.keys)
+            lines.append(f"{name}: {line}")
+    return Checked(tuple(lines))
+
+
+def _check_outline(name: str, records: pa.Table, certificate: Mapping[str, Any]) -> None:
+    """Refuse other columns or records than the certificate says."""
     if records.column_names != certificate.get("columns"):
         raise VerificationError(
             f"{name}: the file has the columns {', '.join(records.column_names)}, the certificate "
@@ -53,6 +77,16 @@ def verify_microdata(public: Path, name: str, certificate: Mapping[str, Any]) ->
             f"{name}: the file has {records.num_rows:,} records, the certificate is about "
             f"{certificate.get('records')}"
         )
+
+
+def _recount(name: str, records: pa.Table, certificate: Mapping[str, Any]) -> str:
+    """Count again every claim that readers can count in the file.
+
+    Raises
+    ------
+    VerificationError
+        A claim does not hold; or the certificate does not say what belongs to the claims it shows.
+    """
     shown = certificate.get("shown", {})
     try:
         claims = claims_shown(shown)
@@ -83,17 +117,9 @@ def verify_microdata(public: Path, name: str, certificate: Mapping[str, Any]) ->
         + ("" if claim.size is None else f", any {claim.size} of them")
         for claim in claims
     )
-    typed = (public / f"{name}.parquet").exists()
-    remark = check_microdata_page(public, name, certificate, records, typed)
-    return (
-        f"{name}: files unchanged; "
-        + (
-            f"counted again in {records.num_rows:,} records: {counted}"
-            if counted
-            else f"{records.num_rows:,} records; it claims nothing that readers can count"
-        )
-        + remark
-    )
+    if counted:
+        return f"counted again in {records.num_rows:,} records: {counted}"
+    return f"{records.num_rows:,} records; it claims nothing that readers can count"
 
 
 def check_figures(name: str, sentences: Sequence[str], records: pa.Table) -> None:
@@ -125,8 +151,12 @@ def read_released(public: Path, name: str) -> pa.Table:
     return records
 
 
-def verify_microdata_internal(
-    folder: Path, public: Path, name: str, certificate: Mapping[str, Any], keys: SecretKeys | None
+def _with_link(
+    folder: Path,
+    name: str,
+    records: pa.Table,
+    certificate: Mapping[str, Any],
+    keys: SecretKeys | None,
 ) -> str:
     """Check the office's files against the public ones; says what was confirmed.
 
@@ -136,19 +166,11 @@ def verify_microdata_internal(
         The public certificate is not the one that was released, the records or the link to the
         original ones are not, or a claim does not hold.
     """
-    path = folder / f"{name}.certificate.json"
-    try:
-        inside = read_json(path, VerificationError)
-        check_form(inside, INSIDE, str(path), VerificationError)
-        asked = [claim_from_json(claim) for claim in inside["claims_made"]]
-    except (ValueError, KeyError, TypeError, InputError) as error:
-        raise VerificationError(f"{path} cannot be read: {error}") from None
-    records = read_released(public, name)
+    path, inside, asked = read_claims(folder, name)
     link = _read_link(folder / f"{name}.link.parquet", records.num_rows)
     there = [column for column in ("row", "weight", "household") if column in link.column_names]
     columns = link.select(there)
-    mark = None if keys is None else marks(keys, None, records, content(columns))["released"]
-    if mark not in (None, certificate["inputs"].get("released")):
+    if not released_with(records, content(columns), certificate, keys):
         raise VerificationError(
             f"{name}: the records or the office's link to the original ones are not those that "
             "were released, or this is not the key they were released with"
@@ -174,9 +196,31 @@ def verify_microdata_internal(
     left = len(asked) - len(judged)
     beside = f", but for {left} that need the population" if left else ""
     return (
-        f"{name}: all claims ({len(judged)}) checked again with the office's files{beside}; "
+        f"all claims ({len(judged)}) checked again with the office's files{beside}; "
         + fingerprinted(keys)
     )
+
+
+def read_claims(folder: Path, name: str) -> tuple[Path, dict[str, Any], list[Any]]:
+    """The office's certificate: where it lies, what it says, and the claims that were made."""
+    path = folder / f"{name}.certificate.json"
+    try:
+        inside = read_json(path, VerificationError)
+        check_form(inside, INSIDE, str(path), VerificationError)
+        return path, inside, [claim_from_json(claim) for claim in inside["claims_made"]]
+    except (ValueError, KeyError, TypeError, InputError) as error:
+        raise VerificationError(f"{path} cannot be read: {error}") from None
+
+
+def released_with(
+    records: pa.Table,
+    kept: Iterable[bytes],
+    certificate: Mapping[str, Any],
+    keys: SecretKeys | None,
+) -> bool:
+    """Whether the fingerprint is that of the records and of what the office keeps with them."""
+    mark = None if keys is None else marks(keys, None, records, kept)["released"]
+    return mark in (None, certificate["inputs"].get("released"))
 
 
 def fingerprinted(keys: SecretKeys | None) -> str:
@@ -189,3 +233,10 @@ def _read_link(path: Path, n: int) -> pa.Table:
     if link.num_rows != n or "row" not in link.column_names:
         raise VerificationError(f"{path} does not belong to {n:,} released records")
     return link
+
+
+def _check(place: Place, certificates: Mapping[str, dict[str, Any]]) -> Checked:
+    return check_records(place, certificates, _recount, _with_link)
+
+
+RECORDS = Kind((FAMILY,), MICRODATA_CERTIFICATE, frozenset(NEEDED), _check)

@@ -12,44 +12,37 @@ from typing import Any
 import pyarrow as pa
 
 from diskret.attack.microdata import certify_safe, safe_claimed
+from diskret.attack.microdata.certificate import SAFE
 from diskret.attack.microdata.claims import Safe
 from diskret.attack.microdata.safe import check_minimum
 from diskret.attack.noise_certificate import in_languages
 from diskret.errors import InputError, ProofError, VerificationError
-from diskret.io.from_json import check_form, read_json
 from diskret.io.plain_parquet import read_plain_parquet
 from diskret.keys import SecretKeys
+from diskret.release import MICRODATA_CERTIFICATE, NEEDED
 from diskret.tables.lists import table_lists, variables
 from diskret.workflow.microdata.content import content
 from diskret.workflow.microdata.controlled import read
-from diskret.workflow.microdata.verify import INSIDE, check_figures, fingerprinted, read_released
-from diskret.workflow.microdata.verify_page import check_microdata_page
-from diskret.workflow.microdata.write import claim_from_json, marks
+from diskret.workflow.microdata.verify import (
+    check_figures,
+    check_records,
+    fingerprinted,
+    read_claims,
+    released_with,
+)
+from diskret.workflow.verify_kind import Checked, Kind, Place
 
 
-def verify_safe(public: Path, name: str, certificate: Mapping[str, Any]) -> str:
-    """Check a safe file against its public certificate; says what was confirmed.
+def _recount(name: str, records: pa.Table, certificate: Mapping[str, Any]) -> str:
+    """Count again every combination of all variables.
 
-    Every combination of all variables is counted again. How far tables deviate from the original is
-    for the office to check.
+    How far tables deviate from the original is for the office to check.
 
     Raises
     ------
     VerificationError
-        The files hold other columns or records than the certificate says, or differ from each
-        other; a combination is rare; or the certificate does not say what it shows.
+        A combination is rare; or the certificate does not say what it shows.
     """
-    records = read_released(public, name)
-    if records.column_names != certificate.get("columns"):
-        raise VerificationError(
-            f"{name}: the file has the columns {', '.join(records.column_names)}, the certificate "
-            "is about others"
-        )
-    if records.num_rows != certificate.get("records"):
-        raise VerificationError(
-            f"{name}: the file has {records.num_rows:,} records, the certificate is about "
-            f"{certificate.get('records')}"
-        )
     try:
         shown = certificate["shown"]
         minimum = Safe(shown["minimum"]).minimum
@@ -78,16 +71,18 @@ def verify_safe(public: Path, name: str, certificate: Mapping[str, Any]) -> str:
                 f"{name}: the certificate does not claim what it shows; its text was changed"
             )
         check_figures(name, [text for text in told if text not in said], records)
-    typed = (public / f"{name}.parquet").exists()
-    remark = check_microdata_page(public, name, certificate, records, typed)
     return (
-        f"{name}: files unchanged; counted again in {records.num_rows:,} records: "
-        f"{len(found.count):,} combinations of all variables, each at least {minimum} times{remark}"
+        f"counted again in {records.num_rows:,} records: {len(found.count):,} combinations of all "
+        f"variables, each at least {minimum} times"
     )
 
 
-def verify_safe_internal(
-    folder: Path, public: Path, name: str, certificate: Mapping[str, Any], keys: SecretKeys | None
+def _with_counts(
+    folder: Path,
+    name: str,
+    records: pa.Table,
+    certificate: Mapping[str, Any],
+    keys: SecretKeys | None,
 ) -> str:
     """Check a safe file with the office's counts of the original; says what was confirmed.
 
@@ -97,19 +92,11 @@ def verify_safe_internal(
         The public certificate is not the one that was released, the records or the original
         counts are not, or the claim does not hold.
     """
-    path = folder / f"{name}.certificate.json"
-    try:
-        inside = read_json(path, VerificationError)
-        check_form(inside, INSIDE, str(path), VerificationError)
-        (claim,) = (claim_from_json(one) for one in inside["claims_made"])
-    except (ValueError, KeyError, TypeError, InputError) as error:
-        raise VerificationError(f"{path} cannot be read: {error}") from None
-    if not isinstance(claim, Safe):
+    path, _, claims = read_claims(folder, name)
+    if len(claims) != 1 or not isinstance(claim := claims[0], Safe):
         raise VerificationError(f"{path} claims something else than the public certificate")
-    records = read_released(public, name)
     cells = _read_cells(folder / f"{name}.controlled.parquet")
-    mark = None if keys is None else marks(keys, None, records, content(cells))["released"]
-    if mark not in (None, certificate["inputs"].get("released")):
+    if not released_with(records, content(cells), certificate, keys):
         raise VerificationError(
             f"{name}: the records or the office's counts of the original are not those that were "
             "released, or this is not the key they were released with"
@@ -125,10 +112,17 @@ def verify_safe_internal(
             f"{name}: the certificate documents other deviations than those of the file"
         )
     return (
-        f"{name}: {len(again.figures['tables']):,} controlled tables counted again and compared "
+        f"{len(again.figures['tables']):,} controlled tables counted again and compared "
         f"with the office's counts of the original; {fingerprinted(keys)}"
     )
 
 
 def _read_cells(path: Path) -> pa.Table:
     return read_plain_parquet(path, VerificationError)
+
+
+def _check(place: Place, certificates: Mapping[str, dict[str, Any]]) -> Checked:
+    return check_records(place, certificates, _recount, _with_counts)
+
+
+SAFE_FILES = Kind((SAFE,), MICRODATA_CERTIFICATE, frozenset(NEEDED), _check)
