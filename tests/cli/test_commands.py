@@ -84,7 +84,8 @@ def result() -> Any:
     return SimpleNamespace(
         published=published,
         certificate=SimpleNamespace(summary=lines.__getitem__),
-        bound=None,
+        settings={},
+        losses=lambda language: (),
         table=SimpleNamespace(recomputed=()),
     )
 

@@ -37,8 +37,6 @@ def show_results(
     symbols: str | SymbolSet = "de-classic",
 ) -> None:
     """Show protected tables, what is claimed about them, and where the files are."""
-    from diskret.workflow import PerturbedResult, Result
-
     console, texts = terminal(), TEXTS[language]
     for result in results:
         console.print()
@@ -48,12 +46,13 @@ def show_results(
             console.print(Padding(Text(f"• {line}"), (0, 0, 0, 2)))
         for line in _recomputed(result, language):
             console.print(Padding(Text(f"• {line}"), (0, 0, 0, 2)))
-        if isinstance(result, Result) and result.bound is not None:
+        if result.settings.get("bound") is not None:
             console.print(Padding(Text(f"• {_cheapest(result, language)}"), (0, 0, 0, 2)))
-        if isinstance(result, PerturbedResult):
+        losses = result.losses(language.value)
+        if losses:
             console.print(Text(texts.lost, style="bold"))
-            for line in result.utility.lines(language.value):
-                console.print(Padding(Text(f"• {line}"), (0, 0, 0, 2)))
+        for line in losses:
+            console.print(Padding(Text(f"• {line}"), (0, 0, 0, 2)))
     console.print()
     show_files(console, folder, language)
 
@@ -68,12 +67,13 @@ def show_files(console: Console, folder: Path, language: Language) -> None:
     console.print(Text(texts.check.format(folder=folder)), soft_wrap=True)
 
 
-def _cheapest(result: Result, language: Language) -> str:
+def _cheapest(result: Result | PerturbedResult, language: Language) -> str:
     """What the secondaries cost, and the least that any pattern costs."""
+    settings = result.settings
     return TEXTS[language].cheapest.format(
-        cost=number(round(result.settings["cost_of_secondaries"]), 0, language),
-        bound=number(round(result.bound or 0), 0, language),
-        gap=number(round(10_000 * (result.gap or 0)), 2, language),
+        cost=number(round(settings["cost_of_secondaries"]), 0, language),
+        bound=number(round(settings["bound"]), 0, language),
+        gap=number(round(10_000 * (settings["gap"] or 0)), 2, language),
     )
 
 

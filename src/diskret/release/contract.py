@@ -10,7 +10,7 @@ functions that nothing but the office's own folder and ledger are given.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -179,6 +179,10 @@ class Protected(Protocol):
     @property
     def known(self) -> Perturbed | None:
         """How far true values can lie from published ones; None: no bound can be relied on."""
+        ...
+
+    def losses(self, language: str = "en") -> Sequence[str]:
+        """What was lost by changing values, in sentences; none where the certificate says it."""
         ...
 
     def remembered(self, release: str) -> Earlier:

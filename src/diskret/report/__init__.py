@@ -1,6 +1,6 @@
 """Reports in HTML: the public one for readers, and the office's own."""
 
-from diskret.report.changed import write_changed_report, write_internal_changed_report
+from diskret.report.changed import write_internal_changed_report
 from diskret.report.internal import write_internal_report
 from diskret.report.microdata import (
     write_internal_microdata_report,
@@ -23,7 +23,6 @@ __all__ = [
     "Outline",
     "StepNote",
     "Variable",
-    "write_changed_report",
     "write_internal_changed_report",
     "write_internal_microdata_report",
     "write_internal_report",

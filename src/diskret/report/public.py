@@ -17,6 +17,7 @@ from diskret.report.page import (
     overview,
     page_title,
     section,
+    setting_list,
     statements,
     write_page,
 )
@@ -35,7 +36,8 @@ def write_public_report(
     """Write the report for readers as one HTML page that needs nothing but itself.
 
     It is made from what is public anyway: how many cells are suppressed and where, the
-    outsider's intervals, the certificate in words, and the digests of the other files.
+    outsider's intervals or the figures on changed values, the certificate in words, and the
+    digests of the other files.
     The same content always gives the same bytes.
 
     Parameters
@@ -73,16 +75,29 @@ def write_public_report(
     True
     """
     words = words_in(language)
-    intervals = intervals_of(published, certificate)
-    marks = (
-        Mark("open", words["published"], 12),
-        Mark("shut", words["suppressed"], 12),
-        Mark("none", words["empty"], 3),
-    )
-    status = np.where(published.suppressed, 1, np.where(published.empty, 2, 0)).astype(np.int8)
     body = [
         overview(published, language),
-        section(words["map"], cell_map(published, status, marks, language)),
+        *(_of_changed if published.changed else _of_suppressed)(published, certificate, language),
+        *statements(certificate, language),
+        *file_list(certificate, words),
+    ]
+    write_page(
+        path,
+        language=language,
+        title=page_title(published, title, language),
+        kind=words["public"],
+        body=body,
+        footer=words["made"].format(software=certificate.get("software", "diskret")),
+    )
+
+
+def _of_suppressed(
+    published: Published, certificate: Mapping[str, Any], language: str
+) -> list[Markup]:
+    words = words_in(language)
+    intervals = intervals_of(published, certificate)
+    return [
+        _map(published, language),
         section(
             words["losses"],
             element("p", words["losses note"], class_="note"),
@@ -95,17 +110,43 @@ def write_public_report(
             interval_table(published, intervals, language),
         ),
         section(words["certificate"], *_attacker(certificate, words)),
-        *statements(certificate, language),
-        *file_list(certificate, words),
     ]
-    write_page(
-        path,
-        language=language,
-        title=page_title(published, title, language),
-        kind=words["public"],
-        body=body,
-        footer=words["made"].format(software=certificate.get("software", "diskret")),
+
+
+def _of_changed(
+    published: Published, certificate: Mapping[str, Any], language: str
+) -> list[Markup]:
+    words = words_in(language)
+    return [
+        *where_missing(published, language),
+        section(words["certificate"], *shown_figures(certificate, words)),
+    ]
+
+
+def where_missing(published: Published, language: str) -> list[Markup]:
+    """Where values are missing, if they are anywhere."""
+    missing = (published.suppressed | published.empty).any()
+    return [_map(published, language)] if missing else []
+
+
+def _map(published: Published, language: str) -> Markup:
+    words = words_in(language)
+    marks = (
+        Mark("open", words["published"], 12),
+        Mark("shut", words["suppressed"], 12),
+        Mark("none", words["empty"], 3),
     )
+    status = np.where(published.suppressed, 1, np.where(published.empty, 2, 0)).astype(np.int8)
+    return section(words["map"], cell_map(published, status, marks, language))
+
+
+def shown_figures(certificate: Mapping[str, Any], words: Mapping[str, str]) -> list[Markup]:
+    """Figures that are published with the table."""
+    figures: Mapping[str, Any] = certificate.get("shown", {})
+    if not figures:
+        return []
+    rows = [(str(name), str(value)) for name, value in figures.items()]
+    return [element("p", words["shown"], class_="note"), setting_list(dict(rows), words)]
 
 
 def _attacker(certificate: Mapping[str, Any], words: Mapping[str, str]) -> list[Markup]:

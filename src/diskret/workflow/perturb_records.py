@@ -26,7 +26,7 @@ from diskret.population import Population
 from diskret.progress import Progress, silent
 from diskret.release import Earlier, Release
 from diskret.release.earlier import changed_earlier
-from diskret.report import write_changed_report
+from diskret.report import write_public_report
 from diskret.tables import Perturbed, Published
 from diskret.tables.cells import check_names, check_reserved, public_columns
 from diskret.tables.dimension import Dimension, check_by
@@ -86,6 +86,10 @@ class PerturbedRecords:
         """
         return from_arrow(public_columns(self.published), self.frame_kind)
 
+    def losses(self, language: str = "en") -> Sequence[str]:
+        """None that the office can know: no true count was fetched."""
+        return ()
+
     def remembered(self, release: str) -> Earlier:
         """What later tables have to know of this one, once a release holds it. Confidential."""
         return changed_earlier(release, self.published, self.known)
@@ -98,7 +102,7 @@ class PerturbedRecords:
             public=self.published,
             certificate=self.certificate.public(),
             inputs={},
-            page=partial(write_changed_report, self.published),
+            page=partial(write_public_report, self.published),
             internal=partial(write_certificate_only, self.certificate, self.settings),
             memory=partial(memory_of, self),
         )

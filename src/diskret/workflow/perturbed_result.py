@@ -22,7 +22,7 @@ from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
 from diskret.release import Earlier, Memory, Protected, Release
 from diskret.release.earlier import changed_earlier
-from diskret.report import write_changed_report
+from diskret.report import write_public_report
 from diskret.tables import Perturbed, Published, Table
 from diskret.tables.additivity import leaf_mask
 from diskret.tables.cells import codes_columns, in_published_units, public_columns
@@ -89,6 +89,10 @@ class PerturbedResult:
         """There is none: no cell is hidden by others."""
         return None
 
+    def losses(self, language: str = "en") -> Sequence[str]:
+        """What was lost, in sentences. Confidential."""
+        return self.utility.lines(language)
+
     def remembered(self, release: str) -> Earlier:
         """What later tables have to know of this one, once a release holds it. Confidential."""
         return changed_earlier(release, self.published, self.known, self.table.measure.sum)
@@ -101,7 +105,7 @@ class PerturbedResult:
             public=self.published,
             certificate=self.certificate.public(),
             inputs={"table": fingerprint(keys, self.published, self.table)},
-            page=partial(write_changed_report, self.published),
+            page=partial(write_public_report, self.published),
             internal=lambda folder, look, certificate: write_internal_changed(self, folder, look),
             memory=partial(memory_of, self),
         )

@@ -13,7 +13,6 @@ from diskret.errors import InputError
 from diskret.io import to_arrow
 from diskret.io.columns import code_text, column
 from diskret.tables import Published, Table
-from diskret.workflow.result import Result
 
 _HIDDEN = ("suppressed", "primary", "secondary")
 
@@ -46,8 +45,7 @@ def suppressed_before(table: Table, previous: Any) -> NDArray[np.bool_] | None:
     """
     if previous is None:
         return None
-    if isinstance(previous, Result):
-        previous = previous.published
+    previous = getattr(previous, "published", previous)
     if isinstance(previous, Published):
         return _of_published(table, previous)
     return _of_frame(table, to_arrow(previous)[0])

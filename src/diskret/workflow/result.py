@@ -82,6 +82,10 @@ class Result:
         hidden = int(self.published.suppressed.sum())
         return f"Result({self.name!r}: {self.published.value.size:,} cells, {hidden:,} suppressed)"
 
+    def losses(self, language: str = "en") -> Sequence[str]:
+        """None: what is hidden is counted on the certificate."""
+        return ()
+
     def remembered(self, release: str) -> Earlier:
         """What later tables have to know of this one, once a release holds it. Confidential."""
         return Earlier(

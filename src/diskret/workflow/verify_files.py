@@ -31,7 +31,7 @@ from diskret.release import (
 )
 from diskret.release.digests import is_lock
 from diskret.release.software import software
-from diskret.report import write_changed_report, write_public_report
+from diskret.report import write_public_report
 from diskret.tables import Derived, Published, SideBySide
 
 #: Writes a page to a path, with a title and a language.
@@ -61,8 +61,8 @@ def check_files(public: Path, published: Published, certificate: Mapping[str, An
     refuse(found)
 
     def write(path: Path, title: str, language: str) -> None:
-        page = write_changed_report if published.changed else write_public_report
-        page(published, before_page(certificate, name), path, title=title, language=language)
+        before = before_page(certificate, name)
+        write_public_report(published, before, path, title=title, language=language)
 
     return check_page(public / f"{name}.html", certificate, write)
 
