@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from diskret.tables import Perturbed as Perturbed
     from diskret.tables import Published as Published
     from diskret.tables import Table as Table
+    from diskret.tables.lists import tables_up_to as tables_up_to
     from diskret.workflow import PerturbedResult as PerturbedResult
     from diskret.workflow import Result as Result
     from diskret.workflow import adjust as adjust
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
     from diskret.workflow.perturb_records import perturbation_sql as perturbation_sql
     from diskret.workflow.record_keys import record_keys as record_keys
     from diskret.workflow.round_table import round_table as round_table
-    from diskret.workflow.table_lists import tables_up_to as tables_up_to
     from diskret.workflow.write import write as write
 
 __version__ = "0.1.0"
@@ -126,7 +126,7 @@ _HOME = {
     "record_keys": "workflow.record_keys",
     "round_table": "workflow.round_table",
     "suppress": "workflow",
-    "tables_up_to": "workflow.table_lists",
+    "tables_up_to": "tables.lists",
     "tabulate": "workflow",
     "write": "workflow.write",
 }

@@ -168,9 +168,10 @@ def test_earlier_tables_of_a_revised_vintage(monkeypatch):
         late = [any(own.vintage == LATER for own in release) for release in drawn.releases]
         return drawn.coalition == 0 and sum(late) > 1 and not drawn.summed
 
-    before = module("workflow.related").tied
+    ties = module("tables.ties")
+    before = ties.tied
     tied = lambda one, other, *more: not one.vintage and before(one, other, *more)  # noqa: E731
-    sabotage = [(module(f"workflow.{name}"), "tied", tied) for name in ("related", "beside")]
+    sabotage = [(ties, "tied", tied)]
     sabotage.append((module("workflow.ledger"), "attack_again", nothing))
     assert {"cell", "rest"} & {*found(monkeypatch, belongs, *sabotage)}
 

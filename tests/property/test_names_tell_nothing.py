@@ -18,8 +18,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 import diskret as dk
 from diskret.attack import examine
 from diskret.errors import ProofError, ProtectionError
-from diskret.release import Earlier
-from diskret.tables import Publication, meanings
+from diskret.tables import Earlier, Publication, meanings
 from diskret.workflow.plan import publish
 
 FAR = 10_000

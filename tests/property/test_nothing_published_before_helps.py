@@ -16,8 +16,7 @@ from profiles import examples
 import diskret as dk
 from diskret.attack.world import world
 from diskret.errors import ProofError, ProtectionError
-from diskret.release import Earlier
-from diskret.tables import Publication
+from diskret.tables import Earlier, Publication
 from diskret.workflow.check import check
 from diskret.workflow.plan import publish
 

@@ -11,9 +11,9 @@ from diskret.attack import Requirements
 from diskret.hierarchy import Hierarchy
 from diskret.keys import SecretKeys
 from diskret.population import Population
-from diskret.release import Earlier, ledger
+from diskret.release import ledger
 from diskret.release.ledger import Entry, note_of, row_of
-from diskret.tables import Dimension, Published
+from diskret.tables import Dimension, Earlier, Published
 
 KEYS = SecretKeys(bytes(range(32)))
 

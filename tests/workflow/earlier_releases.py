@@ -1,6 +1,6 @@
 """A ledger that stores nothing, for tests of what is done beside earlier releases."""
 
-from diskret.release import Earlier
+from diskret.tables import Earlier
 
 
 class Before:

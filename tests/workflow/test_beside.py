@@ -12,9 +12,8 @@ from sealing import reseal
 import diskret as dk
 from diskret.attack import Requirements, examine
 from diskret.errors import InputError, ProofError, ProtectionError, VerificationError
-from diskret.release import Earlier
 from diskret.suppression import Pattern
-from diskret.tables import Perturbed, Publication
+from diskret.tables import Earlier, Perturbed, Publication
 from diskret.tables.perturbed import stands_for
 from diskret.workflow.again import attack_again
 from diskret.workflow.verify import verify

@@ -10,9 +10,7 @@ from earlier_releases import as_published
 import diskret as dk
 from diskret.attack import Attacker, Requirements, examine
 from diskret.errors import InputError
-from diskret.release import Earlier
-from diskret.tables import MeasureSum, Publication
-from diskret.workflow import relevant as relevance
+from diskret.tables import Earlier, MeasureSum, Publication, tied_by_unknowns
 from diskret.workflow.check import check
 from diskret.workflow.plan import publish
 
@@ -157,12 +155,12 @@ def test_a_ledger_checks_against_all_its_releases(fine, tmp_path):
 
 def test_tables_that_are_left_out_say_nothing(monkeypatch):
     """With and without them the attack finds the same intervals, but for tables in a circle."""
-    monkeypatch.setattr(relevance, "_FEW", 0)
+    monkeypatch.setattr(tied_by_unknowns, "_FEW", 0)
     monkeypatch.setattr("diskret.hierarchy.circles.COMBINATIONS", 0)
     left_out = 0
     for seed in range(15):
         shown = random_tables(np.random.default_rng(seed))
-        kept = relevance.relevant(shown, 1)
+        kept = tied_by_unknowns.tied_by_unknowns(shown, 1)
         assert kept[0] == 0
         left_out += len(shown) - len(kept)
         every = examine(Publication(tuple(shown)))
@@ -194,15 +192,20 @@ def random_tables(rng):
 
 
 def test_tables_without_a_hidden_cell_in_common_are_left_out(monkeypatch, fine):
-    monkeypatch.setattr(relevance, "_FEW", 0)
+    monkeypatch.setattr(tied_by_unknowns, "_FEW", 0)
     frame = pa.table({"age": list("abcd") * 9, "sex": list("fm") * 18, "size": list("xyz") * 12})
     by_sex = dk.tabulate(frame, by={"age": None, "sex": None})
     by_size = dk.tabulate(frame, by={"age": None, "size": None})
     inner = np.zeros(by_sex.shape, dtype=bool)
     inner[1:3, 1:3] = True
     tables = [publish(by_size, by_size.count < 0, "new"), publish(by_sex, inner, "inner")]
-    assert relevance.relevant(tables, 1) == [0]
+    assert tied_by_unknowns.tied_by_unknowns(tables, 1) == [0]
     inner[1:3, 0] = True
-    assert relevance.relevant([tables[0], publish(by_sex, inner, "margin")], 1) == [0, 1]
+    assert tied_by_unknowns.tied_by_unknowns([tables[0], publish(by_sex, inner, "margin")], 1) == [
+        0,
+        1,
+    ]
     cut = by_sex.recode("age", {"ab": ["a", "b"]})
-    assert relevance.relevant([tables[0], publish(cut, cut.count < 0, "cut")], 1) == [0, 1]
+    assert tied_by_unknowns.tied_by_unknowns(
+        [tables[0], publish(cut, cut.count < 0, "cut")], 1
+    ) == [0, 1]

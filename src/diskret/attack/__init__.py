@@ -56,12 +56,12 @@ from diskret.attack.noise_certificate import NoiseCertificate, Statement
 from diskret.attack.parts import JudgedParts, Parts, overlapping, revealed_parts
 from diskret.attack.proof import recheck, unmet
 from diskret.attack.proposals import Proposals
-from diskret.attack.requirements import Requirements
 from diskret.attack.rests import Rests, beside_filters, revealed_rests
 from diskret.attack.show_sums import show_sums
 from diskret.attack.sum_noise import UsedNoise
-from diskret.attack.sums import Sums, UnsafeSums, revealed_sums, unmet_sums
+from diskret.attack.sums import Sums, revealed_sums, unmet_sums
 from diskret.attack.together import moving_together
+from diskret.tables.requirements import Requirements, UnsafeSums
 
 __all__ = [
     "Attacker",

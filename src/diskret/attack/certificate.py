@@ -18,16 +18,16 @@ from diskret.attack.insiders import InsidersWithstood
 from diskret.attack.intervals import interval_columns
 from diskret.attack.parts import JudgedParts, overlapping
 from diskret.attack.proof import unmet
-from diskret.attack.requirements import Requirements
 from diskret.attack.rests import beside_filters
 from diskret.attack.statements import claimed, not_claimed, summary
-from diskret.attack.sums import UnsafeSums, unmet_sums
+from diskret.attack.sums import unmet_sums
 from diskret.attack.unrelated import different_variables
 from diskret.attack.world import world
 from diskret.errors import ProofError
 from diskret.progress import Progress, silent
 from diskret.tables import Publication, Published, together
 from diskret.tables.public_files import content_digest
+from diskret.tables.requirements import Requirements, UnsafeSums
 
 SCHEMA = "diskret/certificate/1"
 

@@ -13,9 +13,9 @@ from diskret.attack.noise_certificate import (
     Statement,
     refuse_cells,
 )
-from diskret.attack.requirements import Requirements
 from diskret.errors import ProofError
 from diskret.tables import Published, Table
+from diskret.tables.requirements import Requirements
 
 _CLAIMED = (
     Statement(

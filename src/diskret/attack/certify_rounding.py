@@ -20,12 +20,12 @@ from diskret.attack.noise_certificate import (
     refuse_cells,
 )
 from diskret.attack.proof import unmet
-from diskret.attack.requirements import Requirements
 from diskret.errors import ProofError
 from diskret.progress import Progress, silent
 from diskret.tables import Perturbed, Publication, Published
 from diskret.tables.from_cells import scaled_unit
 from diskret.tables.perturbed import stands_for
+from diskret.tables.requirements import Requirements
 
 _EXAMPLES = 3
 _ADDITIVE = ("controlled", "small_counts")

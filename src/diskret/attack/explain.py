@@ -14,10 +14,10 @@ from diskret.attack.exact import Point
 from diskret.attack.examination import Examination
 from diskret.attack.question import Question, question_of
 from diskret.attack.republished import Connected, Republished, connected_parts
-from diskret.attack.requirements import Requirements
 from diskret.errors import ContradictionError, ProofError
 from diskret.progress import Progress, silent
 from diskret.tables import Publication, Published
+from diskret.tables.requirements import Requirements
 
 Kind = Literal["protects", "hides", "contributors", "together", "not examined", "elsewhere"]
 

@@ -18,9 +18,9 @@ from diskret.attack.knowledge import unknown_bounds
 from diskret.attack.programme import Programme
 from diskret.attack.proof import unmet
 from diskret.attack.reduction import Reduction, labels, reduce
-from diskret.attack.requirements import Requirements
 from diskret.errors import ContradictionError, InputError, ProofError
 from diskret.tables import Publication, Published, together
+from diskret.tables.requirements import Requirements
 
 #: Nodes of branch and bound when possible values of unpublished cells are looked for.
 _NODES = 500

@@ -14,10 +14,11 @@ from diskret.attack.exact import UNKNOWN
 from diskret.attack.examination import Examination
 from diskret.attack.examine import attack
 from diskret.attack.knowledge import unknown_bounds
-from diskret.attack.sums import UnsafeSums, unmet_sums
+from diskret.attack.sums import sum_targets, unmet_sums
 from diskret.attack.witnesses import extremes
 from diskret.progress import Progress, silent
 from diskret.tables import Publication, Published, together
+from diskret.tables.requirements import UnsafeSums
 
 
 def show_sums(
@@ -59,7 +60,7 @@ def show_sums(
         publication,
         _with_sums(known, asked.member),
         (np.append(lower, -far), np.append(upper, far)),
-        asked.targets(original),
+        sum_targets(asked, original),
         progress,
         original=original,
     )

@@ -11,8 +11,8 @@ from diskret.errors import InputError
 
 if TYPE_CHECKING:
     from diskret.attack.attacker import Attacker
-    from diskret.attack.sums import UnsafeSums
     from diskret.tables import Publication
+    from diskret.tables.requirements import UnsafeSums
 
 Text = dict[str, list[str]]
 

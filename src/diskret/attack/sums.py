@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from diskret.attack.exact import product
 from diskret.attack.examination import Examination, Targets
 from diskret.attack.witnesses import extremes
 from diskret.tables import Publication, Published, together
+from diskret.tables.requirements import UnsafeSums
 
 #: Pairs are judged in lines with at most so many suppressed parts.
 LARGEST_LINE = 10
@@ -40,77 +41,10 @@ class Sums:
         return self.member.shape[0]
 
 
-@dataclass(frozen=True, eq=False)
-class UnsafeSums:
-    """Sums that a rule finds unsafe, and what must stay uncertain about each. Confidential.
-
-    Parameters
-    ----------
-    member
-        As in `Sums`, ``(s, n)``.
-    lower, upper, sliding
-        Levels in scaled integers as in `Requirements`, ``(s,)``, int64.
-    judged
-        Number of sums that were judged, safe ones included.
-    """
-
-    member: sparse.csr_array
-    lower: NDArray[np.int64]
-    upper: NDArray[np.int64]
-    sliding: NDArray[np.int64]
-    judged: int = 0
-
-    def __len__(self) -> int:
-        return self.member.shape[0]
-
-    def only(self, which: NDArray[np.bool_]) -> UnsafeSums:
-        """Some of them."""
-        rows = np.flatnonzero(which)
-        return UnsafeSums(
-            sparse.csr_array(self.member[rows]),
-            self.lower[rows],
-            self.upper[rows],
-            self.sliding[rows],
-            self.judged,
-        )
-
-    def of_table(self, publication: Publication, place: int) -> UnsafeSums:
-        """Those of one table; columns are its own cells. How many were judged is left open."""
-        start, stop = publication.starts[place : place + 2].tolist()
-        own = self.member[:, np.arange(start, stop)]
-        rows = np.flatnonzero(np.diff(own.indptr))
-        there = np.isin(np.arange(len(self)), rows)
-        return replace(self.only(there), member=sparse.csr_array(own[rows]), judged=0)
-
-    def beside(self, start: int, cells: int) -> UnsafeSums:
-        """The same sums of one table as sums of its cells among those of several."""
-        member = sparse.csr_array(
-            (self.member.data, self.member.indices + start, self.member.indptr),
-            shape=(len(self), cells),
-        )
-        return replace(self, member=member)
-
-    def targets(self, original: NDArray[np.int64]) -> Targets:
-        """How far each sum has to be able to move, from the original values of all cells."""
-        value = self.member @ np.asarray(original).ravel()
-        return Targets(value - self.lower, value + self.upper, np.maximum(self.sliding, 1))
-
-
-def stacked(parts: Sequence[UnsafeSums], cells: int) -> UnsafeSums:
-    """The sums of all parts, each of which has this many columns."""
-    none = sparse.csr_array((0, cells), dtype=np.int64)
-    nothing = np.zeros(0, dtype=np.int64)
-
-    def joined(of: str) -> NDArray[np.int64]:
-        return np.concatenate([nothing, *(getattr(part, of) for part in parts)])
-
-    return UnsafeSums(
-        sparse.csr_array(sparse.vstack([none, *(part.member for part in parts)], format="csr")),
-        joined("lower"),
-        joined("upper"),
-        joined("sliding"),
-        sum(part.judged for part in parts),
-    )
+def sum_targets(sums: UnsafeSums, original: NDArray[np.int64]) -> Targets:
+    """How far each sum has to be able to move, from the original values of all cells."""
+    value = sums.member @ np.asarray(original).ravel()
+    return Targets(value - sums.lower, value + sums.upper, np.maximum(sums.sliding, 1))
 
 
 def shown(
@@ -133,7 +67,7 @@ def unmet_sums(
     examination: Examination, unsafe: UnsafeSums, original: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
     """Which sums miss what is required of them, as far as witnesses show, ``(s,)``."""
-    wanted = unsafe.targets(original)
+    wanted = sum_targets(unsafe, original)
     low, high = shown(examination, unsafe.member)
     with np.errstate(invalid="ignore"):
         reached = (low <= wanted.low) & (high >= wanted.high) & (high - low >= wanted.width)

@@ -40,7 +40,6 @@ from diskret.release.digests import (
     digest,
     public_digests,
 )
-from diskret.release.earlier import Earlier
 from diskret.release.software import software
 from diskret.release.staging import Stage, staged
 from diskret.release.workbook import cells_of, same_workbook, sheets
@@ -52,7 +51,6 @@ __all__ = [
     "COMBINED_ENDINGS",
     "DERIVED",
     "DERIVED_ENDINGS",
-    "Earlier",
     "FilledTemplate",
     "LANGUAGES",
     "Look",

@@ -22,8 +22,8 @@ from diskret.attack.certificate import Proof
 from diskret.io import FrameKind
 from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
-from diskret.release.earlier import Earlier
 from diskret.tables import Perturbed, Published
+from diskret.tables.earlier import Earlier
 
 LANGUAGES = ("en", "de")
 

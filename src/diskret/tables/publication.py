@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,43 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.errors import InputError
 from diskret.tables.published import Published
-
-
-@dataclass(frozen=True)
-class MeasureSum:
-    """A measure that is the sum of others in every cell, e.g. revenue = domestic + export.
-
-    Examples
-    --------
-    >>> MeasureSum.read("revenue = domestic + export")
-    MeasureSum(total='revenue', parts=('domestic', 'export'))
-    """
-
-    total: str
-    parts: tuple[str, ...]
-
-    def __str__(self) -> str:
-        return f"{self.total} = {' + '.join(self.parts)}"
-
-    @classmethod
-    def read(cls, text: str) -> MeasureSum:
-        """From text such as ``"revenue = domestic + export"``.
-
-        Raises
-        ------
-        InputError
-            The text is not of this form, or names a measure twice.
-        """
-        total, equals, right = (part.strip() for part in text.partition("="))
-        parts = tuple(part.strip() for part in re.split(r"\s\+\s", right))
-        if not equals or not total or not all(parts) or len({total, *parts}) < 1 + len(parts):
-            raise InputError(
-                f"{text!r} is no sum of measures; write it like 'revenue = domestic + export', "
-                "each measure once and blanks around +"
-            )
-        return cls(total, parts)
+from diskret.tables.ties import MeasureSum
 
 
 @dataclass(frozen=True, eq=False)

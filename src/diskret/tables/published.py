@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from diskret.population import EVERYBODY, Population
 from diskret.tables.dimension import Dimension
+from diskret.tables.ties import About
 
 #: Stands in `Published.lower` (negative) and `Published.upper` for no bound at all.
 NO_BOUND = int(np.iinfo(np.int64).max)
@@ -81,6 +82,11 @@ class Published:
     def __repr__(self) -> str:
         hidden = int(self.suppressed.sum())
         return f"Published({self.name!r}: {self.value.size:,} cells, {hidden:,} suppressed)"
+
+    @property
+    def about(self) -> About:
+        """What the table is about, by which it is tied to others."""
+        return About(self.measure, self.vintage, self.where)
 
     def all_hidden(self) -> Published:
         """The table if nothing at all of it were published."""

@@ -17,6 +17,7 @@ from diskret.population import EVERYBODY, Population
 from diskret.tables.asked import Asked
 from diskret.tables.contributions import Contributions
 from diskret.tables.dimension import Dimension
+from diskret.tables.ties import About
 
 if TYPE_CHECKING:
     from diskret.tables.additivity import Additivity, Recomputed
@@ -187,6 +188,11 @@ class Table:
 
         inside = (self.measure.magnitude != 0) & leaf_mask(self.dimensions)
         return add_up(inside.astype(np.int64), [d.hierarchy for d in self.dimensions]) == 0
+
+    @property
+    def about(self) -> About:
+        """What the table is about, by which it is tied to others."""
+        return About(self.measure.name, self.vintage, self.where)
 
     @property
     def measure(self) -> Measure:

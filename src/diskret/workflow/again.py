@@ -16,9 +16,7 @@ from diskret.attack import (
 )
 from diskret.errors import ProofError
 from diskret.progress import Progress, silent
-from diskret.release import Earlier
-from diskret.release.earlier import NO_LEVELS
-from diskret.tables import Publication
+from diskret.tables import NO_LEVELS, Earlier, Publication
 from diskret.workflow.beside import groups, read_beside, with_own_hidden
 from diskret.workflow.case import BrokenCell, Case, contradictions_named
 from diskret.workflow.insiders_again import told_again

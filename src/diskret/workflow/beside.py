@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,20 +14,19 @@ from scipy.sparse import csgraph
 from diskret.attack import Attacker, Requirements, examine
 from diskret.attack.alike import same_cells
 from diskret.errors import ContradictionError, InputError
-from diskret.release import Earlier
 from diskret.system import System, joint_system
 from diskret.tables import (
     NO_BOUND,
     Contributions,
+    Earlier,
     Measure,
     MeasureSum,
     Publication,
     Published,
     Table,
 )
-from diskret.workflow.linked import grouped
-from diskret.workflow.related import kind_of, tied
-from diskret.workflow.relevant import relevant
+from diskret.tables.tied_by_unknowns import tied_by_unknowns
+from diskret.tables.ties import tied_groups, tied_pairs
 
 
 class KnownBefore(Protocol):
@@ -62,24 +60,18 @@ def groups(
 ) -> list[Group]:
     """New tables with all that is tied to them, perhaps through earlier tables only.
 
-    Tables are tied by a common measure and vintage, or by a sum of their measures; not by
-    these alone if no record can be in both. Of many earlier tables those are left out that say
-    nothing of the new ones, see `relevant`.
+    Of many earlier tables those are left out that say
+    nothing of the new ones, see `tied_by_unknowns`.
     """
     everything = [*tables, *(e.published for e in earlier)]
     known = [*sums, *(total for e in earlier for total in e.sums)]
-    kinds = [kind_of(table) for table in everything]
-    pairs = [
-        (i, j)
-        for (i, one), (j, other) in combinations(enumerate(kinds), 2)
-        if tied(one, other, known)
-    ]
+    pairs = tied_pairs([table.about for table in everything], known)
     first = len(tables)
     found: list[Group] = []
-    for group in grouped(len(everything), pairs):
+    for group in tied_groups(len(everything), pairs):
         new = sum(i < first for i in group)
         if new:
-            kept = relevant([everything[i] for i in group], new, known)
+            kept = tied_by_unknowns([everything[i] for i in group], new, known)
             before = (group[i] - first for i in kept if i >= new)
             found.append(Group(tuple(group[:new]), tuple(earlier[i] for i in before)))
     return found

@@ -22,12 +22,11 @@ from diskret.attack import (
 )
 from diskret.attack.alike import same_cells
 from diskret.attack.culprits import Culprits, Need, Opened
-from diskret.attack.sums import stacked
 from diskret.errors import ContradictionError
 from diskret.progress import Progress, silent
-from diskret.release import Earlier
-from diskret.tables import NO_BOUND, MeasureSum, Publication, Published
+from diskret.tables import NO_BOUND, Earlier, MeasureSum, Publication, Published
 from diskret.tables.dimension import describe
+from diskret.tables.requirements import stacked
 from diskret.workflow.beside import (
     joined_requirements,
     naming,

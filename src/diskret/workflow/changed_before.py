@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 from diskret.errors import InputError, ProofError
 from diskret.progress import Progress, silent
-from diskret.release import Earlier, Protected
-from diskret.tables import NO_BOUND, Published
+from diskret.release import Protected
+from diskret.tables import NO_BOUND, Earlier, Published
 from diskret.tables.meanings import common_cells
 from diskret.workflow.check import check
-from diskret.workflow.related import kind_of, tied
 from diskret.workflow.unlike import check_sums_beside
 
 _EXAMPLES = 3
@@ -44,7 +43,9 @@ def check_changed(
     """
     bounded = [result for result in results if result.known is not None]
     for result in results:
-        beside = [one for one in earlier if tied(kind_of(result.published), kind_of(one.published))]
+        beside = [
+            one for one in earlier if result.published.about.shares_cells(one.published.about)
+        ]
         hiding = [one for one in beside if not one.perturbed and one.published.suppressed.any()]
         if hiding and result.known is None:
             raise ProofError(
@@ -53,7 +54,7 @@ def check_changed(
                 "cells here as well, or round"
             )
         for one in beside:
-            if one.perturbed and _same_variable(result.published, one.published):
+            if one.perturbed and result.published.about.shares_cells(one.published.about):
                 _check_same(result, one)
     if not bounded:
         return
@@ -124,12 +125,8 @@ def check_same_values(results: Sequence[Protected], earlier: Sequence[Earlier]) 
     """
     for result in results:
         for one in earlier:
-            if _same_variable(result.published, one.published):
+            if result.published.about.shares_cells(one.published.about):
                 _check_same(result, one)
-
-
-def _same_variable(one: Published, other: Published) -> bool:
-    return (one.measure, one.vintage) == (other.measure, other.vintage)
 
 
 def _check_same(result: Protected, earlier: Earlier) -> None:

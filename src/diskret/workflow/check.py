@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from diskret.attack import Attacker, Requirements, UnsafeSums
 from diskret.errors import InputError
 from diskret.progress import Progress, silent
-from diskret.release import Earlier
-from diskret.release.earlier import NO_LEVELS, earlier_of
-from diskret.tables import MeasureSum, Publication, Published, Table
+from diskret.tables import NO_LEVELS, Earlier, MeasureSum, Publication, Published, Table
+from diskret.tables.earlier import earlier_of
 from diskret.workflow.beside import groups, read_beside
 from diskret.workflow.case import BrokenCell, Case, contradictions_named
 from diskret.workflow.insiders_again import told_again, told_of_earlier

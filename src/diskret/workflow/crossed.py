@@ -14,7 +14,6 @@ from scipy import sparse
 
 from diskret.attack import JudgedParts, UnsafeSums
 from diskret.attack.crossed import CrossedRests, crossed_rests
-from diskret.attack.sums import stacked
 from diskret.errors import InputError
 from diskret.io import Source, source
 from diskret.rules import Rule, Sensitivity
@@ -22,6 +21,7 @@ from diskret.rules.unions import judge_unions, rules_for_unions
 from diskret.tables import Publication, Table
 from diskret.tables.asked import Asked
 from diskret.tables.crossed import Crossed, crossed
+from diskret.tables.requirements import stacked
 from diskret.tables.unions import union_table
 from diskret.workflow.beside import Beside
 from diskret.workflow.default_attacker import LISTED
@@ -122,8 +122,7 @@ def _pairs(tables: Sequence[Table], new: int) -> Iterator[tuple[tuple[int, int],
     names = [{d.name for d in table.dimensions} for table in tables]
     for i, j in combinations(range(len(tables)), 2):
         one, other = tables[i], tables[j]
-        alike = (one.measure.name, one.vintage) == (other.measure.name, other.vintage)
-        if i >= new or not alike or not one.where.overlaps(other.where):
+        if i >= new or not one.about.shares_cells(other.about):
             continue
         for pair in product(sorted(names[i] - names[j]), sorted(names[j] - names[i])):
             if not any({*pair} <= own for own in names):

@@ -11,18 +11,38 @@ from numpy.typing import NDArray
 from diskret.attack import Requirements
 from diskret.errors import InputError
 from diskret.keys import SecretKeys
-from diskret.release import Earlier, Protected, Release
+from diskret.release import Protected, Release
 from diskret.release import ledger as store
-from diskret.release.earlier import NO_LEVELS, earlier_of
 from diskret.release.ledger import UNBOUNDED, Entry, Row
-from diskret.tables import Perturbed, Publication, Published
-from diskret.workflow.related import Kind, kind_of, related, tied
+from diskret.tables import Earlier, MeasureSum, Perturbed, Publication, Published
+from diskret.tables.earlier import earlier_of
+from diskret.tables.requirements import NO_LEVELS
+from diskret.tables.ties import About, tied_to
 
 #: How notes of tables with noise begin, see `TableNote.perturbed`.
 _NOISE = repr(Perturbed("noise", largest=1)).partition(",")[0]
 
 
-def tied_to(
+def earlier_tied_to(
+    entries: Sequence[Entry], new: Sequence[About], sums: Sequence[MeasureSum] = ()
+) -> list[tuple[Entry, int]]:
+    """The tables of releases, by their positions, that are tied to new ones.
+
+    Also those that are tied to them only through other tables of releases. Tables with values
+    changed without a bound tell nothing of others and are none of them.
+    """
+    every = [*sums, *(equation for entry in entries for equation in entry.sums)]
+    rest = [
+        (entry, at)
+        for entry in entries
+        for at, note in enumerate(entry.tables)
+        if note.perturbed != UNBOUNDED
+    ]
+    abouts = [entry.tables[at].about for entry, at in rest]
+    return [rest[i] for i in tied_to(new, abouts, every)]
+
+
+def earlier_of_results(
     entries: Sequence[Entry], results: Sequence[Protected]
 ) -> tuple[list[tuple[Entry, int]], bool]:
     """Earlier tables, and whether they tie results that were not protected together."""
@@ -35,7 +55,7 @@ def tied_to(
     for group in groups.values():
         proof = group[0].proof
         sums = () if proof is None else proof.publication.sums
-        own = related(entries, [kind_of(result.published) for result in group], sums)
+        own = earlier_tied_to(entries, [result.published.about for result in group], sums)
         number += len(own)
         found |= {(entry.number, at): (entry, at) for entry, at in own}
     return [found[key] for key in sorted(found)], number > len(found)
@@ -52,7 +72,7 @@ def noisy_before(entries: Sequence[Entry], results: Sequence[Protected]) -> list
         for entry in entries
         for at, note in enumerate(entry.tables)
         if note.perturbed == UNBOUNDED or note.perturbed.startswith(_NOISE)
-        if any(note.vintage == own.vintage and note.where.overlaps(own.where) for own in new)
+        if any(note.about.shares_records(own.about) for own in new)
     ]
 
 
@@ -60,13 +80,12 @@ def changed_alike(
     entries: Sequence[Entry], results: Sequence[Protected]
 ) -> list[tuple[Entry, int]]:
     """Earlier tables with values changed without a bound that may show the cells of new ones."""
-    kinds = [kind_of(result.published) for result in results]
+    new = [result.published.about for result in results]
     return [
         (entry, at)
         for entry in entries
         for at, note in enumerate(entry.tables)
-        if note.perturbed == UNBOUNDED
-        and any(tied(Kind(note.measure, note.vintage, note.where), kind) for kind in kinds)
+        if note.perturbed == UNBOUNDED and any(note.about.shares_cells(own) for own in new)
     ]
 
 

@@ -20,8 +20,7 @@ from diskret.attack import (
     withstand_insiders,
 )
 from diskret.progress import Progress
-from diskret.release import Earlier
-from diskret.tables import Publication, Table
+from diskret.tables import Earlier, Publication, Table
 from diskret.tables.shares import called_at, names_of, place_of
 from diskret.workflow.beside import Beside, as_table, beside
 from diskret.workflow.insiders import InsiderJudge, Seat

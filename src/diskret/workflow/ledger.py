@@ -19,11 +19,12 @@ from diskret.attack import Attacker, Requirements
 from diskret.errors import InputError
 from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
-from diskret.release import Earlier, Protected, Stage
+from diskret.release import Protected, Stage
 from diskret.release import ledger as store
 from diskret.release.ledger import Entry, Release, Row
 from diskret.release.software import software
 from diskret.tables import (
+    Earlier,
     MeasureSum,
     Perturbed,
     Publication,
@@ -38,13 +39,13 @@ from diskret.workflow.check import WORK, CheckReport, check, to_publish
 from diskret.workflow.entered import (
     as_earlier,
     changed_alike,
+    earlier_of_results,
+    earlier_tied_to,
     noisy_before,
     published_by,
     recorded,
-    tied_to,
 )
 from diskret.workflow.hiding import hiding
-from diskret.workflow.related import kind_of, related
 from diskret.workflow.result import Result
 from diskret.workflow.write import DEFAULT_FORMATS, checked, intervals_of, write
 
@@ -177,7 +178,7 @@ class Ledger:
         """
         with store.read(self._store) as connection:
             entries = store.entries(connection, self._store)
-            wanted = related(entries, [kind_of(table) for table in tables], sums)
+            wanted = earlier_tied_to(entries, [table.about for table in tables], sums)
             return store.load(connection, self._store, wanted)
 
     def tables(self, name: str) -> list[Earlier]:
@@ -300,7 +301,7 @@ class Ledger:
             entries = store.entries(connection, self._store)
             _check_free(entries, name)
             position = store.position(connection, self._store)
-            wanted, shared = tied_to(entries, results)
+            wanted, shared = earlier_of_results(entries, results)
             moved = any(result.position != position for result in suppressed)
             attacked = bool(suppressed) and (moved or shared or intervals)
             if wanted and (attacked or changed):

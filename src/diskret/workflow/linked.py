@@ -3,54 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations
-
-import numpy as np
-from scipy import sparse
-from scipy.sparse import csgraph
 
 from diskret.errors import InputError
 from diskret.tables import MeasureSum, Table
+from diskret.tables.ties import tied_groups, tied_pairs
 
 
 def linked(tables: Sequence[Table], sums: Sequence[MeasureSum] = ()) -> list[list[int]]:
     """Groups of tables that equations tie together, each in the order given.
-
-    Tables are tied by a common measure and vintage, or by a sum of their measures; not by
-    these alone if no record can be in both.
 
     Raises
     ------
     InputError
         A sum names a measure that no table has, or tables that are tied differ in weights.
     """
-    kinds = [(table.measure.name, table.vintage) for table in tables]
+    abouts = [table.about for table in tables]
     for equation in sums:
-        missing = {equation.total, *equation.parts} - {name for name, _ in kinds}
+        missing = {equation.total, *equation.parts} - {about.measure for about in abouts}
         if missing:
             raise InputError(
                 f"sums=: '{equation}' names {', '.join(map(repr, sorted(missing)))}, but no table "
                 "has this measure; a sum ties tables that are protected together"
             )
-    tied = [
-        (i, j)
-        for i, j in combinations(range(len(tables)), 2)
-        if (kinds[i] == kinds[j] and tables[i].where.overlaps(tables[j].where))
-        or kinds[i][1] == kinds[j][1]
-        and any({kinds[i][0], kinds[j][0]} <= {s.total, *s.parts} for s in sums)
-    ]
-    _refuse_unlike_weights(tables, tied)
-    return grouped(len(tables), tied)
-
-
-def grouped(number: int, tied: Sequence[tuple[int, int]]) -> list[list[int]]:
-    """Groups of things that pairs tie together, directly or through others."""
-    pairs = np.array(tied, dtype=np.int64).reshape(len(tied), 2)
-    graph = sparse.coo_array(
-        (np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(number, number)
-    )
-    groups, label = csgraph.connected_components(graph, directed=False)
-    return [np.flatnonzero(label == group).tolist() for group in range(groups)]
+    pairs = tied_pairs(abouts, sums)
+    _refuse_unlike_weights(tables, pairs)
+    return tied_groups(len(tables), pairs)
 
 
 def _refuse_unlike_weights(tables: Sequence[Table], tied: Sequence[tuple[int, int]]) -> None:

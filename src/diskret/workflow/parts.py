@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from diskret.attack import JudgedParts, Parts, UnsafeSums, overlapping, revealed_parts
-from diskret.attack.sums import stacked
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.rules import Rule, Sensitivity
@@ -22,6 +21,7 @@ from diskret.system import System, cell_inside
 from diskret.tables import Publication, Table
 from diskret.tables.dimension import Dimension
 from diskret.tables.meanings import Side, side_by_side
+from diskret.tables.requirements import stacked
 from diskret.tables.unions import union_table_of_parts
 from diskret.workflow.beside import Beside
 from diskret.workflow.crossed import crossed_judge

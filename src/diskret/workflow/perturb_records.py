@@ -24,12 +24,12 @@ from diskret.io import FrameKind, Source, from_arrow, source
 from diskret.keys import SecretKeys, modulus_with
 from diskret.population import Population
 from diskret.progress import Progress, silent
-from diskret.release import Earlier, Release
-from diskret.release.earlier import changed_earlier
+from diskret.release import Release
 from diskret.report import write_public_report
-from diskret.tables import Perturbed, Published
+from diskret.tables import Earlier, Perturbed, Published
 from diskret.tables.cells import check_names, check_reserved, public_columns
 from diskret.tables.dimension import Dimension, check_by
+from diskret.tables.earlier import changed_earlier
 from diskret.tables.rollup import check_size
 from diskret.workflow.perturb import fingerprint
 from diskret.workflow.perturbed_result import memory_of

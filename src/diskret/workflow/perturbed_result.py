@@ -20,12 +20,12 @@ from diskret.attack import NoiseCertificate
 from diskret.io import FrameKind, from_arrow
 from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
-from diskret.release import Earlier, Memory, Protected, Release
-from diskret.release.earlier import changed_earlier
+from diskret.release import Memory, Protected, Release
 from diskret.report import write_public_report
-from diskret.tables import Perturbed, Published, Table
+from diskret.tables import Earlier, Perturbed, Published, Table
 from diskret.tables.additivity import leaf_mask
 from diskret.tables.cells import codes_columns, in_published_units, public_columns
+from diskret.tables.earlier import changed_earlier
 from diskret.tables.rollup import add_up
 from diskret.utility import Comparison, compare
 from diskret.workflow.fingerprint import fingerprint

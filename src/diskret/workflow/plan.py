@@ -14,11 +14,10 @@ from diskret.attack import Attacker, Requirements, attacker_bounds
 from diskret.errors import InputError, ProtectionError
 from diskret.keys import SecretKeys
 from diskret.progress import Progress
-from diskret.release import Earlier
 from diskret.rules import Sensitivity
 from diskret.suppression import Problem, Work
 from diskret.system import System
-from diskret.tables import NO_BOUND, MeasureSum, Published, Table
+from diskret.tables import NO_BOUND, Earlier, MeasureSum, Published, Table
 from diskret.tables.from_cells import describe
 from diskret.tables.named import named_cells
 from diskret.workflow.beforehand import check_bounds

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from diskret.errors import ProtectionError
 from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
-from diskret.release import Earlier
-from diskret.tables import MeasureSum, Published, Table
+from diskret.tables import Earlier, MeasureSum, Published, Table
 from diskret.workflow.beside import KnownBefore
 from diskret.workflow.job import Job, TableJob
 from diskret.workflow.job_programme import PlannedRelease, Programme

@@ -27,9 +27,8 @@ from diskret.attack import (
     unmet_sums,
 )
 from diskret.errors import ProofError, ProtectionError
-from diskret.release import Earlier
 from diskret.suppression import Method, Pattern, Problem, modular, propose
-from diskret.tables import Publication
+from diskret.tables import Earlier, Publication
 from diskret.workflow.beside import unclaimed_cells
 from diskret.workflow.insider_repair import everything_around, repaired_against
 from diskret.workflow.insiders import InsiderJudge

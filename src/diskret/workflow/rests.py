@@ -12,14 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.attack import JudgedParts, Rests, UnsafeSums, beside_filters, revealed_rests
-from diskret.attack.sums import stacked
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
-from diskret.release import Earlier
 from diskret.rules import MinimumFrequency, Rule, Sensitivity
 from diskret.rules.unions import judge_unions, rules_for_unions
-from diskret.tables import Measure, Publication, Table
+from diskret.tables import Earlier, Measure, Publication, Table
 from diskret.tables.dimension import Dimension
+from diskret.tables.requirements import stacked
 from diskret.tables.rests import rest_table
 from diskret.workflow.beside import Beside
 from diskret.workflow.orders import Order

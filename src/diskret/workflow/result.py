@@ -20,11 +20,11 @@ from diskret.errors import DiskretError, InputError
 from diskret.io import FrameKind, from_arrow
 from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
-from diskret.release import Earlier, Look, Memory, Release
+from diskret.release import Look, Memory, Release
 from diskret.release.ledger import keyed_contributions
 from diskret.report import write_public_report
 from diskret.rules import Sensitivity
-from diskret.tables import Derived, Published, Table
+from diskret.tables import Derived, Earlier, Published, Table
 from diskret.tables.cells import public_columns, table_columns
 from diskret.workflow.explanations import explanation_columns
 from diskret.workflow.fingerprint import fingerprint

@@ -14,12 +14,11 @@ from scipy import sparse
 
 from diskret.attack import Attacker, Requirements, UnsafeSums, revealed_sums
 from diskret.errors import InputError, ProtectionError
-from diskret.release import Earlier
 from diskret.rules import Rule, Sensitivity
 from diskret.rules.unions import judge_unions, rules_for_unions
 from diskret.suppression import Method, Pattern, Problem, Work, modular
 from diskret.system import with_sums
-from diskret.tables import Publication, Table
+from diskret.tables import Earlier, Publication, Table
 from diskret.tables.unions import union_table, unions_exact
 from diskret.workflow.beside import Beside
 from diskret.workflow.orders import Order

@@ -31,7 +31,8 @@ def check_alike(results: Sequence[Protected]) -> None:
         tables = one.published, other.published
         _check_zeros(*tables)
         _check_zeros(*tables[::-1])
-        if not any(table.changed for table in tables) or not _same_variable(*tables):
+        common = tables[0].about.shares_cells(tables[1].about)
+        if not common or not any(table.changed for table in tables):
             continue
         if not all(table.changed for table in tables):
             raise InputError(
@@ -48,7 +49,7 @@ def _check_weighted(*pair: Protected) -> None:
         if one.settings.get("changed") != "weighted counts" or not other.published.frequency:
             continue
         shown, count = one.published, other.published
-        if shown.vintage == count.vintage and shown.where.overlaps(count.where):
+        if shown.about.shares_records(count.about):
             raise InputError(
                 f"{one.name!r} is a weighted count and {other.name!r} a count of the same records: "
                 "together they tell the mean weight of each cell exactly, and so perhaps how many "
@@ -73,7 +74,7 @@ def check_sums_beside(counts: Published, zero: NDArray[np.bool_], sums: Publishe
     sums
         The sums, of whatever records.
     """
-    if counts.vintage != sums.vintage or not counts.where.overlaps(sums.where):
+    if not counts.about.shares_records(sums.about):
         return
     first, second = common_cells(counts, sums)
     none = zero.ravel()[first]
@@ -85,11 +86,6 @@ def check_sums_beside(counts: Published, zero: NDArray[np.bool_], sums: Publishe
             f"{sums.name!r} ({cells}), which tells that somebody is there. Give the noise of the "
             "sums the perturbation table of the counts, counts=: they are then 0 as well"
         )
-
-
-def _same_variable(one: Published, other: Published) -> bool:
-    alike = (one.measure, one.vintage) == (other.measure, other.vintage)
-    return alike and one.where.overlaps(other.where)
 
 
 def _check_values(one: Published, other: Published) -> None:

@@ -151,8 +151,7 @@ def _check_apart(groups: Sequence[Publication]) -> None:
     """Refuse tables with common cells that were not attacked together."""
     for one, other in combinations(groups, 2):
         for first, second in product(one.own, other.own):
-            alike = (first.measure, first.vintage) == (second.measure, second.vintage)
-            if alike and first.where.overlaps(second.where):
+            if first.about.shares_cells(second.about):
                 raise VerificationError(
                     f"{first.name} and {second.name} have common cells, but the certificates do "
                     "not say that they were attacked together"

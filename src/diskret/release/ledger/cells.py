@@ -17,9 +17,9 @@ from diskret.errors import InputError, VerificationError
 from diskret.io.arrays import Wanted, checked, checked_csr
 from diskret.io.from_json import anything, check_form, parse_json
 from diskret.keys import SecretKeys, keyed_numbers
-from diskret.release.earlier import Earlier
 from diskret.release.ledger.entry import Entry, TableNote
 from diskret.tables import Contributions
+from diskret.tables.earlier import Earlier
 from diskret.tables.public_files import structure
 from diskret.tables.read_public import of_structure
 

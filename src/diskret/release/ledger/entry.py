@@ -10,6 +10,7 @@ from typing import Any, Literal
 from diskret.io.from_json import parse_json
 from diskret.population import Population
 from diskret.tables import MeasureSum
+from diskret.tables.ties import About
 
 Kind = Literal["publish", "record", "withdraw"]
 #: How values were perturbed of which nothing but themselves is known, see `TableNote.perturbed`.
@@ -53,6 +54,11 @@ class TableNote:
     perturbed: str
     fingerprint: str
     mark: str
+
+    @property
+    def about(self) -> About:
+        """What the table is about, by which it is tied to others."""
+        return About(self.measure, self.vintage, self.where)
 
 
 @dataclass(frozen=True)

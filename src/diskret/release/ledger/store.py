@@ -16,7 +16,6 @@ from diskret.errors import InputError
 from diskret.io.from_json import check_form, read_json
 from diskret.keys import SecretKeys
 from diskret.release.digests import check_files, digest
-from diskret.release.earlier import Earlier
 from diskret.release.ledger import chain
 from diskret.release.ledger.cells import Row, earlier_of, keyed_contributions
 from diskret.release.ledger.database import (
@@ -39,6 +38,7 @@ from diskret.release.ledger.unfinished import (
 )
 from diskret.release.staging import Stage, filled, move, new_room, target_of
 from diskret.release.write import write_json
+from diskret.tables.earlier import Earlier
 
 #: The file among the office's own that says which entry a release is.
 LEDGER = "ledger.json"

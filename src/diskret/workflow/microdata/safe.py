@@ -14,6 +14,7 @@ from diskret.microdata.categories import raised
 from diskret.progress import Progress, silent
 from diskret.safe import SafeFile, SafeProblem
 from diskret.safe.cells import Cells, ExactCellsError
+from diskret.tables.lists import TableEntry, table_list
 from diskret.workflow.microdata.combinations import Combinations, combinations
 from diskret.workflow.microdata.history import Step, given
 from diskret.workflow.microdata.safe_cells import (
@@ -27,7 +28,6 @@ from diskret.workflow.microdata.safe_found import found_by_safe
 from diskret.workflow.microdata.safe_problem import Control, safe_problem, said
 from diskret.workflow.microdata.safe_records import safe_records
 from diskret.workflow.microdata.trees import Tree, tree, written
-from diskret.workflow.table_lists import TableEntry, table_list
 
 if TYPE_CHECKING:
     from diskret.workflow.microdata.data import Microdata

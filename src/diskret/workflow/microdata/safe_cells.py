@@ -14,8 +14,8 @@ import pyarrow as pa
 from diskret.errors import InputError
 from diskret.io import to_arrow
 from diskret.microdata.categories import texts
+from diskret.tables.lists import is_formula, table_list
 from diskret.workflow.microdata.combinations import Combinations
-from diskret.workflow.table_lists import is_formula, table_list
 
 #: Table → w, pairs of table and w, cells with an ``allowance``, or a frame of such cells.
 Weights = Mapping[Any, int] | Iterable[Any]

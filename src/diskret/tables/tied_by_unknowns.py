@@ -12,14 +12,17 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from diskret.hierarchy import Hierarchy
-from diskret.tables import MeasureSum, Published
 from diskret.tables.meanings import Meaning, side_by_side
+from diskret.tables.published import Published
+from diskret.tables.ties import MeasureSum
 
 #: Groups of tables with no more cells than this are read as a whole.
 _FEW = 20_000
 
 
-def relevant(tables: Sequence[Published], new: int, sums: Sequence[MeasureSum] = ()) -> list[int]:
+def tied_by_unknowns(
+    tables: Sequence[Published], new: int, sums: Sequence[MeasureSum] = ()
+) -> list[int]:
     """Positions of the tables that unknown values tie to the first `new` ones; these, too.
 
     Two tables whose common cells are published in both say nothing of each other's hidden

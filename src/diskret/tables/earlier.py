@@ -8,12 +8,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.attack import Requirements, UnsafeSums
-from diskret.tables import NO_BOUND, Contributions, MeasureSum, Perturbed, Published
-from diskret.tables.perturbed import stands_for
-
-_NOTHING = np.empty(0, dtype=np.int64)
-NO_LEVELS = Requirements(_NOTHING, _NOTHING, _NOTHING, _NOTHING)
+from diskret.tables.contributions import Contributions
+from diskret.tables.perturbed import Perturbed, stands_for
+from diskret.tables.published import NO_BOUND, Published
+from diskret.tables.requirements import NO_LEVELS, Requirements, UnsafeSums
+from diskret.tables.ties import MeasureSum
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import diskret as dk
 from diskret.errors import InputError
-from diskret.workflow.table_lists import table_list
+from diskret.tables.lists import table_list
 
 NAMES = ["district", "state", "age", "sex", "job"]
 

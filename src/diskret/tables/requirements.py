@@ -1,0 +1,117 @@
+"""What must stay uncertain about a table for it to count as protected."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from diskret.tables.publication import Publication
+
+
+@dataclass(frozen=True, eq=False)
+class Requirements:
+    """Protection levels of the primary cells. Confidential.
+
+    The attacker's interval ``[lo, up]`` of primary cell ``cell[i]`` with value ``a`` must
+    satisfy ``lo <= a - lower[i]``, ``up >= a + upper[i]`` and ``up - lo >= sliding[i]``.
+    Every other suppressed cell must satisfy ``up - lo >= 1`` (no exact value).
+
+    Parameters
+    ----------
+    cell
+        Flat (C order) positions of the primary cells, ascending, shape ``(n,)``, int64.
+    lower, upper, sliding
+        Levels in scaled integers (units of 10**-decimals), ≥ 0, shape ``(n,)``, int64.
+    """
+
+    cell: NDArray[np.int64]
+    lower: NDArray[np.int64]
+    upper: NDArray[np.int64]
+    sliding: NDArray[np.int64]
+
+    def between(self, start: int, stop: int) -> Requirements:
+        """Those of the cells from one position up to another, counted from the first."""
+        own = (self.cell >= start) & (self.cell < stop)
+        return Requirements(
+            self.cell[own] - start, self.lower[own], self.upper[own], self.sliding[own]
+        )
+
+    def only(self, kept: NDArray[np.bool_]) -> Requirements:
+        """Those of some cells."""
+        return Requirements(self.cell[kept], self.lower[kept], self.upper[kept], self.sliding[kept])
+
+
+NO_LEVELS = Requirements(*[np.empty(0, dtype=np.int64)] * 4)
+
+
+@dataclass(frozen=True, eq=False)
+class UnsafeSums:
+    """Sums that a rule finds unsafe, and what must stay uncertain about each. Confidential.
+
+    Parameters
+    ----------
+    member
+        A row for each sum, a column for each cell of all tables, ``(s, n)``, int64 CSR with
+        entries 1.
+    lower, upper, sliding
+        Levels in scaled integers as in `Requirements`, ``(s,)``, int64.
+    judged
+        Number of sums that were judged, safe ones included.
+    """
+
+    member: sparse.csr_array
+    lower: NDArray[np.int64]
+    upper: NDArray[np.int64]
+    sliding: NDArray[np.int64]
+    judged: int = 0
+
+    def __len__(self) -> int:
+        return self.member.shape[0]
+
+    def only(self, which: NDArray[np.bool_]) -> UnsafeSums:
+        """Some of them."""
+        rows = np.flatnonzero(which)
+        return UnsafeSums(
+            sparse.csr_array(self.member[rows]),
+            self.lower[rows],
+            self.upper[rows],
+            self.sliding[rows],
+            self.judged,
+        )
+
+    def of_table(self, publication: Publication, place: int) -> UnsafeSums:
+        """Those of one table; columns are its own cells. How many were judged is left open."""
+        start, stop = publication.starts[place : place + 2].tolist()
+        own = self.member[:, np.arange(start, stop)]
+        rows = np.flatnonzero(np.diff(own.indptr))
+        there = np.isin(np.arange(len(self)), rows)
+        return replace(self.only(there), member=sparse.csr_array(own[rows]), judged=0)
+
+    def beside(self, start: int, cells: int) -> UnsafeSums:
+        """The same sums of one table as sums of its cells among those of several."""
+        member = sparse.csr_array(
+            (self.member.data, self.member.indices + start, self.member.indptr),
+            shape=(len(self), cells),
+        )
+        return replace(self, member=member)
+
+
+def stacked(parts: Sequence[UnsafeSums], cells: int) -> UnsafeSums:
+    """The sums of all parts, each of which has this many columns."""
+    none = sparse.csr_array((0, cells), dtype=np.int64)
+    nothing = np.zeros(0, dtype=np.int64)
+
+    def joined(of: str) -> NDArray[np.int64]:
+        return np.concatenate([nothing, *(getattr(part, of) for part in parts)])
+
+    return UnsafeSums(
+        sparse.csr_array(sparse.vstack([none, *(part.member for part in parts)], format="csr")),
+        joined("lower"),
+        joined("upper"),
+        joined("sliding"),
+        sum(part.judged for part in parts),
+    )
