@@ -7,10 +7,10 @@ import pyarrow as pa
 
 from diskret import Hierarchy, tabulate
 from diskret.attack import Attacker
+from diskret.protect.plan import plan
 from diskret.rules import MinimumFrequency, PPercent, Rule
 from diskret.suppression import Problem
 from diskret.tables import Table
-from diskret.workflow.plan import plan
 
 
 def random_problem(

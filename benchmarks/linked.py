@@ -13,11 +13,11 @@ import numpy as np
 
 from diskret.attack.equations import equations
 from diskret.hierarchy import Hierarchy
+from diskret.protect.plan import publish
 from diskret.rules import MinimumFrequency
 from diskret.system import joint_system
 from diskret.tables import Dimension, Publication, Table
 from diskret.tables.rollup import add_up
-from diskret.workflow.plan import publish
 
 SEED = 1
 

@@ -20,7 +20,7 @@ from _memory import peak_megabytes
 from _records import KEYS, NUMERIC, persons
 
 import diskret as dk
-from diskret.workflow.verify import verify
+from diskret.publish.verify.folder import verify
 
 TASKS = ("checklist", "release", "release, write", "release, write, verify")
 

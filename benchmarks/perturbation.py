@@ -21,9 +21,9 @@ import pyarrow as pa
 from suppression import _dimension, _generator
 
 import diskret as dk
+from diskret.protect.perturb_invariant import perturb_invariant
 from diskret.tables import Table
 from diskret.utility import Comparison
-from diskret.workflow.perturb_invariant import perturb_invariant
 
 TABLES = ("t2_1k", "t2_10k", "t3_10k")
 

@@ -20,8 +20,8 @@ import numpy as np
 from _tables import random_problem
 
 from diskret.errors import DiskretError, InputError
+from diskret.protect.suppress import METHODS
 from diskret.suppression import Problem
-from diskret.workflow.suppress import METHODS
 
 #: Branching of each variable, and the number of records.
 SHAPES = (

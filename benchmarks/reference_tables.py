@@ -22,10 +22,10 @@ import numpy as np
 from diskret import DiskretError, Hierarchy, tabulate
 from diskret.attack import Attacker, examine, targets_of, unmet
 from diskret.io import Column, Source, read_fixed
+from diskret.protect.plan import plan, publish
+from diskret.protect.suppress import METHODS
 from diskret.rules import Dominance, MinimumFrequency, PPercent, Rule
 from diskret.tables import Table
-from diskret.workflow.plan import plan, publish
-from diskret.workflow.suppress import METHODS
 
 COLUMNS = (
     Column("Industry", 4, 5),

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from diskret.keys import SecretKeys
-from diskret.release.digests import CONTENT, sealed_content
+from diskret.publish.digests import CONTENT, sealed_content
 
 
 def reseal(folder, keys=None):

@@ -126,8 +126,8 @@ def test_certificates_of_microdata_follow_their_schema(tmp_path):
 
 
 def test_certificates_of_safe_files_follow_their_schema(tmp_path):
+    from diskret.anonymize.history import Step
     from diskret.attack.microdata.claims import Safe
-    from diskret.workflow.microdata import Step
 
     path = SCHEMAS / "certificate-microdata.schema.json"
     schema = json.loads(path.read_text(encoding="utf-8"))

@@ -18,29 +18,39 @@ import pytest
 
 import diskret
 from diskret import Microdata, engines, rules
+from diskret.anonymize import outline, replay
+from diskret.anonymize import write as microdata_write
 from diskret.attack import microdata
 from diskret.attack.microdata import claims as claims_module
-from diskret.formats.symbols import SYMBOL_SETS
-from diskret.report import microdata_texts
-from diskret.report.texts import rule_name
-from diskret.tables import derived
-from diskret.workflow import (
-    derive,
-    job,
-    job_derived,
-    job_noise,
-    job_records,
-    job_rules,
-    job_template,
+from diskret.jobs import (
+    derived as job_derived,
 )
-from diskret.workflow.microdata import job as microdata_job
-from diskret.workflow.microdata import job_template as microdata_template
-from diskret.workflow.microdata import outline, replay
-from diskret.workflow.microdata import write as microdata_write
+from diskret.jobs import microdata as microdata_job
+from diskret.jobs import microdata_template
+from diskret.jobs import (
+    noise as job_noise,
+)
+from diskret.jobs import (
+    read as job,
+)
+from diskret.jobs import (
+    records as job_records,
+)
+from diskret.jobs import (
+    rules as job_rules,
+)
+from diskret.jobs import (
+    template as job_template,
+)
+from diskret.protect import derive
+from diskret.publish.formats.symbols import SYMBOL_SETS
+from diskret.publish.pages import microdata_texts
+from diskret.publish.pages.texts import rule_name
+from diskret.tables import derived
 
 # the functions of these names hide the modules
 suppress, round_table, write = (
-    import_module(f"diskret.workflow.{name}") for name in ("suppress", "round_table", "write")
+    import_module(f"diskret.protect.{name}") for name in ("suppress", "round_table", "write")
 )
 
 ROOT = Path(__file__).parent.parent
@@ -191,7 +201,7 @@ KINDS = {
             "template": lambda name: f'do = "{name}"' in microdata_template.template(),
             "report, both languages": family_in_two_languages,
             "reference": lambda name: re.search(
-                rf"::: diskret\.workflow\.microdata\.\w+\.{name}\n", REFERENCE
+                rf"::: diskret\.anonymize\.\w+\.{name}\n", REFERENCE
             ),
             "glossary": lambda name: re.search(rf"`(Microdata\.)?{name}`", GLOSSARY),
         },
@@ -217,7 +227,7 @@ KINDS = {
             "docs/job-file.md": lambda name: f"`{name}`" in JOB_FILE,
             # the page shows all functions of the module
             "reference": lambda name: (
-                "::: diskret.workflow.derive\n" in REFERENCE
+                "::: diskret.protect.derive\n" in REFERENCE
                 and (inspect.getdoc(getattr(derive, name, None)) if hasattr(derive, name) else "")
             ),
         },

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from diskret import datasets as datasets
     from diskret import rules as rules
     from diskret import utility as utility
+    from diskret.anonymize.data import Microdata as Microdata
+    from diskret.anonymize.result import MicrodataResult as MicrodataResult
     from diskret.attack import Attacker as Attacker
     from diskret.attack.microdata import claims as claims
     from diskret.cellkey import Lookup as Lookup
@@ -21,30 +23,28 @@ if TYPE_CHECKING:
     from diskret.hierarchy import Hierarchy as Hierarchy
     from diskret.io import PostgresTable as PostgresTable
     from diskret.keys import SecretKeys as SecretKeys
+    from diskret.ledger.ledger import Ledger as Ledger
+    from diskret.protect import derive as derive
+    from diskret.protect.adjust import adjust as adjust
+    from diskret.protect.assess import assess as assess
+    from diskret.protect.key_risk import key_risk as key_risk
+    from diskret.protect.make_additive import make_additive as make_additive
+    from diskret.protect.perturb import perturb as perturb
+    from diskret.protect.perturb_invariant import perturb_invariant as perturb_invariant
+    from diskret.protect.perturb_records import perturb_records as perturb_records
+    from diskret.protect.perturb_records import perturbation_sql as perturbation_sql
+    from diskret.protect.perturbed_result import PerturbedResult as PerturbedResult
+    from diskret.protect.record_keys import record_keys as record_keys
+    from diskret.protect.result import Result as Result
+    from diskret.protect.round_table import round_table as round_table
+    from diskret.protect.suppress import suppress as suppress
+    from diskret.protect.tabulate import tabulate as tabulate
+    from diskret.protect.write import write as write
     from diskret.rules import Sensitivity as Sensitivity
     from diskret.tables import Perturbed as Perturbed
     from diskret.tables import Published as Published
     from diskret.tables import Table as Table
     from diskret.tables.lists import tables_up_to as tables_up_to
-    from diskret.workflow import PerturbedResult as PerturbedResult
-    from diskret.workflow import Result as Result
-    from diskret.workflow import adjust as adjust
-    from diskret.workflow import derive as derive
-    from diskret.workflow import make_additive as make_additive
-    from diskret.workflow import perturb as perturb
-    from diskret.workflow import suppress as suppress
-    from diskret.workflow import tabulate as tabulate
-    from diskret.workflow.assess import assess as assess
-    from diskret.workflow.key_risk import key_risk as key_risk
-    from diskret.workflow.ledger import Ledger as Ledger
-    from diskret.workflow.microdata import Microdata as Microdata
-    from diskret.workflow.microdata.result import MicrodataResult as MicrodataResult
-    from diskret.workflow.perturb_invariant import perturb_invariant as perturb_invariant
-    from diskret.workflow.perturb_records import perturb_records as perturb_records
-    from diskret.workflow.perturb_records import perturbation_sql as perturbation_sql
-    from diskret.workflow.record_keys import record_keys as record_keys
-    from diskret.workflow.round_table import round_table as round_table
-    from diskret.workflow.write import write as write
 
 __version__ = "0.1.0"
 
@@ -93,6 +93,7 @@ _MODULES = {
     "attack": "attack",
     "claims": "attack.microdata.claims",
     "datasets": "datasets",
+    "derive": "protect.derive",
     "rules": "rules",
     "utility": "utility",
 }
@@ -100,35 +101,34 @@ _HOME = {
     "Attacker": "attack",
     "DiskretError": "errors",
     "Hierarchy": "hierarchy",
-    "Ledger": "workflow.ledger",
+    "Ledger": "ledger.ledger",
     "Lookup": "cellkey",
     "MagnitudeNoise": "cellkey",
-    "Microdata": "workflow.microdata",
-    "MicrodataResult": "workflow.microdata.result",
+    "Microdata": "anonymize.data",
+    "MicrodataResult": "anonymize.result",
     "PerturbationTable": "cellkey",
     "Perturbed": "tables",
-    "PerturbedResult": "workflow",
+    "PerturbedResult": "protect.perturbed_result",
     "PostgresTable": "io",
     "Published": "tables",
-    "Result": "workflow",
+    "Result": "protect.result",
     "SecretKeys": "keys",
     "Sensitivity": "rules",
     "Table": "tables",
-    "adjust": "workflow",
-    "assess": "workflow.assess",
-    "derive": "workflow",
-    "key_risk": "workflow.key_risk",
-    "make_additive": "workflow",
-    "perturb": "workflow",
-    "perturb_invariant": "workflow.perturb_invariant",
-    "perturb_records": "workflow.perturb_records",
-    "perturbation_sql": "workflow.perturb_records",
-    "record_keys": "workflow.record_keys",
-    "round_table": "workflow.round_table",
-    "suppress": "workflow",
+    "adjust": "protect.adjust",
+    "assess": "protect.assess",
+    "key_risk": "protect.key_risk",
+    "make_additive": "protect.make_additive",
+    "perturb": "protect.perturb",
+    "perturb_invariant": "protect.perturb_invariant",
+    "perturb_records": "protect.perturb_records",
+    "perturbation_sql": "protect.perturb_records",
+    "record_keys": "protect.record_keys",
+    "round_table": "protect.round_table",
+    "suppress": "protect.suppress",
     "tables_up_to": "tables.lists",
-    "tabulate": "workflow",
-    "write": "workflow.write",
+    "tabulate": "protect.tabulate",
+    "write": "protect.write",
 }
 
 

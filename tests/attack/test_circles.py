@@ -11,9 +11,9 @@ from scipy.optimize import linprog
 
 import diskret as dk
 from diskret.attack import Attacker, examine, recheck
+from diskret.attack.all_cells import world
 from diskret.attack.certificate import refined_to
 from diskret.attack.statements import not_claimed
-from diskret.attack.world import world
 from diskret.hierarchy import circles
 from diskret.hierarchy.circles import Codes
 from diskret.population import Population

@@ -14,13 +14,13 @@ from scipy import sparse
 import diskret as dk
 from diskret.attack import insider_pieces
 from diskret.errors import VerificationError
+from diskret.jobs.read import read_job
+from diskret.jobs.run import run_job
+from diskret.protect import insiders, prove
+from diskret.publish.verify.folder import verify
 from diskret.rules.insiders import judged_by
 from diskret.suppression import Pattern
 from diskret.tables.unions import union_table
-from diskret.workflow import insiders, prove
-from diskret.workflow.job import read_job
-from diskret.workflow.run import run_job
-from diskret.workflow.verify import verify
 
 RULE = dk.rules.PPercent(10) | dk.rules.MinimumFrequency(3)
 KEYS = dk.SecretKeys(bytes(range(32)))
@@ -241,7 +241,7 @@ def test_counts_and_records_without_units_are_protected_against_outsiders():
 
 
 def test_beyond_the_stated_number_of_records_a_warning_says_who_attacked(monkeypatch):
-    monkeypatch.setattr(import_module("diskret.workflow.tabulate"), "LISTED", 10)
+    monkeypatch.setattr(import_module("diskret.protect.tabulate"), "LISTED", 10)
     table = square([100])
     assert table.contributions is None
     with pytest.warns(UserWarning, match="not against contributors"):

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from diskret.attack.all_cells import world
 from diskret.attack.equations import equations
-from diskret.attack.world import world
 from diskret.hierarchy import Hierarchy
 from diskret.tables import Dimension, Publication, Published
 

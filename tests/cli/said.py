@@ -30,15 +30,15 @@ _SQL = re.compile(
     r"\b(AND|BETWEEN|CAST|FLOOR|TRY_CAST|CASE|COALESCE|IN|IS|NOT|POSITION|ABS|TRIM)\b"
 )
 _FILES = {
-    "workflow", "tables", "attack", "cellkey", "io", "hierarchy", "rules", "engines",
-    "release", "risk", "formats", "utility", "safe", "keys", "microdata",
+    "protect", "publish", "ledger", "jobs", "tables", "attack", "cellkey", "io", "hierarchy",
+    "rules", "engines", "risk", "utility", "safe", "keys", "microdata",
 }  # fmt: skip
 
 
 def file_of(path: Path) -> str:
     """The file of the catalogue for messages of a module."""
     parts = path.relative_to(SOURCE).parts
-    if "microdata" in parts[:2]:
+    if {"microdata", "anonymize"} & {*parts[:2]}:
         return "microdata"
     return parts[0] if parts[0] in _FILES else "other"
 
@@ -112,7 +112,7 @@ class Code:
                     continue
                 elif name in self.errors or name in _RAISED:
                     yield path, node.args[0]
-                elif last in ("error", "unknown", "unfit") and "workflow" in path.parts:
+                elif last in ("error", "unknown", "unfit") and "jobs" in path.parts:
                     for text in node.args[1:2] if last == "unfit" else node.args[:1]:
                         yield path, text
 

@@ -64,7 +64,7 @@ class Verb:
 
 def stand_in(monkeypatch: pytest.MonkeyPatch, module: str, name: str, outcome: Any) -> Verb:
     verb = Verb(outcome)
-    monkeypatch.setitem(sys.modules, f"diskret.workflow.{module}", SimpleNamespace(**{name: verb}))
+    monkeypatch.setitem(sys.modules, f"diskret.protect.{module}", SimpleNamespace(**{name: verb}))
     return verb
 
 
@@ -313,7 +313,7 @@ def test_warnings_are_shown_without_source_lines(monkeypatch: pytest.MonkeyPatch
         warnings.warn("the (1,k) rule is obsolete", stacklevel=1)
         return written, [result()]
 
-    monkeypatch.setitem(sys.modules, "diskret.workflow.run", SimpleNamespace(run_demo=warn))
+    monkeypatch.setitem(sys.modules, "diskret.jobs.run", SimpleNamespace(run_demo=warn))
     done = run("demo")
     assert done.stderr == "Warning: the (1,k) rule is obsolete\n"
 

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 import diskret as dk
 from diskret.cli.main import app
 from diskret.cli.messages import catalogue, pattern, translated
-from diskret.report.settings import told
+from diskret.publish.pages.settings import told
 
 SOURCE = Path(dk.__file__).parent
 
@@ -40,17 +40,17 @@ _INNER = "the text of an error that was raised with a message of its own"
 ELSEWHERE = {
     "cli/ledger.py: '\\n'.join(report.lines(language.value))": "in the language already",
     "tables/from_cells.py: NO_RECORDS.replace('records', 'cells')": "by hand in built()",
-    "release/derived.py: f'{path}: {error}'": _INNER,
+    "publish/derived.py: f'{path}: {error}'": _INNER,
     "rules/apriori.py: f'{where}: {error}'": _INNER,
     "tables/read_public.py: f'{path}: {error}'": _INNER,
-    "workflow/audit.py: f'  {where}: {number:,.{published.decimals}f}'": "no words",
-    "workflow/job.py: str(error)": _INNER,
-    "workflow/job_cells.py: f'{cells.path.name}: {error}'": _INNER,
-    "workflow/job_records.py: f\"'{wrong}': {error}\"": _INNER,
-    "workflow/job_rules.py: str(error)": _INNER,
-    "workflow/microdata/job.py: f\"'{name}': {error}\"": _INNER,
-    "workflow/microdata/rank_swap.py: f'{name!r}: {error}'": _INNER,
-    "workflow/verify_derived.py: str(error)": _INNER,
+    "protect/audit.py: f'  {where}: {number:,.{published.decimals}f}'": "no words",
+    "jobs/read.py: str(error)": _INNER,
+    "jobs/cells.py: f'{cells.path.name}: {error}'": _INNER,
+    "jobs/records.py: f\"'{wrong}': {error}\"": _INNER,
+    "jobs/rules.py: str(error)": _INNER,
+    "jobs/microdata.py: f\"'{name}': {error}\"": _INNER,
+    "anonymize/rank_swap.py: f'{name!r}: {error}'": _INNER,
+    "publish/verify/derived.py: str(error)": _INNER,
 }
 
 

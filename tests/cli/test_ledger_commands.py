@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from diskret.cli.main import app
-from diskret.workflow.ledger import Ledger
+from diskret.ledger.ledger import Ledger
 
 FIRMS = "region,size\n" + "".join(
     f"{region},{size}\n" * number

@@ -10,8 +10,8 @@ from diskret.cli.crosstab import crosstab, upper_codes
 from diskret.cli.show import show_table
 from diskret.cli.texts import TEXTS, Language, number
 from diskret.datasets.classifications import nace_tree, region_tree, size_tree
-from diskret.formats import symbol_set
 from diskret.hierarchy import Hierarchy
+from diskret.publish.formats import symbol_set
 from diskret.tables import Dimension, Published
 
 

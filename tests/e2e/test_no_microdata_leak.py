@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import diskret as dk
+from diskret.anonymize.history import Step
 from diskret.attack.microdata.claims import ExpectedBelow, KAnonymity, LDiversity, RiskBelow
-from diskret.workflow.microdata import Step
 
 MASTER = bytes(range(32))
 KEYS = dk.SecretKeys(MASTER)

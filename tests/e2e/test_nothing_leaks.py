@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import diskret as dk
-from diskret.workflow.write import write
+from diskret.protect.write import write
 
 P, RANGE = 13.37, 8.191
 

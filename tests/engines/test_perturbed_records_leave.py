@@ -11,7 +11,7 @@ import diskret as dk
 from diskret.attack.certify_cell_key import certify_unseen
 from diskret.cellkey import PerturbationTable
 from diskret.errors import InputError, ProofError, VerificationError
-from diskret.workflow.verify import verify
+from diskret.publish.verify.folder import verify
 
 KEYS = dk.SecretKeys(bytes(range(32)))
 CHANGES = np.arange(-2, 3)

@@ -12,8 +12,8 @@ from diskret.engines.duckdb import DuckDBEngine
 from diskret.engines.postgres import PostgresEngine
 from diskret.errors import InputError
 from diskret.io import PostgresTable, Source, source
-from diskret.workflow.job import read_job
-from diskret.workflow.run import run_job
+from diskret.jobs.read import read_job
+from diskret.jobs.run import run_job
 
 native = pytest.importorskip("pg8000.native", reason="optional: pg8000 is not installed")
 

@@ -20,8 +20,8 @@ from diskret.engines.duckdb import DuckDBEngine
 from diskret.engines.spark import SparkEngine
 from diskret.errors import InputError
 from diskret.io import PostgresTable, Source, source, to_arrow
-from diskret.workflow.job import read_job
-from diskret.workflow.run import run_job
+from diskret.jobs.read import read_job
+from diskret.jobs.run import run_job
 
 pytestmark = ONE_SPARK
 

@@ -12,8 +12,8 @@ import pytest
 
 import diskret as dk
 from diskret.errors import VerificationError
+from diskret.publish.verify.folder import verify
 from diskret.rules.no_rule import NoRule
-from diskret.workflow.verify import verify
 from golden.make import BY, FEW, KEYS, OUTSIDER, firms, records
 
 ARCHIVES = sorted(Path(__file__).parent.glob("*.zip"))

@@ -140,8 +140,8 @@ def of(tree):
 
 
 def write(published, folder, **changes):
-    from diskret.formats import write_csv
-    from diskret.release import write_json
+    from diskret.publish.formats import write_csv
+    from diskret.publish.json_files import write_json
 
     content = structure(published)
     content["dimensions"][0].update(changes)

@@ -52,20 +52,20 @@ def small(drawn):
 
 def test_one_cell_in_two_tables_of_a_folder(monkeypatch):
     belongs = lambda c: c.unlike and not c.ledger  # noqa: E731
-    sabotage = (module("workflow.write"), "check_alike", nothing)
+    sabotage = (module("protect.write"), "check_alike", nothing)
     assert found(monkeypatch, belongs, sabotage) == ["noise"]
 
 
 def test_one_cell_in_two_releases(monkeypatch):
     belongs = lambda c: c.unlike == "lookup" and c.ledger  # noqa: E731
-    ledger = module("workflow.ledger")
+    ledger = module("ledger.ledger")
     sabotage = [(ledger, name, nothing) for name in ("check_same_values", "check_changed")]
     assert "noise" in found(monkeypatch, belongs, *sabotage)
 
 
 def test_sums_with_noise_that_no_rule_judged(monkeypatch):
     belongs = lambda c: c.judged and not c.unlike  # noqa: E731
-    sabotage = (module("workflow.perturb"), "_windows", lambda *_: None)
+    sabotage = (module("protect.perturb"), "_windows", lambda *_: None)
     assert "estimate" in found(monkeypatch, belongs, sabotage)
 
 
@@ -74,7 +74,7 @@ def test_a_sum_beside_a_count_of_0(monkeypatch):
     noise = lambda *given, counts, **more: dk.MagnitudeNoise(*given, **more)  # noqa: E731
     sabotage = [
         (releases, "dk", _With(MagnitudeNoise=noise)),
-        (module("workflow.unlike"), "_check_zeros", nothing),
+        (module("protect.conflicting_values"), "_check_zeros", nothing),
     ]
     assert "zero" in found(monkeypatch, belongs, *sabotage)
 
@@ -159,7 +159,7 @@ class _Rules:
 def test_contributors_where_nobody_is_named(monkeypatch):
     belongs = lambda c: c.default and c.coalition and small(c)  # noqa: E731
     outsider = lambda *_: dk.Attacker()  # noqa: E731
-    sabotage = (module("workflow.suppress"), "default_attacker", outsider)
+    sabotage = (module("protect.suppress"), "default_attacker", outsider)
     assert "insider" in found(monkeypatch, belongs, sabotage)
 
 
@@ -172,7 +172,7 @@ def test_earlier_tables_of_a_revised_vintage(monkeypatch):
     before = ties.tied
     tied = lambda one, other, *more: not one.vintage and before(one, other, *more)  # noqa: E731
     sabotage = [(ties, "tied", tied)]
-    sabotage.append((module("workflow.ledger"), "attack_again", nothing))
+    sabotage.append((module("ledger.ledger"), "attack_again", nothing))
     assert {"cell", "rest"} & {*found(monkeypatch, belongs, *sabotage)}
 
 
@@ -180,7 +180,7 @@ def test_earlier_counts_with_noise(monkeypatch):
     belongs = lambda c: c.changed_first and c.later is None  # noqa: E731
     none = lambda *_, **__: []  # noqa: E731
     alone = lambda *_: ([], False)  # noqa: E731
-    sabotage = [(dk.Ledger, "earlier", none), (module("workflow.ledger"), "tied_to", alone)]
+    sabotage = [(dk.Ledger, "earlier", none), (module("ledger.ledger"), "tied_to", alone)]
     assert "cell" in found(monkeypatch, belongs, *sabotage)
 
 

@@ -7,9 +7,9 @@ import pyarrow as pa
 import pytest
 
 import diskret as dk
-from diskret.attack import question
-from diskret.workflow import result as results
-from diskret.workflow.verify import verify
+from diskret.attack import targets as question
+from diskret.protect import result as results
+from diskret.publish.verify.folder import verify
 
 AROUND = [("x", "y"), ("y", "z"), ("x", "z")]
 KEYS = dk.SecretKeys(bytes(range(32)))

@@ -8,9 +8,9 @@ from insiders_oracle import Between
 
 import diskret as dk
 from diskret.errors import DiskretError, ProofError, ProtectionError
-from diskret.workflow import check
-from diskret.workflow.insiders import InsiderJudge
-from diskret.workflow.verify import verify
+from diskret.ledger import check
+from diskret.protect.insiders import InsiderJudge
+from diskret.publish.verify.folder import verify
 
 KEYS = dk.SecretKeys(bytes(range(32)))
 

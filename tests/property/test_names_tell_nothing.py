@@ -18,8 +18,8 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 import diskret as dk
 from diskret.attack import examine
 from diskret.errors import ProofError, ProtectionError
+from diskret.protect.plan import publish
 from diskret.tables import Earlier, Publication, meanings
-from diskret.workflow.plan import publish
 
 FAR = 10_000
 RULE = dk.rules.MinimumFrequency(3)

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from profiles import examples
 
 import diskret as dk
-from diskret.attack.world import world
+from diskret.attack.all_cells import world
 from diskret.errors import ProofError, ProtectionError
+from diskret.ledger.check import check
+from diskret.protect.plan import publish
 from diskret.tables import Earlier, Publication
-from diskret.workflow.check import check
-from diskret.workflow.plan import publish
 
 
 class Before:

@@ -189,7 +189,7 @@ def test_one_person_beside_a_filter_is_protected_and_without_it_leaks(filters, e
     assert any("without the same cell of a filter" in line for line in said["claimed"]["en"])
     assert "rests_judged" in results[0].certificate.internal()
 
-    monkeypatch.setattr(import_module("diskret.workflow.parts"), "rests_judge", lambda *_: None)
+    monkeypatch.setattr(import_module("diskret.protect.parts"), "rests_judge", lambda *_: None)
     results = protected(tables, dk.rules.MinimumFrequency(LEAST))
     if {} in filters or len(filters[1]) > 1:  # what lies between bounds is a part of a category
         assert leaks(filters, results, count, few(count))

@@ -133,7 +133,7 @@ def test_no_common_part_of_categories_is_unsafe(count, first, second, third):
 
 def test_without_the_loop_parts_leak(monkeypatch):
     """What would be published then is unsafe, and suppress refuses to certify it."""
-    prove = import_module("diskret.workflow.prove")
+    prove = import_module("diskret.protect.prove")
     monkeypatch.setattr(prove, "cleared", lambda problem, pattern, *_: (problem, pattern, None))
     count = np.array([[20, 10], [1, 1], [30, 30], [5, 5], [5, 5]])
     tables = [made(count, "ab", False), made(count, "bcd", False)]

@@ -12,6 +12,9 @@ from hypothesis import strategies as st
 
 import diskret as dk
 from diskret.errors import InputError, JobError
+from diskret.jobs.read import read_job
+from diskret.jobs.run import run_job
+from diskret.protect.result import Result
 from diskret.rules import (
     Apriori,
     Dominance,
@@ -23,9 +26,6 @@ from diskret.rules import (
     Shadow,
     ZeroCells,
 )
-from diskret.workflow import Result
-from diskret.workflow.job import read_job
-from diskret.workflow.run import run_job
 
 FIRMS = pa.table(
     {

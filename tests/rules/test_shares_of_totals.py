@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import diskret as dk
 from diskret.errors import InputError, ProtectionError
+from diskret.publish.verify.folder import verify
 from diskret.rules import GroupDisclosure, MarginalValue, MinimumFrequency
 from diskret.tables import Table
-from diskret.workflow.verify import verify
 
 FLAT = dk.Hierarchy.flat(["a", "b", "c"])
 # C and its only child c1 are one cell; so are T's child b and nothing else

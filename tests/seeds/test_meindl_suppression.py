@@ -6,8 +6,8 @@ import pytest
 
 import diskret as dk
 from diskret.errors import ProofError
+from diskret.protect.plan import publish
 from diskret.suppression import Pattern
-from diskret.workflow.plan import publish
 
 A, B = [[20, 50, 10], [8, 19, 22], [17, 32, 12]], [[40, 50, 20], [2, 20, 18], [20, 30, 25]]
 

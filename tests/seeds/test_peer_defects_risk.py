@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 
 from diskret import Microdata
+from diskret.anonymize.history import Step
 from diskret.risk import individual_risk
-from diskret.workflow.microdata import Step
 
 KEYS = ["Key1", "Key2", "Key3", "Key4"]
 

@@ -6,7 +6,7 @@ import pytest
 
 import diskret as dk
 from diskret.errors import InputError
-from diskret.workflow.verify import verify
+from diskret.publish.verify.folder import verify
 
 KEYS = dk.SecretKeys(bytes(range(32)))
 RULE = dk.rules.PPercent(10)

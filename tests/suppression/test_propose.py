@@ -18,8 +18,8 @@ from suppression_problems import (
 
 import diskret as dk
 from diskret.attack import component
+from diskret.protect.plan import publish
 from diskret.suppression import Problem, modular, propose
-from diskret.workflow.plan import publish
 
 
 @given(hard_problems())

@@ -149,7 +149,7 @@ def test_public_files_say_that_values_may_be_negative_and_are_verified(tmp_path)
     folder = result.write(tmp_path / "out", ["csv", "xlsx", "html"], keys=tmp_path / "keys")
     outline = json.loads((folder / "public" / "profit.structure.json").read_text("utf-8"))
     assert outline["nonnegative"] is False
-    from diskret.workflow.verify import verify
+    from diskret.publish.verify.folder import verify
 
     assert verify(folder, keys=tmp_path / "keys")
     hidden = dk.attack.intervals(dk.Published.read(folder / "public")).to_pylist()

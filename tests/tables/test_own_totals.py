@@ -12,9 +12,9 @@ from profiles import examples
 
 import diskret as dk
 from diskret.errors import InputError, JobError
-from diskret.workflow.audit import audit
-from diskret.workflow.job import read_job
-from diskret.workflow.run import run_job
+from diskret.jobs.read import read_job
+from diskret.jobs.run import run_job
+from diskret.protect.audit import audit
 
 KEYS = dk.SecretKeys(bytes(range(32)))
 NAMES = ["Insgesamt", "T", "_T", "000", "zusammen", "m"]

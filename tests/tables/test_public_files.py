@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from diskret.errors import InputError
-from diskret.formats import write_csv
 from diskret.hierarchy import Hierarchy
-from diskret.release import write_json
+from diskret.publish.formats import write_csv
+from diskret.publish.json_files import write_json
 from diskret.tables import Dimension, Published
 from diskret.tables.public_files import (
     check_file_name,

@@ -11,9 +11,9 @@ import diskret as dk
 from diskret.attack import NoiseCertificate
 from diskret.errors import InputError
 from diskret.population import Population
+from diskret.protect.perturbed_result import PerturbedResult
 from diskret.tables import Noise
 from diskret.tables.noise import published_with
-from diskret.workflow.perturbed_result import PerturbedResult
 
 
 @pytest.fixture

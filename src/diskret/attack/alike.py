@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from diskret.attack.all_cells import Grid, world
 from diskret.attack.shared import ties
-from diskret.attack.world import Grid, world
 from diskret.tables import Publication
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from diskret.attack.all_cells import world
 from diskret.attack.attacker import Attacker
 from diskret.attack.equations import equations
 from diskret.attack.examination import Examination, Targets
@@ -22,7 +23,6 @@ from diskret.attack.rests import beside_filters
 from diskret.attack.statements import claimed, not_claimed, summary
 from diskret.attack.sums import unmet_sums
 from diskret.attack.unrelated import different_variables
-from diskret.attack.world import world
 from diskret.errors import ProofError
 from diskret.progress import Progress, silent
 from diskret.tables import Publication, Published, together

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from diskret.attack.all_cells import world
 from diskret.attack.equations import cell_name
 from diskret.attack.rests import Told
-from diskret.attack.world import world
 from diskret.tables import Publication
 from diskret.tables.crossed import Crossed, Grouping
 

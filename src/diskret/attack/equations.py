@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from diskret.attack.all_cells import Grid, world
 from diskret.attack.exact import LIMIT
 from diskret.attack.remembered import remembered
 from diskret.attack.shared import Tie, ties
-from diskret.attack.world import Grid, world
 from diskret.errors import ContradictionError, InputError
 from diskret.tables import Publication, Published, together
 

@@ -12,8 +12,8 @@ from diskret.attack.alternatives import Alternatives, farther
 from diskret.attack.attacker import Attacker
 from diskret.attack.exact import Point
 from diskret.attack.examination import Examination
-from diskret.attack.question import Question, question_of
 from diskret.attack.republished import Connected, Republished, connected_parts
+from diskret.attack.targets import Question, question_of
 from diskret.errors import ContradictionError, ProofError
 from diskret.progress import Progress, silent
 from diskret.tables import Publication, Published

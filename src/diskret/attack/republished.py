@@ -12,9 +12,9 @@ from scipy import sparse
 from diskret.attack.alternatives import Alternatives, Reach, farther, within
 from diskret.attack.exact import LIMIT, UNKNOWN, Point, times
 from diskret.attack.programme import Programme
-from diskret.attack.question import Question
 from diskret.attack.reduction import Reduction, labels, reduce
 from diskret.attack.search import Finding, Wanted, search
+from diskret.attack.targets import Question
 from diskret.errors import ContradictionError, ProofError
 
 

@@ -9,8 +9,8 @@ from itertools import combinations, permutations
 import numpy as np
 from numpy.typing import NDArray
 
+from diskret.attack.all_cells import Grid, World
 from diskret.attack.axes import Meaning
-from diskret.attack.world import Grid, World
 from diskret.tables import MeasureSum
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from diskret.attack.all_cells import world
 from diskret.attack.sums import LARGEST_LINE
 from diskret.attack.unrelated import CROSSED, UNRELATED, UNRELATED_ELSE
-from diskret.attack.world import world
 from diskret.errors import InputError
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from diskret.cli.show import show_files, terminal
 from diskret.cli.texts import TEXTS, Language, number
 
 if TYPE_CHECKING:
-    from diskret.workflow.microdata import Microdata
-    from diskret.workflow.microdata.result import MicrodataResult
+    from diskret.anonymize.data import Microdata
+    from diskret.anonymize.result import MicrodataResult
 
 _RARE = 3
 
@@ -41,7 +41,7 @@ def anonymize(
     spoken = language or language_of(job_file)
     with reported(spoken, debug):
         if template:
-            from diskret.workflow.microdata.job_template import template as job_template
+            from diskret.jobs.microdata_template import template as job_template
 
             typer.echo(job_template(), nl=False)
             return
@@ -49,7 +49,7 @@ def anonymize(
             raise typer.BadParameter("name a job file, or use --template to get one to start from")
 
         from diskret.cli.progress import progress_bars
-        from diskret.workflow.microdata.job import read_microdata_job, run_microdata_job
+        from diskret.jobs.microdata import read_microdata_job, run_microdata_job
 
         job = read_microdata_job(job_file)
         with progress_bars(language=spoken) as progress:

@@ -58,7 +58,7 @@ def audit(
         from diskret.cli.progress import progress_bars
         from diskret.cli.show import terminal
         from diskret.io import to_arrow
-        from diskret.workflow.audit import audit as audit_table
+        from diskret.protect.audit import audit as audit_table
 
         cells = to_arrow(file)[0]
         trees = {name: _tree(tree, cells, name, total) for name, tree in wanted.items()}
@@ -96,7 +96,7 @@ def _tree(tree: str, cells: pa.Table, column: str, total: str) -> Hierarchy:
     from diskret.hierarchy import Hierarchy
     from diskret.io.columns import code_text
     from diskret.io.columns import column as named
-    from diskret.workflow.job import HierarchyFile
+    from diskret.jobs.read import HierarchyFile
 
     if tree != "flat":
         return HierarchyFile(Path(tree), total).read()

@@ -85,7 +85,7 @@ def assess(
     """Attack a perturbation table before it is used; exit code 3 if a limit is not kept."""
     with reported(language, debug):
         from diskret.cellkey import Lookup
-        from diskret.workflow.assess import assess as assess_table
+        from diskret.protect.assess import assess as assess_table
 
         lookup = Lookup.read(file)
         report = assess_table(lookup, limit=limit, queries=queries)
@@ -113,7 +113,7 @@ def keys(
     with reported(language, debug):
         import pyarrow.parquet as pq
 
-        from diskret.workflow.record_keys import record_keys
+        from diskret.protect.record_keys import record_keys
 
         keyed: pa.Table = record_keys(records, id=id, parent=parent, name=name)
         with _new_file(out):

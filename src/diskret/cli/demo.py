@@ -21,7 +21,7 @@ def demo(
     with reported(language, debug):
         from diskret.cli.progress import progress_bars
         from diskret.cli.show import show_results
-        from diskret.workflow.run import run_demo
+        from diskret.jobs.run import run_demo
 
         with progress_bars(language=language) as progress:
             written, results = run_demo(folder, firms, seed, language.value, progress)

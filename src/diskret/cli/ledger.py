@@ -16,8 +16,8 @@ from diskret.cli.texts import TEXTS, Language, number
 from diskret.errors import ProofError
 
 if TYPE_CHECKING:
-    from diskret.release.ledger import Release
-    from diskret.workflow.ledger import Ledger
+    from diskret.ledger.ledger import Ledger
+    from diskret.publish.store import Release
 
 ledger = typer.Typer(
     help="What was published: create a ledger, list it, show it, check new tables against it, "
@@ -45,7 +45,7 @@ def create(
 ) -> None:
     """Make a new, empty ledger; all other commands open one that is there."""
     with reported(language, debug):
-        from diskret.workflow.ledger import Ledger
+        from diskret.ledger.ledger import Ledger
 
         Ledger.create(place)
         typer.echo(TEXTS[language].ledger_created)
@@ -115,7 +115,7 @@ def check(
 ) -> None:
     """Say whether tables may be published as they are, beside all that was published."""
     with reported(language, debug):
-        from diskret.workflow.released import read_release
+        from diskret.publish.read import read_release
 
         report = _opened(place).check(read_release(folder))
         if not report.ok:
@@ -140,7 +140,7 @@ def withdraw(
 
 
 def _opened(place: str) -> Ledger:
-    from diskret.workflow.ledger import Ledger
+    from diskret.ledger.ledger import Ledger
 
     return Ledger(place)
 

@@ -12,7 +12,7 @@ from diskret.cli.show import terminal
 from diskret.cli.texts import TEXTS, Language, number
 
 if TYPE_CHECKING:
-    from diskret.workflow.programme import ProgrammeRun
+    from diskret.jobs.programme import ProgrammeRun
 
 
 def show_programme(run: ProgrammeRun, language: Language) -> None:

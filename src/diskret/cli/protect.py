@@ -33,7 +33,7 @@ def protect(
     spoken = language or language_of(job_file)
     with reported(spoken, debug):
         if template:
-            from diskret.workflow.job_template import template as job_template
+            from diskret.jobs.template import template as job_template
 
             typer.echo(job_template(), nl=False)
             return
@@ -42,9 +42,9 @@ def protect(
 
         from diskret.cli.progress import progress_bars
         from diskret.cli.show import show_results
-        from diskret.workflow.job import read_job
-        from diskret.workflow.job_programme import is_programme
-        from diskret.workflow.run import run_job
+        from diskret.jobs.read import read_job
+        from diskret.jobs.read_programme import is_programme
+        from diskret.jobs.run import run_job
 
         if is_programme(job_file):
             _programme(job_file, folder, spoken)
@@ -63,8 +63,8 @@ def protect(
 def _programme(file: Path, folder: Path | None, language: Language) -> None:
     from diskret.cli.programme import show_programme
     from diskret.cli.progress import progress_bars
-    from diskret.workflow.job_programme import read_programme
-    from diskret.workflow.programme import run_programme
+    from diskret.jobs.programme import run_programme
+    from diskret.jobs.read_programme import read_programme
 
     programme = read_programme(file)
     with progress_bars(language=language) as progress:

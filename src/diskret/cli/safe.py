@@ -19,8 +19,8 @@ from diskret.cli.texts import TEXTS, Language, number
 from diskret.errors import InputError
 
 if TYPE_CHECKING:
-    from diskret.workflow.microdata.job import MicrodataJob
-    from diskret.workflow.microdata.result import MicrodataResult
+    from diskret.anonymize.result import MicrodataResult
+    from diskret.jobs.microdata import MicrodataJob
 
 _STOPPED = 130
 
@@ -51,7 +51,7 @@ def safe(
     spoken = language or language_of(job_file)
     with reported(spoken, debug):
         if template:
-            from diskret.workflow.microdata.safe_template import safe_template
+            from diskret.jobs.safe_template import safe_template
 
             typer.echo(safe_template(), nl=False)
             return
@@ -59,7 +59,7 @@ def safe(
             raise typer.BadParameter("name a job file, or use --template to get one to start from")
 
         from diskret.cli.progress import progress_bars
-        from diskret.workflow.microdata.job import read_microdata_job, run_microdata_job
+        from diskret.jobs.microdata import read_microdata_job, run_microdata_job
 
         job = _with(read_microdata_job(job_file), checkpoint, time_limit)
         shown = language or Language(job.language)

@@ -13,12 +13,13 @@ from rich.text import Text
 
 from diskret.cli.crosstab import Crosstab, crosstab
 from diskret.cli.texts import TEXTS, Language, number
-from diskret.formats import SymbolSet, symbol_set
 from diskret.hierarchy import Hierarchy
+from diskret.publish.formats import SymbolSet, symbol_set
 from diskret.tables import Published
 
 if TYPE_CHECKING:
-    from diskret.workflow import PerturbedResult, Result
+    from diskret.protect.perturbed_result import PerturbedResult
+    from diskret.protect.result import Result
 
 _LABEL_WIDTH = 30
 _PIPED_WIDTH = 120

@@ -32,7 +32,7 @@ def verify(
     """
     with reported(language, debug):
         from diskret.cli.progress import progress_bars
-        from diskret.workflow.verify import verify as verify_folder
+        from diskret.publish.verify.folder import verify as verify_folder
 
         with progress_bars(language=language) as progress:
             report = verify_folder(folder, internal, releases=release or (), progress=progress)

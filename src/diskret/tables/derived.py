@@ -44,7 +44,7 @@ _LIMIT = 2**63
 class Derived:
     """A figure for each cell, computed from published values. Holds nothing confidential.
 
-    Made by [`diskret.derive`][diskret.workflow.derive]. With published values *x* and *y*:
+    Made by [`diskret.derive`][diskret.protect.derive]. With published values *x* and *y*:
     the mean is x / y, the share 100 · x / y, the growth rate 100 · (x / y - 1), the index
     100 · x / y; y is the count, the total or other measure, the earlier period, the base
     period. Computed exactly and rounded once, half a unit upwards.

@@ -47,7 +47,7 @@ def rest_table(model: Table, tables: Sequence[Table], cells: NDArray[np.int64]) 
     Examples
     --------
     >>> import pyarrow as pa
-    >>> from diskret.workflow import tabulate
+    >>> from diskret.protect.tabulate import tabulate
     >>> jobs = pa.table({"firm": [1, 1, 2], "part": [0, 1, 1], "sales": [9, 1, 5]})
     >>> of = {"by": {"part": None}, "value": "sales", "unit": "firm", "contributions": True}
     >>> every, small = tabulate(jobs, **of), tabulate(jobs, **of, where={"sales": {"max": 1}})

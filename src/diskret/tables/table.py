@@ -230,7 +230,7 @@ class Table:
         Examples
         --------
         >>> import pyarrow as pa
-        >>> from diskret.workflow import tabulate
+        >>> from diskret.protect.tabulate import tabulate
         >>> jobs = pa.table({"person": [1, 1, 2], "region": ["N", "S", "S"]})
         >>> tabulate(jobs, by={"region": None}, unit="person").of_units().measure.sum.tolist()
         [2, 1, 2]

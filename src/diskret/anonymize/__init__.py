@@ -1,0 +1,1 @@
+"""The verbs on microdata: roles, risk, protection, release."""

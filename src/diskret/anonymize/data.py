@@ -1,0 +1,468 @@
+"""Microdata with roles and a history; every method returns new ones."""
+
+# pyarrow has no type information for its classes.
+# pyright: reportUnknownParameterType=false
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from diskret.anonymize.history import Step
+from diskret.anonymize.roles import Roles, roles
+from diskret.anonymize.usable import usable
+from diskret.anonymize.verb import Verb
+from diskret.errors import InputError
+from diskret.io import Coded, FrameKind, Source, coded, renewed, returned, source
+from diskret.io.columns import column
+from diskret.io.files import parquet_rows
+from diskret.io.frames import NO_RECORDS, in_memory
+from diskret.io.numbers import numbers
+from diskret.io.order import declared_orders, in_order, keeps_order
+from diskret.risk import Keys
+
+if TYPE_CHECKING:
+    from diskret.anonymize.anonymity import anonymity as _anonymity
+    from diskret.anonymize.checklist import checklist as _checklist
+    from diskret.anonymize.deviations import deviations as _deviations
+    from diskret.anonymize.dp_noise import dp_noise as _dp_noise
+    from diskret.anonymize.explore import explore as _explore
+    from diskret.anonymize.generalise import generalise as _generalise
+    from diskret.anonymize.microaggregate import microaggregate as _microaggregate
+    from diskret.anonymize.noise import add_noise as _add_noise
+    from diskret.anonymize.numeric_risk import numeric_risk as _numeric_risk
+    from diskret.anonymize.population_uniques import population_uniques as _population_uniques
+    from diskret.anonymize.pram import pram as _pram
+    from diskret.anonymize.pram import transitions as _transitions
+    from diskret.anonymize.rank_swap import rank_swap as _rank_swap
+    from diskret.anonymize.recode import drop as _drop
+    from diskret.anonymize.recode import recode as _recode
+    from diskret.anonymize.recode import remove_identifiers as _remove_identifiers
+    from diskret.anonymize.recode_candidates import recode_candidates as _recode_candidates
+    from diskret.anonymize.release import release as _release
+    from diskret.anonymize.replay import replay as _replay
+    from diskret.anonymize.risk import risk as _risk
+    from diskret.anonymize.risky_combinations import risky_combinations as _risky_combinations
+    from diskret.anonymize.safe import safe as _safe
+    from diskret.anonymize.save_job import save_job as _save_job
+    from diskret.anonymize.shuffle import shuffle as _shuffle
+    from diskret.anonymize.suda import suda as _suda
+    from diskret.anonymize.suppress import local_suppression as _local_suppression
+    from diskret.anonymize.swap import swap as _swap
+    from diskret.anonymize.swap_records import swap_records as _swap_records
+    from diskret.anonymize.top_code import top_code as _top_code
+    from diskret.anonymize.top_code import top_code_together as _top_code_together
+    from diskret.utility import RecordsComparison
+    from diskret.utility.compare import Ordered
+
+
+class Microdata:
+    """Records of persons, households or firms, and what each column is for.
+
+    The methods that change values return new microdata and leave these alone.
+
+    Parameters
+    ----------
+    frame
+        Records as any kind of frame, or the path of a Parquet or CSV file. They are read into
+        memory, Parquet when values are first needed: `safe` counts what it needs where it is.
+        null and NaN are missing values. Columns of pandas with values of several types, such as
+        Stata variables with some values labelled, are left out with a warning if they have no role.
+    keys
+        Categorical variables an attacker may know of a person: age, region, occupation.
+    numeric
+        Numeric variables an attacker may know.
+    weight
+        Sampling weight > 0: how many persons of the population a record stands for. None: the
+        records are all there are.
+    household
+        Whose members are recognised together.
+    sensitive
+        Variables an attacker must not learn.
+    strata
+        Groups that are protected apart.
+    id
+        Number of a record; replaced before a release.
+    identifiers
+        Direct identifiers (names, addresses, insurance numbers); never released.
+    followers
+        Key → columns that tell the same in more detail, and lose their value where it does.
+    orders
+        Column → its values from the lowest to the highest, or a code tree from top to bottom.
+        Ordered categoricals (pandas), Enum columns (Polars, DuckDB) and ordered dictionaries
+        (Arrow) bring theirs along; numbers and dates ascend; other text has no order, and is
+        refused where one is needed.
+
+    Raises
+    ------
+    InputError
+        The records cannot be read, or a column is missing or has two roles.
+
+    Examples
+    --------
+    >>> persons = pa.table({"sex": ["m", "f", "f"], "job": ["baker", "mayor", "baker"]})
+    >>> md = Microdata(persons, keys=["sex", "job"])
+    >>> md
+    Microdata(3 records; keys: sex, job)
+    """
+
+    roles: Roles
+    kind: FrameKind
+    history: tuple[Step, ...]
+    original: Microdata
+    before: Microdata
+    changed: frozenset[str]
+    linked: bool
+
+    def __init__(
+        self,
+        frame: Any,
+        *,
+        keys: Iterable[str] = (),
+        numeric: Iterable[str] = (),
+        weight: str | None = None,
+        household: str | None = None,
+        sensitive: Iterable[str] = (),
+        strata: Iterable[str] = (),
+        id: str | None = None,  # noqa: A002
+        identifiers: Iterable[str] = (),
+        followers: Mapping[str, str | Iterable[str]] | None = None,
+        orders: Mapping[str, Any] | None = None,
+    ) -> None:
+        named = (
+            keys,
+            numeric,
+            sensitive,
+            strata,
+            identifiers,
+            (weight, household, id),
+            orders or (),
+        )
+        frame = usable(frame, [*named, *(followers or {}).values()])
+        self._opened = source(frame)
+        self.kind = self._opened.kind
+        if self._opened.format != "parquet":
+            self.table = in_memory(self._opened)
+        self.roles = roles(
+            self._opened.columns,
+            keys=keys,
+            numeric=numeric,
+            weight=weight,
+            household=household,
+            sensitive=sensitive,
+            strata=strata,
+            id=id,
+            identifiers=identifiers,
+            followers=followers,
+            orders={**declared_orders(frame), **(orders or {})},
+        )
+        if not self.n:
+            raise InputError(NO_RECORDS)
+        self.history = ()
+        self.original = self
+        self.before = self
+        self.changed = frozenset()
+        self.linked = True
+        self._frame = frame
+        self._coded: dict[str, Coded] = {}
+
+    def __repr__(self) -> str:
+        named = "; ".join(
+            f"{role}: {', '.join(names)}" for role, names in self.roles.by_role().items()
+        )
+        return f"Microdata({self.n:,} records; {named or 'no roles'})"
+
+    # ── what they hold ──────────────────────────────────────────────────────────────
+
+    @cached_property
+    def table(self) -> pa.Table:
+        """The records as they are now, in memory."""
+        return in_memory(self._opened)
+
+    @property
+    def records(self) -> Source:
+        """The records as an engine takes them: in their Parquet files as long as they are there."""
+        return source(self.table) if "table" in self.__dict__ else self._opened
+
+    @property
+    def n(self) -> int:
+        """Number of records."""
+        if "table" in self.__dict__:
+            return self.table.num_rows
+        return parquet_rows(self._opened.paths)
+
+    @property
+    def frame(self) -> Any:
+        """The records as they are now, as the kind of frame that came in. Confidential.
+
+        Same columns, types, row order and index; whole numbers of pandas that have gaps now are
+        nullable. Records that were `replaced` have an order and index of their own.
+        """
+        if not self.linked:
+            return renewed(self._frame, self.kind, self.table)
+        return returned(self._frame, self.kind, self.table, self.changed)
+
+    def table_column(self, name: str) -> pa.ChunkedArray:
+        """A column by name.
+
+        Raises
+        ------
+        InputError
+            There is none.
+        """
+        return column(self.table, name)
+
+    def coded(self, name: str) -> Coded:
+        """A categorical variable as small integers.
+
+        Raises
+        ------
+        InputError
+            There is no such column, or it holds numbers with decimals.
+        """
+        if name not in self._coded:
+            self._coded[name] = coded(self.table_column(name), name)
+        return self._coded[name]
+
+    def ranked(self, name: str, order: Sequence[Any] | None = None) -> Coded:
+        """A categorical variable as small integers that ascend in its order, or in another one.
+
+        Raises
+        ------
+        InputError
+            It has no order, or a value that does not stand in it; or as for `coded`.
+        """
+        return in_order(self.coded(name), self.roles.orders.get(name) if order is None else order)
+
+    def keys(self, names: Sequence[str] | None = None) -> Keys:
+        """The key variables, or some columns as if they were keys.
+
+        Raises
+        ------
+        InputError
+            There is no key, or a column is missing or holds numbers with decimals.
+        """
+        chosen = self.roles.keys if names is None else tuple(names)
+        if not chosen:
+            raise InputError("no key variable is named; give keys= when you make the microdata")
+        return Keys(tuple(self.coded(name) for name in chosen))
+
+    def weights(self) -> NDArray[np.float64] | None:
+        """The sampling weights, ``(n,)``, or None.
+
+        Raises
+        ------
+        InputError
+            A weight is missing, not a number, or not above 0.
+        """
+        name = self.roles.weight
+        return None if name is None else _weights(self.table_column(name), name)
+
+    def numbers(self, names: Sequence[str] | None = None) -> NDArray[np.float64]:
+        """The numeric variables, or some columns, ``(n, p)``; NaN where a value is missing.
+
+        Raises
+        ------
+        InputError
+            There is no numeric variable, a column is missing, or its values are not numbers.
+        """
+        chosen = self.roles.numeric if names is None else tuple(names)
+        if not chosen:
+            raise InputError(
+                "no numeric variable is named; give numeric= when you make the microdata"
+            )
+        return np.column_stack([numbers(self.table_column(name), name) for name in chosen])
+
+    def after(
+        self,
+        columns: Mapping[str, pa.ChunkedArray],
+        step: Step,
+        orders: Mapping[str, Sequence[Any] | None] | None = None,
+    ) -> Self:
+        """The microdata with some columns replaced, and one more step in their history.
+
+        A column with new values keeps its order only if `orders` says where these stand; None there
+        says that it has no order any more.
+
+        Raises
+        ------
+        InputError
+            The records were `replaced`: what holds of combinations of their values would be lost.
+        """
+        if not self.linked:
+            raise InputError(
+                f"{step.verb}() would change values of a file in which every combination of values "
+                "occurs often enough, and its tables with them; do it first, and safe() last"
+            )
+        table = self.table  # read once, for these microdata and for those that are made
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        made._coded = {name: kept for name, kept in self._coded.items() if name not in columns}
+        for name, values in columns.items():
+            at = table.schema.get_field_index(name)
+            if at < 0:
+                table = table.append_column(name, values)
+            else:
+                table = table.set_column(at, name, values)
+        kept = {
+            name: order
+            for name, order in self.roles.orders.items()
+            if name not in (orders or {})
+            and (name not in columns or keeps_order(columns[name], order))
+        }
+        new = {name: tuple(order) for name, order in (orders or {}).items() if order is not None}
+        made.roles = replace(self.roles, orders={**kept, **new})
+        made.table = table
+        made.history = (*self.history, step)
+        made.changed = self.changed.union(columns)
+        return made
+
+    def replaced(self, table: pa.Table, step: Step) -> Self:
+        """Other records in place of these, with the columns of `table`, and one more step.
+
+        They are no longer `linked`: none of them stands for a record of the original. What they
+        replace is `before`, the tables of which theirs are to be close to.
+        """
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        made.before = self
+        gone = set(self.records.columns).difference(table.column_names)
+        made.table = table
+        made.roles = self.roles.without(gone)
+        made._coded = {}
+        made.history = (*self.history, step)
+        made.changed = frozenset(table.column_names)
+        made.before = self
+        made.linked = False
+        return made
+
+    def without(self, columns: Iterable[str], step: Step) -> Self:
+        """The microdata when some columns are gone, and one more step in their history."""
+        gone = set(columns)
+        table = self.table
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        made.table = table.drop_columns(sorted(gone))
+        made.roles = self.roles.without(gone)
+        made._coded = {name: kept for name, kept in self._coded.items() if name not in gone}
+        made.history = (*self.history, step)
+        made.changed = self.changed - gone
+        return made
+
+    # ── what they can do: each verb has a module of its own ─────────────────────────
+
+    if TYPE_CHECKING:
+        replay = _replay
+        save_job = _save_job
+        risk = _risk
+        suda = _suda
+        risky_combinations = _risky_combinations
+        population_uniques = _population_uniques
+        anonymity = _anonymity
+        numeric_risk = _numeric_risk
+        recode = _recode
+        recode_candidates = _recode_candidates
+        generalise = _generalise
+        drop = _drop
+        remove_identifiers = _remove_identifiers
+        local_suppression = _local_suppression
+        pram = _pram
+        transitions = _transitions
+        microaggregate = _microaggregate
+        add_noise = _add_noise
+        rank_swap = _rank_swap
+        shuffle = _shuffle
+        top_code = _top_code
+        top_code_together = _top_code_together
+        dp_noise = _dp_noise
+        swap = _swap
+        swap_records = _swap_records
+        safe = _safe
+        deviations = _deviations
+        explore = _explore
+        checklist = _checklist
+        release = _release
+    else:
+        replay = Verb("replay")
+        save_job = Verb("save_job")
+        risk = Verb("risk")
+        suda = Verb("suda")
+        risky_combinations = Verb("risky_combinations")
+        population_uniques = Verb("population_uniques")
+        anonymity = Verb("anonymity")
+        numeric_risk = Verb("numeric_risk")
+        recode = Verb("recode")
+        recode_candidates = Verb("recode_candidates")
+        generalise = Verb("generalise")
+        drop = Verb("recode")
+        remove_identifiers = Verb("recode")
+        local_suppression = Verb("suppress")
+        pram = Verb("pram")
+        transitions = Verb("pram")
+        microaggregate = Verb("microaggregate")
+        add_noise = Verb("noise")
+        rank_swap = Verb("rank_swap")
+        shuffle = Verb("shuffle")
+        top_code = Verb("top_code")
+        top_code_together = Verb("top_code")
+        dp_noise = Verb("dp_noise")
+        swap = Verb("swap")
+        swap_records = Verb("swap_records")
+        safe = Verb("safe")
+        deviations = Verb("deviations")
+        explore = Verb("explore")
+        checklist = Verb("checklist")
+        release = Verb("release")
+
+    def compare(
+        self,
+        protected: Any = None,
+        *,
+        numeric: str | Iterable[str] | None = None,
+        categorical: str | Iterable[str] | None = None,
+        weight: str | None = None,
+        ordered: Ordered = (),
+        size: int = 2,
+    ) -> RecordsComparison:
+        """What protection cost so far; or what others that were made of these cost beyond that.
+
+        See [`compare`][diskret.utility.compare].
+
+        Raises
+        ------
+        InputError
+            The records were replaced by others: they are compared by their tables.
+        """
+        if not (self.linked and (protected is None or getattr(protected, "linked", True))):
+            raise InputError(
+                "records that were replaced stand for no record of the original, so that the two "
+                "files cannot be compared record by record; compare their tables with deviations()"
+            )
+        from diskret.utility import compare
+
+        return compare(
+            self.original if protected is None else self,
+            self if protected is None else protected,
+            numeric=numeric,
+            categorical=categorical,
+            weight=weight,
+            ordered=ordered,
+            size=size,
+        )
+
+
+def _weights(values: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
+    found = numbers(values, name)
+    wrong = np.flatnonzero(~(found > 0))
+    if len(wrong):
+        raise InputError(
+            f"{len(wrong):,} weights in {name!r} are missing or not above 0 (first in row "
+            f"{wrong[0] + 1}); a weight says how many persons of the population a record stands for"
+        )
+    return found

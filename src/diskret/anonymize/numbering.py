@@ -1,0 +1,60 @@
+"""A secret order of records, and new numbers for records and households."""
+
+# pyarrow has no type information for its classes and compute functions.
+# pyright: reportAttributeAccessIssue=false, reportUnknownParameterType=false
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from diskret.io import Coded
+from diskret.io.column_bytes import content
+from diskret.keys import SecretKeys
+
+
+def canonical(table: pa.Table) -> NDArray[np.intp]:
+    """The rows in ascending order of all columns: the same whatever order they come in, ``(n,)``.
+
+    Rows that agree in everything keep their order.
+    """
+    keys = [(name, "ascending") for name in table.column_names]
+    return pc.sort_indices(table, sort_keys=keys).to_numpy().astype(np.intp)
+
+
+def draws(keys: SecretKeys, name: str, table: pa.Table) -> np.random.Generator:
+    """Random numbers that only the holder of the key can draw again, for these very records."""
+    mark = keys.fingerprint(f"order of records: {name}", content(table))
+    return np.random.Generator(np.random.PCG64(int(mark, 16)))
+
+
+def drawn_order(
+    keys: SecretKeys, name: str, table: pa.Table
+) -> tuple[NDArray[np.intp], np.random.Generator]:
+    """A secret order of these records, ``(n,)``, and the source of further draws about them.
+
+    It does not depend on the order that they come in.
+    """
+    first = canonical(table)
+    draw = draws(keys, name, table.take(pa.array(first)))
+    return first[draw.permutation(table.num_rows)], draw
+
+
+def record_numbers(n: int, draw: np.random.Generator) -> pa.Array:
+    """New numbers of n records in random order, all with as many digits."""
+    return pa.array(_numbers(n, draw))
+
+
+def household_numbers(household: Coded, draw: np.random.Generator) -> pa.Array:
+    """New numbers of households, drawn at random; members keep one number in common.
+
+    Null where a record belongs to no household.
+    """
+    number = np.append(_numbers(len(household.categories), draw), 0)
+    return pa.array(number[household.codes], mask=household.codes < 0)
+
+
+def _numbers(n: int, draw: np.random.Generator) -> NDArray[np.int64]:
+    return draw.permutation(n) + 10 ** len(str(n))

@@ -1,0 +1,152 @@
+"""What verbs on numeric variables share: which variables, which strata, which chance."""
+
+# pyarrow has no type information for its classes.
+# pyright: reportUnknownParameterType=false
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from diskret.errors import InputError
+from diskret.io.names import some
+from diskret.risk.keys import classes
+
+if TYPE_CHECKING:
+    from diskret.anonymize.data import Microdata
+
+
+@dataclass(frozen=True, eq=False)
+class Strata:
+    """Records that are protected apart.
+
+    Parameters
+    ----------
+    names
+        Variables that divide the records.
+    of
+        For each record its stratum, ``(n,)``; all 0 without strata.
+    values
+        For each stratum the values of the variables.
+    """
+
+    names: tuple[str, ...]
+    of: NDArray[np.intp]
+    values: tuple[tuple[Hashable | None, ...], ...]
+
+    def rows(self) -> list[NDArray[np.intp]]:
+        """The records of each stratum, ascending."""
+        if len(self.values) == 1:
+            return [np.arange(len(self.of))]
+        count = np.bincount(self.of, minlength=len(self.values))
+        return np.split(np.argsort(self.of, kind="stable"), np.cumsum(count)[:-1])
+
+    def where(self, number: int) -> str:
+        """A stratum as the beginning of a message; nothing if there are none."""
+        if not self.names:
+            return ""
+        shown = zip(self.names, self.values[number], strict=True)
+        return f"stratum {', '.join(f'{name} = {value!r}' for name, value in shown)}: "
+
+
+def chosen(md: Microdata, variables: str | Iterable[str] | None) -> tuple[str, ...]:
+    """The variables that a verb changes; the numeric ones if none are named.
+
+    Raises
+    ------
+    InputError
+        There are none, or one is named twice.
+    """
+    if variables is None:
+        names = md.roles.numeric
+        if not names:
+            raise InputError(
+                "no numeric variable is named; give numeric= when you make the microdata, or "
+                "variables= here"
+            )
+        return names
+    names = (variables,) if isinstance(variables, str) else tuple(variables)
+    twice = [name for at, name in enumerate(names) if name in names[:at]]
+    if twice:
+        raise InputError(f"variables= names {some('column', twice)} twice")
+    if not names:
+        raise InputError("variables= names no column")
+    return names
+
+
+def divided(md: Microdata, strata: str | Iterable[str] | None, used: Iterable[str]) -> Strata:
+    """The strata of the microdata, or others; `used` are variables that cannot divide them.
+
+    Raises
+    ------
+    InputError
+        A variable does both, or a column is missing.
+    """
+    if strata is None:
+        strata = md.roles.strata
+    names = (strata,) if isinstance(strata, str) else tuple(strata)
+    both = [name for name in used if name in names]
+    if both:
+        raise InputError(
+            f"{some('column', both)} cannot be used here and divide the records into strata at "
+            "the same time; name other strata="
+        )
+    if not names:
+        return Strata((), np.zeros(md.n, dtype=np.intp), ((),))
+    columns = [md.coded(name) for name in names]
+    found = classes([one.codes for one in columns], [len(one.categories) for one in columns])
+    texts = [[*one.categories.to_pylist(), None] for one in columns]
+    values = tuple(
+        tuple(text[code] for text, code in zip(texts, row, strict=True))
+        for row in found.codes.tolist()
+    )
+    return Strata(names, found.of, values)
+
+
+def chance(md: Microdata, verb: str, seed: int, of: Iterable[str]) -> np.random.Generator:
+    """Random numbers of a call: of its own for each verb, each variable and each call.
+
+    Raises
+    ------
+    InputError
+        The seed is not a whole number from 0.
+    """
+    if not isinstance(seed, int) or seed < 0:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InputError(f"seed= is a whole number from 0, not {seed!r}")
+    earlier = sum(step.verb == verb for step in md.history)
+    return np.random.default_rng([seed, earlier, *"\0".join((verb, *of)).encode()])
+
+
+def is_share(name: str, value: float, example: str) -> None:
+    """Refuse what is no share between 0 and 1, percentages above all.
+
+    Raises
+    ------
+    InputError
+        It is none.
+    """
+    if not 0 < value <= 1:
+        raise InputError(
+            f"{name}= is a share above 0 and up to 1, not {value!r}; write {example} for "
+            f"{float(example):.0%}"
+        )
+
+
+def floating(values: NDArray[np.float64]) -> pa.ChunkedArray:
+    """Numbers as a column; NaN as missing."""
+    return pa.chunked_array([pa.array(values, from_pandas=True)])
+
+
+def likeness(before: NDArray[Any], after: NDArray[Any]) -> float | None:
+    """Correlation of values before and after, where both are there; None if one is constant."""
+    there = ~(np.isnan(before) | np.isnan(after))
+    old, new = before[there], after[there]
+    if len(old) < 2 or np.ptp(old) == 0 or np.ptp(new) == 0:
+        return None
+    old, new = old - old.mean(), new - new.mean()
+    return round(float(old @ new / np.sqrt((old @ old) * (new @ new))), 6)

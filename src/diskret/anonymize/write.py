@@ -1,0 +1,142 @@
+"""Released microdata to files: public and internal apart, all or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import partial
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from diskret.anonymize.outline import inside_outline, outline
+from diskret.errors import InputError
+from diskret.io import to_arrow
+from diskret.keys import SecretKeys
+from diskret.publish.contract import Look, Records, Release
+from diskret.publish.formats.parquet import write_internal_parquet
+from diskret.publish.json_files import write_json
+from diskret.publish.office.controlled import written
+from diskret.publish.office.fingerprint import record_marks
+from diskret.publish.office.records import claim_as_json
+from diskret.publish.pages.microdata import (
+    write_internal_microdata_report,
+    write_public_microdata_report,
+)
+from diskret.publish.software import software
+from diskret.publish.write import check_look, write_releases
+
+if TYPE_CHECKING:
+    from diskret.anonymize.result import MicrodataResult
+
+FORMATS = ("csv", "parquet", "html")
+
+
+def write(
+    result: MicrodataResult,
+    folder: str | PathLike[str],
+    formats: Iterable[str] = FORMATS,
+    *,
+    language: str = "en",
+    title: str | None = None,
+    keys: SecretKeys | str | PathLike[str] | None = None,
+    neutralise: bool = False,
+) -> Path:
+    """Write released microdata; see `MicrodataResult.write`."""
+    chosen = (formats,) if isinstance(formats, str) else tuple(formats)
+    check_look(chosen, FORMATS, language)
+    if not {"csv", "parquet"} & set(chosen):
+        raise InputError("formats= must name 'csv' or 'parquet': the records have to be somewhere")
+    titles = {} if title is None else {result.name: title}
+    look = Look(chosen, language, neutralise=neutralise, titles=titles)
+    secret = SecretKeys.load(result.keys if keys is None else keys)
+    return write_releases([release_of(result, secret)], folder, look, secret)
+
+
+def release_of(result: MicrodataResult, keys: SecretKeys) -> Release:
+    """What is written of released microdata."""
+    records = Records(result.name, result.table)
+    return Release(
+        public=records,
+        certificate={**result.certificate.public(), **records.outline},
+        inputs=record_marks(keys, result.microdata.original.table, result.table, result.kept()),
+        page=partial(write_public_microdata_report, outline(result)),
+        internal=partial(_write_internal, result),
+    )
+
+
+# ── what the office keeps ───────────────────────────────────────────────────────────
+
+
+def _write_internal(
+    result: MicrodataResult, folder: Path, look: Look, certificate: Mapping[str, Any]
+) -> None:
+    name = result.name
+    _write_certificate(result, folder)
+    if result.microdata.linked:
+        _write_link(result, folder / f"{name}.link.parquet")
+    else:
+        write_internal_parquet(written(result.controlled), folder / f"{name}.controlled.parquet")
+    write_json(settings(result), folder / f"{name}.settings.json")
+    if "html" in look.formats:
+        both = {**certificate, "checked": result.certificate.internal()["checked"]}
+        write_internal_microdata_report(
+            outline(result),
+            inside_outline(result),
+            both,
+            folder / f"{name}.report.html",
+            title=look.titles.get(name),
+            language=look.language,
+        )
+
+
+def _write_link(result: MicrodataResult, path: Path) -> None:
+    link, _ = to_arrow(result.link)
+    inside = result.inside.columns()
+    for column in ("weight", "household"):
+        if column in inside.column_names:
+            link = link.append_column(column, inside.column(column))
+    write_internal_parquet(link, path)
+
+
+def _write_certificate(result: MicrodataResult, folder: Path) -> None:
+    md = result.microdata
+    keys = [key for key in md.roles.keys if key in result.table.column_names]
+    sensitive = [s for s in md.roles.sensitive if s in result.table.column_names]
+    content_ = {
+        **result.certificate.internal(),
+        "keys": keys,
+        "sensitive": sensitive,
+        "orders": {name: list(values) for name, values in md.roles.orders.items()},
+        "claims_made": [claim_as_json(claim) for claim in result.claims],
+        "software": software(),
+    }
+    write_json(_plain(content_), folder / f"{result.name}.certificate.json")
+
+
+def settings(result: MicrodataResult) -> dict[str, Any]:
+    """What was done, step by step, and how it was released. JSON-ready, confidential."""
+    md = result.microdata
+    return _plain(
+        {
+            "roles": {role: list(names) for role, names in md.roles.by_role().items()},
+            "history": [
+                {"verb": step.verb, "arguments": step.arguments, "found": step.found}
+                for step in md.history
+            ],
+            "release": result.arguments,
+            "software": software(),
+        }
+    )
+
+
+def _plain(value: Any) -> Any:
+    """Settings as JSON knows them: dates as text."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(inner) for key, inner in value.items()}  # pyright: ignore
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [_plain(inner) for inner in value]  # pyright: ignore
+    if value is None or isinstance(value, (str, bool, int)):
+        return value
+    if isinstance(value, float):
+        return value if abs(value) != float("inf") and value == value else str(value)
+    return value.item() if hasattr(value, "item") else str(value)

@@ -1,0 +1,1 @@
+"""Job files: read, checked line by line, and carried out."""

@@ -1,0 +1,274 @@
+"""The job file of ``diskret anonymize``: read, checked line by line, and carried out."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from diskret.anonymize.data import Microdata
+from diskret.anonymize.history import Step
+from diskret.anonymize.replay import VERBS, carry_out
+from diskret.anonymize.result import MicrodataResult
+from diskret.anonymize.save_job import FILES
+from diskret.attack.microdata import claims as claims_module
+from diskret.attack.microdata.claims import Claim
+from diskret.errors import DiskretError
+from diskret.jobs.schema import Section, open_job
+from diskret.keys import SecretKeys
+from diskret.progress import Progress, silent
+
+_ROLES = ("keys", "numeric", "sensitive", "strata", "identifiers")
+_ONE = ("weight", "household", "id")
+_FORMATS = ("csv", "parquet", "html")
+_DEFAULT = ("csv", "html")
+_LANGUAGES = ("en", "de")
+#: Arguments of `Microdata.release`.
+_TEXTS = ("name", "level")
+_LISTS = ("columns", "attributes", "tells_household")
+_SWITCHES = ("shuffle", "weight", "household", "id")
+_LEVELS = ("formal", "factual", "absolute")
+
+
+@dataclass(frozen=True)
+class MicrodataJob:
+    """A job file as it was understood; every path is seen from the current folder.
+
+    Parameters
+    ----------
+    path, records
+        The job file, and the file of records.
+    roles
+        Arguments of [`Microdata`][diskret.Microdata] beside the records.
+    steps
+        What to do.
+    claims
+        What must hold.
+    release
+        Further arguments of `Microdata.release`.
+    folder, formats, language, title
+        Arguments of `MicrodataResult.write`.
+    """
+
+    path: Path
+    records: Path
+    roles: Mapping[str, Any]
+    steps: tuple[Step, ...]
+    claims: tuple[Claim, ...]
+    release: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    folder: Path = Path("out")
+    formats: tuple[str, ...] = _DEFAULT
+    language: str = "en"
+    title: str | None = None
+    neutralise: bool = False
+
+
+def read_microdata_job(path: str | PathLike[str]) -> MicrodataJob:
+    """Read and check a job file.
+
+    Raises
+    ------
+    JobError
+        The file cannot be read or is not TOML; a key is unknown or missing; a value is not
+        admissible; the file of records does not exist. The message names the line, the key and
+        what is admissible.
+    """
+    job = open_job(Path(path))
+    anew = "safe" in job
+    required = ("records", "release") if anew else ("records", "roles", "release")
+    job.check(required=required, optional=("roles", "steps", "safe"))
+    steps = tuple(_step(section) for section in job.sections("steps"))
+    if anew:
+        steps = (*steps, _safe(job.section("safe")))
+    records = job.section("records")
+    records.check(required=("path",))
+    release = job.section("release")
+    release.check(
+        optional=(
+            "claims",
+            "folder",
+            "formats",
+            "language",
+            "title",
+            "neutralise",
+            *_TEXTS,
+            *_LISTS,
+            *_SWITCHES,
+        )
+    )
+    if "claims" not in release and "level" not in release and not anew:
+        raise release.error(
+            "[release] must say what has to hold: [release.claims], e.g. k_anonymity = { k = 3 }, "
+            'or level = "formal", "factual" or "absolute"'
+        )
+    return MicrodataJob(
+        path=job.file,
+        records=records.existing_file("path"),
+        roles=_roles(job.section("roles")),
+        steps=steps,
+        claims=_claims(release.section("claims")) or _anew(steps),
+        release=_release(release),
+        folder=job.file.parent / release.text("folder", "out"),
+        formats=release.choices("formats", _DEFAULT, _FORMATS),
+        language=release.choice("language", "en", _LANGUAGES),
+        title=release.text("title", None),
+        neutralise=release.flag("neutralise", False),
+    )
+
+
+def run_microdata_job(
+    job: MicrodataJob,
+    folder: str | PathLike[str] | None = None,
+    *,
+    keys: SecretKeys | str | PathLike[str] | None = None,
+    progress: Progress = silent,
+) -> tuple[Path, MicrodataResult]:
+    """Read the records, carry out the steps, prove the claims, write.
+
+    Parameters
+    ----------
+    job
+        The job.
+    folder
+        Where to write instead of the folder of the job.
+    keys
+        The office's keys; see `SecretKeys`.
+    progress
+        Called with ``("steps", done, total)``.
+
+    Returns
+    -------
+    tuple of Path and MicrodataResult
+        The folder, and what was written into it.
+
+    Raises
+    ------
+    InputError
+        The records do not fit the job; the message names the step.
+    ProofError
+        A claim does not hold; nothing was written.
+    """
+    md = carry_out(Microdata(job.records, **job.roles), job.steps, progress)
+    result = md.release(job.claims, keys=keys, **job.release)
+    written = result.write(
+        folder or job.folder,
+        formats=job.formats,
+        language=job.language,
+        title=job.title,
+        keys=keys,
+        neutralise=job.neutralise,
+    )
+    return written, result
+
+
+def claim_names() -> dict[str, Any]:
+    """How job files call the claims: ``k_anonymity`` is `claims.KAnonymity`.
+
+    Examples
+    --------
+    >>> claim_names()["k_anonymity"].__name__
+    'KAnonymity'
+    """
+    named = {name: getattr(claims_module, name) for name in claims_module.__all__}
+    return {
+        re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower(): claim
+        for name, claim in named.items()
+        if isinstance(claim, type) and hasattr(claim, "__dataclass_fields__")
+    }
+
+
+# ── the sections, in the order of the file ──────────────────────────────────────────
+
+
+def _roles(section: Section) -> dict[str, Any]:
+    section.check(optional=(*_ROLES, *_ONE, "followers", "orders"))
+    named: dict[str, Any] = {role: section.texts(role) for role in _ROLES if role in section}
+    named |= {role: section.text(role, None) for role in _ONE if role in section}
+    if "followers" in section:
+        followers = section.section("followers")
+        named["followers"] = {key: followers.texts(key) for key in followers.values}
+    if "orders" in section:
+        orders = section.section("orders")
+        named["orders"] = {name: orders.texts(name) for name in orders.values}
+    return named
+
+
+def _step(section: Section) -> Step:
+    if "do" not in section:
+        raise section.error(f"the key 'do' is missing in {section.name}: what to do")
+    verb = section.choice("do", "", VERBS)
+    return Step(verb, _arguments(section, verb))
+
+
+def _safe(section: Section) -> Step:
+    """The step that replaces the records; its checkpoint lies beside the job file."""
+    arguments = _arguments(section, "safe")
+    if "checkpoint" in arguments:
+        arguments["checkpoint"] = str(section.file.parent / section.text("checkpoint", ""))
+    return Step("safe", arguments)
+
+
+def _anew(steps: Sequence[Step]) -> tuple[Claim, ...]:
+    """What is claimed of a file of replaced records if nothing is said: what SAFE promises."""
+    made = [step for step in steps if step.verb == "safe"]
+    return tuple(
+        claim_names()["safe"](minimum=step.arguments.get("minimum", 3)) for step in made[:1]
+    )
+
+
+def _arguments(section: Section, verb: str) -> dict[str, Any]:
+    """The other keys of a step, checked by what its method takes."""
+    _, *parameters = inspect.signature(getattr(Microdata, verb)).parameters.values()
+    admissible = {one.name: one for one in parameters if one.name != "progress"}
+    arguments = {key: value for key, value in section.values.items() if key != "do"}
+    for name in arguments:
+        if name not in admissible:
+            near = get_close_matches(name, admissible, n=1)
+            hint = f"; did you mean '{near[0]}'?" if near else "."
+            raise section.error(
+                f"'{verb}' knows no '{name}'{hint} Admissible: {', '.join(admissible)}", name
+            )
+    for name, parameter in admissible.items():
+        if parameter.default is parameter.empty and name not in arguments:
+            raise section.error(f"'{verb}' needs the key '{name}'")
+    return {name: _seen_from(section, value) for name, value in arguments.items()}
+
+
+def _seen_from(section: Section, value: Any) -> Any:
+    """Files that an argument names, seen from the current folder."""
+    if isinstance(value, str) and value.lower().endswith(FILES):
+        return str(section.file.parent / value)
+    if isinstance(value, dict):
+        return {key: _seen_from(section, part) for key, part in value.items()}
+    return value
+
+
+def _claims(section: Section) -> tuple[Claim, ...]:
+    known = claim_names()
+    made: list[Claim] = []
+    for name in section.values:
+        if name not in known:
+            raise section.unknown("no such claim:", name, tuple(known), name)
+        claim = section.section(name)
+        claim.check(optional=tuple(part.name for part in fields(known[name])))
+        try:
+            made.append(
+                known[name](**{key: _seen_from(claim, part) for key, part in claim.values.items()})
+            )
+        except (DiskretError, TypeError) as error:
+            raise section.error(f"'{name}': {error}", name) from error
+    return tuple(made)
+
+
+def _release(section: Section) -> dict[str, Any]:
+    section.choice("level", None, _LEVELS)
+    return {
+        **{key: section.text(key, "") for key in _TEXTS if key in section},
+        **{key: section.texts(key) for key in _LISTS if key in section},
+        **{key: section.flag(key, True) for key in _SWITCHES if key in section},
+    }

@@ -1,0 +1,409 @@
+"""Carry out a job file, or the bundled example: from records to proven files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from diskret.attack import Attacker
+from diskret.datasets import business_register
+from diskret.engines import Engine
+from diskret.engines.spark import SparkEngine
+from diskret.errors import InputError
+from diskret.io import Source
+from diskret.jobs.cells import table_of_cells
+from diskret.jobs.derived import derived_of
+from diskret.jobs.read import Job, Records, TableJob
+from diskret.jobs.run_noise import DERIVED, changed_tables, keyed_records
+from diskret.keys import SecretKeys
+from diskret.ledger.ledger import Ledger
+from diskret.progress import Progress, silent
+from diskret.protect.default_attacker import default_attacker
+from diskret.protect.earlier_tables import KnownBefore, groups
+from diskret.protect.last_period import knowing_last_period
+from diskret.protect.linked import linked
+from diskret.protect.perturbed_result import PerturbedResult
+from diskret.protect.plan import publish
+from diskret.protect.result import Result
+from diskret.protect.suppress import suppress
+from diskret.protect.tabulate import tabulate
+from diskret.protect.write import FORMATS, write
+from diskret.rules import MinimumFrequency, PPercent
+from diskret.rules.unions import against
+from diskret.suppression import Method, Pattern, Problem
+from diskret.tables import MeasureSum, Published, Table
+
+
+def run_job(
+    job: Job,
+    *,
+    folder: str | PathLike[str] | None = None,
+    keys: SecretKeys | str | PathLike[str] | None = None,
+    progress: Progress = silent,
+) -> tuple[Path, list[Result | PerturbedResult]]:
+    """Tabulate, protect, prove and write every table of a job; all or nothing.
+
+    If the job names a ledger, what is written is recorded there as well.
+
+    Parameters
+    ----------
+    job
+        What `read_job` understood.
+    folder
+        Where to write; None: where the job says.
+    keys
+        The office's keys; see `SecretKeys`.
+    progress
+        Called with the step, how much of it is done, and how much there is.
+
+    Returns
+    -------
+    tuple
+        The folder and a result for each table, in the order of the job.
+    """
+    written = Path(folder or job.output.folder)
+    ledger = _ledger(job, written, keys)
+    tables = tables_of(job, progress, keys)
+    hiding = [i for i, table in enumerate(job.tables) if table.noise is None]
+    changing = {i: (t, t.noise) for i, t in enumerate(job.tables) if t.noise is not None}
+    found: dict[int, Result | PerturbedResult] = {}
+    if hiding:
+        asked = [(job, job.tables[i]) for i in hiding]
+        hidden = protected(asked, [tables[i] for i in hiding], keys, progress, ledger=ledger)
+        found |= dict(zip(hiding, hidden, strict=True))
+    changed = changed_tables(list(changing.values()), [tables[i] for i in changing], keys)
+    found |= dict(zip(changing, changed, strict=True))
+    results = [found[i] for i in range(len(tables))]
+    write_job(job, results, written, keys, progress, ledger=ledger, name=job.output.release)
+    return written, results
+
+
+def tables_of(
+    job: Job,
+    progress: Progress = silent,
+    keys: SecretKeys | str | PathLike[str] | None = None,
+) -> list[Table]:
+    """The tables a job asks for, before anything is protected.
+
+    The keys are needed only where record keys are derived with them.
+    """
+    records = None if job.records is None else job.records.open()
+    with _engine(job, records) as engine:
+        tables: list[Table] = []
+        for table in job.tables:
+            with _told_for(job, table):
+                noise = table.noise
+                if noise is not None and noise.key_of is not None:
+                    keyed = keyed_records(job, noise, keys)
+                    tables.append(_tabulated(job, table, keyed, None, progress))
+                else:
+                    tables.append(_tabulated(job, table, records, engine, progress))
+    return tables
+
+
+def write_job(
+    job: Job,
+    results: Sequence[Result | PerturbedResult],
+    folder: str | PathLike[str],
+    keys: SecretKeys | str | PathLike[str] | None,
+    progress: Progress = silent,
+    *,
+    ledger: Ledger | None = None,
+    name: str | None = None,
+) -> None:
+    """Write protected tables, and the figures derived from them, as a job asks for.
+
+    With a ledger they are published through it, as the release of that name.
+    """
+    derived, releases = derived_of(job.derived, results)
+    language = job.output.language
+    options: dict[str, Any] = {
+        "formats": job.output.formats,
+        "language": language,
+        "symbols": job.output.symbols,
+        "titles": {t.name: t.title[language] for t in job.tables if language in t.title},
+        "template": job.output.template,
+        "intervals": job.output.intervals,
+        "derived": derived,
+        "combined": job.output.combined,
+        "neutralise": job.output.neutralise,
+        "releases": releases,
+        "progress": progress,
+    }
+    if ledger is None:
+        write(results, folder, keys=keys, **options)
+    else:
+        ledger.publish(results, folder, name=name, **options)
+
+
+def _ledger(job: Job, folder: Path, keys: SecretKeys | str | PathLike[str] | None) -> Ledger | None:
+    """The ledger of a job; what is wrong with it is found before any work is done."""
+    if job.output.ledger is None:
+        return None
+    ledger = Ledger(job.output.ledger, keys)
+    ledger.check_free(job.output.release or folder.resolve().name)
+    return ledger
+
+
+def run_demo(
+    folder: str | PathLike[str],
+    firms: int = 50_000,
+    seed: int = 1,
+    language: str = "en",
+    progress: Progress = silent,
+) -> tuple[Path, list[Result]]:
+    """Protect and write the turnover and the number of firms of a made-up register.
+
+    Turnover is judged by the p% rule and a minimum frequency, the number of firms by the
+    minimum frequency alone; holdings count as one contributor. Turnover is protected against
+    contributors, too.
+
+    Parameters
+    ----------
+    folder
+        Where to write.
+    firms
+        Number of firms.
+    seed
+        Another seed gives another economy.
+    language
+        Of the workbooks and reports: ``"en"`` or ``"de"``.
+    progress
+        Called with the step, how much of it is done, and how much there is.
+
+    Returns
+    -------
+    tuple
+        The folder and the two results.
+    """
+    register = business_register(firms, seed)
+    table = tabulate(
+        register.records,
+        by={"nace": register.nace, "region": register.region},
+        value="turnover",
+        unit="firm_id",
+        holding="group_id",
+        largest=2,
+        contributions=True,
+        progress=progress,
+    )
+    results = [
+        suppress(
+            table,
+            PPercent(10) | MinimumFrequency(3),
+            attacker=Attacker(contributor=True),
+            name="turnover",
+            progress=progress,
+        ),
+        suppress(table["count"], MinimumFrequency(3), name="firms", progress=progress),
+    ]
+    titles = _DEMO_TITLES.get(language, {})
+    written = write(results, folder, FORMATS, language=language, titles=titles, progress=progress)
+    return written, results
+
+
+_DEMO_TITLES = {
+    "en": {"turnover": "Turnover of firms in euros", "firms": "Number of firms"},
+    "de": {"turnover": "Umsatz der Unternehmen in Euro", "firms": "Zahl der Unternehmen"},
+}
+
+
+_Opening = Callable[[Source], AbstractContextManager[Engine]]
+
+
+@contextmanager
+def _engine(job: Job, records: Source | None) -> Generator[_Opening | None]:
+    """What the tables are aggregated with; Spark starts once for all of them."""
+    if records is None or not isinstance(job.records, Records) or job.records.engine != "spark":
+        yield None
+        return
+    with SparkEngine(records) as opened:
+        yield lambda _: nullcontext(opened)
+
+
+@contextmanager
+def _told_for(job: Job, table: TableJob) -> Generator[None]:
+    """Say of which table of the job an input error is."""
+    try:
+        yield
+    except InputError as error:
+        raise type(error)(f"{job.path.name}, table {table.name!r}: {error}") from error
+
+
+def _tabulated(
+    job: Job, table: TableJob, records: Source | None, engine: _Opening | None, progress: Progress
+) -> Table:
+    """The table a job asks for, before anything is protected."""
+    if table.cells is not None:
+        made = table_of_cells(table, table.cells)
+    else:
+        made = _of_records(job, table, records, engine, progress)
+        if (
+            engine is not None and made.asked is not None
+        ):  # this one is closed with the job's tables
+            made = replace(made, asked=replace(made.asked, engine=SparkEngine))
+    for column, combined in table.recode.items():
+        made = made.recode(column, combined)
+    chosen = made[table.measure]
+    return chosen if table.rounding is None else chosen.rounded(table.rounding)
+
+
+def _of_records(
+    job: Job,
+    table: TableJob,
+    records: Source | None,
+    engine: _Opening | None,
+    progress: Progress,
+) -> Table:
+    noise = table.noise
+    rule = table.rule if job.contributor is False else against(table.rule, job.coalition)
+    return tabulate(
+        records,
+        by={name: tree and tree.read() for name, tree in table.by.items()},
+        total=table.total,
+        value=_measures(table),
+        unit=table.unit,
+        holding=table.holding,
+        weight=table.weight,
+        weight_decimals=table.weight_decimals,
+        largest=rule.largest if noise is None else max(rule.largest, noise.largest),
+        decimals=table.decimals,
+        round_values=table.round_values,
+        where=table.where,
+        request=table.request,
+        waiver=table.waiver,
+        waiver_note=table.waiver_note,
+        contributions=False if noise is not None else job.contributor,
+        vintage=table.vintage,
+        record_key=None if noise is None else DERIVED if noise.key_of else noise.record_key,
+        key_modulus=2**32 if noise is None else noise.key_modulus,
+        key_digits=None if noise is None else noise.key_digits,
+        engine=engine,
+        progress=progress,
+    )
+
+
+def protected(
+    asked: Sequence[tuple[Job, TableJob]],
+    tables: Sequence[Table],
+    keys: SecretKeys | str | PathLike[str] | None = None,
+    progress: Progress = silent,
+    *,
+    planned: Sequence[NDArray[np.bool_]] | None = None,
+    ledger: KnownBefore | None = None,
+    names: Sequence[str] | None = None,
+) -> list[Result]:
+    """A result for each table; tables that are tied to each other are protected together.
+
+    Parameters
+    ----------
+    asked
+        For each table the job that asks for it, and what it asks for. Several jobs have the same
+        attacker and the same search.
+    tables
+        The tables.
+    keys, progress
+        As in `run_job`.
+    planned
+        Which cells of each table to hide, instead of a search; proven like any other pattern.
+    ledger
+        What was published before.
+    names
+        Names of the tables instead of those in the jobs.
+    """
+    first = asked[0][0]
+    sums = list(dict.fromkeys(text for job, _ in asked for text in job.sums))
+    named = [table.name for _, table in asked] if names is None else names
+    results: dict[int, Result] = {}
+    for group in _tied(tables, named, [MeasureSum.read(text) for text in sums], ledger):
+        orders = [asked[i][1] for i in group]
+        measures = {order.measure for order in orders}
+        found = suppress(
+            [tables[i] for i in group],
+            [order.rule for order in orders],
+            sums=[text for text in sums if MeasureSum.read(text).total in measures],
+            method=orders[0].method if planned is None else _hiding([planned[i] for i in group]),
+            cost=[order.cost for order in orders],
+            attacker=_attacker(first, orders, [tables[i] for i in group]),
+            frozen=[_frozen(order) for order in orders],
+            previous=[_previous(*asked[i]) for i in group],
+            previous_discount=[order.previous_discount for order in orders],
+            ledger=ledger,
+            keys=SecretKeys.load(keys) if first.keyed_ties else None,
+            time_limit=orders[0].time_limit,
+            budget=orders[0].budget,
+            name=[named[i] for i in group],
+            progress=progress,
+        )
+        results |= dict(zip(group, found, strict=True))
+    return [results[i] for i in range(len(tables))]
+
+
+def _hiding(planned: Sequence[NDArray[np.bool_]]) -> Method:
+    """A method that hides these cells of the tables, and of all else what is hidden anyway."""
+    own = np.concatenate([hidden.ravel() for hidden in planned])
+
+    def method(problem: Problem) -> Pattern:
+        suppressed = np.zeros(len(problem.cost), dtype=bool)
+        if problem.start is not None:
+            suppressed |= problem.start
+        suppressed[problem.requirements.cell] = True
+        suppressed[: len(own)] = own
+        return Pattern(suppressed, "planned")
+
+    return method
+
+
+def _tied(
+    tables: Sequence[Table],
+    names: Sequence[str],
+    sums: Sequence[MeasureSum],
+    ledger: KnownBefore | None,
+) -> list[Sequence[int]]:
+    """Which tables have to be protected together, perhaps because of what was published before."""
+    found: list[Sequence[int]] = [*linked(tables, sums)]
+    if ledger is None:
+        return found
+    shown = [
+        publish(table, np.zeros(table.shape, dtype=bool), name)
+        for table, name in zip(tables, names, strict=True)
+    ]
+    return [group.new for group in groups(shown, sums, ledger.earlier(shown, sums))]
+
+
+def _attacker(job: Job, tables: Sequence[TableJob], made: Sequence[Table]) -> Attacker:
+    """The attacker of the job, with what is known of these tables from last period."""
+    attacker, contributor = job.attacker, job.contributor
+    if contributor is None:
+        contributor = default_attacker(made, [table.rule for table in tables]).contributor
+    if contributor:
+        attacker = replace(attacker, contributor=True, coalition=job.coalition)
+    folders = {table.name: table.previous for table in tables if table.previous is not None}
+    if job.previous_within is None or not folders:
+        return attacker
+    return knowing_last_period(attacker, folders, job.previous_within)
+
+
+def _frozen(table: TableJob) -> pa.Table | None:
+    return pa.Table.from_pylist([dict(cell) for cell in table.frozen]) if table.frozen else None
+
+
+def _previous(job: Job, table: TableJob) -> Published | None:
+    with _told_for(job, table):
+        return table.previous and Published.read(table.previous, table.name)
+
+
+def _measures(table: TableJob) -> Sequence[str]:
+    """The value, its shadow, and the measure that prices the cells if it is another one."""
+    wanted = [name for name in (table.value, table.shadow) if name]
+    if table.cost not in ("value", "count", "cells", *wanted):
+        wanted.append(table.cost)
+    return wanted

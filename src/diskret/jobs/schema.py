@@ -1,0 +1,271 @@
+"""Typed access to the sections of a job file; what is wrong is said with line and key."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, TypeVar
+
+from diskret.errors import JobError
+from diskret.jobs import lines as job_lines
+
+Default = TypeVar("Default")
+
+
+@dataclass(frozen=True)
+class Section:
+    """A table of the job file.
+
+    Parameters
+    ----------
+    file
+        The job file.
+    lines
+        Path of keys → line.
+    path
+        Where this section stands in the file.
+    values
+        What tomllib read.
+    """
+
+    file: Path
+    lines: Mapping[job_lines.Path, int]
+    path: job_lines.Path
+    values: Mapping[str, Any]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.values
+
+    # ── reading values ──────────────────────────────────────────────────────────
+
+    def check(self, *, required: Sequence[str] = (), optional: Sequence[str] = ()) -> None:
+        """Raise a `JobError` for the first unknown or missing key."""
+        admissible = [*required, *optional]
+        for key in self.values:
+            if key not in admissible:
+                raise self.unknown("unknown key", key, admissible, key=key)
+        for key in required:
+            if key not in self.values:
+                raise self.error(f"the key '{key}' is missing in {self.name}")
+
+    def text(self, key: str, default: Default) -> str | Default:
+        """Text that is not blank."""
+        if key not in self.values:
+            return default
+        value = self.values[key]
+        if not isinstance(value, str) or not value.strip():
+            raise self.unfit(key, "text in quotes")
+        return value
+
+    def flag(self, key: str, default: bool) -> bool:
+        """A truth value."""
+        value = self.values.get(key, default)
+        if not isinstance(value, bool):
+            raise self.unfit(key, "true or false")
+        return value
+
+    def whole(self, key: str, default: Default, low: int, high: int | None = None) -> int | Default:
+        """A whole number from `low` to `high`."""
+        if key not in self.values:
+            return default
+        value = self.values[key]
+        in_range = _is_number(value, int) and low <= value and (high is None or value <= high)
+        if not in_range:
+            limit = f"from {low} upwards" if high is None else f"from {low} to {high}"
+            raise self.unfit(key, f"a whole number {limit}")
+        return value
+
+    def number(
+        self,
+        key: str,
+        default: Default,
+        *,
+        above: float = float("-inf"),
+        low: float = float("-inf"),
+        high: float = float("inf"),
+    ) -> float | Default:
+        """A finite number, greater than `above`, from `low` to `high`."""
+        if key not in self.values:
+            return default
+        value = self.values[key]
+        in_range = _is_number(value, int, float) and above < value and low <= value <= high
+        if not in_range or value in (float("inf"), float("-inf")):
+            limits = [
+                f"above {above:g}" if above != float("-inf") else "",
+                f"from {low:g} upwards" if low != float("-inf") else "",
+                f"at most {high:g}" if high != float("inf") else "",
+            ]
+            raise self.unfit(key, "a number " + " and ".join(filter(None, limits)))
+        return value
+
+    def choice(self, key: str, default: Default, options: Sequence[str]) -> str | Default:
+        """One of `options`."""
+        if key not in self.values:
+            return default
+        value = self.values[key]
+        if value not in options:
+            raise self.unknown(f"'{key}' must not be", value, options, key=key)
+        return value
+
+    def choices(self, key: str, default: Sequence[str], options: Sequence[str]) -> tuple[str, ...]:
+        """A list of some of `options`, at least one, none twice."""
+        values = self.values.get(key, list(default))
+        if not isinstance(values, list) or not values:
+            raise self.unfit(key, "a list of " + _listed(options))
+        for position, value in enumerate(values):
+            if value not in options:
+                raise self.unknown(f"'{key}' must not hold", value, options, key, position)
+            if value in values[:position]:
+                raise self.error(f"'{key}' holds {value!r} twice", key, position)
+        return tuple(values)
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """A list of texts that are not blank, at least one, none twice; empty if left out."""
+        values = self._list(key, "a list of texts in quotes")
+        if not all(isinstance(value, str) and value.strip() for value in values):
+            raise self.unfit(key, "a list of texts in quotes")
+        for position, value in enumerate(values):
+            if value in values[:position]:
+                raise self.error(f"'{key}' holds {value!r} twice", key, position)
+        return tuple(values)
+
+    def wholes(self, key: str, low: int) -> tuple[int, ...]:
+        """A list of whole numbers from `low` upwards, at least one; empty if left out."""
+        what = f"a list of whole numbers from {low} upwards"
+        values = self._list(key, what)
+        if not all(_is_number(value, int) and value >= low for value in values):
+            raise self.unfit(key, what)
+        return tuple(values)
+
+    def section(self, key: str) -> Section:
+        """The section below `key`; an empty one if there is none."""
+        values = self.values.get(key, {})
+        if not isinstance(values, dict):
+            raise self.unfit(key, "a section of its own or { key = value }")
+        return self._below((key,), values)
+
+    def sections(self, key: str) -> tuple[Section, ...]:
+        """The sections of a list ``[[key]]``."""
+        values = self.values.get(key, [])
+        if not isinstance(values, list) or not all(isinstance(v, dict) for v in values):
+            header = ".".join([*self._names, key])
+            raise self.unfit(key, f"a list of sections, each beginning with [[{header}]]")
+        return tuple(self._below((key, i), value) for i, value in enumerate(values))
+
+    def each(self, key: str) -> tuple[Section, ...]:
+        """The section below `key`, or those of a list of at least one."""
+        if isinstance(self.values.get(key), list):
+            return self.sections(key) if self.values[key] else (self.section(key),)
+        return (self.section(key),)
+
+    def existing_file(self, key: str) -> Path:
+        """The file that `key` names, seen from the folder of the job file."""
+        path = self.file.parent / self.text(key, "")
+        if not path.is_file():
+            what = "is a folder" if path.is_dir() else "does not exist"
+            raise self.error(f"'{key}': the file {path} {what}", key)
+        return path
+
+    # ── saying what is wrong ────────────────────────────────────────────────────
+
+    @property
+    def name(self) -> str:
+        """How the user knows this section, e.g. ``[tables.rules]``."""
+        if not self.path:
+            return "the job file"
+        is_element = isinstance(self.path[-1], int)
+        return ("[[{}]]" if is_element else "[{}]").format(".".join(self._names))
+
+    def line(self, *below: str | int) -> int:
+        """The line of a key below this section, or of what is nearest above it."""
+        path = (*self.path, *below)
+        while path and path not in self.lines:
+            path = path[:-1]
+        return self.lines.get(path, 1)
+
+    def error(self, message: str, *below: str | int) -> JobError:
+        """An error that names the line of a key below this section."""
+        return JobError(f"{self.file}, line {self.line(*below)}: {message}")
+
+    def unfit(self, key: str, admissible: str) -> JobError:
+        """An error for a value of the wrong kind or out of range."""
+        found = _described(self.values[key])
+        return self.error(f"'{key}' in {self.name} must be {admissible}, not {found}", key)
+
+    def unknown(
+        self, what: str, found: object, admissible: Sequence[str], key: str, *below: str | int
+    ) -> JobError:
+        """An error for a word that is none of the admissible ones."""
+        near = get_close_matches(str(found), admissible, n=1)
+        shown = f"'{found}'" if isinstance(found, str) else _described(found)
+        listed = _listed([*dict.fromkeys(admissible)])
+        if near:  # two sentences, so that translators see where the name ends
+            said = f"{what} {shown} in {self.name}; did you mean '{near[0]}'? Admissible: {listed}"
+            return self.error(said, key, *below)
+        return self.error(f"{what} {shown} in {self.name}. Admissible: {listed}", key, *below)
+
+    def _list(self, key: str, what: str) -> list[Any]:
+        values = self.values.get(key, [])
+        if key in self.values and (not isinstance(values, list) or not values):
+            raise self.unfit(key, what)
+        return values
+
+    @property
+    def _names(self) -> list[str]:
+        return [part for part in self.path if isinstance(part, str)]
+
+    def _below(self, path: job_lines.Path, values: Mapping[str, Any]) -> Section:
+        return Section(self.file, self.lines, (*self.path, *path), values)
+
+
+def open_job(path: Path) -> Section:
+    """The whole job file as a section.
+
+    Raises
+    ------
+    JobError
+        There is no such file, or it is not TOML.
+    """
+    if not path.is_file():
+        raise JobError(f"there is no job file {path}; diskret protect --template prints one")
+    try:
+        # Editors on Windows put a byte order mark first, which is not TOML.
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = path.read_bytes().count(b"\n", 0, error.start) + 1
+        raise JobError(f"{path}, line {line}: not UTF-8; save the job file as UTF-8") from error
+    try:
+        values = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        # tomllib tells the line in words only: "… (at line 3, column 5)" or "at end of document"
+        found = re.search(r"at line (\d+)", str(error))
+        line = int(found[1]) if found else len(text.splitlines())
+        raise JobError(
+            f"{path}, line {line}: not valid TOML; put texts in quotes, one key = value a line "
+            f"({error})"
+        ) from error
+    return Section(path, job_lines.key_lines(text), (), values)
+
+
+def _is_number(value: object, *kinds: type) -> bool:
+    return isinstance(value, kinds) and not isinstance(value, bool)
+
+
+def _listed(words: Sequence[str]) -> str:
+    return ", ".join(words)
+
+
+def _described(value: object) -> str:
+    if isinstance(value, str):
+        return f'the text "{value}"'
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list):
+        return "a list"
+    if isinstance(value, dict):
+        return "a section"
+    return str(value)

@@ -1,0 +1,269 @@
+"""A job as it was understood: where the records are, what to protect, where to write."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from diskret.attack import Attacker
+from diskret.hierarchy import Hierarchy
+from diskret.io import Column, PostgresTable, Source, read_fixed, source, to_arrow
+from diskret.io.columns import column
+from diskret.jobs.noise import NoiseJob
+from diskret.population import EVERYBODY, Population
+from diskret.protect.marked_records import Marking
+from diskret.publish.formats.symbols import SymbolSet
+from diskret.rules import Rule
+from diskret.tables.additivity import Additivity
+
+
+@dataclass(frozen=True)
+class Records:
+    """The file the records are in, and the engine that reads it.
+
+    `columns` and `encoding` matter for fixed format only.
+    """
+
+    path: Path
+    format: Literal["parquet", "csv", "fixed"]
+    columns: tuple[Column, ...] = ()
+    encoding: str = "utf-8"
+    engine: Literal["duckdb", "spark"] = "duckdb"
+
+    def open(self) -> Source:
+        """The records as a source for an engine."""
+        if self.format == "fixed":
+            return read_fixed(self.path, self.columns, self.encoding)
+        return source(self.path)
+
+
+@dataclass(frozen=True)
+class DatabaseRecords:
+    """The table of a database the records are in."""
+
+    table: PostgresTable
+
+    def open(self) -> Source:
+        """The records as a source for an engine."""
+        return source(self.table)
+
+
+@dataclass(frozen=True)
+class HierarchyFile:
+    """A code tree in a file: ``.hrc``, or ``.csv`` with code, parent and perhaps label.
+
+    `total` is the code of the root where the file names none; `lead` and `encoding` are
+    those of a ``.hrc`` file. In a ``.csv`` file the tree may also lie in the columns
+    `levels`, or in the codes of `column`, whose levels add `prefix` characters. `labels` are
+    files of labels by language, "" for one that names the languages itself.
+    """
+
+    path: Path
+    total: str = "Total"
+    lead: str = "@"
+    encoding: str = "utf-8"
+    levels: tuple[str, ...] = ()
+    prefix: tuple[int, ...] = ()
+    column: str | None = None
+    labels: Mapping[str, Path] = field(default_factory=dict[str, Path])
+
+    def read(self) -> Hierarchy:
+        """Read the tree and its labels.
+
+        Raises
+        ------
+        HierarchyError
+            The file holds no tree, or a file of labels does not fit it.
+        InputError
+            A column of `levels`, or `column`, is not in the file.
+        """
+        tree = self._tree()
+        for language, path in self.labels.items():
+            tree = tree.with_labels(path, language or None, self.encoding)
+        return tree
+
+    def _tree(self) -> Hierarchy:
+        if self.path.suffix.lower() != ".csv":
+            return Hierarchy.read(self.path, self.total, self.lead, self.encoding)
+        records = to_arrow(self.path)[0]
+        if self.levels:
+            columns = {name: column(records, name) for name in self.levels}
+            return Hierarchy.from_levels(columns, self.total)
+        if self.column is not None:
+            return Hierarchy.from_prefix(column(records, self.column), self.prefix, self.total)
+        return Hierarchy.from_parents(records, self.total)
+
+
+@dataclass(frozen=True)
+class CellsFile:
+    """A file of cells that a table is made of; the arguments of `diskret.Table.from_cells`."""
+
+    path: Path
+    count: str | None = None
+    largest: tuple[str, ...] = ()
+    magnitude: str | None = None
+    signed: bool | None = None
+    rounding: float | None = None
+    additivity: Additivity = "check"
+
+
+@dataclass(frozen=True)
+class TableJob:
+    """A table to protect; the arguments of `diskret.tabulate` and `diskret.suppress`.
+
+    Parameters
+    ----------
+    name
+        File name stem.
+    by
+        Column → file of its tree, or None for a flat one; in the order of the dimensions.
+    total
+        Column → code of its total, where the job says it.
+    rule
+        All rules, joined; `NoRule` where values are changed without any.
+    value
+        Column to sum, None for a frequency table.
+    cells
+        The file of cells that the table is made of; None: records.
+    decimals, round_values, unit, holding, weight, weight_decimals, vintage, method, cost,
+    time_limit, budget
+        As in `diskret.tabulate` and `diskret.suppress`.
+    where
+        Which records count, in its canonical form.
+    request, waiver, waiver_note
+        As in `diskret.tabulate`.
+    recode
+        Column → new code → the codes it combines.
+    rounding
+        Unit of the published values, e.g. 1000; None: exact.
+    shadow
+        Column that rules of sums look at in place of `value`, which `rule` does already.
+    title
+        Language → title of the table.
+    frozen
+        Cells that must stay published: column → code, one mapping for each cell, with a
+        code for every column of `by`.
+    previous
+        Folder of last period's release, which holds a table of the same name.
+    previous_discount
+        As in `diskret.suppress`.
+    noise
+        How values are changed; None: cells are suppressed.
+    """
+
+    name: str
+    by: Mapping[str, HierarchyFile | None]
+    rule: Rule
+    value: str | None = None
+    decimals: int = 0
+    round_values: bool = False
+    unit: str | None = None
+    holding: str | None = None
+    weight: str | None = None
+    weight_decimals: int = 0
+    vintage: str = ""
+    where: Population = EVERYBODY
+    request: Marking | None = None
+    waiver: Marking | None = None
+    waiver_note: str = ""
+    title: Mapping[str, str] = field(default_factory=dict[str, str])
+    recode: Mapping[str, Mapping[str, tuple[str, ...]]] = field(
+        default_factory=dict[str, Mapping[str, tuple[str, ...]]]
+    )
+    total: Mapping[str, str] = field(default_factory=dict[str, str])
+    cells: CellsFile | None = None
+    rounding: float | None = None
+    shadow: str | None = None
+    method: str = "auto"
+    cost: str = "value"
+    time_limit: float | None = None
+    budget: int | None = None
+    frozen: tuple[Mapping[str, str], ...] = ()
+    previous: Path | None = None
+    previous_discount: float = 0
+    noise: NoiseJob | None = None
+
+    @property
+    def search(self) -> tuple[str, float | None, int | None]:
+        """How a pattern is searched for; the same for tables that are protected together."""
+        return self.method, self.time_limit, self.budget
+
+    @property
+    def measure(self) -> str:
+        """What is published: the name of the value, or ``"count"``."""
+        return self.value or "count"
+
+
+@dataclass(frozen=True)
+class DerivedJob:
+    """A derived figure; the arguments of one of the functions of `diskret.derive`.
+
+    Parameters
+    ----------
+    name
+        File name stem.
+    kind
+        ``"mean"``, ``"share"``, ``"growth"`` or ``"index"``.
+    tables
+        Names of the tables of the job that it is made of.
+    of
+        Columns of whose total it is a share.
+    base
+        The vintage that is 100 in an index.
+    earlier
+        Folders of earlier releases, where a table with the name of the first is found.
+    decimals
+        Of the figure.
+    """
+
+    name: str
+    kind: str
+    tables: tuple[str, ...]
+    of: tuple[str, ...] = ()
+    base: str = ""
+    earlier: tuple[Path, ...] = ()
+    decimals: int = 1
+
+
+@dataclass(frozen=True)
+class Output:
+    """Where and how to write."""
+
+    folder: Path
+    formats: tuple[str, ...] = ("csv", "xlsx")
+    language: str = "en"
+    symbols: str | SymbolSet = "de-classic"
+    template: Path | None = None
+    combined: str | Mapping[str, tuple[str, ...]] | None = None
+    intervals: bool = False
+    ledger: str | None = None
+    release: str | None = None
+    neutralise: bool = False
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job file as it was understood: pure data; every path is seen from the current folder.
+
+    `records` is None if every table is made of a file of cells.
+
+    `previous_within`: the attacker knows that no value has changed by more than so many percent
+    since the release that a table names in `previous`.
+
+    `contributor`: whether to protect against contributors, and `coalition`, how many pool what
+    they know; None: see `default_attacker`.
+    """
+
+    path: Path
+    records: Records | DatabaseRecords | None
+    tables: tuple[TableJob, ...]
+    sums: tuple[str, ...]
+    attacker: Attacker
+    output: Output
+    previous_within: float | None = None
+    contributor: bool | None = None
+    coalition: int = 1
+    derived: tuple[DerivedJob, ...] = ()
+    keyed_ties: bool = False

@@ -1,0 +1,1 @@
+"""The ledger: what was published, and what new tables must not undo."""

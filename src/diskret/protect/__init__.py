@@ -1,0 +1,1 @@
+"""The verbs on tables: tabulate, judge, protect, prove, write."""

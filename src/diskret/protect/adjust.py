@@ -1,0 +1,249 @@
+"""Controlled tabular adjustment: judge, move, certify."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diskret.adjustment import Adjusted, Adjustment, adjusted
+from diskret.attack import Attacker, Requirements
+from diskret.attack.certify_adjustment import certify_adjustment
+from diskret.errors import InputError
+from diskret.protect.arguments import checked_tables, for_each
+from diskret.protect.linked import default_names, linked
+from diskret.protect.perturbed_result import PerturbedResult
+from diskret.protect.plan import frozen_cells, requirements
+from diskret.rules import Rule, Sensitivity
+from diskret.rules.exact import percent_of
+from diskret.system import System, joint_system
+from diskret.tables import Noise, Table
+from diskret.tables.from_cells import describe
+from diskret.tables.noise import published_with
+
+_EXAMPLES = 5
+
+#: ``"value"``, ``"relative"``, or the price of moving each cell by one unit.
+MovingCost = str | Callable[[Table], NDArray[np.float64]]
+
+
+@overload
+def adjust(
+    table: Table,
+    rule: Rule | Sensitivity,
+    *,
+    cost: MovingCost = ...,
+    largest_change: float = ...,
+    frozen: Any = ...,
+    time_limit: float | None = ...,
+    name: str | None = ...,
+) -> PerturbedResult: ...
+
+
+@overload
+def adjust(
+    table: Sequence[Table],
+    rule: Rule | Sequence[Rule | Sensitivity],
+    *,
+    cost: MovingCost = ...,
+    largest_change: float = ...,
+    frozen: Sequence[Any] | None = ...,
+    time_limit: float | None = ...,
+    name: Sequence[str] | None = ...,
+) -> list[PerturbedResult]: ...
+
+
+def adjust(
+    table: Table | Sequence[Table],
+    rule: Any,
+    *,
+    cost: MovingCost = "value",
+    largest_change: float = 20,
+    frozen: Any = None,
+    time_limit: float | None = None,
+    name: Any = None,
+) -> PerturbedResult | list[PerturbedResult]:
+    """Move every sensitive value by at least its level and the others least; all totals hold.
+
+    A sensitive value a becomes a − L or less, or a + U or more, with its protection levels L and
+    U. Empty cells stay 0, and no value becomes negative where none can be. Every cell is shown,
+    and nothing tells which were changed.
+
+    Parameters
+    ----------
+    table
+        One table, or several that are adjusted together: cells with the same definition get the
+        same value.
+    rule
+        Which cells are sensitive; for several tables one for all, or a list with one for each.
+    cost
+        What is to be least: ``"value"``: the sum of all changes; ``"relative"``: the sum of
+        changes relative to the values; or a function that gives the price of moving each cell of
+        a table by one unit.
+    largest_change
+        Percent of its value by which a cell that is not sensitive may change at most, above 0; one
+        unit of the last decimal is always possible. Sensitive cells may go so much beyond
+        their level.
+    frozen
+        Cells that must keep their values, as in [`suppress`][diskret.suppress].
+    time_limit
+        Seconds after which the search for smaller changes stops.
+    name
+        Name of the published table and its files, as in [`suppress`][diskret.suppress].
+
+    Returns
+    -------
+    PerturbedResult or list of PerturbedResult
+        The adjusted tables. Nothing about true values can be relied on (`known` is None).
+
+    Raises
+    ------
+    InputError
+        An option cannot be used, a rule finds empty cells sensitive, a table is shown rounded, or
+        tables contradict each other.
+    ProtectionError
+        No additive table satisfies everything within `largest_change`.
+    ProofError
+        A claim does not hold.
+
+    Notes
+    -----
+    Attackers are not asked: what an adjusted table claims is not an interval but the distance of
+    sensitive values from what is shown (see Dandekar & Cox 2002; Castro 2006).
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from diskret.rules import MinimumFrequency
+    >>> cells = pa.table({"region": ["N", "S", "W"], "firms": [70, 2, 50]})
+    >>> table = Table.from_cells(cells, by={"region": None}, count="firms")
+    >>> adjust(table, MinimumFrequency(3)).certificate.figures["total_change"]
+    2.0
+    """
+    tables = checked_tables(table, changed=True)
+    names = default_names(tables, [name] if isinstance(table, Table) else name)
+    rules = for_each(rule, tables, "rule")
+    stays = for_each([frozen] if isinstance(table, Table) else frozen, tables, "frozen")
+    if time_limit is not None and not time_limit > 0:
+        raise InputError(f"time_limit= is a number of seconds above 0, not {time_limit!r}")
+    parts = [
+        _part(own, judge, fixed, cost, largest_change)
+        for own, judge, fixed in zip(tables, rules, stays, strict=True)
+    ]
+    results: dict[int, PerturbedResult] = {}
+    for group in linked(tables):
+        ours = [tables[i] for i in group]
+        found = _together(ours, [parts[i] for i in group], time_limit)
+        change = np.split(found.change, np.cumsum([t.measure.sum.size for t in ours]))
+        shown = [
+            published_with(
+                own, Noise.of(own.measure.sum + moved.reshape(own.shape)), name=names[i],
+                changed="adjustment",
+            )
+            for i, own, moved in zip(group, ours, change, strict=False)
+        ]  # fmt: skip
+        certificates = certify_adjustment(shown, ours, [parts[i].needs for i in group])
+        settings = {
+            "method": "adjustment",
+            "cost": cost if isinstance(cost, str) else "given",
+            "largest_change": largest_change,
+            "price": found.cost,
+            "at_least": found.bound,
+            "rounds": found.rounds,
+        }
+        for i, own, certificate in zip(group, ours, certificates, strict=True):
+            results[i] = PerturbedResult(own, certificate, settings, None)
+    done = [results[i] for i in range(len(tables))]
+    return done[0] if isinstance(table, Table) else done
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """What an adjustment has to know of one table; arrays by cell."""
+
+    needs: Requirements
+    down: NDArray[np.int64]
+    up: NDArray[np.int64]
+    cost: NDArray[np.float64]
+
+
+def _part(table: Table, rule: Any, frozen: Any, cost: MovingCost, largest_change: float) -> _Part:
+    if table.rounding > 1 or table.shown is not None:
+        raise InputError(
+            "an adjusted table shows its values with all decimals; adjust the table before it is "
+            "rounded"
+        )
+    found = rule if isinstance(rule, Sensitivity) else rule(table)
+    value = table.measure.sum.ravel()
+    stays = frozen_cells(table, frozen).ravel()
+    if found.frozen is not None:
+        stays = stays | found.frozen.ravel()
+    fixed = stays | table.empty.ravel()
+    if table.nonnegative:
+        fixed = fixed | (value == 0)
+    clash = np.flatnonzero(found.unsafe.ravel() & fixed)
+    if len(clash):
+        examples = "; ".join(describe(table.dimensions, int(c)) for c in clash[:_EXAMPLES])
+        raise InputError(
+            f"{len(clash):,} sensitive cells are empty or have to keep their values: {examples}. "
+            "Adjustment cannot move them: release them, or suppress cells instead"
+        )
+    needs = requirements(table, found, Attacker())
+    # rounded down: what is allowed is not exceeded, but for the one unit that always is
+    room = np.maximum(-percent_of(-np.abs(value), largest_change, "largest_change"), 1)
+    room[needs.cell] += np.maximum(np.maximum(needs.lower, needs.upper), 1)
+    room[fixed] = 0
+    down = np.minimum(room, value) if table.nonnegative else room
+    return _Part(needs, down, room, _price(table, cost))
+
+
+def _price(table: Table, cost: MovingCost) -> NDArray[np.float64]:
+    value = np.abs(table.measure.sum)
+    if callable(cost):
+        price = np.asarray(cost(table), dtype=np.float64)
+        if price.size != value.size:
+            raise InputError(f"cost= gave {price.size:,} prices for a table of shape {table.shape}")
+        if not np.isfinite(price).all() or (price < 0).any():
+            raise InputError("costs must be finite numbers ≥ 0")
+        return price.ravel()
+    if cost == "value":
+        return np.ones(value.size)
+    if cost == "relative":
+        return value[value > 0].mean() / np.maximum(value, 1).ravel() if value.any() else value
+    raise InputError(f"cost= is 'value', 'relative' or a function, not {cost!r}")
+
+
+def _together(
+    tables: Sequence[Table], parts: Sequence[_Part], time_limit: float | None
+) -> Adjusted:
+    """The least change of tables that equations tie together."""
+    system = System.of_table(tables[0]) if len(tables) == 1 else joint_system(tables)
+    starts = np.cumsum([0, *(part.cost.size for part in parts)])
+    known = int(starts[-1])
+    lower = np.concatenate([part.needs.lower for part in parts])
+    upper = np.concatenate([part.needs.upper for part in parts])
+    either = (lower == 0) & (upper == 0)
+    down = np.concatenate([part.down for part in parts])
+    cell = np.concatenate(
+        [part.needs.cell + start for part, start in zip(parts, starts, strict=False)]
+    )
+    lower = np.where(either, np.minimum(1, down[cell]), lower)
+    # unpublished cells only have to stay possible
+    rest = system.value[known:]
+    widest = int(np.abs(system.value).max(initial=1))
+    below = np.where(np.isinf(system.lowest), widest, rest)
+    return adjusted(
+        Adjustment(
+            equations=system.equations,
+            cell=cell,
+            lower=lower,
+            upper=np.where(either, 1, upper),
+            down=np.concatenate([down, below]),
+            up=np.concatenate([*(part.up for part in parts), np.full(len(rest), widest)]),
+            cost=np.concatenate([*(part.cost for part in parts), np.zeros(len(rest))]),
+        ),
+        time_limit,
+    )

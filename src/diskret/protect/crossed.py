@@ -1,0 +1,208 @@
+"""Grid cells and municipalities: what tables by different variables leave of each other's cells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import reduce
+from itertools import combinations, product
+from operator import or_
+
+import numpy as np
+from scipy import sparse
+
+from diskret.attack import JudgedParts, UnsafeSums
+from diskret.attack.crossed import CrossedRests, crossed_rests
+from diskret.errors import InputError
+from diskret.io import Source, source
+from diskret.protect.arguments import Order
+from diskret.protect.default_attacker import LISTED
+from diskret.protect.earlier_tables import Beside
+from diskret.protect.tabulate import leaves_of
+from diskret.rules import Rule, Sensitivity
+from diskret.rules.unions import judge_unions, rules_for_unions
+from diskret.tables import Publication, Table
+from diskret.tables.asked import Asked
+from diskret.tables.crossed import Crossed, crossed
+from diskret.tables.requirements import stacked
+from diskret.tables.unions import union_table
+
+_EXAMPLES = 3
+#: A rest of no more records is named where no rule can judge it.
+_ALONE = 2
+#: Larger crossings are not judged.
+_MOST_PIECES = 1_000_000
+_MOST_RESTS = 5_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class UnsafeCrossed:
+    """Unsafe rests, as sums of cells; what they are called, what was judged.
+
+    `alone` names rests of one or two records that no rule could judge.
+    """
+
+    sums: UnsafeSums
+    named: str
+    alone: str
+    judged: JudgedParts
+
+
+#: The unsafe rests that a publication reveals.
+CrossedJudge = Callable[[Publication], UnsafeCrossed]
+
+
+def crossed_judge(orders: Sequence[Order], before: Beside, cells: int) -> CrossedJudge | None:
+    """What the rules say of what tables by different variables leave of each other's cells.
+
+    The records are asked once more, by pairs of variables. Where they are gone, or tables are not
+    of the same records, nothing is judged. None if all tables have the same variables.
+
+    Parameters
+    ----------
+    orders
+        The new tables and their rules.
+    before
+        What was published before.
+    cells
+        Number of cells of the protector's system.
+    """
+    tables = [order.table for order in orders]
+    found: list[tuple[Crossed, tuple[Rule, ...]]] = []
+    missing = 0
+    for places, names in _pairs([*tables, *before.tables], len(tables)):
+        rules = _rules([*tables, *before.tables][places[0]].measure.name, orders)
+        most = max((rule.largest for rule in rules), default=0)
+        made = _crossed(tables, places, names, most) if max(places) < len(tables) else None
+        if made is None:
+            missing += 1
+        else:
+            found.append((made, rules))
+    if not found and not missing:
+        return None
+
+    def judge(publication: Publication) -> UnsafeCrossed:
+        asked, named, alone = list[UnsafeSums](), list[str](), list[str]()
+        judged, left = 0, missing
+        for own, rules in found:
+            rests = crossed_rests(publication, own)
+            if not rules:
+                left += 1
+                alone += _alone(publication, own, rests)
+                continue
+            judged += len(rests)
+            if not len(rests):
+                continue
+            told = _judged(rules, own, rests)
+            bad = told.unsafe[1:]
+            if bad.any():
+                unsafe = rests.only(bad)
+                levels = told.lower[1:][bad], told.upper[1:][bad], told.sliding[1:][bad]
+                asked.append(UnsafeSums(_widened(unsafe.member, cells), *levels))
+                named += [unsafe.name(publication, i) for i in range(min(len(unsafe), _EXAMPLES))]
+        return UnsafeCrossed(
+            stacked(asked, cells),
+            "; ".join(named[:_EXAMPLES]),
+            "; ".join(alone[:_EXAMPLES]),
+            JudgedParts(judged, left),
+        )
+
+    return judge
+
+
+def _pairs(tables: Sequence[Table], new: int) -> Iterator[tuple[tuple[int, int], tuple[str, str]]]:
+    """Tables that may be of the same records, and a variable of each that the other one lacks.
+
+    The first of each pair is new.
+
+    Pairs of variables of which some table shows the combinations are left out: there the
+    equations between cells say everything.
+    """
+    names = [{d.name for d in table.dimensions} for table in tables]
+    for i, j in combinations(range(len(tables)), 2):
+        one, other = tables[i], tables[j]
+        if i >= new or not one.about.shares_cells(other.about):
+            continue
+        for pair in product(sorted(names[i] - names[j]), sorted(names[j] - names[i])):
+            if not any({*pair} <= own for own in names):
+                yield (i, j), pair
+
+
+def _crossed(
+    tables: Sequence[Table], places: tuple[int, int], names: tuple[str, str], largest: int
+) -> Crossed | None:
+    """The records by both variables and all that the tables share; None if nobody can tell."""
+    one, other = (tables[i] for i in places)
+    if one.asked is None or other.asked is None or not one.asked.same_records(other.asked):
+        return None
+    if one.where != other.where or _whose(one.asked) != _whose(other.asked):
+        return None
+    first, second = one.asked.question, other.asked.question
+    records = one.asked.records
+    shared = [n for n in first.by if n in second.by]
+    named = first.unit is not None or first.holding is not None
+    question = replace(
+        first,
+        by={names[0]: first.by[names[0]], names[1]: second.by[names[1]]}
+        | {name: first.by[name] for name in shared},
+        totals={**second.totals, **first.totals},
+        record_key=None,
+        largest=max(first.largest, largest),
+        contributions=named and first.weight is None,
+        most_listed=LISTED,
+    )
+    opened = records if isinstance(records, Source) else source(records)
+    leaves = leaves_of(opened, question, one.asked.engine)
+    if len(leaves.count) > _MOST_PIECES or (question.contributions and leaves.listed is None):
+        return None
+    with suppress(InputError):  # codes were combined in a way that nobody knows
+        made = crossed(tables, places, names, leaves)
+        contexts = made.contexts.shape[0]
+        rests = contexts * sum(len(g.parent) for g in made.groupings)
+        return made if rests <= _MOST_RESTS and _unchanged(made, tables) else None
+    return None
+
+
+def _whose(asked: Asked) -> tuple[object, ...]:
+    of = asked.question
+    return of.unit, of.holding, of.weight, of.weight_decimals, of.marks, dict(of.values)
+
+
+def _unchanged(made: Crossed, tables: Sequence[Table]) -> bool:
+    """Whether the records are still what the tables were made of."""
+    of = made.records.count
+    totals = [tables[g.table]["count"].measure.sum.ravel()[0] for g in made.groupings]
+    return of is not None and all(total == of.ravel()[0] for total in totals)
+
+
+def _rules(measure: str, orders: Sequence[Order]) -> tuple[Rule, ...]:
+    """The rules for new tables of a measure; none if one of them cannot judge unions."""
+    given = {id(o.rule): o.rule for o in orders if o.table.measure.name == measure}
+    weighted = any(o.table.weight is not None for o in orders)
+    judging = all(not isinstance(r, Sensitivity) and rules_for_unions(r)[0] for r in given.values())
+    return tuple(given.values()) if judging and not weighted else ()
+
+
+def _judged(rules: Sequence[Rule], own: Crossed, rests: CrossedRests) -> Sensitivity:
+    """What rules say of rests, behind an empty total."""
+    nothing = sparse.csr_array((len(rests), 1), dtype=np.int64)
+    member = sparse.hstack([nothing, rests.pieces], format="csr")
+    unions = union_table(own.records, member)
+    unions = unions.of_units() if own.records.counted == "units" else unions
+    return reduce(or_, [judge_unions(rule, unions) for rule in rules])
+
+
+def _widened(member: sparse.csr_array, cells: int) -> sparse.csr_array:
+    """The same sums in a system that has more cells behind those that are published."""
+    return sparse.csr_array(
+        (member.data, member.indices, member.indptr), shape=(member.shape[0], cells)
+    )
+
+
+def _alone(publication: Publication, own: Crossed, rests: CrossedRests) -> list[str]:
+    """The names of rests of one or two records."""
+    if own.records.count is None or not len(rests):
+        return []
+    records = rests.pieces @ own.records.count.ravel()[1:]
+    return [rests.name(publication, i) for i in np.flatnonzero(records <= _ALONE).tolist()]

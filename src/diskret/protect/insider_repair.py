@@ -1,0 +1,330 @@
+"""The cheapest cells to hide so that some contributors can no longer tell a cell or a sum."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse import csgraph
+
+from diskret.attack import Open, Requirements, UnsafeSums
+from diskret.attack.insiders import Coalition
+from diskret.attack.shortest import Shortest
+from diskret.attack.surroundings import Surroundings
+from diskret.errors import InputError
+from diskret.protect.insiders import Asked, InsiderJudge
+from diskret.protect.revealed_sums import asking_for
+from diskret.suppression import Pattern, Problem, Work, modular
+from diskret.system.possible import possible_values
+from diskret.tables import Publication, Table
+from diskret.tables.shares import Shares, names_of, shares_of_cells
+
+#: In larger tables only so many cells around a target may move at first.
+_NEAR = 15_000
+#: Price of moving the cheapest published cell, beside that of what is hidden anyway.
+_DEAR = 1e4
+#: Programmes for each wanted move, after which nothing more is published again.
+_TIDY = 2
+
+
+def repaired_against(
+    problem: Problem,
+    pattern: Pattern,
+    found: Sequence[Open],
+    asked: Asked,
+    judge: InsiderJudge,
+    publication: Publication,
+    quickly: bool = True,
+) -> Pattern:
+    """A pattern that hides more, so that nothing found is open to insiders.
+
+    What more is hidden never tells anybody more, so each coalition is repaired once: quickly, by
+    the cheapest moves, or by the method that finds patterns, which proves what it does.
+
+    Raises
+    ------
+    ProtectionError
+        Some coalition cannot be kept from telling a cell or a sum.
+    """
+    named = np.unique(np.array([i for one in found for i in one.who], dtype=np.int64))
+    tables = list(_shares(judge, publication, asked.names[named]))
+    bounds = {
+        who: _bounds(problem, tables, asked.names[list(who)]) for who in {one.who for one in found}
+    }
+    between = asked.unpublished(list(bounds), problem.system.equations)
+    fitting = dict.fromkeys(bounds, problem)
+    if between is not None:
+        for who, (least, high) in list(bounds.items()):
+            low = np.maximum(least, between[list(who)].sum(axis=0))
+            fitting[who], bounds[who] = _fitting(problem, low), (low, high)
+    values = {who: own.system.value for who, own in fitting.items() if own is not problem}
+    repair = Repair(problem, pattern.suppressed, values)
+    slow = set[Coalition]()
+    if quickly:
+        wanted = [
+            Wanted(one.who, np.array(asked.cells(one), dtype=np.int64), side, need)
+            for one in found
+            for side, need in ((1, one.upper), (-1, one.lower))
+            if need > 0
+        ]
+        # what the longest moves hide serves the shorter ones
+        for want in sorted(wanted, key=lambda want: (-want.need, want.who)):
+            if not repair.hide(want, *bounds[want.who]):
+                slow.add(want.who)
+        repair.publish_again(bounds)
+    else:
+        slow = set(bounds)
+    hidden = repair.hidden
+    for who in sorted(slow):
+        low, high = bounds[who]
+        claims = [one for one in found if one.who == who]
+        harder = _asking(replace(fitting[who], lower=low, upper=high), claims, asked.target)
+        n = len(harder.cost)
+        start = np.zeros(n, dtype=bool)
+        start[: len(hidden)] = hidden
+        if problem.start is not None:
+            start[: len(problem.start)] |= problem.start
+        more = modular(replace(harder, start=start, deadline=None, work=Work()))
+        hidden |= more.suppressed[: len(hidden)]
+    return replace(pattern, suppressed=hidden)
+
+
+def everything_around(problem: Problem, pattern: Pattern, cells: NDArray[np.int64]) -> Pattern:
+    """A pattern that hides all that may be hidden and is connected with some cells."""
+    n = len(pattern.suppressed)
+    movable = ~problem.frozen
+    movable[:n] |= pattern.suppressed
+    inside = abs(problem.system.equations) * movable.astype(np.int64)[None]
+    inside = sparse.csr_array(inside)
+    inside.eliminate_zeros()
+    label = csgraph.connected_components(inside.T @ inside, directed=False)[1]
+    around = movable & np.isin(label, label[cells])
+    return replace(pattern, suppressed=pattern.suppressed | around[:n])
+
+
+@dataclass(frozen=True, eq=False)
+class _Shares:
+    """What some contributors have in the cells of one table."""
+
+    start: int
+    cell: NDArray[np.int64]
+    who: NDArray[np.uint64]
+    value: NDArray[np.int64]
+    number: NDArray[np.int64]
+    nonnegative: bool
+
+
+def _shares(
+    judge: InsiderJudge, publication: Publication, who: NDArray[np.uint64]
+) -> Iterator[_Shares]:
+    """What these have in all cells, published ones too: what is hidden next is known to them."""
+    starts = publication.starts.tolist()
+    for place, (seat, start) in enumerate(zip(judge.seats, starts, strict=False)):
+        if seat.table is None:
+            continue
+        own = _own(seat.table, who, place)
+        mine = np.isin(own.who, who)
+        cells, at = np.unique(own.at[mine], return_inverse=True)
+        number = shares_of_cells(seat.table, cells, place).number[at]
+        yield _Shares(
+            start, cells[at], own.who[mine], own.value[mine], number, seat.table.nonnegative
+        )
+
+
+def _bounds(
+    problem: Problem, tables: Sequence[_Shares], who: NDArray[np.uint64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """What a coalition knows of every cell beside the equations."""
+    low, high = problem.lower.copy(), problem.upper.copy()
+    for of in tables:
+        mine = np.isin(of.who, who)
+        cells, first, at = np.unique(of.cell[mine], return_index=True, return_inverse=True)
+        value, members = (np.bincount(at, weights) for weights in (of.value[mine], None))
+        number = of.number[mine][first]
+        truth = problem.system.value[of.start + cells]
+        alone = np.where(number < 0, value == truth, members == number)
+        if of.nonnegative:
+            low[of.start + cells] = np.maximum(low[of.start + cells], value)
+        low[of.start + cells[alone]] = high[of.start + cells[alone]] = truth[alone]
+    return low, high
+
+
+def _fitting(problem: Problem, low: NDArray[np.float64]) -> Problem:
+    """The problem with other possible values of unpublished cells, which keep to bounds."""
+    system = problem.system
+    if (system.value >= low).all():
+        return problem
+    n = len(system.value) - len(system.lowest)
+    known, least = system.value[:n], np.maximum(system.lowest, low[n:])
+    with suppress(InputError):
+        value = np.append(known, possible_values(system.equations, known, least))
+        if not (system.equations.astype(np.int64) @ value).any() and (value >= low).all():
+            return replace(problem, system=replace(system, value=value))
+    np.minimum(low, system.value, out=low)  # the attack tells whether it was enough
+    return problem
+
+
+def _own(table: Table, who: NDArray[np.uint64], place: int) -> Shares:
+    """The shares of some contributors in all cells, perhaps of others too."""
+    listed, names = table.contributions, names_of(table)
+    if listed is not None and names is not None:
+        mine = np.isin(names, who)
+        few = replace(
+            listed,
+            leaf=listed.leaf[mine],
+            unit=None if listed.unit is None else listed.unit[mine],
+            holding=None if listed.holding is None else listed.holding[mine],
+            records=listed.records[mine],
+            values={name: of[mine] for name, of in listed.values.items()},
+            marked={name: of[mine] for name, of in listed.marked.items()},
+        )
+        table = replace(table, contributions=few)
+    return shares_of_cells(table, np.arange(int(np.prod(table.shape))), place)
+
+
+def _asking(problem: Problem, claims: Sequence[Open], target: sparse.csr_array) -> Problem:
+    """The problem with nothing required but what is open."""
+    none = np.zeros(0, dtype=np.int64)
+    problem = replace(problem, requirements=Requirements(none, none, none, none))
+    rows = np.array([one.target for one in claims])
+    levels = np.array([(one.lower, one.upper, 0) for one in claims], dtype=np.int64)
+    single = np.diff(target[rows].indptr) == 1
+    if not single.all():
+        sums = UnsafeSums(sparse.csr_array(target[rows[~single]]), *levels[~single].T.copy())
+        problem = asking_for(problem, sums)
+    cell = target[rows[single]].indices.astype(np.int64)
+    needs = problem.requirements
+    order = np.argsort(np.append(cell, needs.cell), kind="stable")
+    joined = (
+        np.append(levels[single][:, i], getattr(needs, of))[order]
+        for i, of in enumerate(("lower", "upper", "sliding"))
+    )
+    return replace(problem, requirements=Requirements(np.append(cell, needs.cell)[order], *joined))
+
+
+#: Lower and upper bounds of all cells that a coalition knows.
+_Bounds = tuple[NDArray[np.float64], NDArray[np.float64]]
+
+
+@dataclass(frozen=True, eq=False)
+class Wanted:
+    """Cells that together have to be able to move up (1) or down (−1) so far for a coalition."""
+
+    who: Coalition
+    cells: NDArray[np.int64]
+    side: int
+    need: int
+
+
+class Repair:
+    """Moves of hidden cells and of as few published ones as possible. Proven by the attack alone.
+
+    Parameters
+    ----------
+    problem
+        Cells, equations and prices.
+    hidden
+        What is hidden already, ``(n,)``.
+    values
+        Possible values of all cells for coalitions that know others to be impossible.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        hidden: NDArray[np.bool_],
+        values: Mapping[Coalition, NDArray[np.int64]],
+    ):
+        self._values = values
+        self.problem = problem
+        self.hidden = hidden.copy()
+        self._before = hidden
+        self._near = Surroundings(problem.system.equations)
+        self._by_column = sparse.csc_array(problem.system.equations)
+        self._value = problem.system.value.astype(np.float64)
+        self._all: Shortest | None = None
+        # the cells that were hidden for each move that uses any
+        self._needed: dict[Wanted, NDArray[np.int64]] = {}
+
+    def hide(self, want: Wanted, low: NDArray[np.float64], high: NDArray[np.float64]) -> bool:
+        """Hide more, so that some cells can move within what a coalition knows; if that helps."""
+        may = ~self.problem.frozen
+        may[: len(self.hidden)] |= self.hidden
+        for size in (_NEAR, len(may)):
+            window = self._near.grown(want.cells, min(size, len(may)))
+            whole = len(window) == len(may)
+            if whole and self._all is None:
+                self._all = self._programme(window)
+            programme = self._all if whole else None
+            moved = self._move(want, low, high, may, window, programme or self._programme(window))
+            if moved is not None:
+                self._use(want, moved)
+                self.hidden[moved] = True
+                return True
+            if whole:
+                break
+        return False
+
+    def publish_again(self, bounds: Mapping[Coalition, _Bounds]) -> None:
+        """Publish what was hidden for moves that find another way, the dearest first."""
+        added = np.flatnonzero(self.hidden & ~self._before)
+        window = np.flatnonzero(self._free())
+        programme, left = self._programme(window), _TIDY * len(self._needed)
+        for cell in added[np.argsort(-self.problem.cost[added], kind="stable")].tolist():
+            if left < 0:
+                return
+            self.hidden[cell] = False
+            may = self._free()
+            found: dict[Wanted, NDArray[np.int64]] = {}
+            for want, cells in self._needed.items():
+                if cell in cells:
+                    left -= 1
+                    moved = self._move(want, *bounds[want.who], may, window, programme)
+                    if moved is None:
+                        self.hidden[cell] = True
+                        break
+                    found[want] = moved
+            else:
+                for want, moved in found.items():
+                    self._use(want, moved)
+
+    def _use(self, want: Wanted, moved: NDArray[np.int64]) -> None:
+        self._needed[want] = moved[~self._before[moved]]
+
+    def _free(self) -> NDArray[np.bool_]:
+        """What may move: hidden cells, and those that nobody publishes."""
+        may = ~self.problem.frozen
+        may[: len(self.hidden)] = self.hidden
+        return may
+
+    def _move(
+        self,
+        want: Wanted,
+        low: NDArray[np.float64],
+        high: NDArray[np.float64],
+        may: NDArray[np.bool_],
+        window: NDArray[np.int64],
+        programme: Shortest,
+    ) -> NDArray[np.int64] | None:
+        """The cells of the cheapest move of cells that may; None if there is none."""
+        value = self._values.get(want.who, self._value)[window]
+        free, price = may[window], self.problem.cost[window]
+        up = np.where(free, high[window] - value, 0)
+        down = np.where(free, value - low[window], 0)
+        dear = np.maximum(price / price[price > 0].min(initial=1.0), 1) * _DEAR
+        dear[self._free()[window]] = 1
+        programme.charge(dear)
+        target = np.flatnonzero(np.isin(window, want.cells))
+        move, _ = programme.look(target, want.side, want.need, down, up)
+        if move is None:
+            return None
+        moved = window[move.cell]
+        return moved[moved < len(self.hidden)]
+
+    def _programme(self, window: NDArray[np.int64]) -> Shortest:
+        inside = sparse.csr_array(self._by_column[:, window])
+        return Shortest(sparse.csr_array(inside[np.flatnonzero(np.diff(inside.indptr))]))

@@ -1,0 +1,362 @@
+"""Contributors who know what is theirs: who they are, what they must not learn, and repairs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from diskret.attack import (
+    Attacker,
+    Examination,
+    Insiders,
+    InsidersWithstood,
+    Open,
+    Requirements,
+    UnsafeSums,
+    Withstood,
+    examine,
+    unknown_cells,
+    withstand_insiders,
+)
+from diskret.attack.earlier_tables import with_own_hidden
+from diskret.attack.insiders import Coalition
+from diskret.progress import Progress, silent
+from diskret.protect.arguments import Order
+from diskret.protect.earlier_tables import Beside
+from diskret.protect.known_contributions import Elsewhere, contributing, present
+from diskret.protect.unpublished_cells import Unpublished
+from diskret.protect.unpublished_cells import unpublished as unpublished_of
+from diskret.rules import Rule, Sensitivity
+from diskret.rules.insiders import Judged, Known, by_hand, judged_by, largest_coalition
+from diskret.tables import Publication, Table
+from diskret.tables.shares import names_of, place_of, shares
+from diskret.tables.unions import union_table
+
+#: Names of contributors, cells, and a side: 1 up, −1 down.
+_Told = tuple[tuple[int, ...], tuple[int, ...], int]
+
+
+@dataclass(frozen=True, eq=False)
+class Seat:
+    """One table of a publication, with those who contribute to it.
+
+    Parameters
+    ----------
+    table
+        Its values; None if nobody knows who contributed.
+    rule
+        What judges its cells; None: nothing is asked of them.
+    strict
+        Whether each target's own level is asked for in place of what the rule says, as long as
+        somebody else contributes: more than any rule asks for.
+    """
+
+    table: Table | None
+    rule: Rule | None
+    strict: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class InsiderJudge:
+    """Who the insiders of some tables are, and what must stay uncertain to them.
+
+    Parameters
+    ----------
+    seats
+        The tables in the order of the publication.
+    attacker
+        A contributor.
+    coalition
+        How many pool what they know.
+    """
+
+    seats: Sequence[Seat]
+    attacker: Attacker
+    coalition: int
+    _between: list[Unpublished | None] = field(default_factory=list[Unpublished | None], repr=False)
+    gave_up: set[_Told] = field(default_factory=set[_Told], repr=False)
+
+    def between(self, publication: Publication, original: NDArray[np.int64]) -> Unpublished | None:
+        """What contributors have in cells that nobody published, whatever is hidden."""
+        if not self._between:
+            tables = [seat.table for seat in self.seats]
+            self._between.append(unpublished_of(tables, publication, original, self.coalition))
+        return self._between[0]
+
+    def already(
+        self,
+        told: Sequence[Open],
+        asked: Asked,
+        publication: Publication,
+        required: Requirements,
+        unsafe: UnsafeSums,
+        original: NDArray[np.int64],
+    ) -> bool:
+        """Give up what contributors can tell from earlier releases alone; whether that is anything.
+
+        Nothing that is hidden in new tables could take it back.
+        """
+        if not publication.beside or not told:
+            return False
+        alone = with_own_hidden(publication)
+        found = examine(alone, self.attacker, original=original)
+        _, known, then = self.attack(alone, found, required, unsafe, original, silent)
+        open_ = {entry for one in known.open for entry in then.told(one)}
+        more = open_ & {entry for one in told for entry in asked.told(one)}
+        self.gave_up.update(more)
+        return bool(more)
+
+    def attack(
+        self,
+        publication: Publication,
+        examination: Examination,
+        required: Requirements,
+        unsafe: UnsafeSums,
+        original: NDArray[np.int64],
+        progress: Progress,
+        before: Withstood | None = None,
+    ) -> tuple[Examination, Withstood, Asked]:
+        """The same examination with what it takes to withstand insiders, and what they can tell.
+
+        `before` is what was found when less was hidden.
+        """
+        cell, free = unknown_cells(publication)
+        asked = _asked(self, publication, cell, free, required, unsafe, original)
+        examination, found = withstand_insiders(
+            publication, examination, self.attacker, asked.insiders, original, progress, before
+        )
+        return examination, found, asked
+
+    def withstood(self, found: Withstood, asked: Asked) -> InsidersWithstood:
+        """What a certificate says of an attack that nobody got through."""
+        unlisted = tuple(i for i, seat in enumerate(self.seats) if seat.table is None)
+        untold = asked.between is not None and not asked.between.complete
+        already = bool(self.gave_up)
+        return InsidersWithstood(
+            asked.insiders, found.asked, unlisted, untold, asked.names, already
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """The insiders of a publication and their targets.
+
+    Parameters
+    ----------
+    insiders
+        As the attack sees them.
+    names
+        The number of each contributor, uint64.
+    target
+        The targets as sums of all cells, ``(t, n)``.
+    between
+        What contributors have in unpublished cells; None if there are none.
+    row
+        Of each contributor there, −1 for none.
+    """
+
+    insiders: Insiders
+    names: NDArray[np.uint64]
+    target: sparse.csr_array
+    between: Unpublished | None = None
+    row: NDArray[np.int64] | None = None
+
+    def unpublished(
+        self, coalitions: Sequence[Coalition], equations: sparse.csr_array
+    ) -> sparse.csr_array | None:
+        """What the members of coalitions have in the unpublished cells of other equations.
+
+        A row for each contributor, see `Unpublished.in_others`; None if there are none.
+        """
+        if self.between is None or self.row is None:
+            return None
+        who = np.unique(np.array([one for own in coalitions for one in own], dtype=np.int64))
+        who = who[self.row[who] >= 0]
+        cell, at, value = self.between.in_others(self.row[who], equations)
+        shape = len(self.names), equations.shape[1]
+        return sparse.csr_array((value, (who[at], cell)), shape=shape)
+
+    def cells(self, one: Open) -> list[int]:
+        """The cells of a target."""
+        return self.target[[one.target]].indices.tolist()
+
+    def told(self, one: Open) -> list[_Told]:
+        """Who can tell which cells on which sides, whatever their numbers."""
+        who = tuple(sorted(self.names[list(one.who)].tolist()))
+        cells = tuple(sorted(self.cells(one)))
+        sides = ((-1, one.lower), (1, one.upper))
+        return [(who, cells, side) for side, level in sides if level > 0]
+
+
+def insider_judge(
+    orders: Sequence[Order],
+    attacker: Attacker,
+    before: Beside,
+) -> InsiderJudge | None:
+    """Who the insiders of these tables are; None if no contributor attacks."""
+    if not attacker.contributor:
+        return None
+    tables = contributing([order.table for order in orders], before)
+    seats = [Seat(table, o.rule) for table, o in zip(tables, orders, strict=False)]
+    for e, table in zip(before.earlier, tables[len(orders) :], strict=True):
+        rules = [o.rule for o in orders if o.table.measure.name == e.published.measure]
+        rule = rules[0] if rules and not isinstance(rules[0], Sensitivity) else None
+        if e.unsafe is None or table is None:  # it was protected against an outsider
+            seats.append(Seat(table, None))
+            continue
+        room = np.zeros((*table.shape, rule.largest if rule else 0), dtype=np.int64)
+        measures = tuple(replace(m, largest=room) for m in table.measures)
+        seats.append(Seat(replace(table, measures=measures), rule))
+    coalition = max(largest_coalition(order.rule, attacker.coalition) for order in orders)
+    return InsiderJudge(seats, attacker, coalition)
+
+
+# ── who is asked about what ─────────────────────────────────────────────────────────
+
+
+def _asked(
+    judge: InsiderJudge,
+    publication: Publication,
+    cell: NDArray[np.int64],
+    free: NDArray[np.bool_],
+    required: Requirements,
+    unsafe: UnsafeSums,
+    original: NDArray[np.int64],
+) -> Asked:
+    ends = list(pairwise(publication.starts.tolist()))
+    target, most = _targets(required, unsafe, int(publication.starts[-1]))
+    tables = [seat.table for seat in judge.seats]
+    between = judge.between(publication, original)
+    there = present(tables, publication, cell, free, between)
+    names = there.names
+    owed: list[_OfTable] = []
+    for place, (seat, (start, stop)) in enumerate(zip(judge.seats, ends, strict=True)):
+        rows = np.flatnonzero(np.diff(target[:, start:stop].indptr))
+        if len(rows) and seat.table is not None and (seat.rule is not None or seat.strict):
+            member = sparse.csr_array(target[rows][:, start:stop])
+            owed.append(_of_table(judge, seat.table, seat.rule, member, rows, place, most))
+    elsewhere = None if between is None else Elsewhere.of(between, there, target, publication)
+    place = np.full(int(max(publication.starts[-1], cell.max(initial=0) + 1)), -1)
+    place[cell] = np.arange(len(cell))
+    narrow = sparse.csr_array(
+        (target.data, place[target.indices], target.indptr), shape=(target.shape[0], len(cell))
+    )
+
+    rows = np.split(target.indices, target.indptr[1:-1])
+    number_of = (
+        {tuple(sorted(row.tolist())): i for i, row in enumerate(rows)} if judge.gave_up else {}
+    )
+
+    def level(
+        at: NDArray[np.int64], coalition: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        lower, upper = np.zeros(len(at), dtype=np.int64), np.zeros(len(at), dtype=np.int64)
+        for one in owed:
+            here = np.flatnonzero(np.isin(at, one.rows))
+            if len(here):
+                used = coalition[here] >= 0
+                name = (
+                    names[np.where(used, coalition[here], 0)]
+                    if len(names)
+                    else np.zeros(coalition[here].shape, dtype=np.uint64)
+                )
+                nowhere = np.zeros(used.shape, dtype=bool)
+                if elsewhere is not None and one.place is not None:
+                    nowhere = elsewhere.sure(at[here], coalition[here])
+                lower[here], upper[here] = one.level(
+                    np.searchsorted(one.rows, at[here]), name, used, nowhere
+                )
+        for who, cells, side in judge.gave_up:
+            for i in np.flatnonzero(at == number_of.get(cells, -1)).tolist():
+                if tuple(sorted(names[coalition[i][coalition[i] >= 0]].tolist())) == who:
+                    (lower if side < 0 else upper)[i] = 0
+        return np.minimum(lower, most[0][at]), np.minimum(upper, most[1][at])
+
+    insiders = Insiders(
+        there.own, there.number, judge.coalition, narrow, most, level, there.bounded
+    )
+    return Asked(insiders, names, target, between, there.row)
+
+
+def _targets(
+    required: Requirements, unsafe: UnsafeSums, cells: int
+) -> tuple[sparse.csr_array, tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Unsafe cells and unsafe sums, and their levels."""
+    own = np.flatnonzero(required.cell < cells)
+    n = len(own)
+    alone = sparse.csr_array(
+        (np.ones(n, np.int64), required.cell[own], np.arange(n + 1)), shape=(n, cells)
+    )
+    target = sparse.csr_array(sparse.vstack([alone, unsafe.member], format="csr"), dtype=np.int64)
+    lower = np.append(required.lower[own], unsafe.lower)
+    return target, (lower, np.append(required.upper[own], unsafe.upper))
+
+
+@dataclass(frozen=True, eq=False)
+class _OfTable:
+    """What is owed in the targets of one table: their numbers, and what judges them."""
+
+    rows: NDArray[np.int64]
+    judged: Sequence[Judged]
+    known: Known
+    hand: tuple[NDArray[np.int64], NDArray[np.int64]]
+    value: NDArray[np.int64]
+    least: NDArray[np.int64] | None
+    place: int | None
+
+    def level(
+        self,
+        at: NDArray[np.int64],
+        who: NDArray[np.uint64],
+        used: NDArray[np.bool_],
+        nowhere: NDArray[np.bool_],
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Lower and upper level where these are the insiders; `nowhere`: known not to be there."""
+        none = np.zeros(len(at), dtype=np.int64)
+        found = np.max([none, *(one.level(at, who, used) for one in self.judged)], axis=0)
+        lower, upper = (np.maximum(found, hand[at]) for hand in self.hand)
+        known = self.known
+        entry, there = known.entries(at, who, used)
+        open_ = known.open(at, who, used)
+        if self.place is not None:  # nobody knows who of others is meant
+            place = np.where(used, place_of(who), place_of(who[:, :1]))
+            open_ &= (~used | nowhere | (place == self.place)).all(axis=1)
+            open_ &= (place == place[:, :1]).all(axis=1)  # else they may be one and the same
+        if self.least is not None:
+            own = np.where(there, known.shares.value[entry], 0).sum(axis=1)
+            lower = np.minimum(lower, self.value[at] - np.maximum(own, self.least[at]))
+        return np.where(open_, np.maximum(lower, 0), 0), np.where(open_, upper, 0)
+
+
+def _of_table(
+    judge: InsiderJudge,
+    table: Table,
+    rule: Rule | None,
+    member: sparse.csr_array,
+    rows: NDArray[np.int64],
+    place: int,
+    most: tuple[NDArray[np.int64], NDArray[np.int64]],
+) -> _OfTable:
+    cells = np.diff(member.indptr)
+    none = np.zeros(len(rows), dtype=np.int64)
+    judged: Sequence[Judged] = ()
+    levels = most[0][rows], most[1][rows]
+    hand = None
+    if rule is not None:
+        judged = judged_by(rule, table, union_table(table, member), member, place)
+        hand, levels = by_hand(rule, table), (none, none)
+    if hand is not None:
+        alone, first = cells == 1, member.indices[member.indptr[:-1]]
+        levels = np.where(alone, hand[0][first], 0), np.where(alone, hand[1][first], 0)
+    least = None
+    if table.nonnegative:
+        least = cells if judge.attacker.zeros_known and table.frequency else none
+    only = None if names_of(table) is not None else place
+    # a rule that looks at no contributors judges no unions
+    known = Known(shares(table, member, place), table.frequency, table.measure.decimals, 1)
+    return _OfTable(rows, judged, known, levels, member @ table.measure.sum.ravel(), least, only)

@@ -1,0 +1,301 @@
+"""From a judged table to the problem a suppression method solves."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diskret.attack import Attacker, Requirements, attacker_bounds
+from diskret.attack.earlier_tables import earlier_requirements, joined_requirements
+from diskret.errors import InputError, ProtectionError
+from diskret.keys import SecretKeys
+from diskret.progress import Progress
+from diskret.protect.earlier_tables import Beside, known_before, system_beside
+from diskret.protect.prior_knowledge import check_bounds
+from diskret.protect.tie_breaks import keyed_ties
+from diskret.rules import Sensitivity
+from diskret.suppression import Problem, Work
+from diskret.system import System
+from diskret.tables import NO_BOUND, Earlier, MeasureSum, Published, Table
+from diskret.tables.from_cells import describe
+from diskret.tables.named import named_cells
+
+Cost = str | Callable[[Table], NDArray[np.float64]]
+
+_EXAMPLES = 5
+#: Surcharge among equal costs for cells that were published last period.
+_UNLIKE_BEFORE = 0.5
+
+
+def plan(
+    tables: Sequence[Table],
+    sensitivities: Sequence[Sensitivity],
+    *,
+    names: Sequence[str],
+    sums: Sequence[MeasureSum] = (),
+    costs: Sequence[Cost],
+    frozen: Sequence[Any],
+    previous: Sequence[NDArray[np.bool_] | None],
+    discounts: Sequence[float],
+    keys: SecretKeys | None,
+    attacker: Attacker,
+    time_limit: float | None,
+    budget: int | None = None,
+    progress: Progress,
+    before: Beside | None = None,
+    combinations: bool = False,
+) -> Problem:
+    """What has to be hidden, what must not be, and what hiding costs.
+
+    Several tables are one problem; their cells follow each other, and behind them come
+    cells that nobody publishes, which may change freely: `combinations` of codes, too, if asked
+    for. Only attacks that pairs of tables do not explain need these, and they make it harder to
+    find a cheap pattern. Tables that were published before (`before`) come behind the new ones:
+    their published cells are frozen, their suppressed ones are hidden at no cost.
+
+    Raises
+    ------
+    InputError
+        An option cannot be used with a table, or tables contradict each other.
+    ProtectionError
+        A cell that must stay published is unsafe itself, or was published before.
+    """
+    before = before or Beside()
+    each = zip(tables, sensitivities, names, costs, frozen, previous, discounts, strict=True)
+    parts = [_part(attacker, keys, *own) for own in each]
+    system = system_beside(tables, sums, before, combinations)
+    new = sum(part.cost.size for part in parts)
+    _check_known(system, tables, parts, names, new, before)
+    parts += [_earlier_part(one, attacker) for one in before.earlier]
+    starts = np.cumsum([0, *(part.cost.size for part in parts)]).tolist()
+    unpublished = len(system.value) - starts[-1]
+    start = np.ones(len(system.value), dtype=bool)
+    start[: starts[-1]] = ~np.concatenate([part.frozen for part in parts])
+    start[:new] = False
+
+    def joined(arrays: Sequence[NDArray[Any]], rest: Any) -> NDArray[Any]:
+        behind = np.broadcast_to(np.asarray(rest, dtype=arrays[0].dtype), unpublished)
+        return np.concatenate([*arrays, behind])
+
+    needs = [part.requirements for part in parts]
+    decided = keys is not None or any(hidden is not None for hidden in previous)
+    return Problem(
+        system=system,
+        requirements=joined_requirements(needs, starts[:-1]),
+        cost=joined([part.cost for part in parts], 0.0),
+        frozen=joined([part.frozen for part in parts], False),
+        lower=joined([part.lower for part in parts], system.lowest),
+        upper=joined([part.upper for part in parts], np.inf),
+        integer=tables[0].frequency,
+        start=start if start.any() else None,
+        deadline=None if time_limit is None else time.monotonic() + time_limit,
+        ties=joined([part.ties for part in parts], 0.0) if decided else None,
+        work=Work(budget),
+        progress=progress,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """What a problem says of one table; arrays as in `Problem`."""
+
+    requirements: Requirements
+    cost: NDArray[np.float64]
+    ties: NDArray[np.float64]
+    frozen: NDArray[np.bool_]
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+
+
+def _part(
+    attacker: Attacker,
+    keys: SecretKeys | None,
+    table: Table,
+    sensitivity: Sensitivity,
+    name: str,
+    cost: Cost,
+    frozen: Any,
+    previous: NDArray[np.bool_] | None,
+    discount: float,
+) -> _Part:
+    _check_zeros(sensitivity, attacker)
+    stays = frozen_cells(table, frozen)
+    if sensitivity.frozen is not None:
+        stays = stays | sensitivity.frozen
+    if not sensitivity.zeros_may_hide:
+        stays = stays | table.empty
+    _check_frozen(table, sensitivity, stays)
+    world = publish(table, sensitivity.unsafe, name)
+    lower, upper = attacker_bounds(world, attacker.about(name), table.measure.sum)
+    needs = requirements(table, sensitivity, attacker)
+    if not attacker.outsider:
+        check_bounds(table, name, needs, lower, upper)
+    hidden = np.zeros(table.shape, dtype=bool) if previous is None else previous
+    price = cost_of(table, cost, sensitivity.cost)
+    ties = np.where(hidden, 0.0, _UNLIKE_BEFORE)
+    if keys is not None:
+        ties = ties + (1 - _UNLIKE_BEFORE) * keyed_ties(table, keys)
+    return _Part(
+        needs,
+        np.where(hidden.ravel(), price * (1 - discount / 100), price),
+        ties.ravel(),
+        stays.ravel(),
+        lower.ravel(),
+        upper.ravel(),
+    )
+
+
+def _earlier_part(earlier: Earlier, attacker: Attacker) -> _Part:
+    """A table that was published before: nothing about it can be changed any more."""
+    seen, size = earlier.published, earlier.published.value.size
+    hidden = seen.suppressed.ravel()
+    low = np.full(size, 0.0 if seen.nonnegative or seen.frequency else -np.inf)
+    high = np.full(size, np.inf)
+    for side, bound in seen.intervals.items():
+        known = hidden & (np.abs(bound) != NO_BOUND)
+        own, closer = (low, np.maximum) if side == "lower" else (high, np.minimum)
+        own[known] = closer(own, bound)[known]
+    nothing = np.zeros(size)
+    return _Part(earlier_requirements(earlier, attacker), nothing, nothing, ~hidden, low, high)
+
+
+def _check_known(
+    system: System,
+    tables: Sequence[Table],
+    parts: Sequence[_Part],
+    names: Sequence[str],
+    new: int,
+    before: Beside,
+) -> None:
+    """Refuse to hide what was published before."""
+    if not before.earlier:
+        return
+    starts = np.cumsum([0, *(part.cost.size for part in parts)])
+    needs = joined_requirements([part.requirements for part in parts], starts[:-1].tolist())
+    known, where = known_before(system, new, before)
+    late = np.isin(known, needs.cell)
+    known, where = known[late], where[late]
+    if not len(known):
+        return
+    ends = new + np.cumsum([table.measure.sum.size for table in before.tables])
+    shown: list[str] = []
+    for cell, seen in zip(known[:_EXAMPLES].tolist(), where[:_EXAMPLES].tolist(), strict=True):
+        i = int(np.searchsorted(starts, cell, side="right")) - 1
+        release = before.earlier[int(np.searchsorted(ends, seen, side="right"))]
+        codes = describe(tables[i].dimensions, cell - int(starts[i]))
+        shown.append(
+            f"{names[i]}: {codes} (release {release.release!r}, table {release.published.name!r})"
+        )
+    raise ProtectionError(
+        f"{len(known):,} unsafe cells were published before: {'; '.join(shown)}. Hiding them now "
+        "protects nobody. Set them to safe with dk.rules.Apriori, with the reason that they are "
+        "public"
+    )
+
+
+def publish(table: Table, suppressed: NDArray[np.bool_], name: str) -> Published:
+    """What the world sees when these cells are suppressed; half a unit is rounded up."""
+    measure, unit = table.measure, table.rounding
+    suppressed = suppressed.reshape(table.shape)
+    shown = table.shown
+    if shown is None:
+        shown = measure.sum if unit == 1 else (measure.sum + unit // 2) // unit * unit
+    return Published(
+        name=name,
+        dimensions=table.dimensions,
+        measure=measure.name,
+        frequency=table.frequency,
+        decimals=measure.decimals,
+        value=np.where(suppressed, 0, shown),
+        suppressed=suppressed,
+        empty=table.empty & ~suppressed,
+        nonnegative=table.nonnegative,
+        vintage=table.vintage,
+        where=table.where,
+        recorded=table.recorded,
+        rounding=unit,
+    )
+
+
+def requirements(table: Table, sensitivity: Sensitivity, attacker: Attacker) -> Requirements:
+    """The levels of the unsafe cells.
+
+    An attacker who knows that hidden counts are at least 1 cannot be made to believe in a
+    0: there the lower level of a count gives way to "no exact value".
+    """
+    cell = np.flatnonzero(sensitivity.unsafe)
+    lower = sensitivity.lower.ravel()[cell]
+    if attacker.zeros_known and table.frequency:
+        lower = np.minimum(lower, table.measure.sum.ravel()[cell] - 1)
+    return Requirements(
+        cell=cell,
+        lower=lower,
+        upper=sensitivity.upper.ravel()[cell],
+        sliding=sensitivity.sliding.ravel()[cell],
+    )
+
+
+def cost_of(
+    table: Table, cost: Cost, by_hand: NDArray[np.float64] | None = None
+) -> NDArray[np.float64]:
+    """The price of suppressing each cell, ``(cells,)``, at least 10⁻⁶ of the mean price.
+
+    Prices set by hand (NaN: none) take the place of the others.
+    """
+    if callable(cost):
+        price = np.asarray(cost(table), dtype=np.float64)
+        if price.size != int(np.prod(table.shape)):
+            raise InputError(f"cost= gave {price.size:,} prices for a table of shape {table.shape}")
+    else:
+        price = _named_cost(table, cost)
+    price = price.ravel()
+    if by_hand is not None:
+        price = np.where(np.isnan(by_hand), price.reshape(table.shape), by_hand).ravel()
+    if not np.all(np.isfinite(price)) or np.any(price < 0):
+        raise InputError("costs must be finite numbers ≥ 0")
+    mean = float(price.mean()) if price.size else 0.0
+    return np.maximum(price, mean * 1e-6 or 1.0)
+
+
+def frozen_cells(table: Table, frozen: Any) -> NDArray[np.bool_]:
+    """Cells that must stay published, from a frame that names them by their codes."""
+    return named_cells(table, frozen, "frozen")
+
+
+def _named_cost(table: Table, cost: str) -> NDArray[np.float64]:
+    if cost == "cells":
+        return np.ones(table.shape)
+    if cost == "value":
+        return np.abs(table.measure.sum) / 10.0**table.measure.decimals
+    if cost == "count" and table.count is not None:
+        return table.count.astype(np.float64)
+    for measure in table.measures:
+        if measure.name == cost:
+            return np.abs(measure.sum) / 10.0**measure.decimals
+    known = ", ".join(["'value'", "'count'", "'cells'", *(repr(m.name) for m in table.measures)])
+    raise InputError(f"cost={cost!r} is not known here; use {known} or a callable")
+
+
+def _check_zeros(sensitivity: Sensitivity, attacker: Attacker) -> None:
+    if sensitivity.zeros_may_hide and attacker.zeros_known:
+        raise InputError(
+            "zeros_known=True is an attacker who knows that empty cells are never suppressed, "
+            f"but a rule here ({', '.join(sensitivity.reasons)}) may suppress them; leave "
+            "zeros_known out, or the rule"
+        )
+
+
+def _check_frozen(table: Table, sensitivity: Sensitivity, stays: NDArray[np.bool_]) -> None:
+    clash = np.flatnonzero(sensitivity.unsafe & stays)
+    if len(clash):
+        shown = "; ".join(describe(table.dimensions, int(c)) for c in clash[:_EXAMPLES])
+        raise ProtectionError(
+            f"{len(clash):,} unsafe cells are to stay published: {shown}. Take them out of "
+            "frozen= or the a priori list, or set them to safe there, with the units' consent "
+            "or another reason"
+        )

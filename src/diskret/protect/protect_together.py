@@ -1,0 +1,211 @@
+"""Protect and prove tables that are tied to each other: plan, pattern, attack, certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diskret.attack import Attacker, certify
+from diskret.attack.earlier_tables import read_beside
+from diskret.errors import ProtectionError
+from diskret.keys import SecretKeys
+from diskret.progress import Progress
+from diskret.protect.arguments import Order
+from diskret.protect.earlier_tables import Beside, Group, beside
+from diskret.protect.insiders import insider_judge
+from diskret.protect.linked import sums_between
+from diskret.protect.method_contract import sound
+from diskret.protect.parts import subtraction_judge
+from diskret.protect.plan import plan, publish, requirements
+from diskret.protect.prove import prove
+from diskret.protect.result import Result
+from diskret.protect.revealed_sums import how_judged, judge_of
+from diskret.rules import Sensitivity
+from diskret.suppression import Method, Pattern, Problem, hypercube, modular, network
+from diskret.tables import MeasureSum, Publication, Table
+
+
+@dataclass(frozen=True, eq=False)
+class Options:
+    """How to protect; see `suppress`.
+
+    `position` is the state of the ledger, if there is one.
+    """
+
+    method: Method
+    attacker: Attacker
+    keys: SecretKeys | None
+    time_limit: float | None
+    budget: int | None
+    progress: Progress
+    position: str | None
+
+
+def protect(
+    orders: Sequence[Order], group: Group, sums: Sequence[MeasureSum], options: Options
+) -> list[Result]:
+    """Protect and prove tables that are tied to each other, and to earlier ones."""
+    tables = [order.table for order in orders]
+    sums = (*sums_between(tables, sums), *group.sums)
+    before = beside([order.shown for order in orders], sums, group.earlier)
+    names = [*(order.name for order in orders), *(e.name for e in group.earlier)]
+    with _blamed_by_table(names, [*tables, *before.tables]):
+        return _protected(orders, tables, sums, before, options)
+
+
+@contextmanager
+def _blamed_by_table(names: Sequence[str], tables: Sequence[Table]) -> Generator[None]:
+    """Say of frozen cells that are to blame in which table they stand."""
+    try:
+        yield
+    except ProtectionError as error:
+        if not error.blamed or error.blamed_in:
+            raise
+        ends = np.cumsum([table.measure.sum.size for table in tables])
+        place = np.searchsorted(ends, error.blamed, side="right")
+        starts = np.append(0, ends)[place]
+        own = tuple((np.array(error.blamed) - starts).tolist())
+        of_table: list[int] = place.tolist()
+        named = tuple(names[i] for i in of_table)
+        where = f"; frozen in {', '.join(dict.fromkeys(named))}" if len(names) > 1 else ""
+        raise ProtectionError(f"{error}{where}", own, named) from error
+
+
+def _protected(
+    orders: Sequence[Order],
+    tables: Sequence[Table],
+    sums: Sequence[MeasureSum],
+    before: Beside,
+    options: Options,
+) -> list[Result]:
+    planned = partial(
+        plan,
+        tables,
+        [order.sensitivity for order in orders],
+        names=[order.name for order in orders],
+        sums=sums,
+        costs=[order.cost for order in orders],
+        frozen=[order.frozen for order in orders],
+        previous=[order.previous for order in orders],
+        discounts=[order.discount for order in orders],
+        keys=options.keys,
+        attacker=options.attacker,
+        time_limit=options.time_limit,
+        budget=options.budget,
+        progress=options.progress,
+        before=before,
+    )
+    problem = planned()
+    pattern = sound(problem, options.method(problem))
+    work = problem.work.done
+
+    def public(suppressed: NDArray[np.bool_]) -> Publication:
+        ends = np.cumsum([table.measure.sum.size for table in tables])
+        parts = np.split(suppressed[: ends[-1]], ends[:-1])
+        shown = (publish(o.table, p, o.name) for o, p in zip(orders, parts, strict=True))
+        return read_beside(tuple(shown), sums, before.earlier)
+
+    whom = options.attacker
+    insiders = whom.contributor or any(e.unsafe is not None for e in before.earlier)
+    judge = judge_of(orders, whom, before) if insiders else None
+    parts = subtraction_judge(orders, before, problem.system, public)
+    several = len(tables) + len(before.tables) > 2
+    proven = prove(
+        problem,
+        pattern,
+        options.attacker,
+        public,
+        partial(planned, combinations=True) if several else None,
+        before.earlier,
+        judge,
+        _anew(options.method),
+        parts,
+        insider_judge(orders, whom, before),
+    )
+    certificates = certify(
+        proven.publication,
+        options.attacker,
+        problem.requirements,
+        proven.examination,
+        proven.targets,
+        problem.system.value[: proven.publication.starts[-1]],
+        unsafe=proven.unsafe,
+        sliding_only=[_sliding_only(o.table, o.sensitivity, options.attacker) for o in orders],
+        repaired=proven.repaired,
+        groups=[o.sensitivity.looks_for_groups for o in orders],
+        parts=proven.parts,
+        insiders=proven.insiders,
+        rests=proven.rests,
+        crossed=proven.crossed,
+        unclaimed=proven.unclaimed,
+        progress=options.progress,
+    )
+    price = _price(problem, pattern, proven.publication.suppressed)
+    return [
+        Result(
+            replace(order.table, asked=None),  # results outlive the records
+            order.sensitivity,
+            certificate,
+            _settings(order, pattern, price, work)
+            | ({"ties": "keyed"} if options.keys else {})
+            | (how_judged(order) if whom.contributor else {}),
+            options.position,
+        )
+        for order, certificate in zip(orders, certificates, strict=True)
+    ]
+
+
+def _price(problem: Problem, pattern: Pattern, suppressed: NDArray[np.bool_]) -> dict[str, float]:
+    """What the secondaries cost, and how much less a pattern can cost at the least."""
+    if pattern.bound is None:
+        return {}
+    secondary = suppressed.copy()
+    cell = problem.requirements.cell
+    secondary[cell[cell < len(secondary)]] = False
+    cost = float(problem.cost[: len(secondary)][secondary].sum())
+    bound = min(pattern.bound, cost)
+    return {"cost_of_secondaries": cost, "bound": bound, "gap": (cost - bound) / (cost or 1.0)}
+
+
+def _settings(order: Order, pattern: Pattern, price: dict[str, float], work: int) -> dict[str, Any]:
+    """How a table was protected, for the office's files."""
+    table = order.table
+    settings: dict[str, Any] = {
+        "rule": "given" if order.rule is order.sensitivity else repr(order.rule),
+        "method": pattern.method,
+        "cost": _text(order.cost),
+        "work": work,
+        **price,
+        **({"where": str(table.where)} if table.where else {}),
+        **({"weight": table.weight} if table.weight is not None else {}),
+        **({"waiver": table.waiver_note or "not stated"} if "no_waiver" in table.marked else {}),
+    }
+    if table.recomputed:
+        settings["recomputed_totals"] = [str(column) for column in table.recomputed]
+    if order.previous is not None:
+        settings["suppressed_last_period"] = int(order.previous.sum())
+        settings["previous_discount"] = order.discount
+    if order.sensitivity.entries is not None:
+        settings["apriori"] = order.sensitivity.entries.to_pydict()
+    return settings
+
+
+def _anew(method: Method) -> Method:
+    """What finds a pattern where sums of cells are asked for: some methods know tables only."""
+    return modular if method in (hypercube, network) else method
+
+
+def _text(option: Any) -> str:
+    return getattr(option, "__name__", "callable") if callable(option) else str(option)
+
+
+def _sliding_only(table: Table, sensitivity: Sensitivity, attacker: Attacker) -> int:
+    """Number of counts for which only "no exact value" can be claimed."""
+    claimed = requirements(table, sensitivity, attacker)
+    return int((claimed.lower < sensitivity.lower.ravel()[claimed.cell]).sum())

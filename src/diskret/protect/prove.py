@@ -1,0 +1,332 @@
+"""Attack what would be published, and repair it until nothing can be narrowed down."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diskret.attack import (
+    Attacker,
+    Examination,
+    InsidersWithstood,
+    JudgedParts,
+    Open,
+    Requirements,
+    Targets,
+    UnsafeSums,
+    Withstood,
+    cell_name,
+    examine,
+    show_sums,
+    targets_of,
+    unmet,
+    unmet_sums,
+)
+from diskret.attack.earlier_tables import unclaimed_cells
+from diskret.errors import ProofError, ProtectionError
+from diskret.protect.insider_repair import everything_around, repaired_against
+from diskret.protect.insiders import InsiderJudge
+from diskret.protect.parts import PartsJudge
+from diskret.protect.revealed_sums import Judge, again, asking_for, cleared, extended, price
+from diskret.suppression import Method, Pattern, Problem, modular, propose
+from diskret.tables import Earlier, Publication
+
+# Requirements of cells that fail the attack are raised by these factors, in turn.
+_REPAIRS = (1, 2, 4)
+#: Attacks on sums of cells that contributors may know; what is hidden for some reveals others.
+_ROUNDS = 20
+#: Repairs against insiders by the cheapest moves alone.
+_QUICK = 3
+_EXAMPLES = 5
+#: With more suppressed cells the attack is shown alternative tables to check.
+_LARGE = 5_000
+
+
+@dataclass(frozen=True, eq=False)
+class Proven:
+    """What can be published, and the attack that it withstands.
+
+    Parameters
+    ----------
+    publication
+        The new tables and what was published before.
+    examination, targets
+        The attack, and what it was to show.
+    unclaimed
+        Suppressed cells of earlier tables of which nothing is claimed, see `unclaimed_cells`;
+        also those that everything new together could not keep uncertain.
+    unsafe
+        The unsafe sums that were shown to be uncertain enough; None if no contributor attacks.
+    repaired
+        How often the pattern was extended.
+    parts
+        The parts of categories that are revealed; None if no categories overlap.
+    insiders
+        What was asked of insiders; None if no contributor attacks.
+    rests
+        What is revealed beside filters; None if none lies beside a whole table.
+    crossed
+        What is revealed between variables of different tables; None if all have the same.
+    """
+
+    publication: Publication
+    examination: Examination
+    targets: Targets
+    unclaimed: NDArray[np.int64]
+    unsafe: UnsafeSums | None
+    repaired: int
+    parts: JudgedParts | None
+    insiders: InsidersWithstood | None = None
+    rests: JudgedParts | None = None
+    crossed: JudgedParts | None = None
+
+
+def prove(
+    problem: Problem,
+    pattern: Pattern,
+    attacker: Attacker,
+    public: Callable[[NDArray[np.bool_]], Publication],
+    finer: Callable[[], Problem] | None = None,
+    earlier: Sequence[Earlier] = (),
+    judge: Judge | None = None,
+    method: Method = modular,
+    parts: PartsJudge | None = None,
+    insiders: InsiderJudge | None = None,
+) -> Proven:
+    """Attack a pattern as it would be published, and extend it until every requirement holds.
+
+    Parameters
+    ----------
+    problem
+        What is required.
+    pattern
+        A pattern for it.
+    attacker
+        Against whom to prove.
+    public
+        What the world sees when these cells are suppressed.
+    finer
+        Makes the same problem with more unpublished cells behind, for repairs.
+    earlier
+        What the world saw before: the last tables of the publication.
+    judge
+        Which sums of suppressed cells are unsafe, if a contributor attacks.
+    method
+        Finds another pattern where everybody can compute an unsafe sum or part.
+    parts
+        Which parts of categories and rests beside filters that are revealed are unsafe, if there
+        are any.
+    insiders
+        Who contributes, and what must stay uncertain to them, if a contributor attacks.
+
+    Raises
+    ------
+    ProtectionError
+        Even what the rule asks for is impossible.
+    ProofError
+        Some cells can be narrowed down too far after all repairs.
+    """
+    missed = open_sums = np.empty(0, dtype=bool)
+    withstood: InsidersWithstood | None = None
+    found: Withstood | None = None
+    told: Sequence[Open] = ()
+    tries = 0
+    failing: list[list[int]] = []
+    unsafe: UnsafeSums | None = None
+    unrepaired: ProtectionError | None = None
+    published = public(pattern.suppressed)
+    original = problem.system.value[: published.starts[-1]]
+    because = np.zeros(len(original), dtype=bool)
+    required = problem.requirements
+    lost = np.zeros(0, dtype=np.int64)
+    failed = 0
+    growing = judge is not None or parts is not None
+    asked_at_first, chosen_anew = len(problem.cost), False
+    for repaired in range(_ROUNDS if growing else 1 + len(_REPAIRS)):
+        if growing:
+            problem, pattern, unsafe = cleared(problem, pattern, public, judge, parts)
+        published = public(pattern.suppressed)
+        unclaimed = np.union1d(unclaimed_cells(published, earlier, required), lost)
+        targets = targets_of(published, original, required, unclaimed)
+        large = np.count_nonzero(pattern.suppressed) > _LARGE
+        examination = examine(
+            published,
+            attacker,
+            targets,
+            original=original,
+            proposals=propose(problem, pattern.suppressed) if large else None,
+            progress=problem.progress,
+        )
+        missed, open_sums = unmet(examination, targets), open_sums[:0]
+        late = _secondaries_before(published, required, examination.cell[missed])
+        if len(late):
+            lost = np.union1d(lost, _beyond_help(problem, attacker, public, late))
+            unclaimed = np.union1d(unclaimed, lost)
+            targets = targets_of(published, original, required, unclaimed)
+            missed = unmet(examination, targets)
+        if unsafe is not None and not missed.any():
+            examination = show_sums(
+                published, examination, attacker, unsafe, original, problem.progress
+            )
+            open_sums = unmet_sums(examination, unsafe, original)
+            if open_sums.any():
+                problem = asking_for(problem, unsafe.only(open_sums))
+        if len(problem.cost) > asked_at_first and not (missed.any() or chosen_anew):
+            # told of all sums at once, the method may find a cheaper pattern
+            chosen_anew = True
+            other = again(problem, pattern, method)
+            if open_sums.any() or price(problem, other) < price(problem, pattern):
+                pattern = other
+                continue
+        if insiders is not None and unsafe is not None and not (missed.any() or open_sums.any()):
+            examination, found, asked = insiders.attack(
+                published, examination, required, unsafe, original, problem.progress, found
+            )
+            told = found.open
+            while insiders.already(told, asked, published, required, unsafe, original):
+                examination, found, asked = insiders.attack(
+                    published, examination, required, unsafe, original, problem.progress, found
+                )
+                told = found.open
+            withstood = insiders.withstood(found, asked)
+            if told:
+                failing = [asked.cells(one) for one in told]
+                tries += 1
+                before = pattern.suppressed
+                pattern = repaired_against(
+                    problem, pattern, told, asked, insiders, published, quickly=tries <= _QUICK
+                )
+                if tries > _QUICK and np.array_equal(before, pattern.suppressed):
+                    # what proves too little must not refuse before all is hidden
+                    cells = np.array(sum(failing, []), dtype=np.int64)
+                    pattern = everything_around(problem, pattern, cells)
+                    if np.array_equal(before, pattern.suppressed):
+                        break
+                because |= pattern.suppressed[: len(original)] & ~before[: len(original)]
+                continue
+        if not missed.any() and not open_sums.any():
+            judged = _judged(published, parts)
+            if withstood is not None:
+                hidden = np.flatnonzero(because & published.suppressed)
+                withstood = replace(withstood, hidden=hidden)
+            return Proven(
+                published,
+                examination,
+                targets,
+                unclaimed,
+                unsafe,
+                repaired,
+                judged[0],
+                withstood,
+                *judged[1:],
+            )
+        if failed == len(_REPAIRS):
+            break
+        factor = _REPAIRS[failed]
+        if not missed.any():
+            pattern = extended(problem, pattern, keep=True)
+            continue
+        chosen_anew = True  # what had to be repaired must not be chosen anew
+        if finer is not None:
+            # what is asked of sums is found out again
+            problem, finer = finer(), None
+            pattern = replace(pattern, suppressed=pattern.suppressed[: len(original)])
+        stronger = _stronger(problem.requirements, examination.cell[missed], factor)
+        failed += 1
+        try:
+            harder = replace(problem, requirements=stronger)
+            pattern = extended(harder, pattern, keep=growing)
+        except ProtectionError as error:
+            if factor == 1:  # even what the rule asks for is impossible
+                raise
+            unrepaired = error
+            break
+    if missed.any():
+        failing = [[int(cell)] for cell in np.flatnonzero(published.suppressed)[missed]]
+    elif unsafe is not None and open_sums.any():
+        rows = np.split(unsafe.member.indices, unsafe.member.indptr[1:-1])
+        failing = [rows[i].tolist() for i in np.flatnonzero(open_sums).tolist()]
+    shown = "; ".join(
+        " + ".join(cell_name(published, cell) for cell in cells) for cells in failing[:_EXAMPLES]
+    )
+    what = "cells" if missed.any() else "sums of cells" if open_sums.any() else "cells or sums"
+    by = " by contributors" if told else ""
+    raise ProofError(
+        f"{len(failing):,} {what} can still be narrowed down too far{by} after all repairs: "
+        f"{shown}. Nothing was published; combine categories or choose another method"
+    ) from unrepaired
+
+
+def _judged(
+    published: Publication, parts: PartsJudge | None
+) -> tuple[JudgedParts | None, JudgedParts | None, JudgedParts | None]:
+    """What was judged of revealed parts, rests, and rests between variables; none is unsafe."""
+    if parts is None:
+        return None, None, None
+    found = parts(published)
+    if len(found.sums):
+        raise ProofError(
+            f"{len(found.sums):,} unsafe parts of categories, or rests beside filters or other "
+            f"variables, are revealed by subtraction: {found.named}. Nothing was published"
+        )
+    if found.rests is not None and found.rests.unjudged:
+        warnings.warn(
+            f"{found.rests.unjudged:,} differences between cells and the same cells of a filter "
+            "can be computed, and who contributes to them is not known well enough: nothing "
+            "is claimed of what is left beside these filters. Tabulate the records with unit= and "
+            "contributions=True, or publish without one of the tables",
+            stacklevel=2,
+        )
+    if found.alone:
+        warnings.warn(
+            "categories of one variable lie in those of another one, as everybody can look up, and "
+            f"what is left beside them holds one or two records: {found.alone}. No rule could "
+            "judge that; give the rule itself in place of a sensitivity, leave weight= out, or "
+            "publish one of the variables only",
+            stacklevel=2,
+        )
+    return found.judged, found.rests, found.crossed
+
+
+def _secondaries_before(
+    published: Publication, requirements: Requirements, failing: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Those of some cells that are secondaries of earlier tables."""
+    before = failing[failing >= published.starts[len(published.own)]]
+    return before[~np.isin(before, requirements.cell)]
+
+
+def _beyond_help(
+    problem: Problem,
+    attacker: Attacker,
+    public: Callable[[NDArray[np.bool_]], Publication],
+    cells: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """Those of some cells that are known exactly even if all is hidden that may be."""
+    published = public(~problem.frozen)
+    original = problem.system.value[: published.starts[-1]]
+    nothing = cells[:0]
+    others = np.setdiff1d(np.flatnonzero(published.suppressed), cells)
+    targets = targets_of(
+        published, original, Requirements(nothing, nothing, nothing, nothing), others
+    )
+    found = examine(published, attacker, targets, original=original)
+    return found.cell[unmet(found, targets)]
+
+
+def _stronger(requirements: Requirements, failing: NDArray[np.int64], factor: int) -> Requirements:
+    """Ask for more where the attack got through; failing secondaries get a level of their own."""
+    cell = np.union1d(requirements.cell, failing)
+    at = np.searchsorted(cell, requirements.cell)
+
+    def spread(levels: NDArray[np.int64]) -> NDArray[np.int64]:
+        out = np.zeros(len(cell), dtype=np.int64)
+        out[at] = levels
+        return np.where(np.isin(cell, failing), out * factor, out)
+
+    sliding = np.maximum(spread(requirements.sliding), np.where(np.isin(cell, failing), factor, 0))
+    return Requirements(cell, spread(requirements.lower), spread(requirements.upper), sliding)

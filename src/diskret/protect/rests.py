@@ -1,0 +1,197 @@
+"""What subtraction leaves beside a filter: judged by those who really contribute to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import or_
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diskret.attack import JudgedParts, Rests, UnsafeSums, beside_filters, revealed_rests
+from diskret.errors import InputError
+from diskret.hierarchy import Hierarchy
+from diskret.protect.arguments import Order
+from diskret.protect.earlier_tables import Beside
+from diskret.rules import MinimumFrequency, Rule, Sensitivity
+from diskret.rules.unions import judge_unions, rules_for_unions
+from diskret.tables import Earlier, Measure, Publication, Table
+from diskret.tables.dimension import Dimension
+from diskret.tables.requirements import stacked
+from diskret.tables.rests import rest_table
+
+_EXAMPLES = 3
+
+
+@dataclass(frozen=True, eq=False)
+class UnsafeRests:
+    """Rests that rules find unsafe, as sums of cells; what they are called, what was judged."""
+
+    sums: UnsafeSums
+    named: str
+    judged: JudgedParts
+
+
+#: The unsafe rests that a publication reveals.
+RestsJudge = Callable[[Publication], UnsafeRests]
+
+
+def rests_judge(
+    orders: Sequence[Order],
+    before: Beside,
+    cells: int,
+    public: Callable[[NDArray[np.bool_]], Publication],
+) -> RestsJudge | None:
+    """What the rules say of what published cells leave beside filters.
+
+    Rests that earlier tables reveal by themselves cannot be protected any more and are left out.
+    None if there is no cell of which a filter lets only a part through.
+
+    Parameters
+    ----------
+    orders
+        The new tables and their rules.
+    before
+        What was published before; its tables stand behind the new ones.
+    cells
+        Number of cells of the protector's system.
+    public
+        What the world sees when these cells are suppressed.
+    """
+    if len(orders) + len(before.tables) == 1:
+        return None
+    everything = public(np.ones(cells, dtype=bool))
+    if not beside_filters(everything):
+        return None
+    known: set[tuple[int, ...]] = set()
+    if before.tables:
+        known = {key for rests in revealed_rests(everything) for key in _keys(rests)}
+    tables = _comparable(orders, before)
+    listed = [*(o.table for o in orders), *before.tables]
+
+    def judge(publication: Publication) -> UnsafeRests:
+        starts = publication.starts
+        asked: list[UnsafeSums] = []
+        named: list[str] = []
+        judged = unjudged = 0
+        for found in revealed_rests(publication):
+            rests = found.only(np.array([key not in known for key in _keys(found)], dtype=bool))
+            if not len(rests):
+                continue
+            own = [tables[i] for i in rests.tables]
+            rules = _rules(listed[rests.tables[0]].measure.name, orders)
+            cells_of = rests.cells - starts[[*rests.tables]]
+            somebody = _somebody(own, cells_of)
+            judged += int((~somebody).sum())
+            rests = rests.only(somebody)
+            told, complete = _judged(rules, own, rests, cells_of[somebody])
+            judged += len(rests) if complete else 0
+            unjudged += 0 if complete else len(rests)
+            if told is None:
+                continue
+            bad = told.unsafe[1:]
+            levels = (told.lower[1:][bad], told.upper[1:][bad], told.sliding[1:][bad])
+            unsafe = rests.only(bad)
+            asked.append(UnsafeSums(unsafe.member(cells), *levels))
+            named += [unsafe.name(publication, i) for i in range(len(unsafe))]
+        return UnsafeRests(
+            stacked(asked, cells), "; ".join(named[:_EXAMPLES]), JudgedParts(judged, unjudged)
+        )
+
+    return judge
+
+
+def _keys(rests: Rests) -> Iterator[tuple[int, ...]]:
+    return map(tuple, rests.cells.tolist())
+
+
+def _rules(measure: str, orders: Sequence[Order]) -> tuple[Rule, ...]:
+    """The rules for new tables of a measure."""
+    return tuple({id(o.rule): o.rule for o in orders if o.table.measure.name == measure}.values())
+
+
+def _comparable(orders: Sequence[Order], before: Beside) -> list[Table]:
+    """All tables, the new ones first, with contributors by the names that all have."""
+
+    def of(table: Table, earlier: Earlier | None) -> Table:
+        who = table.contributions if earlier is None else earlier.contributions
+        if earlier is not None and (earlier.perturbed or earlier.weight is not None):
+            return replace(table, contributions=None)
+        return replace(table, contributions=before.called(who, earlier))
+
+    new = [of(order.table, None) for order in orders]
+    return [*new, *(of(table, earlier) for earlier, table in before.pairs)]
+
+
+def _somebody(tables: Sequence[Table], cells: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Where tables count records, whether any is left; where nothing is known, somebody is."""
+    number = np.zeros(len(cells), dtype=np.int64)
+    for table, at, sign in zip(tables, cells.T, [1] + [-1] * (len(tables) - 1), strict=True):
+        if table.count is None or table.count is table.units:
+            return np.ones(len(cells), dtype=bool)
+        number += sign * table.count.ravel()[at]
+    return number != 0
+
+
+def _judged(
+    rules: Sequence[Rule],
+    tables: Sequence[Table],
+    rests: Rests,
+    cells: NDArray[np.int64],
+) -> tuple[Sensitivity | None, bool]:
+    """What rules say of rests, behind an empty total, and whether they could say all."""
+    if not rules or any(isinstance(rule, Sensitivity) for rule in rules):
+        return None, False
+    used = [rule for rule in rules if rules_for_unions(rule)[0]]
+    model = next((t for t in tables if t.measures and t.count is not None), tables[0])
+    if len(used) < len(rules) or any(table.weight is not None for table in tables):
+        return None, False
+    room = np.zeros((*model.shape, max(r.largest for r in used)), dtype=np.int64)
+    model = replace(model, measures=tuple(replace(m, largest=room) for m in model.measures))
+    with suppress(InputError):  # contributions are not listed, or not of all that a rule looks at
+        left = rest_table(model, tables, cells)
+        return _by(used, left), True
+    with suppress(InputError):  # it looks at contributors, who are not known
+        if model.frequency:
+            return _by(used, _counted(rests.value)), True
+    counts = [table.units if table.units is not None else table.count for table in tables]
+    least = [own for rule in used for own in _frequencies(rule)]
+    if model.frequency or not least or any(count is None for count in counts):
+        return None, False
+    each = [c.ravel()[at] for c, at in zip(counts, cells.T, strict=True) if c is not None]
+    number = np.maximum(each[0] - sum(each[1:]), 0)
+    # every record a contributor of its own, and counted: nothing is left to be told
+    alone = all(table.contributors == "records" and table.units is None for table in tables)
+    enough = alone and all(len(_frequencies(r)) == len(rules_for_unions(r)[0]) for r in used)
+    return _by(least, _counted(number, model.measure, rests.value)), enough
+
+
+def _by(rules: Sequence[Rule], rests: Table) -> Sensitivity:
+    return reduce(or_, [judge_unions(rule, rests) for rule in rules])
+
+
+def _frequencies(rule: Rule) -> list[Rule]:
+    """The minimum frequencies among joined rules, whatever they count."""
+    used = rules_for_unions(rule)[0]
+    return [replace(one, of=None) for one in used if isinstance(one, MinimumFrequency)]
+
+
+def _counted(
+    number: NDArray[np.int64],
+    measure: Measure | None = None,
+    value: NDArray[np.int64] | None = None,
+) -> Table:
+    """A table of so many records, perhaps with their sums, behind an empty total."""
+    codes = ("Total", *map(str, range(1, len(number) + 1)))
+    parent = np.where(np.arange(len(codes)) == 0, -1, 0).astype(np.int32)
+    union = Dimension("rest", Hierarchy(codes, parent))
+    count = np.append(0, number)
+    if measure is None or value is None:
+        return Table((union,), count)
+    total = np.append(0, value)
+    nobody = np.empty((len(codes), 0), dtype=np.int64)
+    own = Measure(measure.name, measure.decimals, total, np.abs(total), nobody, signed=True)
+    return Table((union,), count, measures=(own,))

@@ -1,0 +1,332 @@
+"""Against contributors: no sum of suppressed cells that totals reveal may be unsafe."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from diskret.attack import Attacker, Requirements, UnsafeSums, revealed_sums
+from diskret.errors import InputError, ProtectionError
+from diskret.protect.arguments import Order
+from diskret.protect.earlier_tables import Beside
+from diskret.protect.method_contract import sound
+from diskret.protect.parts import PartsJudge
+from diskret.rules import Rule, Sensitivity
+from diskret.rules.unions import judge_unions, rules_for_unions
+from diskret.suppression import Method, Pattern, Problem, Work, modular
+from diskret.system import with_sums
+from diskret.tables import Earlier, Publication, Table
+from diskret.tables.unions import union_table, unions_exact
+
+#: The unsafe sums of a publication, and which of them everybody knows exactly.
+Judge = Callable[[Publication], tuple[UnsafeSums, NDArray[np.bool_]]]
+
+
+def check_judged(rules: Sequence[object], tables: Sequence[Table]) -> None:
+    """Refuse what cannot be judged by its contributors.
+
+    Raises
+    ------
+    InputError
+        A sensitivity is given in place of a rule, or a table is weighted.
+    """
+    if any(isinstance(rule, Sensitivity) for rule in rules):
+        raise InputError(
+            "against a contributor sums of cells have to be judged too, which a Sensitivity does "
+            "not say; give the rule itself, or attacker=dk.Attacker()"
+        )
+    weighted = [table for table in tables if table.weight is not None]
+    if weighted:
+        raise InputError(
+            f"{len(weighted):,} tables are weighted, by {weighted[0].weight!r}: what a contributor "
+            "to several cells knows of their sum cannot be told there; use "
+            "attacker=dk.Attacker(), or leave weight= out"
+        )
+
+
+def judge_of(orders: Sequence[Order], attacker: Attacker, before: Beside) -> Judge:
+    """What a rule says of the sums that the published tables reveal, by their contributors.
+
+    What was unsafe among the sums of an earlier table stays so. Those that a new table makes
+    smaller than they were are judged by the rule for a new table of the same measure, and by
+    those who contribute to the earlier one, if these were kept.
+
+    Parameters
+    ----------
+    orders
+        The tables, with their rules as they judge single cells against this attacker.
+    attacker
+        A contributor.
+    before
+        What was published before; its tables stand behind the new ones.
+    """
+    whoever = [
+        *(_judge_of_new(order, attacker) for order in orders),
+        *(_judge_of_earlier(e, table, orders, attacker) for e, table in before.pairs),
+    ]
+
+    def judge(publication: Publication) -> tuple[UnsafeSums, NDArray[np.bool_]]:
+        sums = revealed_sums(publication)
+        levels = np.zeros((3, len(sums)), dtype=np.int64)
+        unsafe = np.zeros(len(sums), dtype=bool)
+        ends = pairwise(publication.starts.tolist())
+        for own, (start, stop) in zip(whoever, ends, strict=True):
+            member = sparse.csr_array(sums.member[:, start:stop])
+            rows = np.flatnonzero(np.diff(member.indptr))
+            if len(rows):
+                unsafe[rows], levels[:, rows] = own(sparse.csr_array(member[rows]))
+        every = UnsafeSums(sums.member, *levels, judged=len(sums))
+        return every.only(unsafe), sums.known[unsafe]
+
+    return judge
+
+
+def how_judged(order: Order) -> dict[str, Any]:
+    """By which rules and by whose contributions sums of a table's cells were judged."""
+    used, left = rules_for_unions(order.rule)
+    return {
+        "sums_judged_by": [repr(rule) for rule in used],
+        "rules_without_sums": [repr(rule) for rule in left],
+        "contributors_of_sums": "exact" if unions_exact(order.table) else "taken for different",
+    }
+
+
+#: Which sums of a table's cells are unsafe, and their levels, ``(3, s)``.
+_OfTable = Callable[[sparse.csr_array], tuple[NDArray[np.bool_], NDArray[np.int64]]]
+
+
+def _judge_of_new(order: Order, attacker: Attacker) -> _OfTable:
+    if not attacker.contributor:
+        return _nothing
+    return lambda member: _judged(order.rule, order.table, member, attacker)
+
+
+def _judge_of_earlier(
+    earlier: Earlier, table: Table, orders: Sequence[Order], attacker: Attacker
+) -> _OfTable:
+    """What was judged when the table was published stays; other sums are judged now."""
+    known = earlier.unsafe
+    rules = [o.rule for o in orders if o.table.measure.name == earlier.published.measure]
+    untold = earlier.contributions is None and not earlier.published.frequency
+    told = not (untold or earlier.perturbed or earlier.original is None or earlier.weight)
+    judges = told and len(rules) > 0 and not isinstance(rules[0], Sensitivity)
+    if known is None and not (attacker.contributor and judges):
+        return _nothing
+    before = _sets_of(revealed_sums(earlier.published).member)
+    settled = dict.fromkeys(before, (False, 0, 0, 0))
+    if known is not None:
+        levels = zip(
+            known.lower.tolist(), known.upper.tolist(), known.sliding.tolist(), strict=True
+        )
+        settled |= {
+            cells: (True, *own) for cells, own in zip(_sets_of(known.member), levels, strict=True)
+        }
+
+    def judge(member: sparse.csr_array) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+        sets = _sets_of(member)
+        found = np.array([settled.get(cells, (False, 0, 0, 0)) for cells in sets], dtype=np.int64)
+        unsafe, levels = found[:, 0] > 0, found[:, 1:].T.copy()
+        new = np.flatnonzero([cells not in settled for cells in sets])
+        if len(new) and judges:
+            judged = _with_contributors(earlier, table, rules[0].largest)
+            own = sparse.csr_array(member[new])
+            unsafe[new], levels[:, new] = _judged(rules[0], judged, own, attacker)
+        return unsafe, levels
+
+    return judge
+
+
+def _nothing(member: sparse.csr_array) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    sums = member.shape[0]
+    return np.zeros(sums, dtype=bool), np.zeros((3, sums), dtype=np.int64)
+
+
+def _with_contributors(earlier: Earlier, table: Table, largest: int) -> Table:
+    """An earlier table as rules judge it: room for the largest contributions that they need."""
+    room = np.zeros((*table.shape, largest), dtype=np.int64)
+    measures = tuple(replace(measure, largest=room) for measure in table.measures)
+    return replace(table, measures=measures, contributions=earlier.contributions)
+
+
+def _sets_of(member: sparse.csr_array) -> list[frozenset[int]]:
+    """The cells of each sum."""
+    parts = np.split(member.indices, member.indptr[1:-1])
+    return [frozenset(part.tolist()) for part in parts[: member.shape[0]]]
+
+
+def _judged(
+    rule: Rule, table: Table, member: sparse.csr_array, attacker: Attacker
+) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    """Which sums of a table's cells are unsafe, and their levels, ``(3, s)``."""
+    sensitivity = judge_unions(rule, union_table(table, member))
+    # the first cell of a table of unions is the total of its variable
+    lower, upper, sliding = (
+        levels.ravel()[1:] for levels in (sensitivity.lower, sensitivity.upper, sensitivity.sliding)
+    )
+    if attacker.zeros_known and table.frequency:
+        least = np.diff(member.indptr)  # every hidden count is at least 1
+        lower = np.minimum(lower, member @ table.measure.sum.ravel() - least)
+    return sensitivity.unsafe.ravel()[1:], np.stack([lower, upper, sliding])
+
+
+def cleared(
+    problem: Problem,
+    pattern: Pattern,
+    public: Callable[[NDArray[np.bool_]], Publication],
+    judge: Judge | None,
+    parts: PartsJudge | None = None,
+) -> tuple[Problem, Pattern, UnsafeSums | None]:
+    """Extend a pattern until nothing that everybody can compute is unsafe.
+
+    Such a sum of cells, or a part of a category, becomes a cell that nobody publishes and that
+    has to stay uncertain, so that more has to be suppressed. What is hidden then reveals other
+    sums. Patterns grow until there are no more.
+
+    Parameters
+    ----------
+    problem
+        What is required.
+    pattern
+        A pattern for it.
+    public
+        What the world sees when these cells are suppressed.
+    judge
+        Which sums of cells are unsafe; None: no contributor attacks.
+    parts
+        Which parts of categories are unsafe; None: no categories overlap.
+
+    Returns
+    -------
+    tuple
+        The problem with what had to be asked for, a pattern, and its unsafe sums, of which none
+        is known exactly.
+
+    Raises
+    ------
+    ProtectionError
+        A sum or a part cannot be protected.
+    """
+    while True:
+        seen = public(pattern.suppressed)
+        unsafe, asked, named = None, list[UnsafeSums](), ""
+        if judge is not None:
+            unsafe, known = judge(seen)
+            asked.append(unsafe.only(known))
+        if parts is not None:
+            found = parts(seen)
+            asked.append(found.sums)
+            named = found.named
+        if not any(len(sums) for sums in asked):
+            return problem, pattern, unsafe
+        for sums in asked:
+            problem = asking_for(problem, sums) if len(sums) else problem
+        with _parts_named(named):
+            pattern = extended(problem, pattern, keep=True)
+
+
+@contextmanager
+def _parts_named(named: str) -> Generator[None]:
+    """Say which parts of categories had to be protected."""
+    try:
+        yield
+    except ProtectionError as error:
+        if not named:
+            raise
+        raise ProtectionError(
+            f"{error}. Asked for were parts of categories, or what is left beside a filter or "
+            f"beside another variable, that published cells would reveal by subtraction: {named}",
+            error.blamed,
+            error.blamed_in,
+        ) from error
+
+
+def price(problem: Problem, pattern: Pattern) -> float:
+    """What it costs to hide these cells."""
+    n = min(len(problem.cost), len(pattern.suppressed))
+    return float(problem.cost[:n][pattern.suppressed[:n]].sum())
+
+
+def again(problem: Problem, pattern: Pattern, method: Method) -> Pattern:
+    """A pattern for a problem that asks for more than before, found anew.
+
+    Where time or steps are limited the method has used them up, so what is not needed is
+    published again.
+    """
+    if problem.limited:
+        return extended(problem, pattern, keep=False)
+    # what a method proved of fewer requirements holds of more
+    return replace(sound(problem, method(problem)), bound=pattern.bound)
+
+
+def asking_for(problem: Problem, sums: UnsafeSums) -> Problem:
+    """The problem with a requirement for each sum."""
+    number = len(sums)
+    size = sums.member.shape[1]
+    # a sum is bounded by what bounds its cells
+    system = with_sums(problem.system, sums.member, signed=bool(np.any(problem.lower[:size] < 0)))
+    needs, n = problem.requirements, len(problem.cost)
+    none = np.zeros(n, dtype=bool) if problem.start is None else problem.start
+    return replace(
+        problem,
+        system=system,
+        requirements=Requirements(
+            np.append(needs.cell, n + np.arange(number)),
+            np.append(needs.lower, sums.lower),
+            np.append(needs.upper, sums.upper),
+            np.append(needs.sliding, sums.sliding),
+        ),
+        cost=np.append(problem.cost, np.zeros(number)),
+        frozen=np.append(problem.frozen, np.zeros(number, dtype=bool)),
+        lower=np.append(problem.lower, system.lowest[len(system.lowest) - number :]),
+        upper=np.append(problem.upper, np.full(number, np.inf)),
+        start=np.append(none, np.ones(number, dtype=bool)),
+        ties=None if problem.ties is None else np.append(problem.ties, np.zeros(number)),
+    )
+
+
+def extended(problem: Problem, pattern: Pattern, keep: bool) -> Pattern:
+    """A pattern for a problem that asks for more; cells hidden before are free of charge.
+
+    With `keep` they stay hidden, so that patterns only grow and there is a last one.
+    """
+    n = len(problem.cost)
+    hidden = np.zeros(n, dtype=bool)
+    hidden[: len(pattern.suppressed)] = pattern.suppressed
+    start = hidden if problem.start is None else problem.start | hidden
+    requirements = _keeping(problem.requirements, np.flatnonzero(hidden)) if keep else None
+    # whatever limits the search for a cheap pattern, a safe one has to be found
+    found = modular(
+        replace(
+            problem,
+            requirements=requirements or problem.requirements,
+            start=start,
+            deadline=None,
+            work=Work(),
+        )
+    )
+    return replace(sound(problem, found), bound=pattern.bound)
+
+
+def _keeping(requirements: Requirements, hidden: NDArray[np.int64]) -> Requirements:
+    """The same, and that these cells are hidden."""
+    cell = np.union1d(requirements.cell, hidden)
+    at = np.searchsorted(cell, requirements.cell)
+
+    def spread(levels: NDArray[np.int64]) -> NDArray[np.int64]:
+        out = np.zeros(len(cell), dtype=np.int64)
+        out[at] = levels
+        return out
+
+    return Requirements(
+        cell,
+        spread(requirements.lower),
+        spread(requirements.upper),
+        spread(requirements.sliding),
+    )

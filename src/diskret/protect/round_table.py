@@ -1,0 +1,353 @@
+"""Rounding as a method of protection: round, check, attack, certify."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike
+from typing import Any, Literal, overload
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from diskret.attack import Requirements, certify_rounding
+from diskret.errors import InputError
+from diskret.keys import SecretKeys
+from diskret.progress import Progress, silent
+from diskret.protect.arguments import checked_tables, for_each
+from diskret.protect.linked import default_names
+from diskret.protect.perturbed_result import PerturbedResult
+from diskret.rounding import (
+    Controlled,
+    cell_draws,
+    cells_of,
+    controlled,
+    deterministic,
+    random,
+    small_counts,
+)
+from diskret.rules import Rule, Sensitivity
+from diskret.system import System, joint_system
+from diskret.tables import Noise, Perturbed, Table
+from diskret.tables.additivity import leaf_mask
+from diskret.tables.dimension import describe
+from diskret.tables.from_cells import scaled_unit
+from diskret.tables.noise import published_with
+
+Rounding = Literal["deterministic", "random", "controlled", "small_counts"]
+_METHODS = ("deterministic", "random", "controlled", "small_counts")
+#: Tables of more cells are attacked only where a rule asks for it.
+_EXAMINED = 20_000
+#: Draws compare 32 bits with the share of a base.
+_LARGEST_BASE = 2**31
+_EXAMPLES = 3
+
+
+@overload
+def round_table(
+    table: Table,
+    base: float = ...,
+    method: Rounding = ...,
+    *,
+    rule: Rule | Sensitivity | None = ...,
+    steps: int | None = ...,
+    inner: Table | None = ...,
+    keys: SecretKeys | str | PathLike[str] | None = ...,
+    time_limit: float | None = ...,
+    budget: int | None = ...,
+    name: str | None = ...,
+    progress: Progress = ...,
+) -> PerturbedResult: ...
+
+
+@overload
+def round_table(
+    table: Sequence[Table],
+    base: float = ...,
+    method: Rounding = ...,
+    *,
+    rule: Rule | Sequence[Rule | Sensitivity] | None = ...,
+    steps: int | None = ...,
+    inner: Table | None = ...,
+    keys: SecretKeys | str | PathLike[str] | None = ...,
+    time_limit: float | None = ...,
+    budget: int | None = ...,
+    name: Sequence[str] | None = ...,
+    progress: Progress = ...,
+) -> list[PerturbedResult]: ...
+
+
+def round_table(
+    table: Table | Sequence[Table],
+    base: float = 3,
+    method: Rounding = "deterministic",
+    *,
+    rule: Any = None,
+    steps: int | None = None,
+    inner: Table | None = None,
+    keys: SecretKeys | str | PathLike[str] | None = None,
+    time_limit: float | None = None,
+    budget: int | None = None,
+    name: Any = None,
+    progress: Progress = silent,
+) -> PerturbedResult | list[PerturbedResult]:
+    """Protect a table by rounding it, and prove what that is worth.
+
+    Parameters
+    ----------
+    table
+        A complete table with one measure to protect (see `Table.__getitem__`), or a list of such
+        tables of the same records, which are rounded and attacked together.
+    base
+        Published values are multiples of it, in the measure's own unit; for ``"small_counts"``
+        no published count lies between 0 and it.
+    method
+        ``"deterministic"``: each cell to its nearest multiple, half a base upwards; consistent,
+        not additive. ``"random"``: up or down by a keyed draw that makes the mean the true value;
+        equal cells are rounded alike in all tables; not additive. ``"controlled"``: multiples
+        that add up, as near to the true values as possible. ``"small_counts"``: only counts below
+        the base change, everything else is added up.
+    rule
+        What is sensitive, for a list one rule for all or a list with one for each. The attacker's
+        interval of each sensitive cell must reach its levels. None: no rule.
+    steps
+        For ``"controlled"``: 0 lets multiples stay and others become an adjacent multiple; K lets
+        all move up to K multiples farther. None: as few steps as possible.
+    inner
+        For ``"small_counts"`` of several tables: a frequency table of the same records by all
+        their variables, whose leaf combinations are rounded; it need not be published. None: the
+        one among the tables that has all variables.
+    keys
+        The office's secret keys (see `SecretKeys`), for draws and the order of searches; the same
+        keys give the same values. Not used for ``"deterministic"``. None: the keys of
+        ``DISKRET_KEYS`` or of the user's file.
+    time_limit
+        For ``"controlled"``: seconds after which the best rounding so far is taken.
+    budget
+        The same in steps of the search; `settings` of a result say how many were made.
+    name
+        Name of the published table and its files; by default the measure's name. For several
+        tables a list; by default measure and variables.
+    progress
+        Called with ``("round" | "attack", done, total)``.
+
+    Returns
+    -------
+    PerturbedResult or list of PerturbedResult
+        With original and rounded values and the certificate; one for each table.
+
+    Raises
+    ------
+    InputError
+        An option cannot be used with this table, or tables contradict each other.
+    ProtectionError
+        There is no additive rounding with so many steps, or none was found in time.
+    ProofError
+        Cells are not as uncertain as claimed.
+
+    Notes
+    -----
+    Tables of more than 20,000 cells are attacked only if there is a `rule`; the certificate says
+    so. Methods: Hundepool et al. (2012), "Statistical Disclosure Control", section 5.4; Langsrud
+    and Heldal (2018), "An algorithm for small count rounding of tabular data".
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> cells = pa.table({"region": ["N", "S", "W"], "firms": [7, 2, 4]})
+    >>> table = Table.from_cells(cells, by={"region": None}, count="firms")
+    >>> round_table(table, base=3).public.to_pydict()["count"]
+    [12, 6, 3, 3]
+    """
+    alone = isinstance(table, Table)
+    tables = checked_tables(table, changed=True)
+    names = default_names(tables, [name] if alone else name)
+    _check(tables, base, method, steps, time_limit, inner)
+    scaled = [scaled_unit(base, one.measure.decimals, one.measure.name) for one in tables]
+    settings: dict[str, Any] = {"method": method, "base": base}
+    perturbed = Perturbed(method, base=base)
+    cut = [False] * len(tables)  # whether cells are sums of finer ones that were rounded
+    if method == "deterministic":
+        values = [deterministic(t.measure.sum, b) for t, b in zip(tables, scaled, strict=True)]
+    elif method == "random":
+        secret = SecretKeys.load(keys)
+        values = [
+            random(t.measure.sum, b, cell_draws(t, secret))
+            for t, b in zip(tables, scaled, strict=True)
+        ]
+    elif method == "controlled":
+        system = System.of_table(tables[0]) if len(tables) == 1 else joint_system(tables)
+        seed = SecretKeys.load(keys).seed("controlled rounding")
+        found = controlled(
+            system,
+            scaled[0],
+            steps=steps,
+            time_limit=time_limit,
+            budget=budget,
+            draw=seed,
+            progress=progress,
+        )
+        values = _apart(found.value, tables)
+        settings |= _how(found, tables[0].measure.decimals)
+        perturbed = Perturbed("controlled", base=base, steps=found.steps)
+    else:
+        finest = _finest(tables) if inner is None else inner
+        values = _small_counts(finest, tables, scaled[0], SecretKeys.load(keys))
+        cut = [one is not finest for one in tables]
+    published = [
+        published_with(t, Noise.of(v), name=n, changed="rounding")
+        for t, v, n in zip(tables, values, names, strict=True)
+    ]
+    found_unsafe = [] if rule is None else _sensitivities(rule, tables)
+    ruled = None if rule is None else [_requirements(found) for found in found_unsafe]
+    if any(cut) and ruled is not None:
+        raise InputError(
+            "rule= cannot be proven for counts that are sums of rounded finer ones; round the "
+            'table of all variables alone, or take method="controlled"'
+        )
+    size = sum(one.value.size for one in published)
+    certificates = certify_rounding(
+        published,
+        [one.measure.sum for one in tables],
+        perturbed,
+        ruled,
+        examined=(ruled is not None or size <= _EXAMINED) and not any(cut),
+        groups=any(found.looks_for_groups for found in found_unsafe),
+        progress=progress,
+    )
+    results = [
+        PerturbedResult(one, certificate, settings, None if sums else perturbed)
+        for one, certificate, sums in zip(tables, certificates, cut, strict=True)
+    ]
+    return results[0] if alone else results
+
+
+# ── options ──────────────────────────────────────────────────────────────────────────
+
+
+def _check(
+    tables: Sequence[Table],
+    base: float,
+    method: str,
+    steps: int | None,
+    time_limit: float | None,
+    inner: Any,
+) -> None:
+    """Refuse what does not go together."""
+    if method not in _METHODS:
+        raise InputError(f"method must be one of {', '.join(_METHODS)}, not {method!r}")
+    if not tables:
+        raise InputError("there is no table to round")
+    if steps is not None and (method != "controlled" or not steps >= 0 or steps % 1):
+        raise InputError('steps= is a whole number from 0 on, for method="controlled" only')
+    if time_limit is not None and not time_limit > 0:
+        raise InputError(f"time_limit= is a number of seconds above 0, not {time_limit!r}")
+    if inner is not None and (method != "small_counts" or not isinstance(inner, Table)):
+        raise InputError('inner= is a table of counts, for method="small_counts" only')
+    for table in tables if inner is None else (*tables, inner):
+        measure = table.measure
+        if method == "small_counts" and not table.frequency:
+            raise InputError(
+                f'method="small_counts" is for counts, not for {measure.name!r}; choose them with '
+                'table["count"], or take another method'
+            )
+        if table.rounding > 1 or table.shown is not None:
+            raise InputError(
+                f"{measure.name!r} is to be shown rounded already; round the exact table"
+            )
+        if not 2 <= scaled_unit(base, measure.decimals, measure.name) <= _LARGEST_BASE:
+            raise InputError(
+                f"base={base:g} is not possible for {measure.name!r}: it is at least 2 and at most "
+                f"{_LARGEST_BASE:,} units of the last decimal"
+            )
+    if method == "controlled" and len({table.measure.decimals for table in tables}) > 1:
+        raise InputError(
+            "tables that are rounded together must have the same decimals; tabulate them so"
+        )
+
+
+def _requirements(says: Sensitivity) -> Requirements:
+    """What the rules ask for."""
+    cell = np.flatnonzero(says.unsafe)
+    return Requirements(
+        cell, *(side.ravel()[cell] for side in (says.lower, says.upper, says.sliding))
+    )
+
+
+def _sensitivities(rule: Any, tables: Sequence[Table]) -> list[Sensitivity]:
+    """What the rules find, table by table."""
+    found: list[Sensitivity] = []
+    says: Any
+    for given, table in zip(for_each(rule, tables, "rule"), tables, strict=True):
+        says = given
+        if not isinstance(given, Sensitivity):
+            if isinstance(given, type) or not callable(given):
+                raise InputError(
+                    f"{given!r} is no rule; give one like dk.rules.MinimumFrequency(3)"
+                )
+            says = given(table)
+        found.append(says)
+    return found
+
+
+# ── controlled ───────────────────────────────────────────────────────────────────────
+
+
+def _apart(value: NDArray[np.int64], tables: Sequence[Table]) -> list[NDArray[np.int64]]:
+    """Values of all cells as those of each table."""
+    sizes = [int(np.prod(table.shape)) for table in tables]
+    parts = np.split(value, np.cumsum(sizes)[:-1])
+    return [part.reshape(table.shape) for part, table in zip(parts, tables, strict=True)]
+
+
+def _how(found: Controlled, decimals: int) -> dict[str, Any]:
+    return {
+        "steps": found.steps,
+        "fewest_steps": found.fewest,
+        "distance": found.distance / 10**decimals,
+        "gap": found.gap,
+        "work": found.work,
+    }
+
+
+# ── small counts ─────────────────────────────────────────────────────────────────────
+
+
+def _finest(tables: Sequence[Table]) -> Table:
+    """The table that has all variables."""
+    names = {dimension.name for table in tables for dimension in table.dimensions}
+    for table in sorted(tables, key=lambda one: -int(np.prod(one.shape))):
+        if {dimension.name for dimension in table.dimensions} == names:
+            return table
+    raise InputError(
+        f"none of the {len(tables)} tables has all variables ({', '.join(sorted(names))}); give "
+        "the table of the same records by all of them as inner=, so that all tables are sums of "
+        "the same rounded counts; it need not be published"
+    )
+
+
+def _small_counts(
+    finest: Table, tables: Sequence[Table], base: int, keys: SecretKeys
+) -> list[NDArray[np.int64]]:
+    """Every table as sums of the same leaf combinations, some of them rounded."""
+    for table in tables:
+        if (table.where, table.vintage) != (finest.where, finest.vintage):
+            raise InputError(
+                "tables whose small counts are rounded together must be about the same records, "
+                "with the same where= and vintage="
+            )
+    count = finest.measure.sum
+    leaf = leaf_mask(finest.dimensions) & (count > 0)
+    parts = count[leaf]
+    cells = [cells_of(finest.dimensions, np.argwhere(leaf), table.dimensions) for table in tables]
+    for table, own in zip(tables, cells, strict=True):
+        wrong = np.flatnonzero(own @ parts != table.measure.sum.ravel())
+        if len(wrong):
+            examples = "; ".join(describe(table.dimensions, int(i)) for i in wrong[:_EXAMPLES])
+            raise InputError(
+                f"{len(wrong):,} counts are not the sums of the finest ones, e.g. {examples}; all "
+                "tables must come from the same records"
+            )
+    together = sparse.csr_array(sparse.vstack(cells, format="csr"))
+    rounded = small_counts(parts, together, base, cell_draws(finest, keys)[leaf])
+    return _apart(together @ rounded, tables)

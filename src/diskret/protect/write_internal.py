@@ -1,0 +1,135 @@
+"""What the office keeps of a result: cells, certificate, reasons, witnesses. Confidential."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from scipy import sparse
+
+from diskret.attack import Examination, Explanations, NoiseCertificate
+from diskret.keys import SecretKeys
+from diskret.publish.contract import Look
+from diskret.publish.formats.csv import write_internal_csv
+from diskret.publish.formats.parquet import write_internal_parquet
+from diskret.publish.formats.xlsx import write_internal_xlsx
+from diskret.publish.json_files import write_json
+from diskret.publish.office.insiders import write_insiders
+from diskret.publish.office.sums import write_sums
+from diskret.publish.pages.changed import write_internal_changed_report
+from diskret.publish.pages.internal import write_internal_report
+from diskret.publish.software import software
+
+if TYPE_CHECKING:
+    from diskret.protect.perturbed_result import PerturbedResult
+    from diskret.protect.result import Result
+
+
+def write_internal(
+    result: Result, folder: Path, look: Look, explanations: Explanations | None, keys: SecretKeys
+) -> None:
+    """Write the office's files of a table with suppressed cells."""
+    name, proof = result.name, result.certificate
+    _write_cells(name, result.internal_cells, folder, look)
+    if explanations is not None:
+        reasons = result.explanation_cells(explanations)
+        write_internal_csv(reasons, folder / f"{name}.explanations.csv", look.neutralise)
+    if "html" in look.formats:
+        write_internal_report(
+            result.published,
+            result.internal_cells,
+            {**proof.public(), **proof.internal(), "software": software()},
+            result.settings,
+            folder / f"{name}.report.html",
+            title=look.titles.get(name),
+            language=look.language,
+            explanations=explanations and result.own_explanations(explanations),
+        )
+    write_json(
+        {**proof.internal(), **result.settings, "software": software()},
+        folder / f"{name}.certificate.json",
+    )
+    if proof.published is proof.proof.publication.tables[0]:
+        _write_witnesses(proof.proof.examination, folder / f"{name}.witnesses.npz")
+        if proof.proof.insiders is not None:
+            whole = proof.proof
+            write_insiders(
+                whole.publication, whole.examination, proof.attacker, proof.proof.insiders,
+                whole.original, folder, keys,
+            )  # fmt: skip
+    _write_sums(result, folder, keys)
+
+
+def write_internal_changed(result: PerturbedResult, folder: Path, look: Look) -> None:
+    """Write the office's files of a table with changed values."""
+    name, certificate = result.name, result.certificate
+    _write_cells(name, result.internal_cells, folder, look)
+    if "html" in look.formats:
+        write_internal_changed_report(
+            result.published,
+            {**certificate.public(), **certificate.internal(), "software": software()},
+            result.settings,
+            result.utility.lines(look.language),
+            result.utility.rows(look.language),
+            folder / f"{name}.report.html",
+            title=look.titles.get(name),
+            language=look.language,
+        )
+    write_json(
+        {**certificate.internal(), **result.settings, "software": software()},
+        folder / f"{name}.certificate.json",
+    )
+
+
+def write_certificate_only(
+    certificate: NoiseCertificate,
+    settings: Mapping[str, Any],
+    folder: Path,
+    look: Look,
+    public: Mapping[str, Any],
+) -> None:
+    """Write the office's file of a table without true values."""
+    content = {**certificate.internal(), **settings, "software": software()}
+    write_json(content, folder / f"{certificate.published.name}.certificate.json")
+
+
+def _write_cells(name: str, cells: pa.Table, folder: Path, look: Look) -> None:
+    """The office's table in the formats asked for."""
+    write_internal_csv(cells, folder / f"{name}.cells.csv", look.neutralise)
+    if "parquet" in look.formats:
+        write_internal_parquet(cells, folder / f"{name}.cells.parquet")
+    if "xlsx" in look.formats:
+        write_internal_xlsx(cells, folder / f"{name}.cells.xlsx", look.language)
+
+
+def _write_sums(result: Result, folder: Path, keys: SecretKeys) -> None:
+    """The sums of cells that were judged, if a contributor was to be withstood."""
+    proof = result.certificate.proof
+    if proof.unsafe is not None and result.certificate.attacker.contributor:
+        own = proof.unsafe.of_table(proof.publication, proof.place_of(result.published))
+        write_sums(result.published, own, folder, keys)
+
+
+def _write_witnesses(found: Examination, path: Path) -> None:
+    """The witnesses of all tables that were attacked together."""
+    beside = found.beside
+    if beside is None:
+        beside = sparse.csr_array((len(found.denominator), 0), dtype=np.int64)
+    witnesses, beside = found.witnesses.copy(), beside.copy()
+    for matrix in (witnesses, beside):  # each entry once and in order, as readers expect
+        matrix.sum_duplicates()
+    np.savez_compressed(
+        path,
+        cell=found.cell,
+        data=witnesses.data,
+        indices=witnesses.indices,
+        indptr=witnesses.indptr,
+        denominator=found.denominator,
+        beside_data=beside.data,
+        beside_indices=beside.indices,
+        beside_indptr=beside.indptr,
+        beside_columns=np.array(beside.shape[1]),
+    )

@@ -1,0 +1,1 @@
+"""Whatever leaves the office: written, guarded, verified, remembered."""

@@ -1,0 +1,196 @@
+"""What every method hands over to be written, recorded and checked: public values, certificate.
+
+Whatever a method did, a `Release` says of it what leaves the office, what is claimed of that, and
+how to write what the office keeps. It carries no original table and no record: these stand behind
+functions that nothing but the office's own folder and ledger are given.
+"""
+
+# pyarrow has no type information for its classes.
+# pyright: reportUnknownMemberType=false
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from diskret.attack import NoiseCertificate, SuppressionCertificate
+from diskret.attack.certificate import Proof
+from diskret.io import FrameKind
+from diskret.keys import SecretKeys
+from diskret.progress import Progress, silent
+from diskret.tables import Perturbed, Published
+from diskret.tables.earlier import Earlier
+
+LANGUAGES = ("en", "de")
+
+
+@dataclass(frozen=True, eq=False)
+class Records:
+    """Records that may leave.
+
+    Parameters
+    ----------
+    name
+        Of the file.
+    table
+        The records as they were certified.
+    """
+
+    name: str
+    table: pa.Table
+
+    @property
+    def outline(self) -> dict[str, Any]:
+        """What the public certificate says of them, JSON-ready."""
+        return {"records": self.table.num_rows, "columns": self.table.column_names}
+
+
+@dataclass(frozen=True)
+class Look:
+    """In which files something is written, and what these look like.
+
+    Parameters
+    ----------
+    formats
+        Some of csv, parquet, xlsx, html.
+    language
+        Of workbooks and pages, one of `LANGUAGES`.
+    symbols
+        A set of symbols of `diskret.publish.formats`; None where there are no workbooks.
+    neutralise
+        As of `diskret.publish.formats.csv.write_csv`.
+    titles
+        Name → heading of workbook and pages; none: the name, or what is shown.
+    """
+
+    formats: tuple[str, ...]
+    language: str = "en"
+    symbols: Any = None
+    neutralise: bool = False
+    titles: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True, eq=False)
+class Memory:
+    """What a ledger keeps of a release. Confidential.
+
+    Parameters
+    ----------
+    table
+        What later tables have to know of this one.
+    how
+        How its values were changed, in words; empty: they were not.
+    unbounded
+        Whether nothing follows for other cells, because values were changed without a bound.
+    """
+
+    table: Earlier
+    how: str = ""
+    unbounded: bool = False
+
+
+class Page(Protocol):
+    """Writes the page for readers."""
+
+    def __call__(
+        self, certificate: Mapping[str, Any], path: Path, *, title: str | None, language: str
+    ) -> None:
+        """The page shows what the certificate says, and its digests of other files."""
+        ...
+
+
+#: Writes what the office keeps into its folder; is told the public certificate, with digests.
+Internal = Callable[[Path, Look, Mapping[str, Any]], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """One table or file of records that leaves, and how what stays is written.
+
+    Parameters
+    ----------
+    public
+        What everybody sees.
+    certificate
+        What is and is not claimed, for everybody; digests are added when files are written.
+    inputs
+        Keyed fingerprints of what it was made from, by what that is.
+    page
+        Writes the page for readers.
+    internal
+        Writes the office's files.
+    memory
+        What a ledger keeps, given the name of the release there; None: ledgers remember tables.
+    """
+
+    public: Published | Records
+    certificate: Mapping[str, Any]
+    inputs: Mapping[str, str]
+    page: Page
+    internal: Internal
+    memory: Callable[[str], Memory] | None = None
+
+    @property
+    def name(self) -> str:
+        """Of the files."""
+        return self.public.name
+
+    def __repr__(self) -> str:
+        return f"Release({self.name!r})"
+
+
+class Protected(Protocol):
+    """A protected table as a verb returns it; confidential but for `published`."""
+
+    @property
+    def name(self) -> str:
+        """Name of the published table and its files."""
+        ...
+
+    @property
+    def published(self) -> Published:
+        """What the world sees."""
+        ...
+
+    @property
+    def certificate(self) -> SuppressionCertificate | NoiseCertificate:
+        """What is claimed."""
+        ...
+
+    @property
+    def frame_kind(self) -> FrameKind:
+        """The kind of frame that the user brought and gets back."""
+        ...
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """Method and parameters."""
+        ...
+
+    @property
+    def proof(self) -> Proof | None:
+        """How hidden cells were proven to be, together with other tables; None: none is hidden."""
+        ...
+
+    @property
+    def known(self) -> Perturbed | None:
+        """How far true values can lie from published ones; None: no bound can be relied on."""
+        ...
+
+    def losses(self, language: str = "en") -> Sequence[str]:
+        """What was lost by changing values, in sentences; none where the certificate says it."""
+        ...
+
+    def remembered(self, release: str) -> Earlier:
+        """What later tables have to know of this one, once a release of this name holds it."""
+        ...
+
+    def release(
+        self, keys: SecretKeys, *, explain: int = 0, progress: Progress = silent
+    ) -> Release:
+        """What is written and recorded of it."""
+        ...

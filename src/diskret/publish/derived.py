@@ -1,0 +1,227 @@
+"""What says of a public file that it is derived, or shows several tables side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from diskret.errors import InputError
+from diskret.io.from_json import check_form, read_json
+from diskret.publish.digests import CERTIFICATE, digest
+from diskret.tables import Derived, Published, SideBySide
+from diskret.tables.public_files import content_digest, same_published
+
+#: How the names of the files end that describe derived figures and combined tables.
+DERIVED = ".derived.json"
+COMBINED = ".combined.json"
+
+_SCHEMA_DERIVED = "diskret/derived/1"
+_SCHEMA_COMBINED = "diskret/combined/1"
+_TABLE = (".csv", ".structure.json")
+#: What an outline may hold, see `diskret.io.from_json`.
+_FORMS = {
+    _SCHEMA_DERIVED: {
+        **dict.fromkeys(("schema", "name", "kind", "base"), str),
+        "decimals": int,
+        "of": [str],
+        "inputs": [{"table": str, "files": {"*": str}}],
+    },
+    _SCHEMA_COMBINED: {"schema": str, "name": str, "parts": [str]},
+}
+
+Releases = Sequence[str | PathLike[str]]
+
+
+def derived_outline(
+    derived: Derived, tables: Iterable[Published], releases: Releases = ()
+) -> dict[str, Any]:
+    """How a derived figure is made, so that anyone can compute it again; JSON-ready.
+
+    Parameters
+    ----------
+    derived
+        The figure.
+    tables
+        The tables of this release.
+    releases
+        Folders of other releases that some of its inputs may have been published in. These
+        inputs are named with the digests of their files.
+
+    Raises
+    ------
+    InputError
+        One of its inputs is published nowhere.
+    """
+    tables = list(tables)
+    return {
+        "schema": _SCHEMA_DERIVED,
+        "name": derived.name,
+        "kind": derived.kind,
+        "decimals": derived.decimals,
+        **({"of": list(derived.of)} if derived.of else {}),
+        **({"base": derived.base} if derived.base else {}),
+        "inputs": [_source(derived, one, tables, releases) for one in derived.inputs],
+    }
+
+
+def combined_outline(combined: SideBySide) -> dict[str, Any]:
+    """What stands side by side; JSON-ready."""
+    parts = [part.name for part in combined.parts]
+    return {"schema": _SCHEMA_COMBINED, "name": combined.name, "parts": parts}
+
+
+def read_derived(
+    path: Path, tables: Mapping[str, Published], releases: Releases = ()
+) -> Derived | None:
+    """The derived figure that an outline describes, from published tables alone.
+
+    Parameters
+    ----------
+    path
+        The outline.
+    tables
+        The tables of its release by name.
+    releases
+        Folders of other releases.
+
+    Returns
+    -------
+    Derived or None
+        None if a table of another release is in none of `releases`.
+
+    Raises
+    ------
+    InputError
+        The outline is damaged, or names tables that are not there.
+    """
+    content = _read(path, _SCHEMA_DERIVED, path.name.removesuffix(DERIVED))
+    inputs: list[Published] = []
+    try:
+        for source in content["inputs"]:
+            name = source["table"]
+            if "files" not in source:
+                inputs.append(tables[name])
+            elif (found := _released(name, source["files"], releases)) is None:
+                return None
+            else:
+                inputs.append(found)
+        return Derived(
+            content["name"],
+            content["kind"],
+            tuple(inputs),
+            tuple(content.get("of", ())),
+            content.get("base", ""),
+            content["decimals"],
+        )
+    except (KeyError, TypeError) as error:
+        raise InputError(f"{path}: is damaged or names no table of this release: {error}") from None
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+def read_combined(
+    path: Path, parts: Mapping[str, Published | Derived], unknown: Collection[str] = ()
+) -> SideBySide | None:
+    """The combined table that an outline describes.
+
+    Parameters
+    ----------
+    path
+        The outline.
+    parts
+        The tables and figures of the release by name.
+    unknown
+        Names of figures that cannot be computed, because another release is missing.
+
+    Returns
+    -------
+    SideBySide or None
+        None if it shows one of `unknown`.
+
+    Raises
+    ------
+    InputError
+        The outline is damaged, or names tables that are not there.
+    """
+    content = _read(path, _SCHEMA_COMBINED, path.name.removesuffix(COMBINED))
+    try:
+        if set(content["parts"]) & set(unknown):
+            return None
+        return SideBySide(content["name"], tuple(parts[name] for name in content["parts"]))
+    except (KeyError, TypeError) as error:
+        raise InputError(f"{path}: is damaged or names no table of this release: {error}") from None
+
+
+def _read(path: Path, schema: str, name: str) -> dict[str, Any]:
+    content = read_json(path)
+    check_form(content, _FORMS[schema], str(path))
+    if (content.get("schema"), content.get("name")) != (schema, name):
+        raise InputError(f"{path}: does not describe {name!r} in the schema {schema!r}")
+    return content
+
+
+# ── where the inputs are published ──────────────────────────────────────────────────
+
+
+def _source(
+    derived: Derived, table: Published, tables: Sequence[Published], releases: Releases
+) -> dict[str, Any]:
+    if any(table.name == other.name and same_published(table, other) for other in tables):
+        return {"table": table.name}
+    for folder in releases:
+        files = _listed(_public(folder), table.name)
+        found = _released(table.name, files, [folder]) if files else None
+        if found is not None and same_published(found, table):
+            return {"table": table.name, "files": files}
+    where = f" nor in {', '.join(map(str, releases))}" if releases else ""
+    raise InputError(
+        f"{derived.name!r} is computed from {table.name!r}"
+        f"{table.vintage and f' of {table.vintage}'}, which is published neither in this "
+        f"release{where}; write its result into the same folder, or name the folder of the "
+        "release it was published in with releases=[...]"
+    )
+
+
+def _released(name: str, files: Mapping[str, str], releases: Releases) -> Published | None:
+    """The table with these digests in the releases; its certificate must list them too."""
+    for folder in releases:
+        public = _public(folder)
+        paths = {file: public / file for file in _files(name)}
+        there = all(path.is_file() for path in paths.values())
+        if there and {f: digest(path) for f, path in paths.items()} == files == _listed(
+            public, name
+        ):
+            return Published.read(public, name)
+    return None
+
+
+def published_in(releases: Releases) -> dict[tuple[str, str], Published]:
+    """All tables of some releases, by name and by what they show, see `content_digest`."""
+    found: dict[tuple[str, str], Published] = {}
+    for folder in releases:
+        public = _public(folder)
+        for path in sorted(public.glob(f"*{CERTIFICATE}")):
+            name = path.name.removesuffix(CERTIFICATE)
+            table = Published.read(public, name)
+            found[name, content_digest(table)] = table
+    return found
+
+
+def _listed(public: Path, name: str) -> dict[str, str]:
+    """Digests of a table's files as its certificate states them; empty if it has none."""
+    try:
+        content = read_json(public / f"{name}{CERTIFICATE}")
+        return {file: str(content["files"][file]) for file in _files(name)}
+    except (InputError, KeyError, TypeError):
+        return {}
+
+
+def _files(name: str) -> list[str]:
+    return [f"{name}{ending}" for ending in _TABLE]
+
+
+def _public(folder: str | PathLike[str]) -> Path:
+    inside = Path(folder) / "public"
+    return inside if inside.is_dir() else Path(folder)

@@ -1,0 +1,143 @@
+"""The last guard before files leave: nothing is public that is not on a list."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+
+from diskret.errors import InputError, ProofError, VerificationError
+from diskret.io.from_json import read_json
+from diskret.publish.contract import Records
+from diskret.publish.derived import COMBINED, DERIVED, Releases
+from diskret.publish.digests import CERTIFICATE, check_digests, is_lock
+from diskret.publish.guard.derived import combined_problems, derived_problems
+from diskret.publish.guard.microdata import MICRODATA_ENDINGS, records_problems
+from diskret.publish.guard.tables import PUBLIC_ENDINGS, table_problems, workbook_secrets
+from diskret.publish.guard.template import template_problems
+from diskret.tables import Derived, Published, SideBySide
+
+_COLUMNS = (".csv", ".parquet", ".xlsx")
+#: What the names of files of derived figures, and of tables side by side, may end with.
+DERIVED_ENDINGS = (*_COLUMNS, DERIVED)
+COMBINED_ENDINGS = (*_COLUMNS, COMBINED)
+
+
+@dataclass(frozen=True)
+class FilledTemplate:
+    """A workbook in the layout of the office among the public files.
+
+    Parameters
+    ----------
+    name
+        Of the public file.
+    template
+        The workbook it was made from.
+    texts
+        What may stand in it beside the texts of the template: symbols, legends, titles, labels.
+    """
+
+    name: str
+    template: Path
+    texts: Collection[str]
+
+
+def check_public(
+    folder: str | PathLike[str],
+    public: Sequence[Published | Records],
+    filled: FilledTemplate | None = None,
+    *,
+    derived: Sequence[Derived] = (),
+    combined: Sequence[SideBySide] = (),
+    releases: Releases = (),
+) -> None:
+    """Refuse a public folder that holds anything beyond what may leave.
+
+    Checked are file names, the keys of the certificates, the digests in them, that all data read
+    back to exactly what was proven, the parts and markup of workbooks, and the markup of pages. A
+    filled template is read back cell by cell. Derived figures are compared with what the published
+    values give.
+
+    Parameters
+    ----------
+    folder
+        The folder with the public files, complete.
+    public
+        What was proven, and the files were made from.
+    filled
+        The workbook in the layout of the office, if there is one.
+    derived
+        Derived figures among the files.
+    combined
+        Tables side by side among the files.
+    releases
+        Folders of other releases that inputs of derived figures were published in.
+
+    Raises
+    ------
+    ProofError
+        Says which file holds what.
+    """
+    folder = Path(folder)
+    problems = list(_names(folder, public, filled, derived, combined))
+    if not problems:
+        tables = [one for one in public if isinstance(one, Published)]
+        for one in public:
+            found = table_problems if isinstance(one, Published) else records_problems
+            problems += found(one, folder)  # pyright: ignore[reportArgumentType]
+        for figure in derived:
+            problems += derived_problems(folder, figure, tables, releases)
+            problems += workbook_secrets(folder / f"{figure.name}.xlsx")
+        for shown in combined:
+            problems += combined_problems(folder, shown, tables)
+            problems += workbook_secrets(folder / f"{shown.name}.xlsx")
+        if filled is not None:
+            path = folder / filled.name
+            problems += template_problems(path, filled.template, tables, filled.texts)
+        problems += _digests(folder, public)
+    if problems:
+        raise ProofError(
+            "the public files were not released, because they hold more or other things than "
+            f"may leave: {'; '.join(problems)}"
+        )
+
+
+def _names(
+    folder: Path,
+    public: Sequence[Published | Records],
+    filled: FilledTemplate | None,
+    derived: Sequence[Derived],
+    combined: Sequence[SideBySide],
+) -> Iterator[str]:
+    expected = {one.name + ending for one in public for ending in _endings(one)}
+    expected |= {d.name + ending for d in derived for ending in DERIVED_ENDINGS}
+    expected |= {c.name + ending for c in combined for ending in COMBINED_ENDINGS}
+    if filled is not None:
+        # it must not take the place of a table's own workbook, which is checked otherwise
+        if filled.name in expected:
+            yield f"{filled.name} is the name of two files"
+        expected.add(filled.name)
+    for path in sorted(folder.iterdir()):
+        if is_lock(path):
+            continue
+        if path.name not in expected:
+            yield f"{path.name} is no file of this release"
+        elif path.is_symlink() or not path.is_file():
+            yield f"{path.name} is not a plain file"
+
+
+def _endings(public: Published | Records) -> tuple[str, ...]:
+    return PUBLIC_ENDINGS if isinstance(public, Published) else MICRODATA_ENDINGS
+
+
+def _digests(folder: Path, public: Sequence[Published | Records]) -> Iterator[str]:
+    try:
+        listed: dict[str, str] = {}
+        for one in public:
+            listed |= read_json(folder / f"{one.name}{CERTIFICATE}")["files"]
+        check_digests(folder, listed)
+    except (InputError, OSError, ValueError, KeyError, TypeError) as error:
+        yield f"the certificates do not list the files ({error!r})"
+    except VerificationError as error:
+        yield str(error)

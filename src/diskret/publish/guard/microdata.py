@@ -1,0 +1,169 @@
+"""What may stand in the public files of microdata: the certified records, and nothing else."""
+
+# pyarrow has no type information for its classes and compute functions.
+# pyright: reportAttributeAccessIssue=false, reportUnknownParameterType=false
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pa_csv
+
+from diskret.errors import InputError, VerificationError
+from diskret.io.formulas import without_marks
+from diskret.io.from_json import Form, misfits, read_json
+from diskret.io.plain_parquet import read_plain_parquet
+from diskret.publish.certificates import NEEDED
+from diskret.publish.contract import Records
+from diskret.publish.digests import CERTIFICATE
+from diskret.publish.guard.html import page_problems
+
+#: What the names of public files may end with, after the name of the microdata.
+MICRODATA_ENDINGS = (".csv", ".parquet", ".html", CERTIFICATE)
+
+#: The admissible keys of a public certificate of microdata; see `allowlist`.
+_COUNTED: Form = {
+    **dict.fromkeys(("k", "unlike", "lean_on_gaps"), int),
+    "keys": [str],
+    "missing": str,
+    "size": (int, None),
+}
+#: What is documented of a safe file: its tables by name, and deviations by size of the cell.
+_SAFE: Form = {
+    "minimum": int,
+    "tables": {"*": [[str]]},
+    "largest": int,
+    "by_size": [
+        {**dict.fromkeys(("from", "cells", "largest"), int), "to": (int, None)}
+        | {"mean": (int, float)}
+    ],
+}
+MICRODATA_CERTIFICATE: Form = {
+    **NEEDED,
+    "records": int,
+    "columns": [str],
+    "shown": {**_COUNTED, "further": [_COUNTED], **_SAFE},
+    "inputs": {"records": str, "released": str},
+}
+
+
+def records_problems(public: Records, folder: Path) -> Iterator[str]:
+    """What is wrong with the public files of records.
+
+    CSV and Parquet must read back to exactly these values, columns and types, and hold no
+    metadata.
+    """
+    name, records = public.name, public.table
+    yield from _certificate(folder, public)
+    yield from _csv(folder / f"{name}.csv", records)
+    yield from _parquet(folder / f"{name}.parquet", records)
+    yield from page_problems(folder / f"{name}.html")
+
+
+def read_records_csv(path: Path) -> pa.Table:
+    """A public CSV file of records as text; an empty field is null, ``""`` an empty text.
+
+    Raises
+    ------
+    VerificationError
+        It cannot be read.
+    """
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            names = next(csv.reader(file), [])
+        records = pa_csv.read_csv(
+            path,
+            parse_options=pa_csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
+            convert_options=pa_csv.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.string()),
+                null_values=[""],
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=False,
+            ),
+        )
+        return without_marks(records)
+    except (OSError, ValueError, csv.Error, pa.ArrowException) as error:
+        raise VerificationError(f"{path} cannot be read: {error}") from None
+
+
+def read_records_parquet(path: Path) -> pa.Table:
+    """A public Parquet file of records.
+
+    Raises
+    ------
+    VerificationError
+        It cannot be read, or holds metadata.
+    """
+    return read_plain_parquet(path, VerificationError)
+
+
+def as_text(records: pa.Table) -> pa.Table:
+    """Every value as the text that stands for it in CSV."""
+    columns = [column.cast(pa.string()) for column in records.columns]
+    return pa.table(columns, names=records.column_names)
+
+
+def _certificate(folder: Path, public: Records) -> Iterator[str]:
+    path = folder / f"{public.name}{CERTIFICATE}"
+    try:
+        content: dict[str, Any] = dict(read_json(path))
+    except (InputError, ValueError, TypeError) as error:
+        yield f"{path.name} cannot be read ({error})"
+        return
+    for problem in misfits(content, MICRODATA_CERTIFICATE):
+        yield f"{path.name} {problem}"
+    if any(content.get(key) != said for key, said in public.outline.items()):
+        yield f"{path.name} is about other records"
+
+
+def _csv(path: Path, records: pa.Table) -> Iterator[str]:
+    if not path.exists():
+        return
+    try:
+        read = read_records_csv(path)
+    except VerificationError as error:
+        yield str(error)
+        return
+    yield from _differences(path.name, read, as_text(records))
+
+
+def _parquet(path: Path, records: pa.Table) -> Iterator[str]:
+    if not path.exists():
+        return
+    try:
+        read = read_records_parquet(path)
+    except VerificationError as error:
+        yield str(error)
+        return
+    schema = pa.schema([field.remove_metadata() for field in records.schema])
+    if any(field.metadata and set(field.metadata) - {b"PARQUET:field_id"} for field in read.schema):
+        yield f"{path.name} holds metadata of columns"
+    if read.column_names == schema.names:
+        try:
+            read = read.cast(schema)
+        except pa.ArrowException:
+            yield f"{path.name} holds other types"
+            return
+    yield from _differences(path.name, read, records)
+
+
+def _differences(file: str, read: pa.Table, records: pa.Table) -> Iterator[str]:
+    if read.column_names != records.column_names:
+        yield f"{file} has the columns {', '.join(map(repr, read.column_names))}"
+    elif read.num_rows != records.num_rows:
+        yield f"{file} holds {read.num_rows:,} records, not {records.num_rows:,}"
+    else:
+        for name in records.column_names:
+            if not pc.all(_same(read.column(name), records.column(name))).as_py():
+                yield f"{file} holds other values of {name!r}"
+
+
+def _same(one: pa.ChunkedArray, other: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Where two columns agree; missing agrees with missing."""
+    missing = pc.and_(pc.is_null(one), pc.is_null(other))
+    return pc.or_(missing, pc.fill_null(pc.equal(one, other), False))

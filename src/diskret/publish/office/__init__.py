@@ -1,0 +1,1 @@
+"""What the office keeps beside public files, to check them later. Confidential."""

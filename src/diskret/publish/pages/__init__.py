@@ -1,0 +1,1 @@
+"""Pages in HTML: the public one for readers, and the office's own."""

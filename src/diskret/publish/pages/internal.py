@@ -1,0 +1,242 @@
+"""The office's report: what the public one shows, and why, at what price, and how safe."""
+
+# pyarrow has no type information for its classes and compute functions.
+# pyright: reportAttributeAccessIssue=false, reportUnknownParameterType=false
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from diskret.attack import Explanations
+from diskret.errors import InputError
+from diskret.publish.pages.depths import loss_table
+from diskret.publish.pages.explanations import STYLE as _FOLDS
+from diskret.publish.pages.explanations import Original, explanation_section, explanation_titles
+from diskret.publish.pages.intervals import (
+    Intervals,
+    count_table,
+    interval_table,
+    intervals_of,
+    share_bins,
+    width_table,
+)
+from diskret.publish.pages.map import Mark, cell_map
+from diskret.publish.pages.markup import Markup, element
+from diskret.publish.pages.page import (
+    overview,
+    page_title,
+    section,
+    setting_list,
+    statements,
+    tile,
+    write_page,
+)
+from diskret.publish.pages.texts import number, rule_name, words_in
+from diskret.tables import Published
+
+_STYLE = """
+:root{--first:#a8433f;--second:#3d6ea5}
+.kind{color:var(--first);font-weight:600}
+svg .first{stroke:var(--first)}svg .second{stroke:var(--second)}
+.tiles .first{border-left-color:var(--first)}.tiles .second{border-left-color:var(--second)}
+rect.fill{fill:#8fa6bc}line.true{stroke:var(--first);stroke-width:2.5}
+"""
+_LEVELS = ("lower_level", "upper_level")
+_STATUS = ("published", "primary", "secondary", "empty")
+
+
+def write_internal_report(
+    published: Published,
+    internal_cells: pa.Table,
+    certificate: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    path: str | PathLike[str],
+    *,
+    title: str | None = None,
+    language: str = "en",
+    explanations: Explanations | None = None,
+) -> None:
+    """Write the office's report as one HTML page that needs nothing but itself. Confidential.
+
+    Parameters
+    ----------
+    published
+        The public table.
+    internal_cells
+        All cells in the order of the table, with the columns of the measure, ``status``,
+        ``rule``, ``lower_level`` and ``upper_level``.
+    certificate
+        The internal certificate; ``claimed`` and ``not_claimed`` of the public one, where
+        they are added, are shown too.
+    settings
+        Rule, method and cost; of entries by column only their number is shown.
+    path
+        The file to write; overwritten if it exists.
+    title
+        Heading; None for "<measure> by <dimensions>".
+    language
+        ``"en"`` or ``"de"``.
+    explanations
+        Why each secondary is hidden; None: the report does not say.
+
+    Raises
+    ------
+    InputError
+        Cells or certificate belong to another table, the language is unknown, or the file
+        cannot be written.
+    """
+    words = words_in(language)
+    status = _status(published, internal_cells)
+    intervals = intervals_of(published, certificate)
+    value = internal_cells.column(published.measure).to_numpy().reshape(published.shape)
+    hidden = _hidden(published, internal_cells)
+    primary = status == 1
+    tiles = [
+        tile(int(primary.sum()), words["primary"], language, "first"),
+        tile(int((status == 2).sum()), words["secondary"], language, "second"),
+    ]
+    marks = (
+        Mark("open", words["published"], 12),
+        Mark("first", words["primary"], 12),
+        Mark("second", words["secondary"], 7),
+        Mark("none", words["empty"], 2),
+    )
+    notes = explanation_titles(published, explanations, language) if explanations else None
+    body = [
+        overview(published, language, tiles),
+        section(words["map"], cell_map(published, status, marks, language, notes)),
+        section(
+            words["lost"],
+            element("p", words["lost note"], class_="note"),
+            loss_table(published, primary, value, language),
+        ),
+        *_reasons(hidden, language),
+        *_explained(published, internal_cells, explanations, language),
+        *_positions(intervals, hidden[published.measure], language),
+        section(
+            words["intervals"],
+            element("p", f"{words['intervals note']} {words['intervals office']}", class_="note"),
+            *([width_table(intervals, language)] if len(intervals.cell) else []),
+            _interval_table(published, intervals, hidden, language),
+        ),
+        section(words["settings"], setting_list({**settings, **_proof(certificate)}, words)),
+        *statements(certificate, language),
+    ]
+    write_page(
+        path,
+        language=language,
+        title=page_title(published, title, language),
+        kind=f"{words['office']} · {words['confidential']}",
+        body=body,
+        footer=words["made"].format(software=certificate.get("software", "diskret")),
+        style=_STYLE + _FOLDS,
+    )
+
+
+def _status(published: Published, cells: pa.Table) -> NDArray[np.int8]:
+    """Positions in `_STATUS`, shape of the table; refuses the cells of another table."""
+    missing = [name for name in _needed(published) if name not in cells.column_names]
+    if missing or cells.num_rows != published.value.size:
+        raise InputError(
+            f"{published.name}: the internal cells have {cells.num_rows:,} rows for "
+            f"{published.value.size:,} cells and lack the columns "
+            f"{', '.join(missing) or '(none)'}; use the cells of the same result"
+        )
+    found = pc.fill_null(pc.index_in(cells.column("status"), pa.array(_STATUS)), -1)
+    status = found.to_numpy().astype(np.int8)
+    hidden = np.isin(status, (1, 2))
+    wrong = (hidden != published.suppressed.ravel()) | (status < 0)
+    if wrong.any():
+        example = cells.column("status")[int(np.flatnonzero(wrong)[0])].as_py()
+        raise InputError(
+            f"{published.name}: the status of {int(wrong.sum()):,} internal cells differs from "
+            f"the published table, e.g. {example!r}; use the cells of the same result"
+        )
+    return status.reshape(published.shape)
+
+
+def _hidden(published: Published, cells: pa.Table) -> dict[str, list[Any]]:
+    """The columns of the suppressed cells, in the order of the intervals."""
+    chosen = cells.select(_needed(published)).take(
+        pa.array(np.flatnonzero(published.suppressed.ravel()))
+    )
+    return chosen.to_pydict()
+
+
+def _needed(published: Published) -> list[str]:
+    return [published.measure, "status", "rule", *_LEVELS]
+
+
+def _reasons(hidden: Mapping[str, list[Any]], language: str) -> list[Markup]:
+    words = words_in(language)
+    cells = zip(hidden["status"], hidden["rule"], strict=True)
+    counted = Counter(rule for status, rule in cells if status == "primary")
+    if not counted:
+        return []
+    ordered = sorted(counted.items(), key=lambda one: (-one[1], one[0]))
+    rows = [(rule_name(rule, language), count) for rule, count in ordered]
+    return [section(words["reasons"], count_table(rows, words["reason"], None, language))]
+
+
+def _explained(
+    published: Published, cells: pa.Table, explanations: Explanations | None, language: str
+) -> list[Markup]:
+    if explanations is None:
+        return []
+    value, lower, upper = (cells.column(name).to_numpy() for name in (published.measure, *_LEVELS))
+    original = Original(value.tolist(), (value - lower).tolist(), (value + upper).tolist())
+    return explanation_section(published, explanations, original, language)
+
+
+def _positions(intervals: Intervals, values: Sequence[float], language: str) -> list[Markup]:
+    """Where the true values lie between the ends of their intervals."""
+    words = words_in(language)
+    found = [
+        (value - low) / (high - low)
+        for value, low, high in zip(values, intervals.lower, intervals.upper, strict=True)
+        if low is not None and high is not None and high > low
+    ]
+    rows = share_bins(np.array(found, dtype=np.float64))
+    without = len(intervals.cell) - len(found)
+    if without:
+        rows.append((words["fixed"], without))
+    table = count_table(rows, words["position"], None, language)
+    note = element("p", words["positions note"], class_="note")
+    return [section(words["positions"], note, table)] if len(intervals.cell) else []
+
+
+def _interval_table(
+    published: Published, intervals: Intervals, hidden: Mapping[str, list[Any]], language: str
+) -> Markup:
+    words = words_in(language)
+    decimals = published.decimals
+    values = hidden[published.measure]
+
+    def more(i: int) -> tuple[str, ...]:
+        status, rule = hidden["status"][i], hidden["rule"][i]
+        levels = (number(hidden[key][i], language, decimals) for key in _LEVELS)
+        return (
+            f"{words[status]} ({rule_name(rule, language)})" if rule else words[status],
+            number(values[i], language, decimals),
+            " / ".join(levels) if status == "primary" else "",
+        )
+
+    heads = (words["status"], words["value"], words["levels"])
+    return interval_table(published, intervals, language, more, heads, values)
+
+
+def _proof(certificate: Mapping[str, Any]) -> dict[str, Any]:
+    """What the certificate says of the proof, in a flat list."""
+    attacker = certificate.get("attacker", {})
+    known = attacker if isinstance(attacker, Mapping) else {"kind": attacker}
+    named = {f"attacker: {key}": content for key, content in known.items()}
+    counts = ("primaries", "secondaries", "sliding_only", "repaired", "witnesses")
+    return {**named, **{key: certificate[key] for key in counts if key in certificate}}

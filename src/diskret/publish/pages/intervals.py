@@ -1,0 +1,192 @@
+"""The attacker's intervals of suppressed cells: how wide, and which are the narrowest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diskret.errors import InputError
+from diskret.publish.pages.markup import Markup, element
+from diskret.publish.pages.page import bar, cell_texts, data_table
+from diskret.publish.pages.texts import number, percent, words_in
+from diskret.tables import Published
+
+_NARROWEST, _WIDEST = 40, 20
+_BAR = 150
+
+
+@dataclass(frozen=True, eq=False)
+class Intervals:
+    """The intervals of all suppressed cells, in the order of the cells.
+
+    Parameters
+    ----------
+    cell
+        Positions of the suppressed cells in C order, ascending.
+    lower, upper
+        Ends in published units; None where nothing bounds the cell.
+    """
+
+    cell: NDArray[np.int64]
+    lower: Sequence[float | None]
+    upper: Sequence[float | None]
+
+    @cached_property
+    def width(self) -> NDArray[np.float64]:
+        """Width as a share of the end farther from zero; infinite if an end is open."""
+        low = np.array([-np.inf if v is None else v for v in self.lower], dtype=float)
+        high = np.array([np.inf if v is None else v for v in self.upper], dtype=float)
+        far = np.maximum(np.abs(low), np.abs(high))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            share = (high - low) / far
+        return np.where(np.isinf(far), np.inf, np.where(far == 0, 0.0, share))
+
+    @cached_property
+    def order(self) -> NDArray[np.int64]:
+        """Positions of the intervals, narrowest first; ties in the order of the cells."""
+        low = np.array([0 if v is None else v for v in self.lower], dtype=float)
+        high = np.array([np.inf if v is None else v for v in self.upper], dtype=float)
+        return np.lexsort((np.arange(len(low)), high - low, self.width))
+
+
+def intervals_of(published: Published, certificate: Mapping[str, Any]) -> Intervals:
+    """The intervals that a certificate states.
+
+    Raises
+    ------
+    InputError
+        There is not one interval for each suppressed cell.
+    """
+    cell = np.flatnonzero(published.suppressed)
+    columns = certificate.get("intervals", {})
+    lower, upper = columns.get("lower", []), columns.get("upper", [])
+    if not len(cell) == len(lower) == len(upper):
+        raise InputError(
+            f"{published.name}: the certificate holds {len(lower):,} lower and {len(upper):,} "
+            f"upper ends for {len(cell):,} suppressed cells; use the certificate of this table"
+        )
+    return Intervals(cell, lower, upper)
+
+
+def width_table(intervals: Intervals, language: str) -> Markup:
+    """How many intervals are how wide."""
+    words = words_in(language)
+    width = intervals.width
+    endless = int(np.isinf(width).sum())
+    rows = share_bins(width[np.isfinite(width)])
+    if endless:
+        rows.append((words["unbounded"], endless))
+    return count_table(rows, words["width"], words["widths"], language)
+
+
+def share_bins(share: NDArray[np.float64]) -> list[tuple[str, int]]:
+    """Counts of shares in ten classes from 0 to 1; the last holds what is beyond as well."""
+    at = np.clip((share * 10).astype(np.int64), 0, 9)
+    counts = np.bincount(at, minlength=10)
+    names = [f"{10 * i}–{10 * i + 10}\N{NO-BREAK SPACE}%" for i in range(10)]
+    return list(zip(names, counts.tolist(), strict=True))
+
+
+def count_table(
+    rows: Sequence[tuple[str, int]], name: str, caption: str | None, language: str
+) -> Markup:
+    """Counts with bars."""
+    words = words_in(language)
+    most = max((count for _, count in rows), default=0) or 1
+    lines = [
+        (text, number(count, language), bar(count / most, f"{text}: {number(count, language)}"))
+        for text, count in rows
+    ]
+    return data_table((name, words["number"], ""), lines, caption=caption)
+
+
+def interval_table(
+    published: Published,
+    intervals: Intervals,
+    language: str,
+    more: Callable[[int], tuple[str, ...]] | None = None,
+    heads: tuple[str, ...] = (),
+    values: Sequence[float] | None = None,
+) -> Markup:
+    """The narrowest and the widest intervals, with bars.
+
+    Parameters
+    ----------
+    published
+        The table.
+    intervals
+        Of all its suppressed cells.
+    language
+        ``"en"`` or ``"de"``.
+    more, heads
+        Further columns of text: content for the position of an interval, and names.
+    values
+        The true values in the order of the intervals, for the office only.
+    """
+    words, order = words_in(language), intervals.order
+    if not len(order):
+        return element("p", words["no intervals"])
+    whole = len(order) <= _NARROWEST + _WIDEST
+    chosen = order if whole else np.concatenate((order[:_NARROWEST], order[-_WIDEST:]))
+    texts = cell_texts(published, intervals.cell[chosen].tolist(), language)
+
+    def ends(i: int) -> tuple[str, str]:
+        low, high = (
+            words["any"] if v is None else number(v, language, published.decimals)
+            for v in (intervals.lower[i], intervals.upper[i])
+        )
+        return low, high
+
+    rows: list[tuple[str, ...]] = []
+    for text, i in zip(texts, chosen.tolist(), strict=True):
+        low, high = ends(i)
+        width = float(intervals.width[i])
+        value = None if values is None else values[i]
+        shown = words["unbounded"] if np.isinf(width) else percent(width, language)
+        named = {"lower": low, "upper": high}
+        if value is None:
+            alt = words["interval alt"].format(**named)
+        else:
+            named["value"] = number(value, language, published.decimals)
+            alt = words["value alt"].format(**named)
+        picture = _interval_bar(intervals.lower[i], intervals.upper[i], value, alt)
+        rows.append((text, *(more(i) if more else ()), low, high, shown, picture))
+    if not whole:
+        gap = words["more"].format(count=number(len(order) - len(chosen), language))
+        rows.insert(_NARROWEST, (gap, *[""] * (len(rows[0]) - 1)))
+    caption = words["all intervals"] if whole else words["some intervals"].format(
+        narrow=_NARROWEST, wide=_WIDEST, all=number(len(order), language)
+    )  # fmt: skip
+    names = (words["cell"], *heads, words["lower"], words["upper"], words["width"])
+    return data_table(
+        (*names, words["interval"]), rows, caption=caption, text=2 if heads else 1, style="cells"
+    )
+
+
+def _interval_bar(low: float | None, high: float | None, value: float | None, alt: str) -> Markup:
+    """An interval on a scale from zero to its farther end; an open end runs to the edge."""
+    known = [float(v) for v in (low, high, value, 0) if v is not None]
+    least, most = min(known), max(known)
+    if high is None:
+        most = 2 * max(most, 1.0)
+    if low is None:
+        least = 2 * min(least, -1.0)
+    scale = _BAR / ((most - least) or 1.0)
+    start = ((least if low is None else low) - least) * scale
+    stop = ((most if high is None else high) - least) * scale
+    inner = [
+        element("rect", y=4, width=_BAR, height=2, class_="base"),
+        element(
+            "rect", x=round(start, 1), y=1, width=round(max(stop - start, 1), 1), height=8,
+            class_="fill",
+        ),
+    ]  # fmt: skip
+    if value is not None:
+        at = round((value - least) * scale, 1)
+        inner.append(element("line", x1=at, x2=at, y1=0, y2=10, class_="true"))
+    return element("svg", *inner, width=_BAR, height=10, role="img", aria_label=alt)

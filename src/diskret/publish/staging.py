@@ -1,0 +1,276 @@
+"""Write a folder of files all or nothing.
+
+The files are written into a hidden folder beside the target (mode 0700, a name nobody can
+guess), flushed to disk and then moved into place by renaming. A previous release at the
+target is renamed aside first and removed last.
+
+If the machine stops in the middle, the target is the old folder or the new one, complete.
+There is one tiny window, between the two renames of a replacement, in which the target has
+no name: then the old folder stands beside it as ``.NAME.….old`` and the new one as
+``.NAME.….stage``, both complete. Folders with these names that a crash leaves behind can be
+deleted once the target is there; what is internal in them only their owner can read.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+
+from diskret.errors import DiskretError, InputError
+from diskret.io.from_json import read_json
+from diskret.keys import SecretKeys
+from diskret.publish.digests import CONTENT, digest, is_lock, plain, sealed_content
+from diskret.publish.json_files import write_json
+
+_EXAMPLES = 5
+_CONTENT = "diskret/content/"
+_STAGE, _OLD = ".stage", ".old"
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Where the files of a release are written before they are moved into place.
+
+    Parameters
+    ----------
+    public
+        Folder for what may leave the office.
+    internal
+        Folder for what stays; readable by its owner only.
+    """
+
+    public: Path
+    internal: Path
+
+
+@contextmanager
+def staged(folder: str | PathLike[str], keys: SecretKeys) -> Generator[Stage]:
+    """Write ``public/`` and ``internal/`` below `folder`: both complete, or nothing at all.
+
+    Parameters
+    ----------
+    folder
+        The target; its parent must exist. It may be missing, empty, or a release written
+        before, which is then replaced.
+    keys
+        The office's key, which seals the list of all files.
+
+    Yields
+    ------
+    Stage
+        Two empty folders to write files into. Files only: no folders, no links.
+
+    Raises
+    ------
+    InputError
+        The target holds files that are not part of a release, or cannot be written. The
+        target is untouched, as it is after any exception inside the ``with`` block.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as home:
+    ...     with staged(Path(home) / "out", SecretKeys(bytes(range(32)))) as stage:
+    ...         _ = (stage.public / "t.csv").write_text("a,b", encoding="utf-8")
+    ...     sorted(os.listdir(Path(home) / "out"))
+    ['internal', 'public']
+    """
+    target = target_of(folder)
+    room = new_room(target)
+    with filled(room, keys) as stage:
+        yield stage
+    try:
+        move(room, target)
+    except BaseException:
+        shutil.rmtree(room, ignore_errors=True)
+        raise
+
+
+# ── the same step by step, for what has to happen in between ────────────────────────
+
+
+def target_of(folder: str | PathLike[str]) -> Path:
+    """Where a release really goes; refused if anything but a release written before is there.
+
+    Raises
+    ------
+    InputError
+        As [`staged`][diskret.publish.staging.staged].
+    """
+    # a link is followed, so that what it points to is replaced and not the link
+    target = Path(os.path.realpath(folder))
+    _check_target(target)
+    return target
+
+
+def new_room(target: Path) -> Path:
+    """A name beside the target that nobody can guess, for the folder to write into."""
+    return target.with_name(f".{target.name}.{secrets.token_hex(8)}{_STAGE}")
+
+
+@contextmanager
+def filled(room: Path, keys: SecretKeys) -> Generator[Stage]:
+    """Make the folder and write into it; sealed and flushed to disk afterwards, or removed."""
+    try:
+        room.mkdir(mode=0o700)
+    except OSError as error:
+        raise InputError(
+            f"nothing can be written in {room.parent} ({error.strerror}); create that folder, "
+            "or choose another place"
+        ) from None
+    try:
+        stage = Stage(room / "public", room / "internal")
+        stage.public.mkdir(mode=0o700)
+        stage.internal.mkdir(mode=0o700)
+        yield stage
+        _finish(stage, keys)
+        _flush(room.parent)
+    except BaseException:
+        shutil.rmtree(room, ignore_errors=True)
+        raise
+
+
+def move(room: Path, target: Path) -> None:
+    """Put the finished folder in the target's place.
+
+    Raises
+    ------
+    InputError
+        As [`staged`][diskret.publish.staging.staged]: files have appeared at the target.
+    """
+    _check_target(target)
+    _move(room, target)
+
+
+def moved(room: Path, target: Path, files: Mapping[str, str]) -> bool:
+    """Whether a move that was cut short had happened: the target holds exactly these files.
+
+    Parameters
+    ----------
+    files
+        Path below the target → SHA-256 digest.
+    """
+    if room.exists():
+        return False
+    paths = target.rglob("*") if target.is_dir() else ()
+    paths = [path for path in paths if path.is_file() and not is_lock(path)]
+    found = {path.relative_to(target).as_posix(): digest(path) for path in paths}
+    return found == dict(files)
+
+
+def tidy(room: Path, target: Path) -> None:
+    """Remove what a write that was cut short left; a release that it had put aside comes back."""
+    old = _aside(room)
+    if old.exists() and not target.exists():
+        old.rename(target)
+    for rest in (room, old):
+        shutil.rmtree(rest, ignore_errors=True)
+    if target.parent.exists():
+        _flush(target.parent)
+
+
+# ── the target ──────────────────────────────────────────────────────────────────────
+
+
+def _check_target(target: Path) -> None:
+    """Refuse a target that holds anything but a release written before."""
+    if not os.path.lexists(target):
+        return
+    if not target.is_dir():
+        raise InputError(f"{target}: this is a file, not a folder; choose another place")
+    known = {"public", "internal", *_content(target)}
+    parts = [target, target / "public", target / "internal"]
+    found = {
+        path for part in parts if part.is_dir() for path in part.iterdir() if not is_lock(path)
+    }
+    foreign = sorted({path.relative_to(target).as_posix() for path in found} - known)
+    if foreign:
+        more = f" and {len(foreign) - _EXAMPLES:,} more" if len(foreign) > _EXAMPLES else ""
+        raise InputError(
+            f"{target}: the folder holds files that are not part of a release written before: "
+            f"{', '.join(foreign[:_EXAMPLES])}{more}; move them elsewhere or choose another "
+            "folder; nothing was changed"
+        )
+
+
+def _content(target: Path) -> list[str]:
+    """The files that the release in this folder consists of."""
+    own = f"internal/{CONTENT}"
+    try:
+        content = read_json(target / own)
+        known = str(content["schema"]).startswith(_CONTENT)
+        return [own, *(str(name) for name in content["files"])] if known else []
+    except (InputError, KeyError, TypeError):
+        return []
+
+
+# ── the stage ───────────────────────────────────────────────────────────────────────
+
+
+def _finish(stage: Stage, keys: SecretKeys) -> None:
+    """List and seal the content, set who may read what, and flush everything to disk."""
+    room = stage.public.parent
+    files = sorted([*stage.public.iterdir(), *stage.internal.iterdir()])
+    odd = [path.relative_to(room).as_posix() for path in files if not plain(path)]
+    if odd:
+        raise DiskretError(f"a release holds files only, no folders or links: {', '.join(odd)}")
+    content = stage.internal / CONTENT
+    files.append(content)
+    write_json(sealed_content(stage.public, stage.internal, keys), content)
+    for path in files:
+        path.chmod(0o644 if path.parent == stage.public else 0o600)
+        _flush(path)
+    for path in (stage.public, room):
+        path.chmod(0o755)
+    for path in (stage.public, stage.internal, room):
+        _flush(path)
+
+
+def _flush(path: Path) -> None:
+    """Make sure that a file or folder survives a power failure."""
+    if path.is_dir():
+        if os.name != "posix":  # only POSIX can flush a folder
+            return
+        descriptor = os.open(path, os.O_RDONLY)
+    else:
+        descriptor = os.open(path, os.O_RDWR)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _aside(room: Path) -> Path:
+    """Where the release before this one waits while the target is replaced."""
+    return room.with_name(room.name.removesuffix(_STAGE) + _OLD)
+
+
+# ── the move ────────────────────────────────────────────────────────────────────────
+
+
+def _move(room: Path, target: Path) -> None:
+    """Put the finished stage in the target's place."""
+    old = _aside(room)
+    try:
+        if target.exists():
+            target.rename(old)
+        room.rename(target)
+    except BaseException:
+        if old.exists() and not target.exists():
+            old.rename(target)
+        raise
+    _flush(target.parent)
+    if old.exists():
+        try:
+            shutil.rmtree(old)
+        except OSError as error:
+            raise DiskretError(
+                f"{target}: the new release is in place, but the one before it could not be "
+                f"removed ({error.strerror}): delete {old}"
+            ) from None

@@ -1,0 +1,310 @@
+"""Entries in one order, each sealed together with all before it.
+
+A seal is a keyed fingerprint (BLAKE2b, RFC 7693) of the seal before it and of the entry, which
+holds a keyed fingerprint of each of its tables. The head states, sealed as well, how many entries
+there are and the last seal. So nobody without the office's key can change, remove, add or reorder
+anything without being found out; nor cut off the end, unless he puts back a copy of the whole
+ledger from before: then the last seal is another one than published releases remember.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlalchemy import Connection, delete, insert, inspect, select, update
+
+import diskret.unrepeatable as unrepeatable
+from diskret.errors import InputError, KeyFileError, VerificationError
+from diskret.io.from_json import check_form, parse_json
+from diskret.keys import SecretKeys
+from diskret.publish.store import schema
+from diskret.publish.store.cells import Row
+from diskret.publish.store.entry import Entry, as_text, from_text
+
+_FORMAT = "diskret/ledger/1"
+_FIRST = "the beginning"
+_HEAD = 1
+
+
+@dataclass(frozen=True)
+class Head:
+    """Where a ledger ends.
+
+    Parameters
+    ----------
+    ledger
+        A number that tells this ledger from others, hexadecimal.
+    entries
+        How many there are.
+    last
+        Seal of the last entry.
+    title
+        The last entry in words.
+    """
+
+    ledger: str
+    entries: int
+    last: str
+    title: str
+
+
+def exists(connection: Connection) -> bool:
+    """Whether the database holds a ledger."""
+    if not inspect(connection).has_table(schema.entries.name):
+        return False
+    # a killed process may have made tables, but not the head
+    made = (schema.entries.c.number, schema.head.c.id)
+    there = inspect(connection).has_table(schema.head.name)
+    return there and any(connection.execute(select(one).limit(1)).first() for one in made)
+
+
+def foreign(connection: Connection) -> str:
+    """Tables that do not belong to a ledger, by name; empty if there are none."""
+    own = set(schema.metadata.tables)
+    return ", ".join(name for name in inspect(connection).get_table_names() if name not in own)
+
+
+def create(connection: Connection, keys: SecretKeys) -> None:
+    """Make an empty ledger where there is none yet."""
+    if exists(connection):
+        return
+    schema.metadata.create_all(connection)
+    _write_head(connection, keys, Head(unrepeatable.new_number(), 0, _FIRST, _FIRST), new=True)
+    connection.commit()
+
+
+def read_head(connection: Connection, keys: SecretKeys, name: str) -> Head:
+    """Where the ledger ends.
+
+    Raises
+    ------
+    KeyFileError
+        The ledger was made with other keys.
+    VerificationError
+        The head was changed or removed.
+    """
+    row = connection.execute(select(schema.head)).first()
+    if row is None:
+        raise VerificationError(f"the ledger {name} has lost its head: it was changed{_RESTORE}")
+    content = _content(row.text, f"the head of the ledger {name}")
+    if content.pop("keys") != _key_mark(keys, content["ledger"]):
+        raise KeyFileError(
+            f"the ledger {name} was made with other secret keys than these; give the ones it was "
+            "made with (keys=, or the variable DISKRET_KEYS)"
+        )
+    if content.pop("format") != _FORMAT or row.seal != _head_seal(keys, row.text):
+        raise VerificationError(
+            f"the head of the ledger {name} does not bear its seal: it was changed{_RESTORE}"
+        )
+    return Head(**content)
+
+
+def read_entries(connection: Connection, keys: SecretKeys, name: str) -> list[Entry]:
+    """All entries; the order, the text and the number of them are checked.
+
+    Raises
+    ------
+    VerificationError
+        Names the first entry that is not what was entered.
+    """
+    # the head first: what is entered meanwhile lies beyond it
+    head = read_head(connection, keys, name)
+    rows = connection.execute(
+        select(schema.entries)
+        .where(schema.entries.c.number <= head.entries)
+        .order_by(schema.entries.c.number)
+    ).all()
+    last, found = _FIRST, list[Entry]()
+    for number, row in enumerate(rows, start=1):
+        text = row.text if isinstance(row.text, str) else ""
+        if row.number != number or row.seal != _seal(keys, last, row.number, text):
+            raise VerificationError(
+                f"the ledger {name} was changed at place {number}: {_title(row.number, row.text)} "
+                f"does not follow {found[-1].title if found else _FIRST}{_RESTORE}"
+            )
+        last = row.seal
+        found.append(from_text(row.text))
+    if len(found) != head.entries or last != head.last:
+        raise VerificationError(
+            f"the end of the ledger {name} was cut off: it had {head.entries:,} entries, the last "
+            f"was {head.title}, and there are {len(found):,}{_RESTORE}"
+        )
+    return found
+
+
+def read_rows(
+    connection: Connection, keys: SecretKeys, name: str, wanted: Sequence[tuple[Entry, int]]
+) -> list[Row]:
+    """Tables of entries, by their positions; each is what was entered.
+
+    Raises
+    ------
+    VerificationError
+        Names the first that is not.
+    """
+    found: list[Row] = []
+    for entry, position in wanted:
+        row = connection.execute(
+            select(schema.tables).where(
+                schema.tables.c.entry == entry.number, schema.tables.c.position == position
+            )
+        ).first()
+        note = entry.tables[position]
+        kept = None if row is None else Row(row.structure, row.cells, row.contributions)
+        if kept is None or not kept.readable or kept.mark(keys) != note.mark:
+            what = "is missing" if kept is None else "was changed"
+            raise VerificationError(
+                f"the ledger {name} was changed: table {note.name!r} of {entry.title} "
+                f"{what}{_RESTORE}"
+            )
+        found.append(kept)
+    return found
+
+
+def check_all(connection: Connection, keys: SecretKeys, name: str) -> int:
+    """Check every entry and every table; the number of entries.
+
+    Raises
+    ------
+    VerificationError
+        Names the first entry that is not what was entered.
+    """
+    entries = read_entries(connection, keys, name)
+    for entry in entries:
+        read_rows(connection, keys, name, [(entry, i) for i in range(len(entry.tables))])
+    stated = {(entry.number, i) for entry in entries for i in range(len(entry.tables))}
+    there = connection.execute(
+        select(schema.tables.c.entry, schema.tables.c.position).where(
+            schema.tables.c.entry <= len(entries)
+        )
+    ).all()
+    added = sorted({(number, position) for number, position in there} - stated)
+    if added:
+        raise VerificationError(
+            f"the ledger {name} was changed: {len(added):,} tables were added to "
+            f"{entries[added[0][0] - 1].title}{_RESTORE}"
+        )
+    return len(entries)
+
+
+def check_mark(
+    connection: Connection, keys: SecretKeys, name: str, mark: Mapping[str, Any]
+) -> None:
+    """Check that the ledger holds the entry that a release says it is.
+
+    Raises
+    ------
+    VerificationError
+        It does not: the release belongs to another ledger, or this one has forgotten it.
+    """
+    head = read_head(connection, keys, name)
+    about = f"release {mark.get('release')!r}"
+    if mark.get("ledger") != head.ledger:
+        raise VerificationError(f"{about} belongs to another ledger than {name}")
+    row = connection.execute(
+        select(schema.entries.c.seal).where(
+            schema.entries.c.number == mark.get("entry"), schema.entries.c.number <= head.entries
+        )
+    ).first()
+    if row is None or row.seal != mark.get("seal"):
+        raise VerificationError(
+            f"{about} is entry {mark.get('entry')} of the ledger {name}, which holds no such entry "
+            f"any more: it is an old copy{_RESTORE}"
+        )
+
+
+# ── adding ──────────────────────────────────────────────────────────────────────────
+
+
+def sealed(keys: SecretKeys, head: Head, entry: Entry) -> str:
+    """The seal that an entry gets as the next one."""
+    return _seal(keys, head.last, entry.number, as_text(entry))
+
+
+def insert_entry(
+    connection: Connection, keys: SecretKeys, head: Head, entry: Entry, rows: Iterable[Row]
+) -> None:
+    """Write an entry and its tables beyond the head; it counts when the head has `advanced`."""
+    connection.execute(
+        insert(schema.entries).values(
+            number=entry.number, text=as_text(entry), seal=sealed(keys, head, entry)
+        )
+    )
+    for position, row in enumerate(rows):
+        connection.execute(
+            insert(schema.tables).values(
+                entry=entry.number,
+                position=position,
+                structure=row.structure,
+                cells=row.cells,
+                contributions=row.contributions,
+            )
+        )
+
+
+def advance(connection: Connection, keys: SecretKeys, head: Head, entry: Entry, seal: str) -> None:
+    """Count an entry that was inserted."""
+    _write_head(connection, keys, replace(head, entries=entry.number, last=seal, title=entry.title))
+
+
+def remove_beyond(connection: Connection, head: Head) -> None:
+    """Forget an entry that does not count yet."""
+    connection.execute(delete(schema.tables).where(schema.tables.c.entry > head.entries))
+    connection.execute(delete(schema.entries).where(schema.entries.c.number > head.entries))
+
+
+# ── seals ───────────────────────────────────────────────────────────────────────────
+
+_HEAD_FORM = dict.fromkeys(("format", "keys", "ledger", "last", "title"), str) | {"entries": int}
+
+
+def _content(text: Any, source: str) -> dict[str, Any]:
+    """What the head says, if it can be read at all."""
+    if not isinstance(text, str):
+        raise VerificationError(f"{source} was changed{_RESTORE}")
+    content = parse_json(text, source, VerificationError)
+    check_form(content, _HEAD_FORM, source, VerificationError)
+    if len(content) < len(_HEAD_FORM):
+        raise VerificationError(f"{source} was changed: it lacks a part{_RESTORE}")
+    return content
+
+
+_RESTORE = ". Restore it from a backup; nothing can be published beside a ledger that may be wrong"
+
+
+def _seal(keys: SecretKeys, last: str, number: int, text: str) -> str:
+    return keys.fingerprint("ledger entry", [last.encode(), str(number).encode(), text.encode()])
+
+
+def _head_seal(keys: SecretKeys, text: str) -> str:
+    return keys.fingerprint("ledger head", [text.encode()])
+
+
+def _key_mark(keys: SecretKeys, ledger: str) -> str:
+    return keys.fingerprint("ledger keys", [ledger.encode()])
+
+
+def _write_head(connection: Connection, keys: SecretKeys, head: Head, new: bool = False) -> None:
+    content: dict[str, Any] = {
+        "format": _FORMAT,
+        "keys": _key_mark(keys, head.ledger),
+        "ledger": head.ledger,
+        "entries": head.entries,
+        "last": head.last,
+        "title": head.title,
+    }
+    text = json.dumps(content, ensure_ascii=False)
+    values = {"id": _HEAD, "text": text, "seal": _head_seal(keys, text)}
+    connection.execute(
+        insert(schema.head).values(values) if new else update(schema.head).values(values)
+    )
+
+
+def _title(number: int, text: str) -> str:
+    try:
+        return from_text(text).title
+    except (ValueError, KeyError, TypeError, InputError):  # not even readable any more
+        return f"entry {number}"

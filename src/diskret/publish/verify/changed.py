@@ -1,0 +1,142 @@
+"""Check released tables with changed values: what anyone can, and more with the office's files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from diskret.attack.adding_up import check_adding_up
+from diskret.errors import InputError, ProofError, VerificationError
+from diskret.io.columns import column, scaled_integers
+from diskret.io.from_json import read_json
+from diskret.keys import SecretKeys
+from diskret.publish.certificates import NEEDED
+from diskret.publish.guard.tables import PUBLIC_CERTIFICATE
+from diskret.publish.verify.files import check_files
+from diskret.publish.verify.internal import check_fingerprint, fingerprinted, read_cells
+from diskret.publish.verify.kind import Checked, Kind, Place
+from diskret.tables import CHANGES, Published
+from diskret.tables.from_cells import check_multiples, locate, scaled_unit
+
+
+def _check(place: Place, certificates: Mapping[str, dict[str, Any]]) -> Checked:
+    lines: list[str] = []
+    tables: list[Published] = []
+    for name in sorted(certificates):
+        content = certificates[name]
+        table = _verify(place.public, name, content)
+        tables.append(table)
+        remark = check_files(place.public, table, content)
+        lines.append(
+            f"{name}: files unchanged; values were changed as the certificate says{remark}"
+        )
+        if place.internal is not None:
+            lines.append(_verify_internal(place.internal, table, content, place.keys))
+    return Checked(tuple(lines), tuple(tables))
+
+
+_OF_ATTACKS = {"attacker", "tables", "beside", "sums", "refined_to", "outer_intervals", "intervals"}
+#: What belongs to attacks has no place here.
+CHANGED = Kind(
+    families=CHANGES,
+    form={key: part for key, part in PUBLIC_CERTIFICATE.items() if key not in _OF_ATTACKS},
+    needed=frozenset(NEEDED),
+    check=_check,
+)
+
+
+def _verify(public: Path, name: str, certificate: Mapping[str, Any]) -> Published:
+    """Check a table with changed values against its public certificate.
+
+    Raises
+    ------
+    VerificationError
+        The table is of another family than the certificate says, shows values that are no
+        multiples of the base it states, or does not add up though it says so.
+    """
+    published = Published.read(public, name)
+    if published.changed != certificate.get("family"):
+        raise VerificationError(
+            f"{name}: the certificate is about values changed by {certificate.get('family')!r}, "
+            f"the table says {published.changed or 'that its values are the true ones'!r}"
+        )
+    shown = certificate.get("shown", {})
+    if "base" in shown:
+        _check_base(published, shown["base"], shown.get("method"))
+    if shown.get("additive"):
+        _check_additive(published)
+    return published
+
+
+def _verify_internal(
+    folder: Path, published: Published, certificate: Mapping[str, Any], keys: SecretKeys | None
+) -> str:
+    """Check the office's files of a table with changed values; says what was confirmed.
+
+    Raises
+    ------
+    VerificationError
+        Public and internal values differ, noise is not their difference, or the original table
+        is not the one that was released.
+    """
+    name, unit = published.name, published.decimals
+    said = read_json(folder / f"{name}.certificate.json", VerificationError)
+    if isinstance(said, dict) and said.get("true_counts") == "not fetched":
+        return f"{name}: nothing to compare with, because no true count was fetched"
+    cells = read_cells(folder / f"{name}.cells.csv")
+    at = locate(cells, {d.name: d.hierarchy for d in published.dimensions})[1]
+    if len(at) != published.value.size:
+        raise VerificationError(f"{name}: the internal table does not hold every cell")
+
+    def numbers(of: str, decimals: int = unit) -> NDArray[np.int64]:
+        # what is withheld is empty
+        text = pc.if_else(pc.equal(column(cells, of), ""), "0", column(cells, of))
+        dense = np.empty(len(at), dtype=np.int64)
+        dense[at] = scaled_integers(pa.chunked_array(text), of, decimals)
+        return dense
+
+    original, value = numbers("original"), numbers("published")
+    blank = (published.suppressed | published.empty).ravel()
+    if not np.array_equal(value[~blank], published.value.ravel()[~blank]):
+        raise VerificationError(f"{name}: public and internal values differ")
+    if not np.array_equal((original + numbers("noise"))[~blank], value[~blank]):
+        raise VerificationError(f"{name}: the internal noise is not what was added")
+    if published.frequency:
+        count = original
+    else:
+        count = numbers("count", 0) if "count" in cells.column_names else None
+    check_fingerprint(keys, published, count, original, certificate)
+    compared = f"{int((~blank).sum()):,} values and their noise compared"
+    return f"{name}: {compared}; {fingerprinted(keys)}"
+
+
+def _check_additive(published: Published) -> None:
+    try:
+        check_adding_up([published])
+    except ProofError as error:
+        raise VerificationError(
+            f"{published.name}: the certificate says that the table adds up, but it does not "
+            f"({error}); the table or the certificate was changed"
+        ) from None
+
+
+def _check_base(published: Published, base: object, method: object) -> None:
+    """Values are multiples; where only small ones were rounded, at least those below the base."""
+    try:
+        if not isinstance(base, (int, float)):
+            raise InputError(f"the base is {base!r}")
+        unit = scaled_unit(base, published.decimals, published.measure)
+        shown = published.value[~(published.suppressed | published.empty)]
+        if method == "small_counts":
+            shown = shown[np.abs(shown) < unit]
+        check_multiples(shown, unit, published.measure, published.decimals)
+    except InputError as error:
+        raise VerificationError(
+            f"{published.name}: values are not rounded as the certificate says: {error}"
+        ) from None

@@ -1,0 +1,232 @@
+"""What public files beside the CSV show, compared with what the CSV and its structure say.
+
+Workbooks and pages are written again from the published values, in the language and with the
+title that they have themselves, and must be what was written. So an internal file in the place of
+a public one is found out even if all digests were made anew.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import permutations
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from diskret.errors import InputError, VerificationError
+from diskret.publish.digests import is_lock
+from diskret.publish.formats import SYMBOL_SETS, SymbolSet, write_columns, write_xlsx
+from diskret.publish.formats.xlsx.layout import Layout
+from diskret.publish.guard.check import COMBINED_ENDINGS, DERIVED_ENDINGS
+from diskret.publish.guard.html import page_problems
+from diskret.publish.guard.microdata import MICRODATA_ENDINGS
+from diskret.publish.guard.tables import PUBLIC_ENDINGS, parquet_problems
+from diskret.publish.guard.workbook import cells_of, same_workbook, sheets
+from diskret.publish.pages.public import write_public_report
+from diskret.publish.software import software
+from diskret.tables import Derived, Published, SideBySide
+
+#: Writes a page to a path, with a title and a language.
+Write = Callable[[Path, str, str], None]
+
+_HEAD = re.compile(r'<!DOCTYPE html>\n<html lang="(en|de)">')
+_TITLE = re.compile(r"<h1>([^<>]*)</h1>")
+_MOST_SYMBOLS = 8
+
+
+def check_files(public: Path, published: Published, certificate: Mapping[str, Any]) -> str:
+    """Compare Parquet, workbook and page of a table with its published values.
+
+    Returns
+    -------
+    str
+        What could not be compared, for the line that says what was confirmed; mostly empty.
+
+    Raises
+    ------
+    VerificationError
+        A file shows or holds something else.
+    """
+    name = published.name
+    found = list(parquet_problems(public / f"{name}.parquet", published))
+    found += _of_workbook(public / f"{name}.xlsx", published)
+    refuse(found)
+
+    def write(path: Path, title: str, language: str) -> None:
+        before = before_page(certificate, name)
+        write_public_report(published, before, path, title=title, language=language)
+
+    return check_page(public / f"{name}.html", certificate, write)
+
+
+def check_columns(public: Path, shown: Derived | SideBySide) -> None:
+    """Compare the workbook of derived figures, or of tables side by side, with their values.
+
+    Raises
+    ------
+    VerificationError
+        It shows or holds something else.
+    """
+    path = public / f"{shown.name}.xlsx"
+
+    def write(folder: Path) -> Iterator[Path]:
+        language = "de" if sheets(path) == ["Tabelle"] else "en"
+        write_columns(shown, folder, ("xlsx",), language)
+        yield folder / path.name
+
+    refuse(_differences(path, write))
+
+
+def check_page(path: Path, certificate: Mapping[str, Any], write: Write) -> str:
+    """Compare a page with the one that is written again.
+
+    Returns
+    -------
+    str
+        A remark if it was made by another release of the software, whose pages may look
+        otherwise: then it is only checked that it holds nothing but visible text.
+
+    Raises
+    ------
+    VerificationError
+        It is another page.
+    """
+    if not path.exists():
+        return ""
+    refuse(page_problems(path))
+    if certificate.get("software") != software():
+        return f"; {path.name} not compared, because it was made with {certificate['software']}"
+    text = path.read_text(encoding="utf-8")
+    head, title = _HEAD.match(text), _TITLE.search(text)
+    with TemporaryDirectory() as private:
+        again = Path(private) / path.name
+        try:
+            if head is not None and title is not None:
+                write(again, html.unescape(title[1]), head[1])
+        except (InputError, KeyError, TypeError, ValueError, IndexError):
+            pass
+        if not again.exists() or again.read_text(encoding="utf-8") != text:
+            raise VerificationError(
+                f"{path.name} does not show what is published and certified, or shows more"
+            )
+    return ""
+
+
+def before_page(certificate: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """The certificate as it was when the page was written: it cannot list its own digest."""
+    files = {file: mark for file, mark in certificate["files"].items() if file != f"{name}.html"}
+    return {**certificate, "files": files}
+
+
+def check_names(
+    public: Path,
+    tables: Collection[str],
+    records: Collection[str],
+    figures: Collection[str],
+    combined: Collection[str],
+) -> list[str]:
+    """Refuse files that belong to nothing; a line for each that was not compared.
+
+    A workbook in the layout of the office cannot be compared without the office's template.
+
+    Raises
+    ------
+    VerificationError
+        Names the files.
+    """
+    known = {
+        name + ending
+        for names, endings in (
+            (tables, PUBLIC_ENDINGS),
+            (records, MICRODATA_ENDINGS),
+            (figures, DERIVED_ENDINGS),
+            (combined, COMBINED_ENDINGS),
+        )
+        for name in names
+        for ending in endings
+    }
+    others = [
+        path for path in sorted(public.iterdir()) if path.name not in known and not is_lock(path)
+    ]
+    foreign = [path.name for path in others if path.suffix != ".xlsx"]
+    refuse(f"{name} is no file of this release" for name in foreign)
+    return [
+        f"{path.name}: file unchanged; not compared, because the layout is the office's own"
+        for path in others
+    ]
+
+
+def refuse(problems: Iterator[str] | Sequence[str]) -> None:
+    """Refuse what has problems."""
+    found = list(problems)
+    if found:
+        raise VerificationError("; ".join(found))
+
+
+# ── workbooks ───────────────────────────────────────────────────────────────────────
+
+
+def _of_workbook(path: Path, published: Published) -> list[str]:
+    def write(folder: Path) -> Iterator[Path]:
+        language, title, symbols = _looks(path, published)
+        for one in symbols:
+            write_xlsx(published, folder / path.name, title=title, language=language, symbols=one)
+            yield folder / path.name
+
+    return _differences(path, write)
+
+
+def _differences(path: Path, write: Callable[[Path], Iterator[Path]]) -> list[str]:
+    """What is wrong with a workbook, if it is none of those written; the fewest problems."""
+    if not path.exists():
+        return []
+    found: list[list[str]] = []
+    with TemporaryDirectory() as private:
+        try:
+            for again in write(Path(private)):
+                found.append(list(same_workbook(path, again)))
+                if not found[-1]:
+                    return []
+        except Exception as error:  # damaged archives and parts raise errors of a dozen kinds
+            return [f"{path.name} cannot be read: {type(error).__name__}"]
+    shortest = min(found, key=len, default=["symbols without a legend"])
+    return [f"{path.name} has {problem}" for problem in shortest]
+
+
+def _looks(path: Path, published: Published) -> tuple[str, str, list[SymbolSet]]:
+    """Language, title and admissible symbols of a workbook, as its second sheet tells them."""
+    classic = SYMBOL_SETS["de-classic"]
+    layouts = [Layout(published, classic, language, None) for language in ("en", "de")]
+    names = sheets(path)
+    words = next(
+        (one.words for one in layouts if names == [one.words["table"], one.words["legend"]]), None
+    )
+    if words is None:
+        raise InputError("other sheets")
+    language = "en" if words is layouts[0].words else "de"
+    cells = cells_of(path, 2)
+    symbols: dict[str, str] = {}
+    row = 2
+    while f"A{row}" in cells:
+        symbols[str(cells[f"A{row}"])] = str(cells.get(f"B{row}", ""))
+        row += 1
+    if published.intervals:
+        symbols.pop(words["range"], None)
+    about = row + 1 if f"A{row + 1}" in cells else row
+    title = str(cells.get(f"B{about + 1}", ""))
+    return language, title, list(_symbol_sets(symbols, language))
+
+
+def _symbol_sets(symbols: Mapping[str, str], language: str) -> Iterator[SymbolSet]:
+    known = [one for one in SYMBOL_SETS.values() if one.legend[language] == symbols]
+    if known or len(symbols) > _MOST_SYMBOLS:
+        yield from known
+        return
+    both = {"en": dict(symbols), "de": dict(symbols)}
+    for hidden, nothing in permutations(symbols, 2):
+        try:
+            yield SymbolSet("own", hidden, nothing, both)
+        except InputError:
+            continue

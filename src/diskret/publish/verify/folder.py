@@ -1,0 +1,183 @@
+"""Check released files against their certificate, as anyone can; and more, as the office can."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from diskret.attack.certificate import SCHEMA
+from diskret.errors import InputError, VerificationError
+from diskret.io.from_json import check_form, read_json
+from diskret.keys import SecretKeys, key_file
+from diskret.progress import Progress, silent
+from diskret.publish.derived import Releases
+from diskret.publish.digests import CERTIFICATE, check_content, check_digests, check_plain
+from diskret.publish.verify.changed import CHANGED
+from diskret.publish.verify.derived import verify_derived
+from diskret.publish.verify.kind import Checked, Kind, Place
+from diskret.publish.verify.microdata import RECORDS
+from diskret.publish.verify.safe import SAFE_FILES
+from diskret.publish.verify.suppressed import SUPPRESSED
+from diskret.tables import Publication
+
+#: All kinds of releases there are, in the order in which they are reported.
+KINDS = (RECORDS, SAFE_FILES, CHANGED, SUPPRESSED)
+
+_UNSEALED = (
+    "internal files: as they are listed beside them; whether that list is the one that was written "
+    "was not checked without the key"
+)
+
+
+@dataclass(frozen=True)
+class VerifyReport:
+    """What was checked and held.
+
+    Parameters
+    ----------
+    tables
+        Names of the tables, and of files of records.
+    suppressed
+        Number of suppressed cells that were attacked again.
+    checked_internal
+        Whether the office's own files were checked as well.
+    sealed
+        Whether the office's key confirmed that all files, public and internal, are those that
+        were written.
+    lines
+        What was found, one sentence a line; also what was not checked.
+    """
+
+    tables: tuple[str, ...]
+    suppressed: int
+    checked_internal: bool
+    sealed: bool
+    lines: tuple[str, ...]
+
+
+def verify(
+    folder: str | PathLike[str],
+    internal: str | PathLike[str] | None = None,
+    *,
+    keys: SecretKeys | str | PathLike[str] | None = None,
+    releases: Releases = (),
+    progress: Progress = silent,
+) -> VerifyReport:
+    """Check released tables from their public files alone, and the office's files if there.
+
+    Anyone can check the public part: that the files have the digests that the certificate
+    names, that Parquet, workbook and page show what the CSV says and nothing else, that an attack
+    on the published table gives the intervals it states, and that derived figures and combined
+    tables follow from the published values. With the internal folder the requirements are proven
+    anew from the witnesses. With the key the office knows that every file, public or internal, is
+    the one that was written, and that the inputs have their fingerprints.
+
+    Parameters
+    ----------
+    folder
+        A folder with ``public/`` (and ``internal/``), or a folder of public files.
+    internal
+        Folder of internal files; by default ``internal/`` beside ``public/`` if it exists.
+    keys
+        The office's keys; see `SecretKeys`. Only used with an internal folder. Without a key file
+        what needs the key is not checked, and a line says so.
+    releases
+        Folders of other releases: those that the tables were attacked beside, as their
+        certificates say, and those that derived figures refer to, e.g. that of the earlier
+        period of a growth rate. What needs a release that is not given is not attacked or
+        computed again, and the lines say so.
+    progress
+        Called with ``("attack", done, total)``.
+
+    Raises
+    ------
+    InputError
+        The folder holds no released table.
+    KeyFileError
+        The key file that is named is missing or damaged.
+    VerificationError
+        Files and certificate disagree, or a file is missing, additional, or a link; says which
+        and where.
+    ContradictionError
+        The published values contradict each other.
+    """
+    public, inside = _folders(Path(folder), None if internal is None else Path(internal))
+    certificates = sorted(public.glob(f"*{CERTIFICATE}"))
+    if not certificates:
+        raise InputError(f"{public} holds no released table (no *{CERTIFICATE} file)")
+    check_plain(public)
+    read = {path.name.removesuffix(CERTIFICATE): _read(path) for path in certificates}
+    listed = [content["files"] for _, content in read.values()]
+    check_digests(public, {file: mark for files in listed for file, mark in files.items()})
+    secret = _key(keys) if inside is not None else None
+    lines: list[str] = []
+    if inside is not None:
+        check_content(public, inside, secret)
+        lines += [_UNSEALED] if secret is None else []
+    place = Place(public, inside, secret, releases, progress)
+    found: list[Checked] = []
+    for kind in KINDS:
+        own = {name: content for name, (of, content) in read.items() if of is kind}
+        if own:
+            found.append(kind.check(place, own))
+    _check_apart([group for one in found for group in one.together])
+    tables = [table for one in found for table in one.tables]
+    others = set(read) - {table.name for table in tables}
+    for one in found:
+        lines += one.lines
+    lines += verify_derived(public, tables, releases, others)
+    suppressed = sum(one.suppressed for one in found)
+    return VerifyReport(
+        tuple(read), suppressed, inside is not None, secret is not None, tuple(lines)
+    )
+
+
+def _folders(folder: Path, internal: Path | None) -> tuple[Path, Path | None]:
+    if not folder.is_dir():
+        raise InputError(f"{folder} is not a folder")
+    public = folder / "public" if (folder / "public").is_dir() else folder
+    beside = public.parent / "internal"
+    if internal is None and public.name == "public" and beside.is_dir():
+        internal = beside
+    if internal is not None and not internal.is_dir():
+        raise InputError(f"{internal} is not a folder")
+    return public, internal
+
+
+def _check_apart(groups: Sequence[Publication]) -> None:
+    """Refuse tables with common cells that were not attacked together."""
+    for one, other in combinations(groups, 2):
+        for first, second in product(one.own, other.own):
+            if first.about.shares_cells(second.about):
+                raise VerificationError(
+                    f"{first.name} and {second.name} have common cells, but the certificates do "
+                    "not say that they were attacked together"
+                )
+
+
+def _key(keys: SecretKeys | str | PathLike[str] | None) -> SecretKeys | None:
+    """The office's key; None if there is no key file and none was named."""
+    if keys is None and not key_file().exists():
+        return None
+    return SecretKeys.load(keys, create=False)
+
+
+def _read(path: Path) -> tuple[Kind, dict[str, Any]]:
+    """A certificate, and of which kind it is."""
+    content = read_json(path, VerificationError)
+    family = content.get("family") if isinstance(content, dict) else None
+    kind = next((one for one in KINDS if family in one.families), None)
+    if kind is None:
+        raise VerificationError(f"{path} is no certificate of a table or of microdata")
+    check_form(content, kind.form, str(path), VerificationError)
+    missing = sorted(kind.needed - set(content))
+    if missing:
+        raise VerificationError(f"{path} does not hold {', '.join(missing)}")
+    name = path.name.removesuffix(CERTIFICATE)
+    if (content["schema"], content["name"]) != (SCHEMA, name):
+        raise VerificationError(f"{path} is not about {name!r} in the schema {SCHEMA!r}")
+    return kind, content

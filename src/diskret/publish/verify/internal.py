@@ -1,0 +1,312 @@
+"""The office's part of verification: requirements, witnesses, fingerprints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+from numpy.typing import NDArray
+
+from diskret.attack import (
+    Attacker,
+    Requirements,
+    UnsafeSums,
+    recheck,
+    revealed_rests,
+    targets_of,
+    unknown_cells,
+    unmet,
+    unmet_sums,
+    withstand_insiders,
+)
+from diskret.attack.earlier_tables import with_own_hidden
+from diskret.attack.exact import LIMIT
+from diskret.attack.examination import Examination
+from diskret.attack.statements import OF_RESTS
+from diskret.errors import VerificationError
+from diskret.io.arrays import Wanted, checked, checked_csr, read_arrays
+from diskret.io.columns import column, scaled_integers
+from diskret.io.formulas import without_marks
+from diskret.io.from_json import read_json
+from diskret.keys import SecretKeys
+from diskret.publish.office.fingerprint import fingerprint_values
+from diskret.publish.office.insiders import read_insiders
+from diskret.publish.office.sums import read_sums
+from diskret.tables import Publication, Published
+from diskret.tables.from_cells import locate
+
+#: Unpublished values beside the cells of tables: atoms and rounded values, at most so many.
+_MOST_OTHERS = 2**40
+
+
+def verify_internal(
+    folder: Path,
+    publication: Publication,
+    certificates: Sequence[dict[str, Any]],
+    keys: SecretKeys | None,
+    *,
+    complete: bool = True,
+) -> list[str]:
+    """Check the office's files of tables that were attacked together against the public ones.
+
+    Witnesses can be checked if the publication is `complete`: if it holds all tables of earlier
+    releases that these were attacked with.
+
+    Returns
+    -------
+    list of str
+        What was confirmed, a sentence for each table.
+
+    Raises
+    ------
+    VerificationError
+        Something does not agree; says what.
+    """
+    tables = publication.own
+    inside = [_read_table(folder, table) for table in tables]
+    # positions in tables of earlier releases that are missing here cannot be checked
+    cells = int(publication.starts[-1]) if complete else _MOST_OTHERS
+    examination = read_witnesses(folder / f"{tables[0].name}.witnesses.npz", cells)
+    judged = [
+        read_sums(table, folder, keys) if certificate.get("attacker") == "contributor" else None
+        for table, certificate in zip(tables, certificates, strict=True)
+    ]
+    if complete:
+        _check_proof(publication, inside, examination)
+        _check_sums(publication, inside, examination, judged)
+        if any(unsafe is not None for unsafe in judged):
+            _check_insiders(publication, inside, examination, folder, keys)
+        for table, certificate in zip(tables, certificates, strict=True):
+            _check_rests(folder, publication, table, certificate)
+    lines: list[str] = []
+    for table, own, certificate in zip(tables, inside, certificates, strict=True):
+        check_fingerprint(keys, table, own.count, own.value, certificate)
+        lines.append(
+            f"{table.name}: requirements of {len(own.requirements.cell):,} primary cells "
+            + (
+                f"proven again by {len(examination.denominator):,} witnesses"
+                if complete
+                else "not proven again without the earlier releases"
+            )
+            + f"; {fingerprinted(keys)}"
+        )
+    return lines
+
+
+def check_fingerprint(
+    keys: SecretKeys | None,
+    table: Published,
+    count: NDArray[np.int64] | None,
+    value: NDArray[np.int64],
+    certificate: Mapping[str, Any],
+) -> None:
+    """Refuse an internal table whose fingerprint the certificate does not state.
+
+    Raises
+    ------
+    VerificationError
+        It is another table, or this is another key.
+    """
+    if keys is None:
+        return
+    if fingerprint_values(keys, table, count, value) != certificate["inputs"].get("table"):
+        raise VerificationError(
+            f"{table.name}: the internal table is not the one that was released, or this is not "
+            "the key it was released with"
+        )
+
+
+def fingerprinted(keys: SecretKeys | None) -> str:
+    """What a line says of the fingerprint of the inputs."""
+    if keys is None:
+        return "input fingerprint not checked without the key"
+    return "input fingerprint confirmed"
+
+
+def _check_proof(
+    publication: Publication, inside: Sequence[_Inside], examination: Examination
+) -> None:
+    """Check the witnesses, and that they prove the requirements of the tables published now."""
+    if not np.array_equal(examination.cell, np.flatnonzero(publication.suppressed)):
+        raise VerificationError(f"{publication.name}: the witnesses belong to another table")
+    recheck(publication, examination)
+    tables = zip(publication.own, inside, examination.of_tables(publication), strict=False)
+    for table, own, found in tables:
+        missed = unmet(found, targets_of(table, own.value, own.requirements))
+        if missed.any():
+            raise VerificationError(
+                f"{table.name}: the witnesses do not prove the requirements of "
+                f"{int(missed.sum()):,} cells"
+            )
+
+
+def _check_sums(
+    publication: Publication,
+    inside: Sequence[_Inside],
+    examination: Examination,
+    judged: Sequence[UnsafeSums | None],
+) -> None:
+    """Refuse sums of suppressed cells that no witness shows to be uncertain enough."""
+    cells = int(publication.starts[-1])
+    values = np.concatenate([own.value for own in inside])
+    original = np.append(values, np.zeros(cells - len(values), dtype=np.int64))
+    for table, unsafe, start in zip(
+        publication.own, judged, publication.starts.tolist(), strict=False
+    ):
+        if unsafe is None:
+            continue
+        missed = unmet_sums(examination, unsafe.beside(start, cells), original)
+        if missed.any():
+            raise VerificationError(
+                f"{table.name}: the witnesses do not prove the requirements of "
+                f"{int(missed.sum()):,} sums of suppressed cells"
+            )
+
+
+def _check_insiders(
+    publication: Publication,
+    inside: Sequence[_Inside],
+    examination: Examination,
+    folder: Path,
+    keys: SecretKeys | None,
+) -> None:
+    """Refuse what contributors could tell who know what is theirs; all of them are gone through."""
+    insiders, truth = read_insiders(publication, folder, keys)
+    cell, _ = unknown_cells(publication)
+    own = int(publication.starts[len(publication.own)])
+    original = np.zeros(int(publication.starts[-1]), dtype=np.int64)
+    seen = cell < len(original)
+    original[cell[seen]] = truth[seen]
+    values = np.concatenate([one.value for one in inside])
+    if not np.array_equal(original[cell[cell < own]], values[cell[cell < own]]):
+        raise VerificationError(f"{publication.name}: the list of contributors is of other values")
+    original[:own] = values
+    _, found = withstand_insiders(publication, examination, Attacker(), insiders, original)
+    if found.open:
+        raise VerificationError(
+            f"{publication.name}: the witnesses do not prove what {len(found.open):,} cells or "
+            "sums require against contributors"
+        )
+
+
+_JUDGED = ("judged", "not_judged")
+
+
+def _check_rests(
+    folder: Path, publication: Publication, table: Published, certificate: Mapping[str, Any]
+) -> None:
+    """Refuse what subtraction leaves beside filters if more of it is told than was judged."""
+    told = {(r.tables, *cells) for r in revealed_rests(publication) for cells in r.cells.tolist()}
+    if told and publication.beside:
+        before = revealed_rests(with_own_hidden(publication))
+        told -= {(r.tables, *cells) for r in before for cells in r.cells.tolist()}
+    said = read_json(folder / f"{table.name}.certificate.json", VerificationError)
+    given = [said.get(f"rests_{how}", 0) if isinstance(said, dict) else None for how in _JUDGED]
+    judged, left = (number if type(number) is int else -1 for number in given)
+    if judged < 0 or left < 0:
+        raise VerificationError(
+            f"{table.name}: the office's certificate does not say what was judged"
+        )
+    claimed = any(
+        line.startswith(OF_RESTS) for line in certificate.get("claimed", {}).get("en", [])
+    )
+    if len(told) > judged + left or (left and claimed):
+        raise VerificationError(
+            f"{table.name}: subtraction leaves {len(told):,} cells beside filters, and "
+            f"{judged:,} were judged when the table was protected"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Inside:
+    """What the office's table says: original values, levels of the primary cells, counts."""
+
+    value: NDArray[np.int64]
+    requirements: Requirements
+    count: NDArray[np.int64] | None
+
+
+def _read_table(folder: Path, published: Published) -> _Inside:
+    name = published.name
+    cells = read_cells(folder / f"{name}.cells.csv")
+    at = locate(cells, {d.name: d.hierarchy for d in published.dimensions})[1]
+    if len(at) != published.value.size:
+        raise VerificationError(f"{name}: the internal table does not hold every cell")
+
+    def dense(values: NDArray[Any]) -> NDArray[Any]:
+        out = np.empty_like(values)
+        out[at] = values
+        return out
+
+    def numbers(of: str, decimals: int = published.decimals) -> NDArray[np.int64]:
+        return dense(scaled_integers(column(cells, of), of, decimals))
+
+    value = numbers(published.measure)
+    status = dense(np.asarray(column(cells, "status").to_pylist(), dtype=object))
+    _check_status(published, value, status)
+    primary = np.flatnonzero(status == "primary")
+    return _Inside(
+        value,
+        Requirements(
+            cell=primary,
+            lower=numbers("lower_level")[primary],
+            upper=numbers("upper_level")[primary],
+            sliding=numbers("sliding_level")[primary],
+        ),
+        numbers("count", 0) if "count" in cells.column_names else None,
+    )
+
+
+def _check_status(
+    published: Published, value: NDArray[np.int64], status: NDArray[np.object_]
+) -> None:
+    hidden = np.isin(status, ["primary", "secondary"])
+    if not np.array_equal(hidden, published.suppressed.ravel()):
+        raise VerificationError(f"{published.name}: public and internal status differ")
+    shown = ~hidden
+    if np.any(np.abs(value - published.value.ravel())[shown] > published.rounding // 2):
+        raise VerificationError(f"{published.name}: public and internal values differ")
+
+
+def read_cells(path: Path) -> pa.Table:
+    """An internal file of cells, every column as text."""
+    try:
+        head = path.open(encoding="utf-8").readline()
+        names = pa_csv.read_csv(pa.BufferReader(head.encode())).column_names
+        as_text = pa_csv.ConvertOptions(
+            column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
+        )
+        return without_marks(pa_csv.read_csv(path, convert_options=as_text))
+    except (OSError, ValueError, pa.ArrowException) as error:
+        raise VerificationError(f"{path} cannot be read: {error}") from None
+
+
+def read_witnesses(path: Path, cells: int) -> Examination:
+    """The witnesses alone; intervals stay open, so that nothing but witnesses can prove.
+
+    `cells` is the number of cells of all tables that they are about.
+
+    Raises
+    ------
+    VerificationError
+        The file is missing or damaged: nothing of it is used before it was checked.
+    """
+    arrays, source, wrong = read_arrays(path, VerificationError), str(path), VerificationError
+
+    def of(name: str, *wanted: Any, **more: Any) -> NDArray[Any]:
+        return checked(arrays, name, Wanted(*wanted, **more), source, wrong)
+
+    cell = of("cell", "i", (None,), 0, cells - 1, ascending=True)
+    denominator = of("denominator", "i", (None,), 1, LIMIT - 1)
+    others = int(of("beside_columns", "i", (), 0, _MOST_OTHERS))
+    shape = (len(denominator), len(cell))
+    names = ("data", "indices", "indptr")
+    witnesses = checked_csr(arrays, names, shape, LIMIT, source, wrong)
+    around = ("beside_data", "beside_indices", "beside_indptr")
+    beside = checked_csr(arrays, around, (shape[0], others), LIMIT, source, wrong)
+    return Examination.of_witnesses(cell, witnesses, denominator, beside if others else None)

@@ -1,0 +1,242 @@
+"""Check released microdata: what anyone can, and more with the office's files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from diskret.attack.microdata import certify, claims_shown
+from diskret.attack.microdata.certificate import FAMILY
+from diskret.errors import InputError, ProofError, VerificationError
+from diskret.io.column_bytes import content
+from diskret.io.from_json import anything, check_form, read_json
+from diskret.io.plain_parquet import read_plain_parquet
+from diskret.keys import SecretKeys
+from diskret.microdata.modelled_risk import models
+from diskret.publish.certificates import NEEDED
+from diskret.publish.guard.microdata import (
+    MICRODATA_CERTIFICATE,
+    as_text,
+    read_records_csv,
+    read_records_parquet,
+)
+from diskret.publish.office.fingerprint import record_marks
+from diskret.publish.office.records import Inside, claim_from_json
+from diskret.publish.verify.kind import Checked, Kind, Place
+from diskret.publish.verify.microdata_page import check_microdata_page
+
+#: What is read of the office's certificate.
+INSIDE = {
+    **dict.fromkeys(("keys", "sensitive"), [str]),
+    "orders": {"*": [anything]},
+    "claims_made": [{"claim": str, "*": anything}],
+    "*": anything,
+}
+
+
+#: What somebody counts again in released records: name, records, certificate → a line.
+Recount = Callable[[str, pa.Table, Mapping[str, Any]], str]
+#: The same with the office's files: their folder, name, records, certificate, keys → a line.
+WithOffice = Callable[[Path, str, pa.Table, Mapping[str, Any], SecretKeys | None], str]
+
+
+def check_records(
+    place: Place,
+    certificates: Mapping[str, dict[str, Any]],
+    recount: Recount,
+    with_office: WithOffice,
+) -> Checked:
+    """Check files of records, by what is counted again in them."""
+    lines: list[str] = []
+    for name in sorted(certificates):
+        certificate, records = certificates[name], read_released(place.public, name)
+        _check_outline(name, records, certificate)
+        line = recount(name, records, certificate)
+        typed = (place.public / f"{name}.parquet").exists()
+        remark = check_microdata_page(place.public, name, certificate, records, typed)
+        lines.append(f"{name}: files unchanged; {line}{remark}")
+        if place.internal is not None:
+            line = with_office(place.internal, name, records, certificate, place.keys)
+            lines.append(f"{name}: {line}")
+    return Checked(tuple(lines))
+
+
+def _check_outline(name: str, records: pa.Table, certificate: Mapping[str, Any]) -> None:
+    """Refuse other columns or records than the certificate says."""
+    if records.column_names != certificate.get("columns"):
+        raise VerificationError(
+            f"{name}: the file has the columns {', '.join(records.column_names)}, the certificate "
+            "is about others"
+        )
+    if records.num_rows != certificate.get("records"):
+        raise VerificationError(
+            f"{name}: the file has {records.num_rows:,} records, the certificate is about "
+            f"{certificate.get('records')}"
+        )
+
+
+def _recount(name: str, records: pa.Table, certificate: Mapping[str, Any]) -> str:
+    """Count again every claim that readers can count in the file.
+
+    Raises
+    ------
+    VerificationError
+        A claim does not hold; or the certificate does not say what belongs to the claims it shows.
+    """
+    shown = certificate.get("shown", {})
+    try:
+        claims = claims_shown(shown)
+        keys = tuple(dict.fromkeys(key for claim in claims for key in claim.keys or ()))
+        again = certify(name, records, keys, claims)
+    except ProofError as error:
+        raise VerificationError(
+            f"{name}: a claim of the certificate does not hold ({error}); the file or the "
+            "certificate was changed"
+        ) from None
+    except (InputError, KeyError, TypeError) as error:
+        raise VerificationError(
+            f"{name}: what the certificate shows cannot be counted in the file ({error})"
+        ) from None
+    for language, sentences in again.public()["claimed"].items():
+        told = certificate.get("claimed", {}).get(language, [])
+        if not set(sentences) <= set(told) or (not claims and shown):
+            raise VerificationError(
+                f"{name}: the certificate does not claim what it shows; its text was changed"
+            )
+        check_figures(name, [text for text in told if text not in sentences], records)
+    if any(again.shown.get(name) != value for name, value in shown.items()):
+        raise VerificationError(
+            f"{name}: the certificate shows figures that are not those of the file; it was changed"
+        )
+    counted = "; ".join(
+        f"{claim.k}-anonymity by {', '.join(claim.keys or ())}"
+        + ("" if claim.size is None else f", any {claim.size} of them")
+        for claim in claims
+    )
+    if counted:
+        return f"counted again in {records.num_rows:,} records: {counted}"
+    return f"{records.num_rows:,} records; it claims nothing that readers can count"
+
+
+def check_figures(name: str, sentences: Sequence[str], records: pa.Table) -> None:
+    """Refuse a claim with a figure that the certificate does not show: nobody could count it."""
+    columns = sorted(records.column_names, key=len, reverse=True)
+    named = re.compile("|".join(map(re.escape, columns)))
+    for text in sentences:
+        if re.search(r"\d", named.sub("", text)):
+            raise VerificationError(
+                f"{name}: the certificate claims {text!r}, but does not show the figures; its "
+                "text was changed"
+            )
+
+
+def read_released(public: Path, name: str) -> pa.Table:
+    """The released records, from CSV (as text), Parquet, or both, which must agree.
+
+    Raises
+    ------
+    VerificationError
+        There is no file, it cannot be read, or the two differ.
+    """
+    as_csv, as_parquet = public / f"{name}.csv", public / f"{name}.parquet"
+    if not as_parquet.exists():
+        return read_records_csv(as_csv)
+    records = read_records_parquet(as_parquet)
+    if as_csv.exists() and not as_text(records).equals(read_records_csv(as_csv)):
+        raise VerificationError(f"{name}: {as_csv.name} and {as_parquet.name} differ")
+    return records
+
+
+def _with_link(
+    folder: Path,
+    name: str,
+    records: pa.Table,
+    certificate: Mapping[str, Any],
+    keys: SecretKeys | None,
+) -> str:
+    """Check the office's files against the public ones; says what was confirmed.
+
+    Raises
+    ------
+    VerificationError
+        The public certificate is not the one that was released, the records or the link to the
+        original ones are not, or a claim does not hold.
+    """
+    path, inside, asked = read_claims(folder, name)
+    link = _read_link(folder / f"{name}.link.parquet", records.num_rows)
+    there = [column for column in ("row", "weight", "household") if column in link.column_names]
+    columns = link.select(there)
+    if not released_with(records, content(columns), certificate, keys):
+        raise VerificationError(
+            f"{name}: the records or the office's link to the original ones are not those that "
+            "were released, or this is not the key they were released with"
+        )
+    judged = [claim for claim in asked if claim is not None]
+    inner = Inside.read(columns)
+    try:
+        certify(
+            name,
+            records,
+            inside["keys"],
+            judged,
+            weight=inner.weight,
+            household=inner.household,
+            sensitive=inside["sensitive"],
+            orders=inside["orders"],
+            models=models(records, inside["keys"], inner.weight, judged),
+        )
+    except (ProofError, InputError) as error:
+        raise VerificationError(f"{name}: a claim does not hold: {error}") from None
+    except (TypeError, ValueError, KeyError, AttributeError):
+        raise VerificationError(f"{path}: its claims cannot be understood") from None
+    left = len(asked) - len(judged)
+    beside = f", but for {left} that need the population" if left else ""
+    return (
+        f"all claims ({len(judged)}) checked again with the office's files{beside}; "
+        + fingerprinted(keys)
+    )
+
+
+def read_claims(folder: Path, name: str) -> tuple[Path, dict[str, Any], list[Any]]:
+    """The office's certificate: where it lies, what it says, and the claims that were made."""
+    path = folder / f"{name}.certificate.json"
+    try:
+        inside = read_json(path, VerificationError)
+        check_form(inside, INSIDE, str(path), VerificationError)
+        return path, inside, [claim_from_json(claim) for claim in inside["claims_made"]]
+    except (ValueError, KeyError, TypeError, InputError) as error:
+        raise VerificationError(f"{path} cannot be read: {error}") from None
+
+
+def released_with(
+    records: pa.Table,
+    kept: Iterable[bytes],
+    certificate: Mapping[str, Any],
+    keys: SecretKeys | None,
+) -> bool:
+    """Whether the fingerprint is that of the records and of what the office keeps with them."""
+    mark = None if keys is None else record_marks(keys, None, records, kept)["released"]
+    return mark in (None, certificate["inputs"].get("released"))
+
+
+def fingerprinted(keys: SecretKeys | None) -> str:
+    """What a line says of the fingerprint."""
+    return "fingerprint not checked without the key" if keys is None else "fingerprint confirmed"
+
+
+def _read_link(path: Path, n: int) -> pa.Table:
+    link = read_plain_parquet(path, VerificationError)
+    if link.num_rows != n or "row" not in link.column_names:
+        raise VerificationError(f"{path} does not belong to {n:,} released records")
+    return link
+
+
+def _check(place: Place, certificates: Mapping[str, dict[str, Any]]) -> Checked:
+    return check_records(place, certificates, _recount, _with_link)
+
+
+RECORDS = Kind((FAMILY,), MICRODATA_CERTIFICATE, frozenset(NEEDED), _check)

@@ -1,0 +1,235 @@
+"""Check tables with suppressed cells: attacked again, from the public files alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from diskret.attack import (
+    Attacker,
+    Examination,
+    beside_filters,
+    examine,
+    interval_columns,
+    overlapping,
+)
+from diskret.attack.certificate import outer_intervals, refined_to
+from diskret.attack.statements import claimed, not_claimed
+from diskret.attack.unrelated import different_variables
+from diskret.errors import VerificationError
+from diskret.progress import Progress
+from diskret.publish.certificates import NEEDED
+from diskret.publish.derived import Releases, published_in
+from diskret.publish.guard.tables import PUBLIC_CERTIFICATE
+from diskret.publish.verify.files import check_files
+from diskret.publish.verify.internal import verify_internal
+from diskret.publish.verify.kind import Checked, Kind, Place
+from diskret.tables import Publication, Published
+
+_EXAMPLES = 5
+
+
+def _check(place: Place, certificates: Mapping[str, dict[str, Any]]) -> Checked:
+    lines: list[str] = []
+    groups: list[Publication] = []
+    suppressed = 0
+    for names in _groups(certificates):
+        group = [certificates[name] for name in names]
+        publication, missing = _read_group(place.public, names, group, place.releases)
+        if missing:
+            _check_texts(publication, group, len(missing) + len(publication.beside))
+        else:
+            _verify_public(publication, group, place.progress)
+            suppressed += sum(int(table.suppressed.sum()) for table in publication.own)
+        groups.append(publication)
+        lines += _of_group(place.public, names, publication, group, missing)
+        if place.internal is not None:
+            lines += verify_internal(
+                place.internal, publication, group, place.keys, complete=not missing
+            )
+    tables = (table for publication in groups for table in publication.own)
+    return Checked(tuple(lines), tuple(tables), tuple(groups), suppressed)
+
+
+#: What belongs to changed values has no place here.
+SUPPRESSED = Kind(
+    families=("suppression",),
+    form={key: part for key, part in PUBLIC_CERTIFICATE.items() if key != "shown"},
+    needed=frozenset({*NEEDED, "attacker", "intervals"}),
+    check=_check,
+)
+
+
+def _of_group(
+    public: Path,
+    names: Sequence[str],
+    publication: Publication,
+    certificates: Sequence[dict[str, Any]],
+    missing: Sequence[str],
+) -> list[str]:
+    """What held of tables that were attacked together, a line for each."""
+    lines: list[str] = []
+    for table, content in zip(publication.own, certificates, strict=True):
+        remark = check_files(public, table, content)
+        others = [other for other in names if other != table.name]
+        others += [table.name for table in publication.tables[len(publication.own) :]]
+        with_ = f", attacked together with {', '.join(others)}" if others else ""
+        lines.append(
+            f"{table.name}: files unchanged; "
+            + (
+                "not attacked again, because tables of earlier releases that were attacked "
+                "with it are not among those given: " + ", ".join(missing[:_EXAMPLES])
+                if missing
+                else f"intervals of {int(table.suppressed.sum()):,} suppressed cells "
+                f"confirmed{with_}"
+            )
+            + remark
+        )
+    return lines
+
+
+def _groups(contents: Mapping[str, dict[str, Any]]) -> list[tuple[str, ...]]:
+    """Tables that were attacked together, each group once."""
+    groups: dict[tuple[str, ...], None] = {}
+    for name, content in contents.items():
+        together = content.get("tables", [name])
+        if name not in together:
+            raise VerificationError(f"{name}: the certificate does not list the table itself")
+        missing = [str(other) for other in together if other not in contents]
+        if missing:
+            raise VerificationError(
+                f"{name}: was attacked together with {', '.join(missing)}, not in this folder"
+            )
+        if any(contents[other].get("tables", [other]) != together for other in together):
+            raise VerificationError(
+                f"{name}: the certificates of {', '.join(together)} do not name the same tables"
+            )
+        groups[tuple(together)] = None
+    return list(groups)
+
+
+def _read_group(
+    public: Path, names: Sequence[str], certificates: Sequence[dict[str, Any]], releases: Releases
+) -> tuple[Publication, list[str]]:
+    """Tables with those of earlier releases that they were attacked with; which are missing."""
+    own = Publication.read(public, names, certificates[0].get("sums", []))
+    named = certificates[0].get("beside", [])
+    if any(certificate.get("beside", []) != named for certificate in certificates):
+        raise VerificationError(
+            f"the certificates of {', '.join(names)} do not name the same earlier releases"
+        )
+    found, beside, missing = published_in(releases) if named else {}, [], []
+    tables = list(own.tables)
+    try:
+        for one in named:
+            name = f"{one['release']}/{one['table']}"
+            table = found.get((one["table"], one["digest"]))
+            if table is None:
+                missing.append(name)
+            else:
+                tables.append(replace(table, name=name))
+                beside.append((one["release"], one["table"]))
+    except (KeyError, TypeError) as error:
+        raise VerificationError(
+            f"the certificate of {names[0]} does not say which earlier tables it means: {error}"
+        ) from None
+    return Publication(tuple(tables), own.sums, tuple(beside)), missing
+
+
+def _check_texts(
+    publication: Publication, certificates: Sequence[dict[str, Any]], earlier: int
+) -> None:
+    """Check what can be checked without the earlier releases: what is and is not claimed."""
+    for table, certificate in zip(publication.own, certificates, strict=True):
+        outer = certificate.get("outer_intervals") or 0
+        if not _texts_fit(certificate, publication, outer, earlier):
+            raise _changed(table)
+
+
+def _changed(table: Published) -> VerificationError:
+    return VerificationError(
+        f"{table.name}: the certificate does not say what is and is not claimed of this "
+        "table as it was written; its text was changed"
+    )
+
+
+def _verify_public(
+    publication: Publication, certificates: Sequence[dict[str, Any]], progress: Progress
+) -> None:
+    found = examine(publication, Attacker(), progress=progress)
+    for table, own, certificate in zip(
+        publication.own, found.of_tables(publication), certificates, strict=False
+    ):
+        if interval_columns(table, own) != certificate.get("intervals"):
+            raise VerificationError(
+                f"{table.name}: an attack on the published table gives other intervals than the "
+                "certificate states; the table or the certificate was changed"
+            )
+        if not _says(certificate, publication, own):
+            raise _changed(table)
+
+
+def _says(certificate: Mapping[str, Any], publication: Publication, found: Examination) -> bool:
+    """Whether the texts of a certificate are those that belong to what was published."""
+    return (
+        _texts_fit(certificate, publication, found.outer, len(publication.beside))
+        and certificate.get("outer_intervals") == outer_intervals(found).get("outer_intervals")
+        and certificate.get("refined_to") == refined_to(publication)
+        and certificate.get("sums", []) == [str(equation) for equation in publication.sums]
+    )
+
+
+def _texts_fit(
+    certificate: Mapping[str, Any], publication: Publication, outer: int, earlier: int
+) -> bool:
+    contributor = certificate.get("attacker") == "contributor"
+    kinds = [Attacker(zeros_known=known, contributor=contributor) for known in (False, True)]
+    # what three tables say together can be told if all of them are there
+    missing = earlier > len(publication.beside)
+    parts, rests = (
+        (True, False, None) if missing else (True, False) if there else (None,)
+        for there in (overlapping(publication), beside_filters(publication))
+    )
+    # only the records tell how variables lie in each other
+    different = different_variables(publication.tables)
+    crossed = (True, False) if different else (True, False, None) if missing else (None,)
+    among_contributors = (False, True) if contributor else (False,)
+    several = earlier + len(publication.own) > 1
+    known = [
+        {"unlisted": unlisted, "already": already, "untold": untold}
+        for unlisted in (among_contributors if earlier else (False,))
+        for already in (among_contributors if earlier else (False,))
+        for untold in (among_contributors if several else (False,))
+    ]
+    admissible = [
+        (
+            claimed(publication, outer, earlier, contributor, *judged),
+            not_claimed(
+                publication,
+                kind,
+                earlier,
+                complete,
+                judged[0],
+                groups=groups,
+                rests=judged[1],
+                crossed=judged[2],
+                **of_contributors,
+            ),
+        )
+        for groups, kind, complete, of_contributors, *judged in product(
+            (False, True),
+            kinds,
+            (True, False) if missing else (None,),
+            known,
+            parts,
+            rests,
+            crossed,
+        )
+    ]
+    return (
+        certificate.get("claimed"),
+        certificate.get("not_claimed"),
+    ) in admissible and certificate.get("attacker") in ("outsider", "informed", "contributor")

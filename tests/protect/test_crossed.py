@@ -1,0 +1,227 @@
+"""A grid cell and a municipality that isolate somebody: found from records, by an own oracle."""
+
+from importlib import import_module
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import strategies as st
+from profiles import examples
+
+import diskret as dk
+from diskret.errors import ProofError, ProtectionError
+from diskret.publish.verify.folder import verify
+
+KEYS = dk.SecretKeys(bytes(range(32)))
+LEAST = 3
+RULE = dk.rules.MinimumFrequency(LEAST)
+
+
+def persons(pieces, **more):
+    grid, municipality = zip(*(piece.split("|") for piece in pieces), strict=True)
+    return pa.table({"grid": grid, "municipality": municipality, **more})
+
+
+#: One person of grid cell g1 lives outside municipality m1.
+ISSUE = ["g1|m1"] * 30 + ["g1|m2"] + ["g2|m2"] * 40 + ["g3|m3"] * 25
+
+
+def both(frame, **options):
+    return [dk.tabulate(frame, by={name: None}, **options) for name in ("grid", "municipality")]
+
+
+def protect(tables, rule=RULE, **options):
+    return dk.suppress(tables, rule, name=["grid", "municipality"], **options)
+
+
+def hidden(results):
+    return [result.public["status"].to_pylist().count("suppressed") for result in results]
+
+
+def test_one_person_between_a_grid_cell_and_a_municipality_is_not_told(tmp_path, monkeypatch):
+    frame = persons(ISSUE)
+    results = protect(both(frame))
+    assert sum(hidden(results)) == 2
+    assert not told(frame, results, {"grid": [], "municipality": []})
+    assert results[0].certificate.internal()["crossed_not_judged"] == 0
+    said = results[0].certificate.public()
+    assert any("Where categories of one variable" in line for line in said["claimed"]["en"])
+    assert any("Wo Kategorien eines Merkmals" in line for line in said["claimed"]["de"])
+    dk.write(results, tmp_path / "out", keys=KEYS)
+    assert verify(tmp_path / "out", keys=KEYS)
+    monkeypatch.setattr(import_module("diskret.protect.parts"), "crossed_judge", lambda *_: None)
+    open_ = protect(both(frame))
+    assert sum(hidden(open_)) == 0
+    assert told(frame, open_, {"grid": [], "municipality": []})
+    said = open_[0].certificate.public()
+    assert not any("Where categories of one variable" in line for line in said["claimed"]["en"])
+
+
+@pytest.mark.parametrize(
+    ("part", "pieces"),
+    [
+        # g1 without all that lies in it
+        ("_beside_contained",
+         {"g1|m1": 20, "g1|m2": 20, "g1|m3": 1, "g2|m3": 40, "g3|m4": 9, "g2|m4": 9}),
+        # all that m1 touches, without it
+        ("_around", {"g1|m1": 20, "g2|m1": 20, "g2|m2": 1, "g3|m2": 40, "g3|m3": 30}),
+    ],
+)  # fmt: skip
+def test_both_kinds_of_rests_are_needed(part, pieces, monkeypatch):
+    frame = persons([piece for piece, n in pieces.items() for _ in range(n)])
+    names = {"grid": [], "municipality": []}
+    assert not told(frame, protect(both(frame)), names)
+    monkeypatch.setattr(import_module("diskret.attack.crossed"), part, lambda *_: ())
+    assert told(frame, protect(both(frame)), names)
+
+
+def test_cells_that_must_stay_published_are_refused_by_name():
+    frozen = [pa.table({"grid": ["g1"]}), pa.table({"municipality": ["m1"]})]
+    with pytest.raises(ProtectionError, match=r"grid=g1 without municipality: municipality=m1"):
+        protect(both(persons(ISSUE)), frozen=frozen)
+
+
+def test_a_job_of_two_tables_finds_it(tmp_path):
+    import pyarrow.parquet as pq
+
+    pq.write_table(persons(ISSUE), tmp_path / "persons.parquet")
+    (tmp_path / "job.toml").write_text(
+        """
+[records]
+path = "persons.parquet"
+
+[output]
+folder = "out"
+formats = ["csv"]
+
+[[tables]]
+name = "grid"
+by = { grid = "flat" }
+rules = { minimum_frequency = { n = 3 } }
+
+[[tables]]
+name = "municipality"
+by = { municipality = "flat" }
+rules = { minimum_frequency = { n = 3 } }
+""",
+        encoding="utf-8",
+    )
+    from diskret.jobs.read import read_job
+    from diskret.jobs.run import run_job
+
+    _, results = run_job(read_job(tmp_path / "job.toml"), keys=KEYS)
+    assert sum(hidden(results)) == 2
+
+
+def test_sums_are_judged_by_those_who_are_left():
+    firms = range(len(ISSUE))
+    frame = persons(ISSUE, firm=list(firms), sales=[10 + i % 7 for i in firms])
+    rule = dk.rules.PPercent(10) | RULE
+    tables = both(frame, value="sales", unit="firm")
+    assert sum(hidden(protect(tables, rule, attacker=dk.Attacker()))) >= 2
+    many = persons([*ISSUE, *["g1|m2"] * 5])
+    assert sum(hidden(protect(both(many)))) == 0
+
+
+def test_combined_codes_are_looked_up_in_the_records():
+    """Grid cells g2 and g3 together hold all of m2 but one person, and all of m3."""
+    grid, municipality = both(persons(ISSUE))
+    results = protect([grid.recode("grid", {"east": ["g2", "g3"]}), municipality])
+    assert sum(hidden(results)) > 0
+
+
+def test_where_no_rule_can_judge_it_is_said_by_name():
+    tables = both(persons(ISSUE))
+    given_ = [RULE(table) for table in tables]
+    with pytest.warns(UserWarning, match="grid=g1 without municipality: municipality=m1"):
+        results = dk.suppress(tables, given_, name=["grid", "municipality"])
+    assert results[0].certificate.internal()["crossed_not_judged"] == 1
+
+
+def test_of_other_records_nothing_is_claimed():
+    one = dk.tabulate(persons(ISSUE), by={"grid": None})
+    other = dk.tabulate(persons(ISSUE), by={"municipality": None})
+    results = protect([one, other])
+    said = results[0].certificate.public()
+    assert any("how different variables lie" in line for line in said["not_claimed"]["en"])
+    assert not any("Where categories of one variable" in line for line in said["claimed"]["en"])
+
+
+def test_beside_earlier_releases_nothing_is_claimed(tmp_path):
+    grid, municipality = both(persons(ISSUE))
+    ledger = dk.Ledger.create(str(tmp_path / "ledger.db"), KEYS)
+    first = dk.suppress(grid, RULE, name="grid")
+    ledger.publish(first, tmp_path / "first", name="first")
+    assert not any("how different" in s for s in first.certificate.public()["not_claimed"]["en"])
+    second = dk.suppress(municipality, RULE, name="municipality", ledger=ledger)
+    said = second.certificate.public()["not_claimed"]
+    assert any("how different variables lie" in line for line in said["en"])
+    ledger.publish(second, tmp_path / "second", name="second")
+    assert verify(tmp_path / "second", keys=KEYS, releases=[tmp_path / "first"])
+    assert verify(tmp_path / "second", keys=KEYS)
+
+
+# ── random places ───────────────────────────────────────────────────────────────────
+
+
+def told(frame, results, shared):
+    """Rests of fewer than `LEAST` persons that subtracting published cells leaves; from records."""
+    columns = {name: np.array(frame[name].to_pylist()) for name in frame.column_names}
+    shown = []
+    for result in results:
+        rows = result.public.to_pylist()
+        shown.append({tuple(r[n] for n in r if n not in ("count", "status")): r["count"]
+                      for r in rows})  # fmt: skip
+    names = [*shared]
+    contexts: list[tuple[str, ...]] = [()]
+    if len(next(iter(shown[0]))) > 1:
+        contexts = [(sex,) for sex in ("Total", *sorted(set(columns["sex"])))]
+    found = []
+    for whole, part in ((0, 1), (1, 0)):
+        a, b = columns[names[part]], columns[names[whole]]
+        for context in contexts:
+            there = np.ones(len(a), dtype=bool)
+            if context and context != ("Total",):
+                there = columns["sex"] == context[0]
+            for code in set(b):
+                inside = [c for c in set(a) if (b[a == c] == code).all()]
+                public = [c for c in inside if shown[part][(c, *context)] is not None]
+                left = (b == code) & ~np.isin(a, public) & there
+                if shown[whole][(code, *context)] is not None and public:
+                    found.append((code, context, int(left.sum())))
+            for code in set(a):
+                touched = set(b[a == code])
+                around = np.isin(b, [*touched]) & (a != code) & there
+                cells = [shown[whole][(c, *context)] for c in touched]
+                if None not in [*cells, shown[part][(code, *context)]] and touched != set(b):
+                    found.append((code, context, int(around.sum())))
+    return [one for one in found if 0 < one[2] < LEAST]
+
+
+places = st.lists(
+    st.tuples(st.sampled_from("abcde"), st.sampled_from("vwxyz"), st.sampled_from([1, 1, 2, 6, 9])),
+    min_size=3,
+    max_size=8,
+)
+
+
+def nobody_is_alone(found, with_sex):
+    rows = [(g, m) for g, m, n in found for _ in range(n)]
+    grid, municipality = zip(*rows, strict=True)
+    sex = ["fm"[i % 2] for i in range(len(rows))]
+    frame = pa.table({"grid": grid, "municipality": municipality, "sex": sex})
+    more = {"sex": None} if with_sex else {}
+    names = ("grid", "municipality")
+    tables = [dk.tabulate(frame, by={name: None, **more}) for name in names]
+    try:
+        results = protect(tables)
+    except (ProtectionError, ProofError):
+        return
+    assert not told(frame, results, {"grid": [], "municipality": []})
+
+
+@examples(30, suppress_health_check=[HealthCheck.too_slow])
+@given(places, st.booleans())
+def test_nobody_is_alone_between_two_geographies(found, with_sex):
+    nobody_is_alone(found, with_sex)

@@ -1,0 +1,363 @@
+"""The last guard: whatever is not on the list does not leave."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import xlsxwriter
+
+from diskret.errors import ProofError
+from diskret.hierarchy import Hierarchy
+from diskret.publish.digests import public_digests
+from diskret.publish.formats import write_csv, write_xlsx
+from diskret.publish.guard.check import check_public
+from diskret.publish.json_files import write_json
+from diskret.tables import Dimension, Published
+from diskret.tables.public_files import structure
+
+
+@pytest.fixture
+def published():
+    """3 regions by 3 sizes, four inner cells hidden."""
+    region = Dimension("region", Hierarchy.flat(["N", "S"]))
+    size = Dimension("size", Hierarchy.flat(["large", "small"]))
+    value = np.array([[30, 12, 18], [16, 0, 0], [14, 0, 0]])
+    suppressed = np.zeros((3, 3), dtype=bool)
+    suppressed[1:, 1:] = True
+    nowhere = np.zeros((3, 3), dtype=bool)
+    return Published("firms", (region, size), "turnover", False, 0, value, suppressed, nowhere)
+
+
+@pytest.fixture
+def certificate():
+    """The public certificate of that table, digests still missing."""
+    return {
+        "schema": "diskret/certificate/1",
+        "family": "suppression",
+        "name": "firms",
+        "attacker": "outsider",
+        "claimed": {"en": ["No exact value."], "de": ["Kein exakter Wert."]},
+        "not_claimed": {"en": ["Other tables."], "de": ["Andere Tabellen."]},
+        "intervals": {
+            "region": ["N", "N", "S", "S"],
+            "size": ["large", "small", "large", "small"],
+            "lower": [0, 4, 0, 2],
+            "upper": [12, 16, 12, 14],
+        },
+        "inputs": {"table": "ab" * 32},
+        "software": "diskret 0.1.0",
+    }
+
+
+@pytest.fixture
+def public(published, certificate, tmp_path):
+    """A folder with CSV, structure, workbook and certificate."""
+    folder = tmp_path / "public"
+    folder.mkdir()
+    write_public(folder, published, certificate)
+    return folder
+
+
+def write_public(folder, published, certificate):
+    write_csv(published, folder / "firms.csv")
+    write_json(structure(published), folder / "firms.structure.json")
+    write_xlsx(published, folder / "firms.xlsx")
+    seal(folder, certificate)
+
+
+def seal(folder, certificate):
+    """Write the certificate anew after files have been changed."""
+    content = {**certificate, "files": public_digests(folder)}
+    write_json(content, folder / "firms.certificate.json")
+
+
+def test_what_a_release_writes_may_leave(public, published):
+    check_public(public, [published])
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "cells.csv",
+        "firms.cells.csv",
+        "firms.explanations.csv",
+        ".firms.csv",
+        "firms.csv~",
+        "firms.tau.json",
+    ],
+)
+def test_other_files_do_not_leave(public, published, name):
+    (public / name).touch()
+    with pytest.raises(ProofError, match=f"{name} is no file of this release"):
+        check_public(public, [published])
+
+
+def test_folders_and_links_do_not_leave(public, published):
+    (public / "firms.html").symlink_to(public / "firms.csv")
+    with pytest.raises(ProofError, match=r"firms\.html is not a plain file"):
+        check_public(public, [published])
+    (public / "firms.html").unlink()
+    (public / "firms.html").mkdir()
+    with pytest.raises(ProofError, match=r"firms\.html is not a plain file"):
+        check_public(public, [published])
+
+
+# ── certificates ────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"seed": 1}, "the key seed"),
+        ({"requirements": {"lower": [1]}}, "the key requirements"),
+        ({"attacker": {"relative": 50}}, "attacker is not of type str"),
+        ({"claimed": [{"cell": 3}]}, "claimed is not of type dict"),
+        ({"intervals": {"primary": [True] * 4}}, "the key intervals.primary"),
+        ({"intervals": {"lower": [{"original": 7}] * 4}}, "intervals.lower is not of type"),
+        ({"software": {"host": "x"}}, "software is not of type str"),
+        ({"intervals": {"lower": [1, 2]}}, "one interval for each suppressed cell"),
+        ({"intervals": {"lower": 4}}, "one interval for each suppressed cell"),
+        ({"intervals": [1, 2]}, "one interval for each suppressed cell"),
+    ],
+)
+def test_certificates_hold_admissible_keys_only(public, published, certificate, change, named):
+    seal(public, certificate | change)
+    with pytest.raises(ProofError, match=named):
+        check_public(public, [published])
+
+
+def test_a_missing_or_broken_certificate_is_refused(public, published):
+    path = public / "firms.certificate.json"
+    for content in ("[1]", "{", "null"):
+        path.write_text(content, encoding="utf-8")
+        with pytest.raises(ProofError, match=r"firms\.certificate\.json cannot be read"):
+            check_public(public, [published])
+    path.unlink()
+    with pytest.raises(ProofError, match=r"firms\.certificate\.json cannot be read"):
+        check_public(public, [published])
+
+
+def test_a_file_the_certificate_does_not_list_is_refused(public, published):
+    (public / "firms.html").touch()
+    with pytest.raises(ProofError, match=r"not listed: firms\.html"):
+        check_public(public, [published])
+
+
+def test_several_tables_share_a_folder(public, published, certificate):
+    other = replace(published, name="other")
+    write_csv(other, public / "other.csv")
+    write_json(structure(other), public / "other.structure.json")
+    with pytest.raises(ProofError):
+        check_public(public, [published, other])
+    seal(public, certificate)
+    content = json.loads((public / "firms.certificate.json").read_text(encoding="utf-8"))
+    write_json(content | {"name": "other"}, public / "other.certificate.json")
+    check_public(public, [published, other])
+
+
+# ── cells ───────────────────────────────────────────────────────────────────────────
+
+
+def test_a_csv_with_other_cells_does_not_leave(public, published, certificate):
+    path = public / "firms.csv"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("N,large,,suppressed", "N,large,7,published"), encoding="utf-8")
+    seal(public, certificate)
+    with pytest.raises(ProofError, match=r"firms\.csv does not hold the cells"):
+        check_public(public, [published])
+
+
+def test_a_csv_with_one_more_column_does_not_leave(public, published, certificate):
+    path = public / "firms.csv"
+    lines = path.read_text(encoding="utf-8").splitlines()
+    path.write_text("\n".join(f"{line},x" for line in lines), encoding="utf-8")
+    seal(public, certificate)
+    with pytest.raises(ProofError, match=r"the columns must be region, size, turnover, status"):
+        check_public(public, [published])
+
+
+def test_another_structure_does_not_leave(public, published, certificate):
+    write_json(structure(published) | {"rule": "p%"}, public / "firms.structure.json")
+    seal(public, certificate)
+    with pytest.raises(ProofError, match=r"firms\.structure\.json is not the structure"):
+        check_public(public, [published])
+
+
+def test_cells_without_structure_do_not_leave(public, published, certificate):
+    (public / "firms.structure.json").unlink()
+    seal(public, certificate)
+    with pytest.raises(ProofError, match=r"cannot be read without firms\.structure\.json"):
+        check_public(public, [published])
+
+
+def test_a_careless_view_does_not_leave(public, published):
+    careless = replace(published, value=np.where(published.suppressed, 7, published.value))
+    with pytest.raises(ProofError, match="carries values for suppressed"):
+        check_public(public, [careless])
+
+
+# ── workbooks ───────────────────────────────────────────────────────────────────────
+
+
+def comment(book, sheet):
+    sheet.write_comment("A1", "was 7")
+
+
+def formula(book, sheet):
+    sheet.write_formula("A1", "=B1-C1")
+
+
+def hidden_row(book, sheet):
+    sheet.set_row(3, None, None, {"hidden": True})
+
+
+def hidden_column(book, sheet):
+    sheet.set_column(3, 3, 8, None, {"hidden": True})
+
+
+def hidden_sheet(book, sheet):
+    book.add_worksheet("secret").hide()
+
+
+def very_hidden_sheet(book, sheet):
+    book.add_worksheet("secret").very_hidden()
+
+
+def third_sheet(book, sheet):
+    book.add_worksheet("b")
+    book.add_worksheet("c")
+
+
+def defined_name(book, sheet):
+    book.define_name("original", "=7")
+
+
+def author(book, sheet):
+    book.set_properties({"author": "Meier"})
+
+
+def company(book, sheet):
+    book.set_properties({"company": "Office"})
+
+
+def custom_property(book, sheet):
+    book.set_custom_property("rule", "p% 5")
+
+
+@pytest.mark.parametrize(
+    ("smuggle", "named"),
+    [
+        (comment, "the part xl/comments1.xml"),
+        (formula, "a formula"),
+        (hidden_row, "hidden rows"),
+        (hidden_column, "hidden rows"),
+        (hidden_sheet, "hidden rows, columns or sheets .xl/workbook.xml"),
+        (very_hidden_sheet, "hidden rows, columns or sheets .xl/workbook.xml"),
+        (third_sheet, "the part xl/worksheets/sheet3.xml"),
+        (defined_name, "a defined name"),
+        (author, "an author .docProps/core.xml"),
+        (company, "an author .docProps/app.xml"),
+        (custom_property, "the part docProps/custom.xml"),
+    ],
+)
+def test_a_workbook_with_something_else_in_it_does_not_leave(
+    public, published, certificate, smuggle, named
+):
+    book = xlsxwriter.Workbook(public / "firms.xlsx")
+    smuggle(book, book.add_worksheet("Table"))
+    book.close()
+    seal(public, certificate)
+    with pytest.raises(ProofError, match=f"firms.xlsx has {named}"):
+        check_public(public, [published])
+
+
+def test_markup_across_blocks_is_found(public, published, certificate):
+    book = xlsxwriter.Workbook(public / "firms.xlsx")
+    sheet = book.add_worksheet("Table")
+    for row in range(0, 60_000, 7):
+        for column in range(5):
+            sheet.write_number(row, column, row)
+    sheet.set_row(59_999, None, None, {"hidden": True})
+    book.close()
+    seal(public, certificate)
+    with pytest.raises(ProofError, match="hidden rows"):
+        check_public(public, [published])
+
+
+def test_text_that_only_looks_like_markup_may_leave(public, published, certificate):
+    title = 'hidden="1" <row hidden="1"> <f>1+1</f> state="hidden"'
+    write_xlsx(published, public / "firms.xlsx", title=title)
+    seal(public, certificate)
+    check_public(public, [published])
+
+
+def test_what_is_no_workbook_does_not_leave(public, published, certificate):
+    (public / "firms.xlsx").write_text("region;turnover", encoding="utf-8")
+    seal(public, certificate)
+    with pytest.raises(ProofError, match=r"firms\.xlsx is no workbook"):
+        check_public(public, [published])
+
+
+# ── reports ─────────────────────────────────────────────────────────────────────────
+
+PAGE = """<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><title>Firms</title><style>p{color:#123}</style></head>
+<body><p class="note">3 &lt; 4, see http://example.org</p><svg width="9" viewBox="0 0 9 9">
+<line x1="0" x2="9" stroke-width="3"/></svg></body></html>
+"""
+
+
+def report(public, certificate, text):
+    (public / "firms.html").write_text(text, encoding="utf-8")
+    seal(public, certificate)
+
+
+def test_a_report_of_text_and_drawings_may_leave(public, published, certificate):
+    report(public, certificate, PAGE)
+    check_public(public, [published])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "named"),
+    [
+        ("<p ", "<script>f()</script><p ", "the element <script>"),
+        ("<p ", "<SCRIPT>f()</SCRIPT><p ", "the element <script>"),
+        ("<p ", "<!-- cell 4711 --><p ", "a comment"),
+        ("<p ", "<!cell 4711><p ", "a comment|a declaration"),
+        ("<p ", "<![cell[4711]]><p ", "a declaration|a comment|markup that cannot be read"),
+        ("<p ", "<?cell 4711?><p ", "a processing instruction"),
+        ("<p ", '<p data-value="4711" ', "the attribute data-value"),
+        ("<p ", '<p onclick="f()" ', "the attribute onclick"),
+        ("<p ", "<p hidden ", "the attribute hidden"),
+        ("<p ", '<p style="display:none" ', "the attribute style"),
+        ("<p ", '<a href="http://example.org">x</a><p ', "the element <a>"),
+        ("<p ", '<img src="http://example.org/x.png"><p ', "the attribute src"),
+        ("<p ", '<link href="x.css"><p ', "the element <link>"),
+        ("<p ", "<template>4711</template><p ", "the element <template>"),
+        ('"note"', '"https://example.org"', "a reference in the attribute class"),
+        ('charset="utf-8"', 'http-equiv="refresh"', "the attribute http-equiv"),
+        ("color:#123", "display:none", "display:none in its style"),
+        ("color:#123", "background:url(x.png)", r"url\( in its style"),
+        ("color:#123", "color:red/* 4711 */", r"/\* in its style"),
+        ("color:#123}", '}@import "x.css";{}', "@import in its style"),
+        ("color:#123", "dis\\70lay:none", "in its style"),
+        ("</p>", "< 4711 </p>", "text that looks like markup"),
+        ("</body></html>\n", "</body></html><script", "text that looks like|the element <script>"),
+        ("<!DOCTYPE html>", "", "no document type"),
+    ],
+)
+def test_a_report_with_something_else_in_it_does_not_leave(
+    public, published, certificate, old, new, named
+):
+    assert old in PAGE
+    report(public, certificate, PAGE.replace(old, new, 1))
+    with pytest.raises(ProofError, match=f"firms.html has .*({named})"):
+        check_public(public, [published])
+
+
+def test_a_report_in_another_encoding_does_not_leave(public, published, certificate):
+    (public / "firms.html").write_bytes(PAGE.encode("utf-16"))
+    seal(public, certificate)
+    with pytest.raises(ProofError, match=r"firms\.html is no page in UTF-8"):
+        check_public(public, [published])
