@@ -29,6 +29,7 @@ PUBLIC = [
     "adjust",
     "assess",
     "attack",
+    "audit",
     "claims",
     "datasets",
     "derive",
@@ -41,10 +42,12 @@ PUBLIC = [
     "record_keys",
     "round_table",
     "rules",
+    "run_job",
     "suppress",
     "tables_up_to",
     "tabulate",
     "utility",
+    "verify",
     "write",
 ]
 

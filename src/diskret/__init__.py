@@ -22,11 +22,13 @@ if TYPE_CHECKING:
     from diskret.errors import DiskretError as DiskretError
     from diskret.hierarchy import Hierarchy as Hierarchy
     from diskret.io import PostgresTable as PostgresTable
+    from diskret.jobs.run import run_job as run_job
     from diskret.keys import SecretKeys as SecretKeys
     from diskret.ledger.ledger import Ledger as Ledger
     from diskret.protect import derive as derive
     from diskret.protect.adjust import adjust as adjust
     from diskret.protect.assess import assess as assess
+    from diskret.protect.audit import audit as audit
     from diskret.protect.key_risk import key_risk as key_risk
     from diskret.protect.make_additive import make_additive as make_additive
     from diskret.protect.perturb import perturb as perturb
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from diskret.protect.suppress import suppress as suppress
     from diskret.protect.tabulate import tabulate as tabulate
     from diskret.protect.write import write as write
+    from diskret.publish.verify.folder import verify as verify
     from diskret.rules import Sensitivity as Sensitivity
     from diskret.tables import Perturbed as Perturbed
     from diskret.tables import Published as Published
@@ -70,6 +73,7 @@ __all__ = [
     "adjust",
     "assess",
     "attack",
+    "audit",
     "claims",
     "datasets",
     "derive",
@@ -82,10 +86,12 @@ __all__ = [
     "record_keys",
     "round_table",
     "rules",
+    "run_job",
     "suppress",
     "tables_up_to",
     "tabulate",
     "utility",
+    "verify",
     "write",
 ]
 
@@ -117,6 +123,7 @@ _HOME = {
     "Table": "tables",
     "adjust": "protect.adjust",
     "assess": "protect.assess",
+    "audit": "protect.audit",
     "key_risk": "protect.key_risk",
     "make_additive": "protect.make_additive",
     "perturb": "protect.perturb",
@@ -125,9 +132,11 @@ _HOME = {
     "perturbation_sql": "protect.perturb_records",
     "record_keys": "protect.record_keys",
     "round_table": "protect.round_table",
+    "run_job": "jobs.run",
     "suppress": "protect.suppress",
     "tables_up_to": "tables.lists",
     "tabulate": "protect.tabulate",
+    "verify": "publish.verify.folder",
     "write": "protect.write",
 }
 

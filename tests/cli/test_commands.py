@@ -64,7 +64,7 @@ class Verb:
 
 def stand_in(monkeypatch: pytest.MonkeyPatch, module: str, name: str, outcome: Any) -> Verb:
     verb = Verb(outcome)
-    monkeypatch.setitem(sys.modules, f"diskret.protect.{module}", SimpleNamespace(**{name: verb}))
+    monkeypatch.setitem(sys.modules, f"diskret.{module}", SimpleNamespace(**{name: verb}))
     return verb
 
 
@@ -110,7 +110,7 @@ def written(tmp_path: Path) -> Path:
 
 
 def test_demo_shows_table_certificate_and_files(monkeypatch: pytest.MonkeyPatch, written: Path):
-    verb = stand_in(monkeypatch, "run", "run_demo", (written, [result()]))
+    verb = stand_in(monkeypatch, "jobs.run", "run_demo", (written, [result()]))
     done = run("demo", "--folder", str(written), "--firms", "500", "--seed", "7")
     assert done.exit_code == 0, done.output
     assert list(verb.called.values())[:4] == [written, 500, 7, "en"]
@@ -120,7 +120,7 @@ def test_demo_shows_table_certificate_and_files(monkeypatch: pytest.MonkeyPatch,
 
 
 def test_demo_in_german(monkeypatch: pytest.MonkeyPatch, written: Path):
-    verb = stand_in(monkeypatch, "run", "run_demo", (written, [result()]))
+    verb = stand_in(monkeypatch, "jobs.run", "run_demo", (written, [result()]))
     done = run("demo", "--language", "de")
     assert verb.called[3] == "de"
     assert "1 primär (intern)" in done.output
@@ -131,7 +131,7 @@ def test_demo_in_german(monkeypatch: pytest.MonkeyPatch, written: Path):
 
 
 def test_protect_carries_out_the_job(monkeypatch: pytest.MonkeyPatch, job: Path, written: Path):
-    verb = stand_in(monkeypatch, "run", "run_job", (written, [result()]))
+    verb = stand_in(monkeypatch, "jobs.run", "run_job", (written, [result()]))
     done = run("protect", str(job))
     assert done.exit_code == 0, done.output
     assert verb.called[0].output.folder == job.parent / "written"
@@ -140,7 +140,7 @@ def test_protect_carries_out_the_job(monkeypatch: pytest.MonkeyPatch, job: Path,
 
 
 def test_protect_writes_elsewhere(monkeypatch: pytest.MonkeyPatch, job: Path, written: Path):
-    verb = stand_in(monkeypatch, "run", "run_job", (written, [result()]))
+    verb = stand_in(monkeypatch, "jobs.run", "run_job", (written, [result()]))
     run("protect", str(job), "--folder", str(written))
     assert verb.called["folder"] == written
 
@@ -148,7 +148,7 @@ def test_protect_writes_elsewhere(monkeypatch: pytest.MonkeyPatch, job: Path, wr
 def test_protect_speaks_and_marks_as_the_job_says(
     monkeypatch: pytest.MonkeyPatch, job: Path, written: Path
 ):
-    stand_in(monkeypatch, "run", "run_job", (written, [result()]))
+    stand_in(monkeypatch, "jobs.run", "run_job", (written, [result()]))
     options = 'language = "de"\nsymbols = "eurostat"\n'
     job.write_text(JOB + options, encoding="utf-8")
     done = run("protect", str(job))
@@ -158,7 +158,7 @@ def test_protect_speaks_and_marks_as_the_job_says(
 
 
 def test_protect_names_the_line_of_a_wrong_job(monkeypatch: pytest.MonkeyPatch, job: Path):
-    stand_in(monkeypatch, "run", "run_job", None)
+    stand_in(monkeypatch, "jobs.run", "run_job", None)
     job.write_text(JOB.replace("n = 3", "n = 0"), encoding="utf-8")
     done = run("protect", str(job))
     assert done.exit_code == 1
@@ -192,7 +192,7 @@ def report(inside: bool) -> Any:
 
 @pytest.mark.parametrize("inside", [True, False])
 def test_verify_says_what_was_checked(monkeypatch: pytest.MonkeyPatch, inside: bool):
-    verb = stand_in(monkeypatch, "verify", "verify", report(inside))
+    verb = stand_in(monkeypatch, "publish.verify.folder", "verify", report(inside))
     done = run("verify", "out")
     assert done.exit_code == 0
     assert (verb.called[0], verb.called[1]) == (Path("out"), None)
@@ -201,7 +201,7 @@ def test_verify_says_what_was_checked(monkeypatch: pytest.MonkeyPatch, inside: b
 
 
 def test_verify_looks_for_internal_files_where_told(monkeypatch: pytest.MonkeyPatch):
-    verb = stand_in(monkeypatch, "verify", "verify", report(True))
+    verb = stand_in(monkeypatch, "publish.verify.folder", "verify", report(True))
     run("verify", "out", "--internal", "safe")
     assert verb.called[1] == Path("safe")
 
@@ -217,7 +217,7 @@ def findings(exact: int) -> Any:
 
 
 def test_audit_passes_trees_and_symbols_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    verb = stand_in(monkeypatch, "audit", "audit", findings(0))
+    verb = stand_in(monkeypatch, "protect.audit", "audit", findings(0))
     table = tmp_path / "table.csv"
     table.write_text("region,size,n\n01,Alle,7\n02,1,x\nAlle,Alle,9\n", encoding="utf-8")
     (tmp_path / "region.hrc").write_text("01\n02\n", encoding="utf-8")
@@ -242,7 +242,7 @@ def test_audit_passes_trees_and_symbols_on(monkeypatch: pytest.MonkeyPatch, tmp_
 def test_audit_refuses_a_table_that_can_be_recomputed(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):
-    stand_in(monkeypatch, "audit", "audit", findings(1))
+    stand_in(monkeypatch, "protect.audit", "audit", findings(1))
     table = tmp_path / "table.csv"
     table.write_text("region,n\nN,1\n", encoding="utf-8")
     done = run("audit", str(table), "--value", "n", "--by", "region=flat")
@@ -258,7 +258,7 @@ def test_audit_explains_how_to_name_a_tree(by: str):
 
 
 def test_audit_of_a_missing_file_is_bad_input(monkeypatch: pytest.MonkeyPatch):
-    stand_in(monkeypatch, "audit", "audit", None)
+    stand_in(monkeypatch, "protect.audit", "audit", None)
     done = run("audit", "nothing.csv", "--value", "n", "--by", "a=flat")
     assert done.exit_code == 1
     assert "nothing.csv" in done.stderr
@@ -284,7 +284,7 @@ def test_audit_of_a_missing_file_is_bad_input(monkeypatch: pytest.MonkeyPatch):
 def test_errors_become_a_message_and_an_exit_code(
     monkeypatch: pytest.MonkeyPatch, error: Exception, code: int
 ):
-    stand_in(monkeypatch, "run", "run_demo", error)
+    stand_in(monkeypatch, "jobs.run", "run_demo", error)
     done = run("demo")
     assert done.exit_code == code
     assert str(error) in done.stderr
@@ -292,7 +292,7 @@ def test_errors_become_a_message_and_an_exit_code(
 
 
 def test_a_mistake_in_the_program_gives_no_values_away(monkeypatch: pytest.MonkeyPatch):
-    stand_in(monkeypatch, "run", "run_demo", KeyError("secret firm 4711"))
+    stand_in(monkeypatch, "jobs.run", "run_demo", KeyError("secret firm 4711"))
     done = run("demo")
     assert done.exit_code == 1
     assert "KeyError" in done.stderr
@@ -300,7 +300,7 @@ def test_a_mistake_in_the_program_gives_no_values_away(monkeypatch: pytest.Monke
 
 
 def test_debug_shows_the_traceback(monkeypatch: pytest.MonkeyPatch):
-    stand_in(monkeypatch, "run", "run_demo", KeyError("secret firm 4711"))
+    stand_in(monkeypatch, "jobs.run", "run_demo", KeyError("secret firm 4711"))
     done = run("demo", "--debug")
     assert "Traceback" in done.stderr
     assert "test_commands.py" in done.stderr

@@ -21,7 +21,7 @@ from diskret.errors import InputError
 from diskret.io import Source
 from diskret.jobs.cells import table_of_cells
 from diskret.jobs.derived import derived_of
-from diskret.jobs.read import Job, Records, TableJob
+from diskret.jobs.read import Job, Records, TableJob, read_job
 from diskret.jobs.run_noise import DERIVED, changed_tables, keyed_records
 from diskret.keys import SecretKeys
 from diskret.ledger.ledger import Ledger
@@ -43,7 +43,7 @@ from diskret.tables import MeasureSum, Published, Table
 
 
 def run_job(
-    job: Job,
+    job: Job | str | PathLike[str],
     *,
     folder: str | PathLike[str] | None = None,
     keys: SecretKeys | str | PathLike[str] | None = None,
@@ -56,7 +56,7 @@ def run_job(
     Parameters
     ----------
     job
-        What `read_job` understood.
+        A job file, or what `read_job` understood of it.
     folder
         Where to write; None: where the job says.
     keys
@@ -68,7 +68,15 @@ def run_job(
     -------
     tuple
         The folder and a result for each table, in the order of the job.
+
+    Raises
+    ------
+    JobError
+        The job file cannot be carried out as it is written; names line, key and remedy.
+    ProofError
+        A table could not be proven protected; nothing is written.
     """
+    job = job if isinstance(job, Job) else read_job(job)
     written = Path(folder or job.output.folder)
     ledger = _ledger(job, written, keys)
     tables = tables_of(job, progress, keys)
