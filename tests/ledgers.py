@@ -11,8 +11,9 @@ from diskret.attack import Requirements
 from diskret.hierarchy import Hierarchy
 from diskret.keys import SecretKeys
 from diskret.population import Population
-from diskret.publish import store as ledger
-from diskret.publish.store import Entry, note_of, row_of
+from diskret.publish.store import store as ledger
+from diskret.publish.store.cells import note_of, row_of
+from diskret.publish.store.entry import Entry
 from diskret.tables import Dimension, Earlier, Published
 
 KEYS = SecretKeys(bytes(range(32)))

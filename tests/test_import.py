@@ -45,3 +45,9 @@ def test_lists_the_public_names():
     names = in_new_process("dir(diskret)")
     assert names == in_new_process("diskret.__all__")
     assert {"suppress", "tabulate", "Hierarchy", "rules"} <= set(names)
+
+
+def test_suppress_loads_what_it_needs_only():
+    loaded = {*in_new_process("[diskret.suppress] and list(sys.modules)")}
+    others = {"duckdb", "numba", "scipy.optimize", "sqlalchemy", "sqlglot", "xlsxwriter"}
+    assert not loaded & others

@@ -10,7 +10,7 @@ import pytest
 import diskret as dk
 from diskret.errors import InputError, ProofError
 from diskret.population import Population
-from diskret.publish.store import keyed_contributions
+from diskret.publish.store.cells import keyed_contributions
 from diskret.tables import Contributions, MeasureSum
 
 KEYS = dk.SecretKeys(bytes(range(32)))

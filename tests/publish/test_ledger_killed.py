@@ -9,7 +9,7 @@ import pytest
 from ledgers import die, in_child, kill_at, names, opened, publish
 from sqlalchemy import Connection
 
-from diskret.publish import store as ledger
+from diskret.publish.store import store as ledger
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="optional: needs a POSIX system")
 

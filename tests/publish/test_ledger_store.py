@@ -17,7 +17,7 @@ import diskret as dk
 from diskret.attack import Requirements
 from diskret.errors import InputError, KeyFileError, VerificationError
 from diskret.keys import SecretKeys
-from diskret.publish import store as ledger
+from diskret.publish.store import store as ledger
 from diskret.publish.store.cells import earlier_of, keyed_contributions
 from diskret.publish.store.database import changing
 from diskret.publish.store.entry import as_text, from_text

@@ -17,7 +17,7 @@ from diskret.errors import ProofError
 
 if TYPE_CHECKING:
     from diskret.ledger.ledger import Ledger
-    from diskret.publish.store import Release
+    from diskret.publish.store.entry import Release
 
 ledger = typer.Typer(
     help="What was published: create a ledger, list it, show it, check new tables against it, "

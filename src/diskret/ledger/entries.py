@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from diskret.attack import Requirements
 from diskret.errors import InputError
 from diskret.keys import SecretKeys
-from diskret.publish import store
 from diskret.publish.contract import Protected, Release
-from diskret.publish.store import UNBOUNDED, Entry, Row
+from diskret.publish.store.cells import Row, note_of, row_of
+from diskret.publish.store.entry import UNBOUNDED, Entry
 from diskret.tables import Earlier, MeasureSum, Perturbed, Publication, Published
 from diskret.tables.earlier import earlier_of
 from diskret.tables.requirements import NO_LEVELS
@@ -162,9 +162,9 @@ def _with_tables(
     keys: SecretKeys,
 ) -> tuple[Entry, list[Row]]:
     """The entry with what it says of its tables: fingerprint, and how they were perturbed."""
-    rows = [store.row_of(table) for table in tables]
+    rows = [row_of(table) for table in tables]
     notes = [
-        store.note_of(table, row, keys, mark, changed)
+        note_of(table, row, keys, mark, changed)
         for table, row, mark, changed in zip(tables, rows, marks, how, strict=True)
     ]
     return replace(entry, tables=tuple(notes)), rows

@@ -35,11 +35,12 @@ from diskret.progress import Progress, silent
 from diskret.protect.hiding import hiding
 from diskret.protect.result import Result
 from diskret.protect.write import DEFAULT_FORMATS, checked, intervals_of, write
-from diskret.publish import store
 from diskret.publish.contract import Protected
 from diskret.publish.software import software
 from diskret.publish.staging import Stage
-from diskret.publish.store import Entry, Release, Row
+from diskret.publish.store import store
+from diskret.publish.store.cells import Row
+from diskret.publish.store.entry import Entry, Release, releases_of
 from diskret.tables import (
     Earlier,
     MeasureSum,
@@ -138,7 +139,7 @@ class Ledger:
     def releases(self) -> list[Release]:
         """All releases in order, withdrawn ones too."""
         with store.read(self._store) as connection:
-            return store.releases_of(store.entries(connection, self._store))
+            return releases_of(store.entries(connection, self._store))
 
     def check_free(self, name: str) -> None:
         """Refuse the name of a release that there is already.
@@ -404,7 +405,7 @@ class Ledger:
             raise InputError("a withdrawal needs a reason: why=")
         entry = Entry(0, "withdraw", name, _who(who), unrepeatable.now(), why)
         with store.change(self._store) as connection:
-            release = _named(store.releases_of(store.entries(connection, self._store)), name)
+            release = _named(releases_of(store.entries(connection, self._store)), name)
             if release.withdrawn is not None:
                 raise InputError(
                     f"release {name!r} was withdrawn already, by {release.withdrawn.who} on "

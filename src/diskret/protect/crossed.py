@@ -19,7 +19,6 @@ from diskret.io import Source, source
 from diskret.protect.arguments import Order
 from diskret.protect.default_attacker import LISTED
 from diskret.protect.earlier_tables import Beside
-from diskret.protect.tabulate import leaves_of
 from diskret.rules import Rule, Sensitivity
 from diskret.rules.unions import judge_unions, rules_for_unions
 from diskret.tables import Publication, Table
@@ -138,6 +137,8 @@ def _crossed(
         return None
     if one.where != other.where or _whose(one.asked) != _whose(other.asked):
         return None
+    from diskret.protect.tabulate import leaves_of
+
     first, second = one.asked.question, other.asked.question
     records = one.asked.records
     shared = [n for n in first.by if n in second.by]

@@ -21,11 +21,10 @@ from diskret.io import FrameKind, from_arrow
 from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
 from diskret.protect.explanations import explanation_columns
-from diskret.protect.write_internal import write_internal
 from diskret.publish.contract import Look, Memory, Release
 from diskret.publish.office.fingerprint import fingerprint
 from diskret.publish.pages.public import write_public_report
-from diskret.publish.store import keyed_contributions
+from diskret.publish.store.cells import keyed_contributions
 from diskret.rules import Sensitivity
 from diskret.tables import Derived, Earlier, Published, Table
 from diskret.tables.cells import public_columns, table_columns
@@ -126,6 +125,8 @@ class Result:
         found = self.explanations_if_any(explain, progress) if explain else None
 
         def internal(folder: Path, look: Look, certificate: Mapping[str, Any]) -> None:
+            from diskret.protect.write_internal import write_internal
+
             write_internal(self, folder, look, found, keys)
 
         def memory(release: str) -> Memory:

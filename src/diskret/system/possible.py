@@ -5,7 +5,7 @@ from __future__ import annotations
 import highspy
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize, sparse
+from scipy import sparse
 
 from diskret.errors import InputError
 
@@ -32,6 +32,8 @@ def possible_values(
     InputError
         There are no such values, so the tables contradict each other.
     """
+    from scipy import optimize
+
     unpublished = equations.shape[1] - len(known)
     if not unpublished:
         return np.zeros(0, dtype=np.int64)

@@ -8,7 +8,6 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import LinearConstraint, milp
 
 #: Of so many codes all subsets are gone through.
 _FEW = 14
@@ -117,6 +116,8 @@ def _dependent(own: NDArray[np.float64], half: NDArray[np.int64]) -> list[int]:
 def _searched(
     own: NDArray[np.float64], half: NDArray[np.int64], at: int, codes: NDArray[np.intp]
 ) -> Iterator[SumOfSome]:
+    from scipy.optimize import LinearConstraint, milp
+
     others = _smaller(own, half, at)
     if len(others) < 2:
         return

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 
 from diskret.attack.equations import Equations, equations
 from diskret.attack.examine import examine
@@ -179,6 +178,8 @@ def least_noise(published: Published) -> int:
 
 
 def _least_noise(published: Published, known: Equations) -> int:
+    from scipy.optimize import linprog
+
     value = published.value.ravel()[known.cell].astype(np.float64)
     free = published.suppressed.ravel()[known.cell]
     impossible = published.empty.ravel()[known.cell]
