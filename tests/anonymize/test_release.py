@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from released_microdata import KEYS, SECRET_TOWN, microdata, persons, protected
 
 import diskret as dk
+from diskret.anonymize.history import Step
+from diskret.anonymize.outline import outline
 from diskret.attack.microdata.claims import KAnonymity, LDiversity, NoIdentifiers, RiskBelow
 
 THREE = KAnonymity(3)
@@ -224,3 +226,16 @@ def test_the_microdata_stay_as_they_are():
     before = md.table
     released(md, id=True, household=True)
     assert md.table is before and [step.verb for step in md.history] == ["local_suppression"]
+
+
+def test_a_report_names_the_columns_that_changed_whatever_arguments_say():
+    """A category may be called like a column that another step changed."""
+    records = pa.table({"age": ["a", "b"] * 4, "job": ["x", "y"] * 4})
+    md = dk.Microdata(records, keys=["age", "job"])
+    made = md.recode("age", groups={"b": "job"}).recode("job", groups={"x": "y"})
+    made = made.after({"job": made.table["job"]}, Step("pram", {"variables": ["job"]}))
+    assert [step.columns for step in made.history] == [("age",), ("job",), ("job",)]
+    made = md.recode("age", groups={"b": "job"})
+    made = made.after({"job": made.table["job"]}, Step("pram", {"variables": ["job"]}))
+    result = made.release(KAnonymity(2), keys=KEYS)
+    assert outline(result).families == {"recoded": ("age",), "randomised": ("job",)}

@@ -79,6 +79,7 @@ def test_a_secret_within_reach_is_found():
 def test_hidden_values_are_not_in_what_is_public():
     result = dk.suppress(counts(), dk.rules.MinimumFrequency(3), name="firms")
     public = result.release(KEYS).public
+    assert isinstance(public, dk.Published)
     hidden = public.suppressed
     assert hidden.any()
     assert not np.any(public.value[hidden])

@@ -319,7 +319,8 @@ class Microdata:
         new = {name: tuple(order) for name, order in (orders or {}).items() if order is not None}
         made.roles = replace(self.roles, orders={**kept, **new})
         made.table = table
-        made.history = (*self.history, step)
+        given = tuple(name for name in table.column_names if name in columns)
+        made.history = (*self.history, replace(step, columns=given))
         made.changed = self.changed.union(columns)
         return made
 
@@ -336,7 +337,7 @@ class Microdata:
         made.table = table
         made.roles = self.roles.without(gone)
         made._coded = {}
-        made.history = (*self.history, step)
+        made.history = (*self.history, replace(step, columns=tuple(table.column_names)))
         made.changed = frozenset(table.column_names)
         made.before = self
         made.linked = False

@@ -20,11 +20,14 @@ class Step:
         lists and mappings of these; what was left at its default is left out.
     found
         Figures it reported, JSON-ready: how many values were suppressed, say.
+    columns
+        The columns that it gave new values, in the order of the file.
     """
 
     verb: str
     arguments: Mapping[str, Any]
     found: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    columns: tuple[str, ...] = ()
 
 
 def given(arguments: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,14 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from diskret.anonymize.data import Microdata
-from diskret.anonymize.history import Step
 from diskret.errors import InputError
 from diskret.publish.pages.microdata_outline import (
     Family,
@@ -43,12 +42,6 @@ _FAMILY: Mapping[str, Family] = {
     "top_code_together": "cut",
     "safe": "replaced",
 }
-_DROPPING = ("drop", "remove_identifiers")
-#: Arguments that name variables a method looks at, and leaves alone.
-_BESIDE = (
-    *("strata", "given", "within", "similar", "ranges", "targets"),
-    *("risk_variables", "risk"),
-)
 
 
 def outline(result: MicrodataResult) -> Outline:
@@ -62,7 +55,7 @@ def outline(result: MicrodataResult) -> Outline:
     released = set(table.column_names)
     for step in result.microdata.history:
         family = _FAMILY.get(step.verb, "changed")
-        for name in _touched(step, result.microdata) if family != "suppressed" else ():
+        for name in step.columns if family != "suppressed" else ():
             if name in released:
                 families.setdefault(family, {})[name] = None
     gaps = {name: None for name in table.column_names if _more_gaps(result.microdata, name)}
@@ -78,35 +71,11 @@ def outline(result: MicrodataResult) -> Outline:
     )
 
 
-def _touched(step: Step, md: Microdata) -> Iterator[str]:
-    """The changed variables that a step names; if it names none, the keys that changed."""
-    if step.verb in _DROPPING:
-        return
-    if step.verb == "safe":  # of a record of the original nothing is left
-        yield from md.table.column_names
-        return
-    arguments = {name: value for name, value in step.arguments.items() if name not in _BESIDE}
-    named = [text for text in _texts(arguments) if text in md.changed]
-    yield from named or (key for key in md.roles.keys if key in md.changed)
-
-
 def _more_gaps(md: Microdata, name: str) -> bool:
     """Whether values of a column were suppressed, by whatever method."""
     if not md.linked or name not in md.changed or name not in md.original.table.column_names:
         return False
     return md.table_column(name).null_count > md.original.table_column(name).null_count
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for name, inner in value.items():  # pyright: ignore[reportUnknownVariableType]
-            yield str(name)  # pyright: ignore[reportUnknownArgumentType]
-            yield from _texts(inner)
-    elif isinstance(value, (list, tuple)):
-        for inner in value:  # pyright: ignore[reportUnknownVariableType]
-            yield from _texts(inner)
 
 
 def inside_outline(result: MicrodataResult) -> InsideOutline:
