@@ -78,14 +78,17 @@ class Shortest:
         ):
             self._solver.setOptionValue(option, value)
         self._solver.passModel(model)
-        self._every = np.arange(2 * self._n, dtype=np.int32)
-        self._nothing = np.zeros(2 * self._n)
+        # as the solver has them: only what changes from question to question is told
+        self._room, self._price = np.zeros(2 * self._n), np.ones(2 * self._n)
         if price is not None:
             self.charge(price)
 
     def charge(self, price: NDArray[np.float64]) -> None:
         """Set what it costs to move each cell by one unit, above 0, ``(n,)``."""
-        self._solver.changeColsCost(2 * self._n, self._every, np.append(price, price))
+        price = np.append(price, price)
+        other = np.flatnonzero(price != self._price)
+        self._solver.changeColsCost(len(other), other.astype(np.int32), price[other])
+        self._price = price
 
     def look(
         self,
@@ -114,7 +117,11 @@ class Shortest:
         unit = 2.0 ** np.floor(np.log2(need))
         room = np.minimum(np.concatenate((up, down)) / unit, _FAR)
         solver, ones = self._solver, np.full(len(cells), float(side))
-        solver.changeColsBounds(2 * self._n, self._every, self._nothing, room)
+        other = np.flatnonzero(room != self._room)
+        solver.changeColsBounds(
+            len(other), other.astype(np.int32), np.zeros(len(other)), room[other]
+        )
+        self._room = room
         at = np.concatenate((cells, cells + self._n)).astype(np.int32)
         solver.addRow(need / unit, highspy.kHighsInf, len(at), at, np.append(ones, -ones))
         solver.clearSolver()  # the slack basis is nearer than that of another question
