@@ -73,6 +73,7 @@ def settle_pieces(
     whole: bool,
     search: Search,
     progress: Progress = silent,
+    before: Sequence[Point] = (),
 ) -> Settled:
     """Prove the claims of an outsider and of every single contributor; parameters as `withstand`.
 
@@ -87,7 +88,12 @@ def settle_pieces(
     view = _View(known, bounds, truth, insiders, whole, search)
     order = np.argsort(label, kind="stable")
     pieces = np.split(order, np.flatnonzero(np.diff(label[order])) + 1) if len(order) else []
-    given = taken_apart(known.matrix, label, truth, tables)
+    given = [
+        taken_apart(known.matrix, label, truth, tables),
+        # however long these are, no shorter ones were found
+        taken_apart(known.matrix, label, truth, before, longest=len(label)),
+    ]
+    tables = [*tables, *before]
     found: list[Claims] = []
     new: list[Move] = []
     asked = set[tuple[int, int]]()
@@ -97,8 +103,9 @@ def settle_pieces(
         if not len(targets):
             continue
         piece = _Piece(cells, targets, view, tables, by_cell, by_column)
-        for move in given.get(int(label[cells[0]]), []):
-            piece.add(move)
+        for moves in given:
+            for move in moves.get(int(label[cells[0]]), []):
+                piece.add(move)
         number = len(piece.moves)
         found.append(piece.settle())
         asked |= piece.asked
@@ -251,7 +258,7 @@ class _Piece:
 
     def _withstand_outsiders(self) -> NDArray[np.int64]:
         """Find a move for each claim as far as anybody can be owed; claims without one."""
-        for claim in np.argsort(np.diff(self.member.indptr), kind="stable").tolist():
+        for claim in np.lexsort((-self.most, np.diff(self.member.indptr))).tolist():
             need = int(self.most[claim])
             if self.best[claim] < need and self._look(claim, need, [])[0] is None:
                 move = self._farthest_given(claim)
