@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 #: Numbers that are made at a time.
 _ROOM = 2**21
+#: Sums that fall short by less than this may be far enough.
+_SURE = 1e-6
 #: Who is an outsider.
 _NOBODY = -1
 
@@ -71,6 +73,7 @@ def settle_pieces(
     whole: bool,
     search: Search,
     progress: Progress = silent,
+    before: Sequence[Point] = (),
 ) -> Settled:
     """Prove the claims of an outsider and of every single contributor; parameters as `withstand`.
 
@@ -85,7 +88,12 @@ def settle_pieces(
     view = _View(known, bounds, truth, insiders, whole, search)
     order = np.argsort(label, kind="stable")
     pieces = np.split(order, np.flatnonzero(np.diff(label[order])) + 1) if len(order) else []
-    given = taken_apart(known.matrix, label, truth, tables)
+    given = [
+        taken_apart(known.matrix, label, truth, tables),
+        # however long these are, no shorter ones were found
+        taken_apart(known.matrix, label, truth, before, longest=len(label)),
+    ]
+    tables = [*tables, *before]
     found: list[Claims] = []
     new: list[Move] = []
     asked = set[tuple[int, int]]()
@@ -95,8 +103,9 @@ def settle_pieces(
         if not len(targets):
             continue
         piece = _Piece(cells, targets, view, tables, by_cell, by_column)
-        for move in given.get(int(label[cells[0]]), []):
-            piece.add(move)
+        for moves in given:
+            for move in moves.get(int(label[cells[0]]), []):
+                piece.add(move)
         number = len(piece.moves)
         found.append(piece.settle())
         asked |= piece.asked
@@ -249,9 +258,9 @@ class _Piece:
 
     def _withstand_outsiders(self) -> NDArray[np.int64]:
         """Find a move for each claim as far as anybody can be owed; claims without one."""
-        for claim in np.argsort(np.diff(self.member.indptr), kind="stable").tolist():
+        for claim in np.lexsort((-self.most, np.diff(self.member.indptr))).tolist():
             need = int(self.most[claim])
-            if self.best[claim] < need and self._look(claim, need, []) is None:
+            if self.best[claim] < need and self._look(claim, need, [])[0] is None:
                 move = self._farthest_given(claim)
                 if move is not None:
                     self.add(move)
@@ -339,16 +348,55 @@ class _Piece:
                 rows = waiting.pop()
                 if not len(rows):
                     continue
-                found = self._look(of, int(need[rows].max()), name[rows].tolist())
+                found, why = self._look(of, int(need[rows].max()), name[rows].tolist())
+                number = len(rows)
                 if found is not None:
                     waiting = [self._short(of, left, name, need, [found]) for left in waiting]
                     rows = self._short(of, rows, name, need, [found])
-                if len(rows) == 1:
-                    open_.append(int(rows[0]))
+                elif why is not None:  # what keeps all of them from it keeps some, and others, too
+                    ruled = [self._impossible(why, left, name, need) for left in (rows, *waiting)]
+                    open_ += np.concatenate(
+                        [left[no] for left, no in zip((rows, *waiting), ruled, strict=True)]
+                    ).tolist()
+                    waiting = [left[~no] for left, no in zip(waiting, ruled[1:], strict=True)]
+                    rows = rows[~ruled[0]]
+                if number == 1:
+                    open_ += rows.tolist()
+                elif 0 < len(rows) < number and found is None:
+                    waiting.append(rows)
                 elif len(rows):
                     rows = rows[np.argsort(need[rows], kind="stable")]
                     waiting += [rows[: len(rows) // 2], rows[len(rows) // 2 :]]
         return np.array(open_, dtype=np.int64)
+
+    def _impossible(
+        self,
+        weights: NDArray[np.float64],
+        rows: NDArray[np.int64],
+        name: NDArray[np.int64],
+        need: NDArray[np.int64],
+    ) -> NDArray[np.bool_]:
+        """Which contributors leave too little room for a sum of moves to be as far as they need.
+
+        Duality: what is wanted is the sum of all cells' moves, weighted, and each has its room.
+        """
+        rising, falling = np.maximum(weights, 0), np.maximum(-weights, 0)
+        # the room that nobody knows more of, and what each knows less
+        room = _times(rising, self.up) + _times(falling, self.down)
+        first, last = self.first[name[rows]], self.first[name[rows] + 1]
+        entry = np.repeat(first - np.append(0, np.cumsum(last - first)[:-1]), last - first)
+        entry += np.arange(len(entry))
+        column, alone = self.column[entry], self.alone[entry]
+        up = np.where(alone, 0, self.up[column])
+        down = np.where(alone, 0, np.minimum(self.down[column], self.slack[entry]))
+        own = _times(rising[column], up) + _times(falling[column], down)
+        at = np.repeat(np.arange(len(rows)), last - first)
+        endless = np.isinf(room)
+        number = endless.sum() - np.bincount(at, endless[column], minlength=len(rows))
+        number += np.bincount(at, np.isinf(own), minlength=len(rows))
+        less = np.where(endless, 0, room)[column] - np.where(np.isinf(own), 0, own)
+        most = np.where(endless, 0, room).sum() - np.bincount(at, less, minlength=len(rows))
+        return (number == 0) & (most < need[rows] * (1 - _SURE) - _SURE)
 
     def _short(
         self,
@@ -380,8 +428,13 @@ class _Piece:
 
     # ── programmes ───────────────────────────────────────────────────────────────────
 
-    def _look(self, claim: int, need: int, names: list[int]) -> int | None:
-        """Keep a move that goes far enough and that none of some contributors can rule out."""
+    def _look(
+        self, claim: int, need: int, names: list[int]
+    ) -> tuple[int | None, NDArray[np.float64] | None]:
+        """Keep a move that goes far enough and that none of some contributors can rule out.
+
+        Its number, or None and the weights that say why there is none, see `Shortest`.
+        """
         cells, sign = self._members(claim)
         down, up = self.down.copy(), self.up.copy()
         for name in names:
@@ -390,11 +443,15 @@ class _Piece:
             down[column] = np.minimum(down[column], self.slack[own])
             down[column[self.alone[own]]] = up[column[self.alone[own]]] = 0
         if float((up if sign > 0 else down)[cells].sum()) < need:
-            return None
+            weights = np.zeros(len(self.cells))
+            weights[cells] = sign
+            return None, weights
         move, none = self._programme.look(cells, sign, need, down, up)
         if not none and (move is None or (self.view.whole and move.unit > 1)):
             move = self._searched(cells, sign, need, down, up)
-        return None if none or move is None else self.add(move)
+        if none or move is None:
+            return None, self._programme.weights
+        return self.add(move), None
 
     def _searched(
         self,
@@ -414,6 +471,11 @@ class _Piece:
             return None
         step = point.numerator[self.cells] - times(self.truth, point.denominator)
         return Move(np.flatnonzero(step), step[step != 0].astype(np.int64), point.denominator)
+
+
+def _times(weight: NDArray[np.float64], room: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Weighted rooms, nothing of one without end if its weight is 0."""
+    return np.where(weight > 0, weight * np.where(weight > 0, room, 0), 0)
 
 
 def _at(

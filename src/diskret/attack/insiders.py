@@ -171,6 +171,7 @@ def withstand(
     insiders: Insiders,
     whole: bool,
     progress: Progress = silent,
+    before: Sequence[Point] = (),
 ) -> Withstood:
     """Look for tables that show that no coalition can tell a target too closely.
 
@@ -188,16 +189,18 @@ def withstand(
         Values are whole numbers.
     progress
         Told about the task ``"attack"``.
+    before
+        Further alternative tables, that the same attack made when less was hidden.
     """
-    search = Search(known, bounds, truth, whole, tables)
-    pieces = settle_pieces(known, bounds, truth, tables, insiders, whole, search, progress)
+    search = Search(known, bounds, truth, whole, [*tables, *before])
+    pieces = settle_pieces(known, bounds, truth, tables, insiders, whole, search, progress, before)
     if insiders.coalition > 1:  # what no single one can tell, several may
         pieces = replace(pieces, left=np.arange(insiders.target.shape[0]))
     if not len(pieces.left):
         opened = _together(_opened(pieces.open))
         return Withstood(pieces.tables, opened, _looked(pieces.asked), known.cell)
     shown = Shown(known, truth, insiders, whole)
-    for table in (*tables, *pieces.tables):
+    for table in (*tables, *before, *pieces.tables):
         shown.add(table)
     work = _Work(shown, search, insiders)
     sides = ((1, insiders.most[1]), (-1, insiders.most[0]))
@@ -350,9 +353,8 @@ def withstand_insiders(
         for row, unit in zip(numerators, examination.denominator.tolist(), strict=True)
     ]
     old = [] if before is None else list(_still_possible(before, known, bounds, truth))
-    tables += old
     found = withstand(
-        known, bounds, truth, tables, insiders, publication.tables[0].frequency, progress
+        known, bounds, truth, tables, insiders, publication.tables[0].frequency, progress, old
     )
     found = replace(found, tables=[*old, *found.tables])
     return examination.with_tables(found.tables, known.hidden), found

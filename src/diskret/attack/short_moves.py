@@ -26,8 +26,9 @@ def taken_apart(
     label: NDArray[np.int64],
     truth: NDArray[np.int64],
     tables: Sequence[Point],
+    longest: int = _SHORT,
 ) -> dict[int, list[Move]]:
-    """The short ones among the moves that tables consist of, by the piece they belong to."""
+    """The moves that tables consist of, by the piece they belong to, none of too many cells."""
     small = [t for t in tables if t.numerator.dtype == np.int64 and t.denominator <= _UNITS]
     steps = [t.numerator - times(truth, t.denominator) for t in small]
     moved = [np.flatnonzero(step) for step in steps]
@@ -43,7 +44,7 @@ def taken_apart(
         return_counts=True,
     )
     size = np.bincount(label)[key % (int(label.max(initial=0)) + 1)]
-    kept = ((number <= _SHORT) | (2 * number <= size))[inverse]
+    kept = ((number <= longest) | (2 * number <= size))[inverse]
     cell, table, step = cell[kept], table[kept], step[kept]
     part = _connected(matrix, table, cell)
     order = np.lexsort((cell, part))
@@ -52,7 +53,7 @@ def taken_apart(
     by_label = np.argsort(label, kind="stable")
     inside[by_label] = np.arange(len(label)) - np.searchsorted(label[by_label], label[by_label])
     for rows in np.split(order, np.flatnonzero(np.diff(part[order])) + 1):
-        if 0 < len(rows) <= _SHORT:
+        if 0 < len(rows) <= longest:
             unit = small[int(table[rows[0]])].denominator
             move = Move(inside[cell[rows]], step[rows], unit)
             mark = move.cell.tobytes() + move.step.tobytes() + bytes([unit])

@@ -18,6 +18,8 @@ _FAR = 2.0**20
 _MULTIPLES = range(1, 61)
 #: Numerators up to here keep every sum and product below exact in 64 bits.
 _LARGEST = 2.0**46
+#: Weights below this are none.
+_ZERO = 1e-9
 _STATUS = highspy.HighsModelStatus
 
 
@@ -57,6 +59,7 @@ class Shortest:
     def __init__(self, matrix: sparse.csr_array, price: NDArray[np.float64] | None = None):
         self.matrix = matrix
         self._rows, self._n = matrix.shape
+        self._by_cell = sparse.csr_array(matrix.T)
         halves = sparse.hstack([matrix, -matrix], format="csc")
         halves.sort_indices()
         model = highspy.HighsLp()
@@ -78,14 +81,20 @@ class Shortest:
         ):
             self._solver.setOptionValue(option, value)
         self._solver.passModel(model)
-        self._every = np.arange(2 * self._n, dtype=np.int32)
-        self._nothing = np.zeros(2 * self._n)
+        #: Weights of all cells' moves whose sum is how far those move that could not be moved far
+        #: enough; None if the last question had an answer.
+        self.weights: NDArray[np.float64] | None = None
+        # as the solver has them: only what changes from question to question is told
+        self._room, self._price = np.zeros(2 * self._n), np.ones(2 * self._n)
         if price is not None:
             self.charge(price)
 
     def charge(self, price: NDArray[np.float64]) -> None:
         """Set what it costs to move each cell by one unit, above 0, ``(n,)``."""
-        self._solver.changeColsCost(2 * self._n, self._every, np.append(price, price))
+        price = np.append(price, price)
+        other = np.flatnonzero(price != self._price)
+        self._solver.changeColsCost(len(other), other.astype(np.int32), price[other])
+        self._price = price
 
     def look(
         self,
@@ -96,6 +105,8 @@ class Shortest:
         up: NDArray[np.float64],
     ) -> tuple[Move | None, bool]:
         """The shortest move that takes some cells together up (1) or down (−1) far enough.
+
+        If there is none, `weights` tell why.
 
         Parameters
         ----------
@@ -114,18 +125,34 @@ class Shortest:
         unit = 2.0 ** np.floor(np.log2(need))
         room = np.minimum(np.concatenate((up, down)) / unit, _FAR)
         solver, ones = self._solver, np.full(len(cells), float(side))
-        solver.changeColsBounds(2 * self._n, self._every, self._nothing, room)
+        other = np.flatnonzero(room != self._room)
+        solver.changeColsBounds(
+            len(other), other.astype(np.int32), np.zeros(len(other)), room[other]
+        )
+        self._room = room
         at = np.concatenate((cells, cells + self._n)).astype(np.int32)
         solver.addRow(need / unit, highspy.kHighsInf, len(at), at, np.append(ones, -ones))
         solver.clearSolver()  # the slack basis is nearer than that of another question
         solver.run()
         status = solver.getModelStatus()
+        none = status in (_STATUS.kInfeasible, _STATUS.kUnboundedOrInfeasible)
+        self.weights = self._reason(cells, side) if none else None
         value = np.array(solver.getSolution().col_value)
         solver.deleteRows(1, np.array([self._rows], dtype=np.int32))
         if status != _STATUS.kOptimal:
-            return None, status in (_STATUS.kInfeasible, _STATUS.kUnboundedOrInfeasible)
+            return None, none
         moved = (value[: self._n] - value[self._n :]) * unit
         return self._exact(moved, cells, side * need, down, up), False
+
+    def _reason(self, cells: NDArray[np.int64], side: int) -> NDArray[np.float64] | None:
+        """What the cells' moves add up to so that it is what was wanted of some, in all moves."""
+        _, there, ray = self._solver.getDualRay()
+        if not there or abs(ray[-1]) <= _ZERO * np.abs(ray).max():
+            return None
+        weights = self._by_cell @ (np.array(ray[:-1]) / ray[-1])
+        weights[cells] += side
+        weights[np.abs(weights) <= _ZERO] = 0
+        return weights
 
     def _exact(
         self,

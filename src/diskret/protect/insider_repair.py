@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -247,23 +248,29 @@ class Repair:
         self._by_column = sparse.csc_array(problem.system.equations)
         self._value = problem.system.value.astype(np.float64)
         self._all: Shortest | None = None
-        # the cells that were hidden for each move that uses any
-        self._needed: dict[Wanted, NDArray[np.int64]] = {}
+        # the moves that were found, and the one that each want relies on
+        self._moves = _Kept()
+        self._use: dict[Wanted, int] = {}
 
     def hide(self, want: Wanted, low: NDArray[np.float64], high: NDArray[np.float64]) -> bool:
         """Hide more, so that some cells can move within what a coalition knows; if that helps."""
+        given = self._given(want, low, high)
+        if given is not None:  # what is hidden for others serves these, too
+            self._use[want] = given
+            return True
         may = ~self.problem.frozen
         may[: len(self.hidden)] |= self.hidden
         for size in (_NEAR, len(may)):
-            window = self._near.grown(want.cells, min(size, len(may)))
-            whole = len(window) == len(may)
+            whole = size >= len(may)
+            window = np.arange(len(may)) if whole else self._near.grown(want.cells, size)
             if whole and self._all is None:
                 self._all = self._programme(window)
             programme = self._all if whole else None
-            moved = self._move(want, low, high, may, window, programme or self._programme(window))
-            if moved is not None:
-                self._use(want, moved)
-                self.hidden[moved] = True
+            found = self._move(want, low, high, may, window, programme or self._programme(window))
+            if found is not None:
+                self._use[want] = found
+                cells = self._moves.cells(found)
+                self.hidden[cells[cells < len(self.hidden)]] = True
                 return True
             if whole:
                 break
@@ -273,27 +280,36 @@ class Repair:
         """Publish what was hidden for moves that find another way, the dearest first."""
         added = np.flatnonzero(self.hidden & ~self._before)
         window = np.flatnonzero(self._free())
-        programme, left = self._programme(window), _TIDY * len(self._needed)
+        programme, left = self._programme(window), _TIDY * len(self._use)
+        wants = list(self._use)
         for cell in added[np.argsort(-self.problem.cost[added], kind="stable")].tolist():
             if left < 0:
                 return
             self.hidden[cell] = False
             may = self._free()
-            found: dict[Wanted, NDArray[np.int64]] = {}
-            for want, cells in self._needed.items():
-                if cell in cells:
+            found: dict[Wanted, int] = {}
+            using = self._moves.using(cell)
+            for want in [want for want in wants if self._use[want] in using]:
+                other = self._given(want, *bounds[want.who])
+                if other is None:
                     left -= 1
-                    moved = self._move(want, *bounds[want.who], may, window, programme)
-                    if moved is None:
-                        self.hidden[cell] = True
-                        break
-                    found[want] = moved
+                    other = self._move(want, *bounds[want.who], may, window, programme)
+                if other is None:
+                    self.hidden[cell] = True
+                    # what needs this cell needs its neighbours, too: it is asked about first
+                    wants.remove(want)
+                    wants.insert(0, want)
+                    break
+                found[want] = other
             else:
-                for want, moved in found.items():
-                    self._use(want, moved)
+                self._use |= found
 
-    def _use(self, want: Wanted, moved: NDArray[np.int64]) -> None:
-        self._needed[want] = moved[~self._before[moved]]
+    def _given(
+        self, want: Wanted, low: NDArray[np.float64], high: NDArray[np.float64]
+    ) -> int | None:
+        """A move at hand of cells that may move, which a coalition cannot rule out."""
+        value = self._values.get(want.who, self._value)
+        return self._moves.serving(want, high - value, value - low, self._free())
 
     def _free(self) -> NDArray[np.bool_]:
         """What may move: hidden cells, and those that nobody publishes."""
@@ -309,8 +325,8 @@ class Repair:
         may: NDArray[np.bool_],
         window: NDArray[np.int64],
         programme: Shortest,
-    ) -> NDArray[np.int64] | None:
-        """The cells of the cheapest move of cells that may; None if there is none."""
+    ) -> int | None:
+        """The cheapest move of cells that may, kept; None if there is none."""
         value = self._values.get(want.who, self._value)[window]
         free, price = may[window], self.problem.cost[window]
         up = np.where(free, high[window] - value, 0)
@@ -322,9 +338,55 @@ class Repair:
         move, _ = programme.look(target, want.side, want.need, down, up)
         if move is None:
             return None
-        moved = window[move.cell]
-        return moved[moved < len(self.hidden)]
+        return self._moves.add(window[move.cell], move.step / move.unit)
 
     def _programme(self, window: NDArray[np.int64]) -> Shortest:
         inside = sparse.csr_array(self._by_column[:, window])
         return Shortest(sparse.csr_array(inside[np.flatnonzero(np.diff(inside.indptr))]))
+
+
+class _Kept:
+    """Moves of few cells, to be tried for other coalitions and targets."""
+
+    def __init__(self) -> None:
+        self._cell = [np.zeros(0, dtype=np.int64)]
+        self._step = [np.zeros(0)]
+        self._using: defaultdict[int, set[int]] = defaultdict(set)
+
+    def add(self, cell: NDArray[np.int64], step: NDArray[np.float64]) -> int:
+        """Keep a move; its number."""
+        number = len(self._cell)
+        self._cell.append(cell)
+        self._step.append(step)
+        for one in cell.tolist():
+            self._using[one].add(number)
+        return number
+
+    def cells(self, number: int) -> NDArray[np.int64]:
+        """What a move moves."""
+        return self._cell[number]
+
+    def using(self, cell: int) -> set[int]:
+        """The moves of a cell."""
+        return self._using.get(cell, set())
+
+    def serving(
+        self,
+        want: Wanted,
+        up: NDArray[np.float64],
+        down: NDArray[np.float64],
+        may: NDArray[np.bool_],
+    ) -> int | None:
+        """The shortest move that takes cells far enough within bounds, if there is one."""
+        target = set(want.cells.tolist())
+        number = sorted(
+            {i for cell in target for i in self.using(cell)}, key=lambda i: len(self._cell[i])
+        )
+        for i in number:
+            cell, step = self._cell[i], self._step[i]
+            far = sum(s for c, s in zip(cell.tolist(), step.tolist(), strict=True) if c in target)
+            if want.side * far < want.need or not may[cell].all():
+                continue
+            if (step <= up[cell]).all() and (-step <= down[cell]).all():
+                return i
+        return None
