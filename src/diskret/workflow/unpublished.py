@@ -196,6 +196,9 @@ class _Between:
         signed = np.unique(matrix[:, np.flatnonzero(free)].indices)
         touched = np.setdiff1d(touched, signed)
         used = np.unique(every.matrix[touched].indices)
+        if any(t is not None and t.frequency and names_of(t) is None for t in tables):
+            # only all equations tell in which places no record can be
+            used = np.arange(len(every.cell))
         # and those between the same cells: who is in one part of something is in no other
         size = np.diff(every.matrix.indptr)
         inside = np.diff(sparse.csr_array(matrix[:, used]).indptr) == size
