@@ -200,9 +200,12 @@ def _members(
     parent: NDArray[np.int32],
     parts: Mapping[int, NDArray[np.int32]],
 ) -> dict[str, tuple[str, ...]]:
-    """What each leaf of the new tree consists of, unless it was a leaf before as well."""
+    """What each leaf of the new tree consists of, unless it was a leaf before as well.
+
+    A total that is left alone is a leaf, too.
+    """
     members: dict[str, tuple[str, ...]] = {}
-    for new in np.setdiff1d(np.arange(1, len(codes)), parent).tolist():
+    for new in np.setdiff1d(np.arange(len(codes)), parent).tolist():
         old = int(source[new])
         below = [leaf for part in parts.get(old, [old]) for leaf in tree.leaves_below(int(part))]
         if below != [codes[new]]:
