@@ -62,7 +62,7 @@ def one(seed: int) -> Line:
     from campaign.oracle import attack
     from campaign.places import places
     from campaign.releases import Refusal, noisy, shown
-    from campaign.world import Shown
+    from campaign.world import Shown, all_hidden
 
     began = time.process_time()
     case = draw(seed)
@@ -86,7 +86,10 @@ def one(seed: int) -> Line:
                 if case.intervals:
                     line["places"] = places(case, tables)
     except Refusal as error:
-        return line | {"outcome": "refused", "why": f"{type(error).__name__}: {error}"[:TOLD]}
+        why = type(error).__name__
+        if not case.ledger and why in ("ProofError", "ProtectionError"):
+            line["avoidable"] = not any(one.claimed for one in attack(case, all_hidden(case)))
+        return line | {"outcome": "refused", "why": f"{why}: {error}"[:TOLD]}
     except TimeoutError:
         return line | {"outcome": "late"}
     except Exception:
@@ -212,6 +215,8 @@ def summary(found: list[Line]) -> str:
     text = [*rows, "", f"crashed {of['crashed']}, late {of['late']}, nobody {of['nobody']}"]
     text += [f"disclosed: {dict(kinds)}", f"beyond what is claimed: {dict(beyond)}"]
     text += [f"refused: {dict(why.most_common())}"]
+    avoidable = [line["seed"] for line in found if line.get("avoidable")]
+    text += [f"refused though all hidden would be safe: {len(avoidable)} {avoidable[:20]}"]
     seconds = [line.get("seconds", 0) + line.get("attack", 0) for line in found]
     text += [f"{sum(seconds) / max(len(seconds), 1):.3f} CPU seconds a case"]
     return "\n".join([*text, ratios_tell(found)[1], places_of(found)[1]])

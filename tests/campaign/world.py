@@ -27,6 +27,16 @@ class Shown:
     noisy: bool = False  # all values are bounds only
 
 
+def all_hidden(case: Case) -> list[Shown]:
+    """All tables with every cell hidden that somebody is in: nothing protects more."""
+    found: list[Shown] = []
+    for layout in case.layouts:
+        records = Records(case, None, layout.vintage)
+        inside = {codes: records.inside(case.box(layout, codes)) for codes in case.cells(layout)}
+        found.append(Shown(layout, {c: None if own.any() else 0 for c, own in inside.items()}, {}))
+    return found
+
+
 class Records:
     """Who contributes what, and where."""
 

@@ -2,7 +2,7 @@
 
 `make attack CASES=20000` does the same with many more. The statistics below are published by hand,
 as something that protects them badly would do it: the oracle must object to each, for the reason
-that is given. None of this needs diskret.
+that is given. None of that needs diskret.
 """
 
 import json
@@ -10,6 +10,7 @@ from dataclasses import replace
 from itertools import count, islice
 
 import pytest
+from campaign import releases
 from campaign import run as campaign
 from campaign.cases import STAFF, Axis, Case, Layout
 from campaign.draws import draw
@@ -18,6 +19,8 @@ from campaign.noise import Noisy, attack_noise
 from campaign.oracle import attack
 from campaign.run import one, ratios_tell, summary
 from campaign.world import Shown
+
+from diskret.errors import ProtectionError
 
 FEWER_THAN_3 = (("frequency", 3),)
 NUMBERS = tuple(str(n) for n in range(1, 9))
@@ -254,6 +257,21 @@ def test_nothing_is_disclosed(first):
     lines = [one(seed) for seed in quick(100)[first : first + 25]]
     assert [line for line in lines if line["outcome"] in ("disclosed", "crashed")] == []
     assert sum(line["outcome"] == "protected" for line in lines) > 15
+    assert [line for line in lines if line.get("avoidable")] == []
+
+
+@pytest.mark.parametrize("seed", [88, 106, 704, 1461, 3214, 40265])
+def test_nothing_is_refused_that_could_be_protected(seed):
+    """Categories that nothing bounds; records that would have to be where nobody is."""
+    assert one(seed)["outcome"] == "protected"
+
+
+def test_refusals_that_could_be_avoided_are_noticed(monkeypatch):
+    def nothing_is_found(*_):
+        raise ProtectionError("nothing is found")
+
+    monkeypatch.setattr(releases, "_protected", nothing_is_found)
+    assert [one(seed).get("avoidable") for seed in quick(3)] == [True] * 3
 
 
 def test_quick_cases_are_of_all_kinds():

@@ -2,9 +2,11 @@
 
 import numpy as np
 import pyarrow as pa
+from scipy import sparse
 
 import diskret as dk
 from diskret.system import Cell, System
+from diskret.system.possible import possible_values
 
 TREE = dk.Hierarchy.from_parents(
     {"code": ["T", "A", "B", "A1", "A2"], "parent": [None, "T", "T", "A", "A"]}
@@ -58,3 +60,16 @@ def test_vintages_are_other_cells():
     old = dk.tabulate(pa.table({"x": ["A1"]}), by={"x": TREE}, vintage="2024")
     new = dk.tabulate(pa.table({"x": ["A1"]}), by={"x": TREE}, vintage="2025")
     assert not set(System.of_table(old).cells) & set(System.of_table(new).cells)
+
+
+def test_values_of_cells_that_nothing_bounds_are_moderate():
+    """Cells in no equation, and in equations with each other only, could be of any size."""
+    alone = [[1, 0, -1, -1, -1]]
+    among = [[-1, 0, 0, 0, 0, -1, -1, 0, 1], [0, 0, 0, 0, -1, -1, 0, -1, 1]]
+    for rows in (alone, [*among, [0] * 7 + [-1, 1], [1, 0, 0, 0, 0, -1, 0, -1, 0]]):
+        equations = sparse.csr_array(np.array(rows))
+        for lowest in (0.0, -np.inf):
+            least = np.full(equations.shape[1] - 1, lowest)
+            values = np.append(3, possible_values(equations, np.array([3]), least))
+            assert not (equations @ values).any() and (values[1:] >= lowest).all()
+            assert (abs(values) < 100).all()

@@ -65,11 +65,11 @@ class Search:
     ) -> Point | None:
         """A table in which some cells together move by `need` within bounds, or None.
 
-        With `near` only the window around them is looked at. Where cells that nobody
-        published are connected with them, there is no table to begin with.
+        With `near` only the window around them is looked at. Where there are cells that nobody
+        published, there is no table to begin with, even if nothing connects them with these.
         """
         labels = np.unique(self._label[cells])
-        if self._unclear[labels].any():
+        if self._unclear.any():
             return None if near else self._from_nowhere(cells, side, need, low, high)
         everything = np.flatnonzero(np.isin(self._label, labels))
         window = self._near.grown(cells, min(_NEAR, len(everything)))
@@ -149,7 +149,9 @@ class Search:
         high: NDArray[np.int64],
     ) -> Point | None:
         """The same where unpublished cells leave open what the original table is."""
-        window = np.flatnonzero(self._unclear[self._label])
+        window = np.flatnonzero(
+            self._unclear[self._label] | np.isin(self._label, self._label[cells])
+        )
         rows = np.flatnonzero(np.diff(self.known.matrix[:, window].indptr))
         inside = sparse.csr_array(self.known.matrix[rows][:, window])
         of = np.isin(window, cells).astype(np.int64) * -side

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from diskret.errors import InputError
+from diskret.io.arrays import from_lists
 
 if TYPE_CHECKING:
     from diskret.cellkey.matrices import Written
@@ -78,16 +79,23 @@ class Lookup:
     reuse: int = 1
 
     def __post_init__(self) -> None:
+        kinds = {"counts": np.int64, "bounds": np.uint64, "noise": np.int64}
+        from_lists(self, kinds, optional=False)
         check_counts(self.counts)
         rows = len(self.counts)
-        if self.bounds.shape != self.noise.shape or len(self.bounds) != rows:
+        if (
+            self.bounds.ndim != 2
+            or self.bounds.shape != self.noise.shape
+            or len(self.bounds) != rows
+        ):
             raise InputError(
                 f"{rows} rows need as many rows of bounds and of noise, alike in shape; they are "
                 f"of shape {self.bounds.shape} and {self.noise.shape}"
             )
-        if not 1 <= self.modulus <= _KEYS // rows:
+        whole = isinstance(self.modulus, int | np.integer)
+        if not whole or not 1 <= self.modulus <= _KEYS // rows:
             raise InputError(
-                f"the modulus of cell keys is {self.modulus:,}; with {rows} rows it must be from "
+                f"the modulus of cell keys is {self.modulus}; with {rows} rows it must be from "
                 f"1 to {_KEYS // rows:,}"
             )
         falling = (self.bounds[:, 1:] < self.bounds[:, :-1]).any(axis=1)

@@ -10,6 +10,7 @@ import numpy as np
 from diskret.cellkey.lookup import Lookup
 from diskret.cellkey.table import PerturbationTable
 from diskret.errors import InputError
+from diskret.io.arrays import from_list
 
 _MOST = 6
 
@@ -110,6 +111,19 @@ class MagnitudeNoise:
     own_keys: bool = False
 
     def __post_init__(self) -> None:
+        for name in ("ptable", "counts", "small", "odd"):
+            table = getattr(self, name)
+            if not isinstance(table, PerturbationTable | Lookup | None) or (
+                table is None and name == "ptable"
+            ):
+                raise InputError(
+                    f"{name}= is a PerturbationTable or a Lookup, not {type(table).__name__!r}"
+                )
+        for name in ("scale", "shares"):
+            given = getattr(self, name)
+            if name == "shares" or not isinstance(given, int | float | np.number):
+                numbers = from_list(given, name, np.float64)
+                object.__setattr__(self, name, tuple(numbers.ravel().tolist()))
         _check(self)
 
     def __repr__(self) -> str:
@@ -124,8 +138,8 @@ class MagnitudeNoise:
 
 
 def _check(noise: MagnitudeNoise) -> None:
-    small, large = noise.scales
-    if not 0 < large <= small:
+    scales = noise.scales
+    if len(scales) != 2 or not 0 < scales[1] <= scales[0]:
         raise InputError(
             f"scale= is a positive share, or two, that of small contributions being at least that "
             f"of large ones; not {noise.scale!r}"

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from diskret.cellkey.lookup import Lookup, filled, upper_bounds
 from diskret.errors import InputError
+from diskret.io.arrays import from_list
 
 #: A number as it is written: a floating point number means the shortest decimal that is read
 #: as this number, so that 0.86 is 86/100.
@@ -31,6 +32,23 @@ def exact(number: Written) -> Fraction:
         raise InputError(f"{number!r} is not a number; write 0.25, not 0,25") from None
 
 
+def rows_of(rows: Sequence[Sequence[Written]]) -> list[list[Written]]:
+    """The rows of a matrix that was written down, at least one.
+
+    Raises
+    ------
+    InputError
+        They are no rows.
+    """
+    try:
+        found = [list(row) for row in rows if not isinstance(row, str)]
+    except TypeError:
+        found = []
+    if not found or len(found) < len(rows):
+        raise InputError("a matrix has one row or more, each a list of numbers: [[0.5, 0, 0.5]]")
+    return found
+
+
 def columns_of(
     width: int, noise: Sequence[int] | None, targets: Sequence[int] | None
 ) -> tuple[NDArray[np.int64], bool]:
@@ -44,7 +62,8 @@ def columns_of(
     """
     if (noise is None) == (targets is None):
         raise InputError("say what the columns are: noise= or targets= (what a count becomes)")
-    named = np.array(noise if targets is None else targets, dtype=np.int64)
+    names = "targets" if noise is None else "noise"
+    named = np.atleast_1d(from_list(targets if noise is None else noise, names, np.int64))
     if len(named) != width or (np.diff(named) <= 0).any():
         shown = ", ".join(str(n) for n in named)
         raise InputError(f"{width} columns need as many ascending names; these are {shown}")
@@ -93,6 +112,7 @@ def lookup_of_cumulative(
     InputError
         These do not ascend to 1, or counts could fall below 0; names the row.
     """
+    rows = rows_of(rows)
     named, _ = columns_of(len(rows[0]), noise, None)
     found = [(upper_bounds([Fraction(1)], modulus), np.zeros(1, dtype=np.int64))]
     for count, row in enumerate(rows, start=1):

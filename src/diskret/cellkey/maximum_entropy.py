@@ -69,8 +69,9 @@ def most_entropy(
     rules = for_rows(rule, len(admissible.counts) - 1, "variance_rule")
     if wrong := [one for one in rules if one not in ("at_most", "exact")]:
         raise InputError(f"variance_rule must be 'at_most' or 'exact', not {wrong[0]!r}")
-    if not 0 < variance < np.inf:
-        raise InputError(f"the variance must be positive, not {variance}")
+    number = isinstance(variance, int | float | np.number)
+    if not number or not 0 < variance < np.inf:
+        raise InputError(f"the variance must be positive, not {variance!r}")
     exact = np.array([one == "exact" for one in rules])
     probabilities = np.zeros(admissible.allowed.shape)
     probabilities[0] = admissible.noise == 0

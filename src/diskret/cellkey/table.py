@@ -12,14 +12,23 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from diskret.cellkey import lookup
-from diskret.cellkey.admissible import Admissible, admissible_counts, admissible_magnitudes
+from diskret.cellkey.admissible import (
+    Admissible,
+    admissible_counts,
+    admissible_magnitudes,
+    check_whole,
+)
 from diskret.cellkey.maximum_entropy import VarianceRule, most_entropy
 from diskret.errors import InputError
+from diskret.io.arrays import from_lists
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from diskret.cellkey.matrices import Written
+
+#: Probabilities are at most 1 but for rounding.
+_ROUNDED = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,12 +47,36 @@ class PerturbationTable:
         P(noise | row), rows sum up to 1, shape ``(rows, m)``, float64. The row of 0 has no noise.
     step
         Noise values are multiples of 1/`step`; 1 for counts.
+
+    Raises
+    ------
+    InputError
+        Rows are not ascending from 0, there are not as many probabilities as rows and noise
+        values, or these are none.
     """
 
     counts: NDArray[np.int64]
     noise: NDArray[np.int64]
     probabilities: NDArray[np.float64]
     step: int = 1
+
+    def __post_init__(self) -> None:
+        kinds = {"counts": np.int64, "noise": np.int64, "probabilities": np.float64}
+        from_lists(self, kinds, optional=False)
+        check_whole(self.step, "step", 1)
+        lookup.check_counts(self.counts)
+        shape = len(self.counts), len(self.noise)
+        if self.noise.ndim != 1 or self.probabilities.shape != shape:
+            raise InputError(
+                f"probabilities must have a row for each of {shape[0]} counts and a column for "
+                f"each of {shape[1]} noise values; they are of shape {self.probabilities.shape}"
+            )
+        if (np.diff(self.noise) <= 0).any():
+            raise InputError("the noise values of a perturbation table must ascend")
+        if not ((self.probabilities >= 0) & (self.probabilities <= 1 + _ROUNDED)).all():
+            raise InputError("probabilities must be numbers from 0 to 1")
+        if self.probabilities[0, self.noise != 0].any():
+            raise InputError("a count of 0 stays 0; its row must have no noise")
 
     @classmethod
     def maximum_entropy(
@@ -120,7 +153,7 @@ class PerturbationTable:
         >>> table.counts.tolist(), round(table.probability(5, 0.5), 5)
         ([0, 1, 5], 0.17603)
         """
-        given = (1, max_noise) if rows is None and max_noise != 1 else rows or (1,)
+        given = ((1, max_noise) if max_noise != 1 else (1,)) if rows is None else tuple(rows)
         admissible = admissible_magnitudes(max_noise, given, step, monotone)
         probabilities = most_entropy(admissible, variance, variance_rule)
         return cls(admissible.counts, admissible.noise, probabilities, step)
@@ -162,8 +195,9 @@ class PerturbationTable:
         >>> plain.variances.tolist()
         [0.0, 1.0]
         """
-        from diskret.cellkey.matrices import columns_of, probabilities_of
+        from diskret.cellkey.matrices import columns_of, probabilities_of, rows_of
 
+        rows = rows_of(rows)
         named, are_targets = columns_of(len(rows[0]), noise, targets)
         values, found = probabilities_of(rows, named, are_targets, incomplete, tolerance)
         return cls(np.arange(len(found)), values, found)
@@ -300,10 +334,9 @@ class PerturbationTable:
         Raises
         ------
         InputError
-            The count is negative.
+            The count is no whole number, or negative.
         """
-        if count < 0:
-            raise InputError(f"a count is at least 0, not {count}")
+        check_whole(count, "count", 0)
         row = int(self.row(np.array(count)))
         at = np.flatnonzero(self.noise == noise * self.step)
         return float(self.probabilities[row, at[0]]) if len(at) else 0.0

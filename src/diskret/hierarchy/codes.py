@@ -39,6 +39,8 @@ def as_codes(values: Iterable[Any], column: str, optional: bool = False) -> list
 
 def as_list(values: Iterable[Any]) -> list[Any]:
     """List the values as Python objects, which iterating over Arrow would not give."""
+    if not isinstance(values, Iterable):
+        raise HierarchyError(f"codes must be a list of codes, not {values!r}")
     arrow: Any = values
     return arrow.to_pylist() if isinstance(arrow, (pa.Array, pa.ChunkedArray)) else list(values)
 

@@ -60,6 +60,8 @@ def combine(tree: Hierarchy, groups: Mapping[str, Sequence[str]]) -> Recoding:
     >>> made.hierarchy.codes, made.source.tolist(), made.parts[2].tolist()
     (('Total', 'a', 'rest'), [0, 1, 2], [2, 3])
     """
+    if not isinstance(groups, Mapping):
+        raise HierarchyError('groups must name each new code once, e.g. {"other": ["a", "b"]}')
     named = {_new_code(name): _positions(tree, name, codes) for name, codes in groups.items()}
     if not named or len(named) < len(groups):
         raise HierarchyError('groups must name each new code once, e.g. {"other": ["a", "b"]}')
@@ -200,9 +202,12 @@ def _members(
     parent: NDArray[np.int32],
     parts: Mapping[int, NDArray[np.int32]],
 ) -> dict[str, tuple[str, ...]]:
-    """What each leaf of the new tree consists of, unless it was a leaf before as well."""
+    """What each leaf of the new tree consists of, unless it was a leaf before as well.
+
+    A total that is left alone is a leaf, too.
+    """
     members: dict[str, tuple[str, ...]] = {}
-    for new in np.setdiff1d(np.arange(1, len(codes)), parent).tolist():
+    for new in np.setdiff1d(np.arange(len(codes)), parent).tolist():
         old = int(source[new])
         below = [leaf for part in parts.get(old, [old]) for leaf in tree.leaves_below(int(part))]
         if below != [codes[new]]:

@@ -400,6 +400,7 @@ class Hierarchy:
 
     def __post_init__(self) -> None:
         parent = np.asarray(self.parent, dtype=np.int32)
+        object.__setattr__(self, "codes", tuple(self.codes))
         object.__setattr__(self, "parent", parent)
         if len(self.codes) != len(parent) or len(parent) == 0 or parent[0] != -1:
             raise HierarchyError("a hierarchy needs one parent for each code and the total first")

@@ -18,6 +18,9 @@ from scipy import sparse
 
 from diskret.errors import DiskretError, InputError
 
+#: Characters of what was given that are told.
+_SHOWN = 60
+
 
 @dataclass(frozen=True)
 class Wanted:
@@ -41,6 +44,51 @@ class Wanted:
     low: float | int | None = None
     high: float | int | None = None
     ascending: bool = False
+
+
+def from_lists(owner: Any, kinds: Mapping[str, type[np.generic]], optional: bool = True) -> None:
+    """Make arrays of the fields of a new object that were given as lists, or the like.
+
+    If they are `optional`, None stays None.
+
+    Raises
+    ------
+    InputError
+        A field is no list of numbers, no rows of equal length, or has numbers of another kind.
+    """
+    for name, kind in kinds.items():
+        given = getattr(owner, name)
+        alike = isinstance(given, np.ndarray) and given.dtype.kind == np.dtype(kind).kind
+        if not alike and not (optional and given is None):
+            object.__setattr__(owner, name, from_list(given, name, kind))
+
+
+def from_list(given: Any, name: str, kind: type[np.generic]) -> NDArray[Any]:
+    """An array of a list of numbers, or of rows of equal length; errors as of `from_lists`.
+
+    Examples
+    --------
+    >>> from_list([[1, 2], [3, 4]], "counts", np.int64).shape
+    (2, 2)
+    """
+    try:
+        found = np.asarray(given)
+    except ValueError:  # rows of different lengths
+        found = np.array(None)
+    if found.dtype.kind not in "biuf" or not found.ndim:
+        raise InputError(
+            f"{name} must be a list of numbers, or rows of equal length, not {_shortly(given)}"
+        )
+    with np.errstate(invalid="ignore"):
+        made = found.astype(kind)
+    if not ((made == found) | (made != made) & (found != found)).all():  # noqa: PLR0124
+        raise InputError(f"{name} must hold numbers of type {made.dtype}, not {_shortly(given)}")
+    return made
+
+
+def _shortly(given: Any) -> str:
+    text = repr(given)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
 def read_arrays(path: Path, wrong: type[DiskretError] = InputError) -> dict[str, NDArray[Any]]:

@@ -48,6 +48,8 @@ class SecretKeys:
     __slots__ = ("_derive",)
 
     def __init__(self, master: bytes):
+        if isinstance(master, str | int):
+            raise KeyFileError(f"a secret key has {_BYTES} bytes; text and numbers are none")
         hidden = _Hidden(master)
         del master  # the locals of this call would be part of a traceback
         if len(hidden) != _BYTES:

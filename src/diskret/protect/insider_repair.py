@@ -16,7 +16,7 @@ from diskret.attack import Open, Requirements, UnsafeSums
 from diskret.attack.insiders import Coalition
 from diskret.attack.shortest import Shortest
 from diskret.attack.surroundings import Surroundings
-from diskret.errors import InputError
+from diskret.errors import InputError, ProtectionError
 from diskret.protect.insiders import Asked, InsiderJudge
 from diskret.protect.revealed_sums import asking_for
 from diskret.suppression import Pattern, Problem, Work, modular
@@ -44,12 +44,8 @@ def repaired_against(
     """A pattern that hides more, so that nothing found is open to insiders.
 
     What more is hidden never tells anybody more, so each coalition is repaired once: quickly, by
-    the cheapest moves, or by the method that finds patterns, which proves what it does.
-
-    Raises
-    ------
-    ProtectionError
-        Some coalition cannot be kept from telling a cell or a sum.
+    the cheapest moves, or by the method that finds patterns, which proves what it does. Where that
+    finds none, all around is hidden; whether it was enough is for the attack to tell.
     """
     named = np.unique(np.array([i for one in found for i in one.who], dtype=np.int64))
     tables = list(_shares(judge, publication, asked.names[named]))
@@ -89,7 +85,12 @@ def repaired_against(
         start[: len(hidden)] = hidden
         if problem.start is not None:
             start[: len(problem.start)] |= problem.start
-        more = modular(replace(harder, start=start, deadline=None, work=Work()))
+        try:
+            more = modular(replace(harder, start=start, deadline=None, work=Work()))
+        except ProtectionError:
+            # the bounds are no less than what a coalition knows, and the attack decides
+            cells = np.concatenate([asked.cells(one) for one in claims])
+            more = everything_around(problem, replace(pattern, suppressed=hidden), cells)
         hidden |= more.suppressed[: len(hidden)]
     return replace(pattern, suppressed=hidden)
 

@@ -37,8 +37,10 @@ from diskret.tables import Publication, Table
 from diskret.tables.shares import names_of, place_of, shares
 from diskret.tables.unions import union_table
 
-#: Names of contributors, cells, and a side: 1 up, −1 down.
-_Told = tuple[tuple[int, ...], tuple[int, ...], int]
+#: A contributor's name, and where it may be if it is not known where: −1, or one of the places.
+_Somebody = tuple[int, int]
+#: Contributors, cells, and a side: 1 up, −1 down.
+_Told = tuple[tuple[_Somebody, ...], tuple[int, ...], int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,7 +189,7 @@ class Asked:
 
     def told(self, one: Open) -> list[_Told]:
         """Who can tell which cells on which sides, whatever their numbers."""
-        who = tuple(sorted(self.names[list(one.who)].tolist()))
+        who = _somebody(self.names, self.row, np.array(one.who, dtype=np.int64))
         cells = tuple(sorted(self.cells(one)))
         sides = ((-1, one.lower), (1, one.upper))
         return [(who, cells, side) for side, level in sides if level > 0]
@@ -273,7 +275,7 @@ def _asked(
                 )
         for who, cells, side in judge.gave_up:
             for i in np.flatnonzero(at == number_of.get(cells, -1)).tolist():
-                if tuple(sorted(names[coalition[i][coalition[i] >= 0]].tolist())) == who:
+                if _somebody(names, there.row, coalition[i][coalition[i] >= 0]) == who:
                     (lower if side < 0 else upper)[i] = 0
         return np.minimum(lower, most[0][at]), np.minimum(upper, most[1][at])
 
@@ -281,6 +283,14 @@ def _asked(
         there.own, there.number, judge.coalition, narrow, most, level, there.bounded
     )
     return Asked(insiders, names, target, between, there.row)
+
+
+def _somebody(
+    names: NDArray[np.uint64], row: NDArray[np.int64] | None, who: NDArray[np.int64]
+) -> tuple[_Somebody, ...]:
+    """What contributors are known by in attacks on more or fewer tables."""
+    place = np.full(len(who), -1) if row is None else row[who]
+    return tuple(sorted(zip(names[who].tolist(), place.tolist(), strict=True)))
 
 
 def _targets(

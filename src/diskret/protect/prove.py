@@ -146,7 +146,7 @@ def prove(
     failed = 0
     growing = judge is not None or parts is not None
     asked_at_first, chosen_anew = len(problem.cost), False
-    for repaired in range(_ROUNDS if growing else 1 + len(_REPAIRS)):
+    for repaired in range(_ROUNDS if growing else 2 + len(_REPAIRS)):
         if growing:
             problem, pattern, unsafe = cleared(problem, pattern, public, judge, parts)
         published = public(pattern.suppressed)
@@ -194,7 +194,7 @@ def prove(
                 told = found.open
             withstood = insiders.withstood(found, asked)
             if told:
-                failing = [asked.cells(one) for one in told]
+                failing = [[*cells] for cells in dict.fromkeys(tuple(asked.cells(o)) for o in told)]
                 tries += 1
                 before = pattern.suppressed
                 pattern = repaired_against(
@@ -205,7 +205,13 @@ def prove(
                     cells = np.array(sum(failing, []), dtype=np.int64)
                     pattern = everything_around(problem, pattern, cells)
                     if np.array_equal(before, pattern.suppressed):
-                        break
+                        raise ProofError(
+                            f"{len(failing):,} cells or sums can be narrowed down too far by "
+                            "contributors even if all is hidden that may be: "
+                            f"{_named(published, failing)}. Nothing was published; combine "
+                            "categories, publish without one of the tables, or assume less "
+                            "knowledge of the attacker"
+                        )
                 because |= pattern.suppressed[: len(original)] & ~before[: len(original)]
                 continue
         if not missed.any() and not open_sums.any():
@@ -225,7 +231,14 @@ def prove(
                 *judged[1:],
             )
         if failed == len(_REPAIRS):
-            break
+            open_cells = np.flatnonzero(published.suppressed)[missed]
+            if unsafe is not None and open_sums.any():
+                open_cells = np.union1d(open_cells, unsafe.only(open_sums).member.indices)
+            more = everything_around(problem, pattern, open_cells)
+            if np.array_equal(more.suppressed, pattern.suppressed):
+                break
+            pattern = more
+            continue
         factor = _REPAIRS[failed]
         if not missed.any():
             pattern = extended(problem, pattern, keep=True)
@@ -243,22 +256,26 @@ def prove(
         except ProtectionError as error:
             if factor == 1:  # even what the rule asks for is impossible
                 raise
-            unrepaired = error
-            break
+            unrepaired, failed = error, len(_REPAIRS)
     if missed.any():
         failing = [[int(cell)] for cell in np.flatnonzero(published.suppressed)[missed]]
     elif unsafe is not None and open_sums.any():
         rows = np.split(unsafe.member.indices, unsafe.member.indptr[1:-1])
         failing = [rows[i].tolist() for i in np.flatnonzero(open_sums).tolist()]
-    shown = "; ".join(
-        " + ".join(cell_name(published, cell) for cell in cells) for cells in failing[:_EXAMPLES]
-    )
     what = "cells" if missed.any() else "sums of cells" if open_sums.any() else "cells or sums"
     by = " by contributors" if told else ""
     raise ProofError(
         f"{len(failing):,} {what} can still be narrowed down too far{by} after all repairs: "
-        f"{shown}. Nothing was published; combine categories or choose another method"
+        f"{_named(published, failing)}. Nothing was published; combine categories or choose "
+        "another method"
     ) from unrepaired
+
+
+def _named(published: Publication, failing: Sequence[Sequence[int]]) -> str:
+    """The first of some cells and sums of cells."""
+    return "; ".join(
+        " + ".join(cell_name(published, cell) for cell in cells) for cells in failing[:_EXAMPLES]
+    )
 
 
 def _judged(

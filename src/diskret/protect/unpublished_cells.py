@@ -10,14 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.sparse import csgraph
 
 from diskret.attack.all_cells import world
 from diskret.attack.axes import Axis
-from diskret.attack.equations import every_equation
+from diskret.attack.equations import Equations, every_equation
 from diskret.errors import InputError
 from diskret.protect.apportion import (
     ENDLESS,
@@ -31,7 +33,7 @@ from diskret.protect.parts import finest_meanings
 from diskret.tables import Publication, Table
 from diskret.tables.boxes import ranges
 from diskret.tables.meanings import side_by_side
-from diskret.tables.shares import names_of, shares_of_cells, shares_of_parts
+from diskret.tables.shares import cell_of, names_of, shares_of_cells, shares_of_parts
 
 #: Numbers of records of a cell that are not listed, see `diskret.tables.shares`.
 _RANKS = 64
@@ -175,10 +177,16 @@ class _Between:
         The table of each of these.
     most
         What nobody has more than, a column each.
+    original
+        The values of all cells of the tables.
+    same
+        What each of these cells is the same as: equal numbers.
     """
 
     tables: Sequence[Table | None]
     publication: Publication
+    original: NDArray[np.int64]
+    same: NDArray[np.int64]
     rows: sparse.csr_array
     cell: NDArray[np.int64]
     table: NDArray[np.int64]
@@ -217,7 +225,8 @@ class _Between:
         )
         most[truth.done] = 0
         most[truth.amounts.cell] = truth.amounts.high
-        return cls(tables, publication, rows, cell, table, most)
+        known, same = np.asarray(original), _same(every, int(publication.starts[-1]))
+        return cls(tables, publication, known, same, rows, cell, table, most)
 
     @property
     def public(self) -> int:
@@ -305,6 +314,11 @@ class _Between:
         most = np.minimum(self.most, 1)
         found = forced(self.rows, known, given, most)
         amounts, origin, every = alternatives(self.rows, found, given, len(first), _MOST)
+        leaf = cell_of(first * np.uint64(_RANKS))
+        possible = self._of_somebody(place, leaf[origin], amounts, found.done)
+        amounts = amounts.only(possible[amounts.who])
+        amounts = replace(amounts, who=(np.cumsum(possible) - 1)[amounts.who])
+        origin = origin[possible]
         # as many in each place as there can be, up to as many as pool what they know
         room = np.full(len(origin), ENDLESS)
         there = amounts.low > 0
@@ -326,6 +340,46 @@ class _Between:
         own = amounts.only(by_kind[entry])
         own = replace(own, who=row)
         return self._made(names, at // ranks[of], own, found.done, place, every and single)
+
+    def _of_somebody(
+        self, place: int, leaf: NDArray[np.int64], amounts: Amounts, done: NDArray[np.bool_]
+    ) -> NDArray[np.bool_]:
+        """Whether each table counts somebody in just those cells that a record has to be in.
+
+        Parameters
+        ----------
+        place, leaf
+            The table of the records, and the cell of each there.
+        amounts
+            Where it has to be beside that, in cells of the equations; of others nothing is known.
+        done
+            Which cells the amounts tell all of.
+        """
+        size = len(self.original)
+        used, alike = np.random.default_rng(1).integers(0, 2**64, (2, size), dtype=np.uint64)
+        alike = alike[self.same]  # sums of these marks tell sets of cells
+        shown = amounts.only((amounts.low > 0) & (amounts.cell < self.public))
+        starts = self.publication.starts.tolist()
+        possible = np.ones(len(leaf), dtype=bool)
+        home, at = self.tables[place], slice(starts[place], starts[place + 1])
+        for i, (table, start, stop) in enumerate(
+            zip(self.tables, starts, starts[1:], strict=False)
+        ):
+            if home is None or table is None or not table.frequency or i == place:
+                continue
+            here, there = self.same[start:stop], self.same[at]
+            in_both = np.where(np.isin(here, there), alike[start:stop], 0)
+            own = self.cell[: self.public][(self.table == i) & done[: self.public]]
+            in_both[own - start] += used[own]
+            finest = reduce(np.logical_and.outer, [d.hierarchy.is_leaf for d in table.dimensions])
+            counted = finest.ravel() & (self.original[start:stop] > 0)
+            known = _all_around(table, in_both)[counted]
+            told = _all_around(home, np.where(np.isin(there, here), alike[at], 0))[leaf]
+            mine = shown.only(self.table[shown.cell] == i)
+            np.add.at(told, mine.who, used[self.cell[mine.cell]])
+            possible &= (told == 0) | np.isin(told, known)
+        possible[amounts.who[amounts.low < amounts.high]] = True  # nobody looked to the end
+        return possible
 
     def _parts(
         self, places: Sequence[int]
@@ -370,3 +424,26 @@ def _known_codes(
             shares_of_parts(table, [{axis.name: axis.meaning[code]}], meaning)
             found.append(code)
     return np.array(found, dtype=np.int64)
+
+
+def _same(every: Equations, cells: int) -> NDArray[np.int64]:
+    """Numbers of the first cells, equal where an equation of two says that they are the same."""
+    size = np.diff(every.matrix.indptr)
+    pairs = sparse.csr_array(every.matrix[np.flatnonzero(size == 2)])
+    first, second = every.cell[pairs.indices.reshape(-1, 2).T]
+    opposite = pairs.data.reshape(-1, 2).sum(axis=1) == 0
+    public = opposite & (first < cells) & (second < cells)
+    links = np.ones(int(public.sum()), np.int8), (first[public], second[public])
+    graph = sparse.coo_array(links, shape=(cells, cells))
+    return csgraph.connected_components(graph, directed=False)[1].astype(np.int64)
+
+
+def _all_around(table: Table, marks: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """For each cell the sum of the marks of all cells that it is a part of, and its own."""
+    found = marks.reshape(table.shape).copy()
+    for axis, dimension in enumerate(table.dimensions):
+        along = np.moveaxis(found, axis, 0)
+        for code, parent in enumerate(dimension.hierarchy.parent.tolist()):
+            if parent >= 0:
+                along[code] += along[parent]
+    return found.ravel()

@@ -12,6 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
+from diskret.io.arrays import from_lists
 from diskret.tables import Table
 from diskret.tables.from_cells import describe
 
@@ -72,6 +73,12 @@ class Sensitivity:
     cost: NDArray[np.float64] | None = None
     entries: pa.Table | None = None
     below: NDArray[np.int64] | None = None
+
+    def __post_init__(self) -> None:
+        levels = dict.fromkeys(("lower", "upper", "sliding", "below"), np.int64)
+        marks = dict.fromkeys(("unsafe", "safe", "frozen"), np.bool_)
+        from_lists(self, {**levels, **marks, "reason": np.int8, "cost": np.float64})
+        object.__setattr__(self, "reasons", tuple(self.reasons))
 
     @property
     def looks_for_groups(self) -> bool:

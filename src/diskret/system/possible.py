@@ -9,6 +9,9 @@ from scipy import sparse
 
 from diskret.errors import InputError
 
+#: Unpublished cells are at most so many times as large as all published ones together.
+_ROOM = 4
+
 
 def possible_values(
     equations: sparse.csr_array, known: NDArray[np.int64], lowest: NDArray[np.float64]
@@ -41,7 +44,8 @@ def possible_values(
     used = np.flatnonzero(np.diff(among.indptr))
     among = among[used]
     right = -(equations[used][:, : len(known)].astype(np.int64) @ known)
-    inner = _inner_point(among, right, lowest)
+    # a cell that nothing bounds from above would otherwise be as large as numbers can be
+    inner = _inner_point(among, right, lowest, _ROOM * (1.0 + np.abs(known.astype(float)).sum()))
     near = np.maximum(np.floor(inner + 1e-6), lowest).astype(np.int64)
     short = right - among @ near
     if not short.any():
@@ -62,9 +66,12 @@ def possible_values(
 
 
 def _inner_point(
-    matrix: sparse.csr_array, right: NDArray[np.int64], lowest: NDArray[np.float64]
+    matrix: sparse.csr_array, right: NDArray[np.int64], lowest: NDArray[np.float64], most: float
 ) -> NDArray[np.float64]:
-    """Numbers that satisfy the equations, away from their bounds where that is possible."""
+    """Numbers that satisfy the equations, away from their bounds where that is possible.
+
+    None is larger than `most`.
+    """
     solver = highspy.Highs()
     for option, value in {
         "output_flag": False,
@@ -77,8 +84,8 @@ def _inner_point(
     model = highspy.HighsLp()
     model.num_row_, model.num_col_ = matrix.shape
     model.col_cost_ = np.zeros(matrix.shape[1])
-    model.col_lower_ = lowest
-    model.col_upper_ = np.full(matrix.shape[1], np.inf)
+    model.col_lower_ = np.maximum(lowest, -most)
+    model.col_upper_ = np.full(matrix.shape[1], most)
     model.row_lower_ = model.row_upper_ = right.astype(float)
     model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
     model.a_matrix_.start_ = matrix.indptr.astype(np.int32)

@@ -8,6 +8,7 @@ from os import PathLike
 import numpy as np
 from numpy.typing import NDArray
 
+from diskret.io.arrays import from_lists
 from diskret.population import EVERYBODY, Population
 from diskret.tables.dimension import Dimension
 from diskret.tables.ties import About
@@ -78,6 +79,10 @@ class Published:
     lower: NDArray[np.int64] | None = None
     upper: NDArray[np.int64] | None = None
     changed: str = ""
+
+    def __post_init__(self) -> None:
+        values = dict.fromkeys(("value", "lower", "upper"), np.int64)
+        from_lists(self, {**values, "suppressed": np.bool_, "empty": np.bool_})
 
     def __repr__(self) -> str:
         hidden = int(self.suppressed.sum())

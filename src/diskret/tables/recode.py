@@ -199,4 +199,6 @@ def _with_total(tree: Hierarchy, total: str | None) -> Hierarchy:
         return tree
     codes = (total_code(total, tree.codes[1:]), *tree.codes[1:])
     below = {code: code for code in tree.codes[1:]}
-    return Hierarchy(codes, tree.parent, members=tree.members, **tree.relabelled(below))
+    named = dict(zip(tree.codes, codes, strict=True))
+    members = {named[code]: texts for code, texts in tree.members.items()}
+    return Hierarchy(codes, tree.parent, members=members, **tree.relabelled(below))

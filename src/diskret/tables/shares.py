@@ -128,6 +128,11 @@ def place_of(who: NDArray[np.uint64]) -> NDArray[np.int64]:
     return (who // np.uint64(_PLACE)).astype(np.int64) - 1
 
 
+def cell_of(who: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """The cell of their table in which those who are not listed contribute."""
+    return (who % np.uint64(_PLACE)).astype(np.int64) // _RANKS
+
+
 def called_at(who: NDArray[np.uint64], place: int) -> NDArray[np.uint64]:
     """What those who are not listed are called where their table has another place."""
     return who % np.uint64(_PLACE) + np.uint64((place + 1) * _PLACE)

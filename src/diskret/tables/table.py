@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.io import FrameKind
+from diskret.io.arrays import from_lists
 from diskret.population import EVERYBODY, Population
 from diskret.tables.asked import Asked
 from diskret.tables.contributions import Contributions
@@ -58,6 +59,9 @@ class Measure:
     marked: Mapping[str, NDArray[np.int64]] = field(default_factory=dict[str, NDArray[np.int64]])
     signed: bool = False
     source: str = ""
+
+    def __post_init__(self) -> None:
+        from_lists(self, dict.fromkeys(("sum", "magnitude", "largest"), np.int64))
 
     @cached_property
     def nonnegative(self) -> bool:
@@ -149,6 +153,10 @@ class Table:
     contributions: Contributions | None = None
     counted: str = "count"
     asked: Asked | None = None
+
+    def __post_init__(self) -> None:
+        counts = dict.fromkeys(("count", "units", "holdings", "shown"), np.int64)
+        from_lists(self, {**counts, "key_sum": np.uint64})
 
     def __repr__(self) -> str:
         names = ", ".join(f"{d.name}: {len(d)}" for d in self.dimensions)
