@@ -205,14 +205,19 @@ class _Piece:
         """Keep a move; its number."""
         for cell in move.cell.tolist():
             self.moving[cell].append(len(self.moves))
-        entry, again = entries(self.of_claim, move.cell)
-        claim = self.of_claim.indices[entry]
-        touched, place = np.unique(claim, return_inverse=True)
-        sums = np.bincount(place, self.of_claim.data[entry] * move.step[again].astype(np.float64))
-        far = _told(sums.astype(np.float64), move.unit)
+        far, touched = self._reach(move.cell, move.step, move.unit)
         self.best[touched] = np.maximum(self.best[touched], far)
         self.moves.append(move)
         return len(self.moves) - 1
+
+    def _reach(
+        self, cell: NDArray[np.int64], step: NDArray[np.int64], unit: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """How far a move takes claims, and which."""
+        entry, again = entries(self.of_claim, cell)
+        touched, place = np.unique(self.of_claim.indices[entry], return_inverse=True)
+        sums = np.bincount(place, self.of_claim.data[entry] * step[again].astype(np.float64))
+        return _told(sums.astype(np.float64), unit), touched
 
     def _steps(self, moves: Sequence[Move]) -> sparse.csr_array:
         """Moves as they are, ``(w, cells)``."""
@@ -260,11 +265,27 @@ class _Piece:
         """Find a move for each claim as far as anybody can be owed; claims without one."""
         for claim in np.lexsort((-self.most, np.diff(self.member.indptr))).tolist():
             need = int(self.most[claim])
-            if self.best[claim] < need and self._look(claim, need, [])[0] is None:
-                move = self._farthest_given(claim)
+            if self.best[claim] < need:
+                found, _ = self._look(claim, need, [])
+                move = self._farthest_given(claim) if found is None else None
                 if move is not None:
-                    self.add(move)
+                    found = self.add(move)
+                if found is not None:
+                    self._back(self.moves[found])
         return np.flatnonzero(self.best < self.most)
+
+    def _back(self, move: Move) -> None:
+        """Keep the opposite of a move if it is possible and shows more."""
+        back = -move.step
+        inside = (back <= self.up[move.cell] * move.unit) & (
+            -back <= self.down[move.cell] * move.unit
+        )
+        far, touched = self._reach(move.cell, back, move.unit)
+        if (
+            inside.all()
+            and ((far > self.best[touched]) & (self.best[touched] < self.most[touched])).any()
+        ):
+            self.add(Move(move.cell, back, move.unit))
 
     def _farthest_given(self, claim: int) -> Move | None:
         """The part of the table at hand that goes farthest, long as it may be."""
