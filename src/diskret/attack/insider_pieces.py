@@ -109,7 +109,11 @@ def settle_pieces(
         number = len(piece.moves)
         found.append(piece.settle())
         asked |= piece.asked
-        new += [Move(cells[move.cell], move.step, move.unit) for move in piece.moves[number:]]
+        new += [
+            Move(cells[move.cell], move.step, move.unit)
+            for i, move in enumerate(piece.moves[number:], number)
+            if i not in piece.spare
+        ]
     return Settled(put_together(new, known.matrix, truth), found, asked, left)
 
 
@@ -177,6 +181,8 @@ class _Piece:
         self.of_claim = sparse.csc_array(self.member)
         self.best = np.zeros(len(self.target))
         self.moves: list[Move] = []
+        # opposites of moves that nothing relies on
+        self.spare = set[int]()
         self.moving: defaultdict[int, list[int]] = defaultdict(list)
         self._share: dict[int, dict[int, float]] = {}
         self.asked = set[tuple[int, int]]()
@@ -274,18 +280,20 @@ class _Piece:
                     self._back(self.moves[found])
         return np.flatnonzero(self.best < self.most)
 
-    def _back(self, move: Move) -> None:
-        """Keep the opposite of a move if it is possible and shows more."""
-        back = -move.step
-        inside = (back <= self.up[move.cell] * move.unit) & (
-            -back <= self.down[move.cell] * move.unit
+    def _back(self, move: Move, spare: bool = False) -> None:
+        """Keep the opposite of a move if it is possible and shows more, or to spare."""
+        back = Move(move.cell, -move.step, move.unit)
+        inside = (back.step <= self.up[move.cell] * move.unit) & (
+            move.step <= self.down[move.cell] * move.unit
         )
-        far, touched = self._reach(move.cell, back, move.unit)
-        if (
-            inside.all()
-            and ((far > self.best[touched]) & (self.best[touched] < self.most[touched])).any()
-        ):
-            self.add(Move(move.cell, back, move.unit))
+        if not inside.all():
+            return
+        far, touched = self._reach(back.cell, back.step, back.unit)
+        more = (far > self.best[touched]) & (self.best[touched] < self.most[touched])
+        if spare or more.any():
+            number = self.add(back)
+            if spare:
+                self.spare.add(number)
 
     def _farthest_given(self, claim: int) -> Move | None:
         """The part of the table at hand that goes farthest, long as it may be."""
@@ -372,6 +380,7 @@ class _Piece:
                 found, why = self._look(of, int(need[rows].max()), name[rows].tolist())
                 number = len(rows)
                 if found is not None:
+                    self._back(self.moves[found], spare=True)
                     waiting = [self._short(of, left, name, need, [found]) for left in waiting]
                     rows = self._short(of, rows, name, need, [found])
                 elif why is not None:  # what keeps all of them from it keeps some, and others, too
@@ -437,7 +446,10 @@ class _Piece:
             if far > 0 and len(rows):
                 share = self._share_of(i)
                 left = np.array([share.get(who, 1.0) for who in name[rows].tolist()])
-                rows = rows[_told(np.array(float(far)), move.unit) * left < need[rows]]
+                short = _told(np.array(float(far)), move.unit) * left < need[rows]
+                if not short.all():
+                    self.spare.discard(i)
+                rows = rows[short]
         return rows
 
     def _share_of(self, number: int) -> dict[int, float]:
