@@ -109,7 +109,11 @@ def settle_pieces(
         number = len(piece.moves)
         found.append(piece.settle())
         asked |= piece.asked
-        new += [Move(cells[move.cell], move.step, move.unit) for move in piece.moves[number:]]
+        new += [
+            Move(cells[move.cell], move.step, move.unit)
+            for i, move in enumerate(piece.moves[number:], number)
+            if i not in piece.spare
+        ]
     return Settled(put_together(new, known.matrix, truth), found, asked, left)
 
 
@@ -177,8 +181,10 @@ class _Piece:
         self.of_claim = sparse.csc_array(self.member)
         self.best = np.zeros(len(self.target))
         self.moves: list[Move] = []
+        # opposites of moves that nothing relies on
+        self.spare = set[int]()
         self.moving: defaultdict[int, list[int]] = defaultdict(list)
-        self._share: dict[int, dict[int, float]] = {}
+        self._share: dict[int, tuple[NDArray[np.float64], NDArray[np.int64]]] = {}
         self.asked = set[tuple[int, int]]()
         inside = sparse.csr_array(by_column[:, cells])
         self._programme = Shortest(sparse.csr_array(inside[np.flatnonzero(np.diff(inside.indptr))]))
@@ -205,14 +211,19 @@ class _Piece:
         """Keep a move; its number."""
         for cell in move.cell.tolist():
             self.moving[cell].append(len(self.moves))
-        entry, again = entries(self.of_claim, move.cell)
-        claim = self.of_claim.indices[entry]
-        touched, place = np.unique(claim, return_inverse=True)
-        sums = np.bincount(place, self.of_claim.data[entry] * move.step[again].astype(np.float64))
-        far = _told(sums.astype(np.float64), move.unit)
+        far, touched = self._reach(move.cell, move.step, move.unit)
         self.best[touched] = np.maximum(self.best[touched], far)
         self.moves.append(move)
         return len(self.moves) - 1
+
+    def _reach(
+        self, cell: NDArray[np.int64], step: NDArray[np.int64], unit: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """How far a move takes claims, and which."""
+        entry, again = entries(self.of_claim, cell)
+        touched, place = np.unique(self.of_claim.indices[entry], return_inverse=True)
+        sums = np.bincount(place, self.of_claim.data[entry] * step[again].astype(np.float64))
+        return _told(sums.astype(np.float64), unit), touched
 
     def _steps(self, moves: Sequence[Move]) -> sparse.csr_array:
         """Moves as they are, ``(w, cells)``."""
@@ -233,26 +244,29 @@ class _Piece:
         Only where that is less than all of it; an entry may be 0.
         """
         row = np.repeat(np.arange(steps.shape[0]), np.diff(steps.indptr))
-        start = self.cell_first[steps.indices]
-        number = self.cell_first[steps.indices + 1] - start
-        again = np.repeat(np.arange(len(row)), number)
-        before = np.cumsum(number) - number
-        entry = self.of_cell[np.arange(len(again)) + (start - before)[again]]
-        moved, slack = steps.data[again], self.slack[entry]
-        falls = moved < -slack
-        with np.errstate(invalid="ignore"):
-            left = np.where(falls, slack / np.where(falls, -moved, 1) * (1 - SPARE), 1.0)
-        left[self.alone[entry]] = 0
-        if self.view.whole:
-            left[left < 1] = 0
-        bad = np.flatnonzero(left < 1)
-        key = row[again[bad]] * max(1, len(self.names)) + self.name[entry[bad]]
-        order = np.argsort(key, kind="stable")
-        there, first = np.unique(key[order], return_index=True)
-        share = np.minimum.reduceat(left[bad][order], first) if len(first) else np.zeros(0)
+        again, name, left = self._ruled_out(steps.indices, steps.data)
+        share, there = _least(left, row[again] * max(1, len(self.names)) + name)
         row, column = np.divmod(there, max(1, len(self.names)))
         start = np.searchsorted(row, np.arange(steps.shape[0] + 1))
         return sparse.csr_array((share, column, start), shape=(steps.shape[0], len(self.names)))
+
+    def _ruled_out(
+        self, cell: NDArray[np.int64], moved: NDArray[np.float64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+        """Which entries of moves whom leaves how much of it, where that is not all."""
+        start = self.cell_first[cell]
+        number = self.cell_first[cell + 1] - start
+        again = np.repeat(np.arange(len(cell)), number)
+        before = np.cumsum(number) - number
+        entry = self.of_cell[np.arange(len(again)) + (start - before)[again]]
+        moved, slack = moved[again], self.slack[entry]
+        alone = self.alone[entry]
+        bad = np.flatnonzero((moved < -slack) | alone)
+        if self.view.whole:
+            left = np.zeros(len(bad))
+        else:
+            left = np.where(alone[bad], 0, slack[bad] / -moved[bad] * (1 - SPARE))
+        return again[bad], self.name[entry[bad]], left
 
     # ── claims ───────────────────────────────────────────────────────────────────────
 
@@ -260,11 +274,29 @@ class _Piece:
         """Find a move for each claim as far as anybody can be owed; claims without one."""
         for claim in np.lexsort((-self.most, np.diff(self.member.indptr))).tolist():
             need = int(self.most[claim])
-            if self.best[claim] < need and self._look(claim, need, [])[0] is None:
-                move = self._farthest_given(claim)
+            if self.best[claim] < need:
+                found, _ = self._look(claim, need, [])
+                move = self._farthest_given(claim) if found is None else None
                 if move is not None:
-                    self.add(move)
+                    found = self.add(move)
+                if found is not None:
+                    self._back(self.moves[found])
         return np.flatnonzero(self.best < self.most)
+
+    def _back(self, move: Move, spare: bool = False) -> None:
+        """Keep the opposite of a move if it is possible and shows more, or to spare."""
+        back = Move(move.cell, -move.step, move.unit)
+        inside = (back.step <= self.up[move.cell] * move.unit) & (
+            move.step <= self.down[move.cell] * move.unit
+        )
+        if not inside.all():
+            return
+        far, touched = self._reach(back.cell, back.step, back.unit)
+        more = (far > self.best[touched]) & (self.best[touched] < self.most[touched])
+        if spare or more.any():
+            number = self.add(back)
+            if spare:
+                self.spare.add(number)
 
     def _farthest_given(self, claim: int) -> Move | None:
         """The part of the table at hand that goes farthest, long as it may be."""
@@ -351,6 +383,7 @@ class _Piece:
                 found, why = self._look(of, int(need[rows].max()), name[rows].tolist())
                 number = len(rows)
                 if found is not None:
+                    self._back(self.moves[found], spare=True)
                     waiting = [self._short(of, left, name, need, [found]) for left in waiting]
                     rows = self._short(of, rows, name, need, [found])
                 elif why is not None:  # what keeps all of them from it keeps some, and others, too
@@ -414,16 +447,24 @@ class _Piece:
             pairs = zip(move.cell.tolist(), move.step.tolist(), strict=True)
             far = sign * sum(step for cell, step in pairs if cell in of)
             if far > 0 and len(rows):
-                share = self._share_of(i)
-                left = np.array([share.get(who, 1.0) for who in name[rows].tolist()])
-                rows = rows[_told(np.array(float(far)), move.unit) * left < need[rows]]
+                part, who = self._share_of(i)
+                goes = float(_told(np.array(float(far)), move.unit))
+                short = goes < need[rows]
+                if len(who):
+                    at = np.minimum(np.searchsorted(who, name[rows]), len(who) - 1)
+                    left = np.where(who[at] == name[rows], part[at], 1.0)
+                    short = goes * left < need[rows]
+                if not short.all():
+                    self.spare.discard(i)
+                rows = rows[short]
         return rows
 
-    def _share_of(self, number: int) -> dict[int, float]:
+    def _share_of(self, number: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """How much of a move those cannot rule out who can rule out some of it, and who."""
         if number not in self._share:
-            share = self.shares(self._steps([self.moves[number]]))
-            pairs = zip(share.indices.tolist(), share.data.tolist(), strict=True)
-            self._share[number] = dict(pairs)
+            move = self.moves[number]
+            _, name, left = self._ruled_out(move.cell, move.step / move.unit)
+            self._share[number] = _least(left, name)
         return self._share[number]
 
     # ── programmes ───────────────────────────────────────────────────────────────────
@@ -471,6 +512,18 @@ class _Piece:
             return None
         step = point.numerator[self.cells] - times(self.truth, point.denominator)
         return Move(np.flatnonzero(step), step[step != 0].astype(np.int64), point.denominator)
+
+
+def _least(
+    value: NDArray[np.float64], key: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """The least value of each key, and the keys, ascending."""
+    if not len(key):
+        return value, key
+    order = np.argsort(key, kind="stable")
+    key = key[order]
+    first = np.flatnonzero(np.append(True, key[1:] != key[:-1]))
+    return np.minimum.reduceat(value[order], first), key[first]
 
 
 def _times(weight: NDArray[np.float64], room: NDArray[np.float64]) -> NDArray[np.float64]:

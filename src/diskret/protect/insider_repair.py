@@ -378,7 +378,10 @@ class _Kept:
         down: NDArray[np.float64],
         may: NDArray[np.bool_],
     ) -> int | None:
-        """The shortest move that takes cells far enough within bounds, if there is one."""
+        """The shortest move, there or back, that takes cells far enough within bounds.
+
+        None if there is none.
+        """
         target = set(want.cells.tolist())
         number = sorted(
             {i for cell in target for i in self.using(cell)}, key=lambda i: len(self._cell[i])
@@ -386,8 +389,9 @@ class _Kept:
         for i in number:
             cell, step = self._cell[i], self._step[i]
             far = sum(s for c, s in zip(cell.tolist(), step.tolist(), strict=True) if c in target)
-            if want.side * far < want.need or not may[cell].all():
+            if abs(far) < want.need or not may[cell].all():
                 continue
+            step = step if far * want.side > 0 else -step
             if (step <= up[cell]).all() and (-step <= down[cell]).all():
-                return i
+                return i if far * want.side > 0 else self.add(cell, step)
         return None
