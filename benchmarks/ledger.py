@@ -24,7 +24,7 @@ from _memory import peak_megabytes
 import diskret as dk
 from diskret.hierarchy import Hierarchy
 from diskret.tables import Dimension, Table
-from diskret.tables.rollup import add_up
+from diskret.tables.add_up import add_up
 
 SEED = 1
 #: Periods, variables, tables a period, codes of a variable, records, how rare the rarest codes are.

@@ -17,7 +17,7 @@ from diskret.protect.plan import publish
 from diskret.rules import MinimumFrequency
 from diskret.system import joint_system
 from diskret.tables import Dimension, Publication, Table
-from diskret.tables.rollup import add_up
+from diskret.tables.add_up import add_up
 
 SEED = 1
 

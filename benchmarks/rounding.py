@@ -24,7 +24,7 @@ import diskret as dk
 from diskret.rounding import cell_draws, cells_of, controlled, random, small_counts
 from diskret.system import System
 from diskret.tables import Dimension, Table
-from diskret.tables.additivity import leaf_mask
+from diskret.tables.add_up import leaf_mask
 
 KEYS = dk.SecretKeys(bytes(range(32)))
 #: Largest deviation and CPU seconds of R's SmallCountRounding, base 3.

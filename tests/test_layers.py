@@ -83,8 +83,7 @@ KNOWN_CIRCLES = {
     "hierarchy.build hierarchy.hrc hierarchy.intervals hierarchy.labels hierarchy.levels "
     "hierarchy.prefix hierarchy.tree",
     "microdata.pram_estimates microdata.transitions",
-    "tables.additivity tables.from_cells tables.own_totals tables.recode tables.rollup "
-    "tables.table",
+    "tables.from_cells tables.recode tables.table",
     "tables.cells tables.public_files tables.published tables.read_public",
 }
 

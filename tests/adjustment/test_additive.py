@@ -13,7 +13,7 @@ from diskret.adjustment.raking import raked
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.tables import Dimension
-from diskret.tables.rollup import add_up
+from diskret.tables.add_up import add_up
 
 
 def tree(parents, name="x"):

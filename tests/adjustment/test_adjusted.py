@@ -16,7 +16,7 @@ from diskret.errors import ProtectionError
 from diskret.hierarchy import Hierarchy
 from diskret.system.equations import rectangular_equations
 from diskret.tables import Dimension
-from diskret.tables.rollup import add_up
+from diskret.tables.add_up import add_up
 
 
 def problem_of(shape, inner, sensitive, lower, upper, room):

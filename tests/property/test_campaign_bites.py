@@ -180,7 +180,10 @@ def test_earlier_counts_with_noise(monkeypatch):
     belongs = lambda c: c.changed_first and c.later is None  # noqa: E731
     none = lambda *_, **__: []  # noqa: E731
     alone = lambda *_: ([], False)  # noqa: E731
-    sabotage = [(dk.Ledger, "earlier", none), (module("ledger.ledger"), "earlier_of_results", alone)]
+    sabotage = [
+        (dk.Ledger, "earlier", none),
+        (module("ledger.ledger"), "earlier_of_results", alone),
+    ]
     assert "cell" in found(monkeypatch, belongs, *sabotage)
 
 

@@ -15,7 +15,7 @@ from diskret.attack.certify_adjustment import certify_adjustment
 from diskret.errors import InputError, ProofError, ProtectionError
 from diskret.protect.adjust import adjust
 from diskret.publish.verify.folder import verify
-from diskret.tables.rollup import add_up
+from diskret.tables.add_up import add_up
 
 # Meindl, course "Einführung in die statistische Geheimhaltung": 621 and 622 below 62
 A, B = [[20, 50, 10], [8, 19, 22], [17, 32, 12]], [[40, 50, 20], [2, 20, 18], [20, 30, 25]]

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import optimize, sparse
 
-from diskret.tables.additivity import leaf_mask
+from diskret.tables.add_up import leaf_mask
 
 
 def least_distance(table, base, steps):

@@ -14,7 +14,7 @@ from scipy import sparse
 import diskret as dk
 from diskret.errors import InputError
 from diskret.rounding import small_counts
-from diskret.tables.additivity import leaf_mask
+from diskret.tables.add_up import leaf_mask
 
 
 @given(count_tables(), st.sampled_from([2, 3, 5]))

@@ -12,7 +12,7 @@ from scipy.stats.contingency import association
 
 from diskret.hierarchy import Hierarchy
 from diskret.tables import Dimension, Table
-from diskret.tables.rollup import add_up
+from diskret.tables.add_up import add_up
 from diskret.utility import between_variance, compare, cramers_v, ranks
 
 REGION = Hierarchy.from_parents(

@@ -31,10 +31,10 @@ from diskret.protect.write_internal import write_certificate_only
 from diskret.publish.contract import Release
 from diskret.publish.pages.public import write_public_report
 from diskret.tables import Earlier, Perturbed, Published
+from diskret.tables.add_up import check_size
 from diskret.tables.cells import check_names, check_reserved, public_columns
 from diskret.tables.dimension import Dimension, check_by
 from diskret.tables.earlier import changed_earlier
-from diskret.tables.rollup import check_size
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,10 +25,9 @@ from diskret.publish.contract import Memory, Protected, Release
 from diskret.publish.office.fingerprint import fingerprint
 from diskret.publish.pages.public import write_public_report
 from diskret.tables import Earlier, Perturbed, Published, Table
-from diskret.tables.additivity import leaf_mask
+from diskret.tables.add_up import add_up, leaf_mask
 from diskret.tables.cells import codes_columns, in_published_units, public_columns
 from diskret.tables.earlier import changed_earlier
-from diskret.tables.rollup import add_up
 from diskret.utility import Comparison, compare
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ from diskret.rounding import (
 from diskret.rules import Rule, Sensitivity
 from diskret.system import System, joint_system
 from diskret.tables import Noise, Perturbed, Table
-from diskret.tables.additivity import leaf_mask
+from diskret.tables.add_up import leaf_mask
 from diskret.tables.dimension import describe
 from diskret.tables.from_cells import scaled_unit
 from diskret.tables.noise import published_with

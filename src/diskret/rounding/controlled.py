@@ -14,8 +14,7 @@ from diskret.rounding.deterministic import deterministic
 from diskret.rounding.multiples import Multiples, chosen
 from diskret.rounding.nearby import neighbourhoods
 from diskret.system import System
-from diskret.tables.additivity import leaf_mask
-from diskret.tables.rollup import add_up
+from diskret.tables.add_up import add_up, leaf_mask
 
 #: Up to here the best rounding is sought at once, whatever the number of variables.
 _SMALL = 3_000

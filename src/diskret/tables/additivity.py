@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.errors import AdditivityError, InputError
+from diskret.tables.add_up import add_up, leaf_mask
 from diskret.tables.dimension import Dimension, describe
-from diskret.tables.rollup import add_up
 
 #: What is done about totals that are not the sum of their parts: they are refused, or every
 #: total is computed from its parts.
@@ -135,13 +135,6 @@ def complete(
         return added, _recomputed(file, added, leaf)
     _check(file, added, leaf_number(dimensions), rounding // 2)
     return added, None
-
-
-def leaf_mask(dimensions: tuple[Dimension, ...]) -> NDArray[np.bool_]:
-    """The combinations of leaves, shape of the table."""
-    leaf = np.zeros(tuple(len(d) for d in dimensions), dtype=bool)
-    leaf[np.ix_(*(d.hierarchy.is_leaf for d in dimensions))] = True
-    return leaf
 
 
 def leaf_number(dimensions: tuple[Dimension, ...]) -> NDArray[np.int64]:

@@ -18,17 +18,16 @@ from diskret.hierarchy import Hierarchy
 from diskret.io import to_arrow
 from diskret.io.columns import code_text, column, scaled_integers, whole_numbers
 from diskret.io.frames import NO_RECORDS
+from diskret.tables.add_up import add_up, check_size, leaf_mask, merge_up
 from diskret.tables.additivity import (
     Additivity,
     Recomputed,
     check_additivity,
     complete,
-    leaf_mask,
     leaf_number,
 )
 from diskret.tables.dimension import Dimension, check_by, describe, said_totals
 from diskret.tables.own_totals import check_own_totals, leaf_rows
-from diskret.tables.rollup import add_up, check_size, merge_up
 from diskret.tables.table import Measure, Table
 
 _EXAMPLES = 5

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from diskret.errors import InputError
 from diskret.hierarchy.codes import some
+from diskret.tables.add_up import add_up
 from diskret.tables.dimension import Dimension
-from diskret.tables.rollup import add_up
 from diskret.tables.some_totals import sums_of_some, twins
 
 #: One in so many: less likely than that, and chance is no explanation.

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
-from diskret.tables.additivity import leaf_mask
+from diskret.tables.add_up import leaf_mask
 from diskret.tables.from_cells import check_multiples, scaled_unit
 from diskret.tables.published import NO_BOUND, Published
 

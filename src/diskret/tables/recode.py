@@ -14,8 +14,8 @@ from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.hierarchy.codes import total_code
 from diskret.hierarchy.recode import Recoding, combine, cut
+from diskret.tables.add_up import largest_of
 from diskret.tables.dimension import Dimension
-from diskret.tables.rollup import largest_of
 from diskret.tables.table import Measure, Table
 
 

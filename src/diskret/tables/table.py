@@ -15,6 +15,7 @@ from diskret.hierarchy import Hierarchy
 from diskret.io import FrameKind
 from diskret.io.arrays import from_lists
 from diskret.population import EVERYBODY, Population
+from diskret.tables.add_up import add_up, leaf_mask
 from diskret.tables.asked import Asked
 from diskret.tables.contributions import Contributions
 from diskret.tables.dimension import Dimension
@@ -191,9 +192,6 @@ class Table:
             return self.count == 0
         if self.nonnegative:
             return self.measure.sum == 0
-        from diskret.tables.additivity import leaf_mask
-        from diskret.tables.rollup import add_up
-
         inside = (self.measure.magnitude != 0) & leaf_mask(self.dimensions)
         return add_up(inside.astype(np.int64), [d.hierarchy for d in self.dimensions]) == 0
 
