@@ -26,6 +26,7 @@ from diskret.attack import (
     unmet,
     unmet_sums,
 )
+from diskret.attack.component import Attacked
 from diskret.errors import ProofError, ProtectionError
 from diskret.release import Earlier
 from diskret.suppression import Method, Pattern, Problem, modular, propose
@@ -135,6 +136,7 @@ def prove(
     withstood: InsidersWithstood | None = None
     found: Withstood | None = None
     told: Sequence[Open] = ()
+    attacked: dict[bytes, Attacked] = {}
     tries = 0
     failing: list[list[int]] = []
     unsafe: UnsafeSums | None = None
@@ -161,6 +163,7 @@ def prove(
             original=original,
             proposals=propose(problem, pattern.suppressed) if large else None,
             progress=problem.progress,
+            earlier=attacked,
         )
         missed, open_sums = unmet(examination, targets), open_sums[:0]
         late = _secondaries_before(published, required, examination.cell[missed])
