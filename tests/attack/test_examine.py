@@ -1,5 +1,6 @@
 """The attack against printed examples, a third attacker, and sabotage."""
 
+import importlib
 from dataclasses import replace
 
 import numpy as np
@@ -52,6 +53,34 @@ def test_meindl_intervals(frequency):
         ("2", "1"): (0, 28),
         ("2", "3"): (2, 30),
     }
+
+
+def test_a_part_that_was_attacked_is_not_attacked_again(monkeypatch):
+    attack = importlib.import_module("diskret.attack.examine")
+    attacked = []
+    real = attack.attack_component
+
+    def counted(component, *how):
+        attacked.append(component)
+        return real(component, *how)
+
+    monkeypatch.setattr(attack, "attack_component", counted)
+    nine = [(a, b) for a in "123" for b in "123"]
+    known = {}
+    examine(meindl(*nine), earlier=known)
+    assert len(attacked) == 1
+    for table, anew in (
+        (meindl(*nine), 0),
+        (meindl(*nine, frequency=True), 1),
+        (meindl(*nine[:6]), 1),
+    ):
+        number = len(attacked)
+        again = examine(table, earlier=known)
+        assert len(attacked) - number == anew
+        alone = examine(table)
+        assert np.array_equal(again.lower, alone.lower)
+        assert np.array_equal(again.upper, alone.upper)
+        assert np.array_equal(again.witnesses.toarray(), alone.witnesses.toarray())
 
 
 def test_meindl_intervals_are_shown_by_witnesses():

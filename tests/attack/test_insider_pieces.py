@@ -89,9 +89,10 @@ def test_what_is_open_is_what_a_programme_for_each_leaves_open(seed):
     search = Search(known, bounds, truth, False, [])
     first = settle_pieces(known, bounds, truth, [], insiders, False, search)
     again = settle_pieces(known, bounds, truth, first.tables, insiders, False, search)
+    later = settle_pieces(known, bounds, truth, [], insiders, False, search, before=first.tables)
     expected = told(known, truth, own, insiders)
     outside = {(t, side) for who, t, side in expected if not own[who].any()}
-    for settled in (first, again):
+    for settled in (first, again, later):
         open_ = {
             (int(who), int(t), int(side))
             for one in settled.open
@@ -99,6 +100,8 @@ def test_what_is_open_is_what_a_programme_for_each_leaves_open(seed):
         }
         everybody = {(t, side) for who, t, side in open_ if who < 0}
         assert outside <= everybody
+        if not everybody and settled is later:
+            assert not settled.tables  # whatever was found is found again
         # whom nobody outside withstands, nobody inside does
         assert {one for one in open_ if one[0] >= 0} == {
             one for one in expected if one[1:] not in everybody
@@ -138,6 +141,77 @@ def test_a_move_is_the_shortest_there_is(seed):
         assert np.all(truth * move.unit + step >= 0)
         assert side * step[cells].sum() >= need * move.unit
         assert np.abs(step).sum() / move.unit == pytest.approx(answer.fun)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_what_cannot_move_far_enough_is_told_why(seed):
+    draw = np.random.default_rng(seed)
+    known, truth, _ = grid(draw, (4, 4), 5)
+    k = len(truth)
+    shortest = Shortest(known.matrix)
+    down, up = room(truth, np.zeros_like(truth), 2 * truth + 1)
+    some = 0
+    for cell in range(k):
+        answer = linprog(
+            -(np.arange(k) == cell).astype(float),
+            A_eq=known.matrix,
+            b_eq=np.zeros(known.matrix.shape[0]),
+            bounds=np.c_[-down, up],
+        )
+        need = int(-answer.fun + 1e-6) + 1
+        move, none = shortest.look(np.array([cell]), 1, need, down, up)
+        weights = shortest.weights
+        assert move is None and none and weights is not None
+        # the same sum in every move, and no room for it
+        for _ in range(3):
+            goal = draw.normal(size=k)
+            other = linprog(
+                goal,
+                A_eq=known.matrix,
+                b_eq=np.zeros(known.matrix.shape[0]),
+                bounds=np.c_[-down, up],
+            ).x
+            assert weights @ other == pytest.approx(other[cell], abs=1e-6)
+        most = np.maximum(weights, 0) @ up + np.maximum(-weights, 0) @ down
+        assert most < need
+        some += bool(np.any(weights != (np.arange(k) == cell)))
+    assert some
+
+
+def test_contributors_who_leave_no_room_share_a_programme(monkeypatch):
+    # a cell of 60 that six contributors share must fall by 20 for any other to move as far
+    truth = np.array([60, 90, 90, 90])
+    own = np.zeros((6, 4), dtype=np.int64)
+    own[:, 0] = 50  # nobody knows what others have taken away
+    matrix = sparse.csr_array(np.array([[1, 1, 0, 0], [0, 0, 1, 1], [1, 0, 1, 0], [0, 1, 0, 1]]))
+    nothing = np.zeros(4, dtype=bool)
+    known = Equations(np.arange(4), matrix, matrix @ truth, ~nothing, nothing, nothing[:0])
+    target = sparse.csr_array(np.eye(4, dtype=np.int64)[1:2])
+    most = np.array([20]), np.array([20])
+    insiders = Insiders(
+        sparse.csr_array(own),
+        np.full(4, 7),
+        1,
+        target,
+        most,
+        lambda at, who: (most[0][at], most[1][at]),
+        np.ones(4, dtype=bool),
+    )
+    asked = []
+    look = Shortest.look
+
+    def counted(self, *question):
+        asked.append(question)
+        return look(self, *question)
+
+    monkeypatch.setattr(Shortest, "look", counted)
+    bounds = np.zeros_like(truth), np.full_like(truth, UNKNOWN)
+    search = Search(known, bounds, truth, False, [])
+    settled = settle_pieces(known, bounds, truth, [], insiders, False, search)
+    open_ = [one for of in settled.open for one in zip(of.who, of.side, strict=True)]
+    assert sorted(open_) == [(who, 1) for who in range(6)]
+    # there and back for everybody, and once for all who are in the way
+    assert len(asked) <= 2
 
 
 def test_a_move_that_is_dear_is_avoided():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +40,28 @@ class Component:
     def programme(self) -> Programme:
         """The linear programme of all of it."""
         return Programme(self.matrix, self.right, self.lower, self.upper)
+
+    def mark(
+        self,
+        exact: bool,
+        asked: NDArray[np.bool_],
+        start: Start,
+        wanted: Wanted | None,
+        whole: bool,
+        far: int,
+    ) -> bytes:
+        """The same for all attacks of which everything is the same, wherever the unknowns stand."""
+        mark = blake2b(repr((self.matrix.shape, exact, whole, far, wanted is None)).encode())
+        claimed = () if wanted is None else (wanted.low, wanted.high, wanted.width)
+        moves = start.proposed
+        for array in (
+            *(self.matrix.indptr, self.matrix.indices, self.matrix.data),
+            *(self.right, self.lower, self.upper, asked, start.value, start.given, *claimed),
+            *(moves.steps.indptr, moves.steps.indices, moves.steps.data, moves.denominator),
+        ):
+            mark.update(repr((len(array), array.dtype)).encode())
+            mark.update(array.tobytes())
+        return mark.digest()
 
 
 @dataclass(frozen=True, eq=False)

@@ -36,6 +36,7 @@ def examine(
     *,
     original: NDArray[np.int64] | None = None,
     proposals: Proposals | None = None,
+    earlier: dict[bytes, Attacked] | None = None,
 ) -> Examination:
     """Compute the attacker's interval of every suppressed cell, with witnesses.
 
@@ -67,6 +68,9 @@ def examine(
     proposals
         Alternative tables that may show what is claimed. They are checked; wrong ones are left
         out.
+    earlier
+        What earlier attacks found about small connected parts, and this one will: one that is
+        the same, and of which the same is claimed, is not attacked again.
 
     Raises
     ------
@@ -106,7 +110,14 @@ def examine(
     known = equations(publication)
     bounds = unknown_bounds(publication, known, attacker, original)
     return attack(
-        publication, known, bounds, targets, progress, original=original, proposals=proposals
+        publication,
+        known,
+        bounds,
+        targets,
+        progress,
+        original=original,
+        proposals=proposals,
+        earlier=earlier,
     )
 
 
@@ -119,6 +130,7 @@ def attack(
     *,
     original: NDArray[np.int64] | None = None,
     proposals: Proposals | None = None,
+    earlier: dict[bytes, Attacked] | None = None,
 ) -> Examination:
     """The same with given equations and bounds of the unknown cells.
 
@@ -128,7 +140,7 @@ def attack(
         What they are made from.
     known, bounds
         The intervals are those of the cells that `Equations.hidden` marks.
-    targets, progress, original, proposals
+    targets, progress, original, proposals, earlier
         As in `examine`.
     """
     lower, upper = bounds
@@ -157,16 +169,17 @@ def attack(
 
     def attacked(component: Component, exactly: bool) -> Attacked:
         own = component.unknown
-        return attack_component(
-            component,
-            exactly,
-            asked[own],
-            Start(value[own], given[own], proposed.of(own)),
-            None if wanted is None else wanted.at(own),
-            whole,
-            far,
-            settled.append,
-        )
+        start = Start(value[own], given[own], proposed.of(own))
+        claimed = None if wanted is None else wanted.at(own)
+        how = exactly, asked[own], start, claimed, whole, far
+        if earlier is None or not exactly:
+            return attack_component(component, *how, settled.append)
+        mark = component.mark(*how)
+        if mark in earlier:
+            settled.append(2 * len(own))
+        else:
+            earlier[mark] = attack_component(component, *how, settled.append)
+        return earlier[mark]
 
     loose, components = _components(reduced)
     parts = [Part(loose, _ends(reduced, loose, far))]

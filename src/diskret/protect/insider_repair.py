@@ -252,6 +252,8 @@ class Repair:
         # the moves that were found, and the one that each want relies on
         self._moves = _Kept()
         self._use: dict[Wanted, int] = {}
+        # for which want each cell was hidden
+        self._first: dict[int, Wanted] = {}
 
     def hide(self, want: Wanted, low: NDArray[np.float64], high: NDArray[np.float64]) -> bool:
         """Hide more, so that some cells can move within what a coalition knows; if that helps."""
@@ -271,7 +273,9 @@ class Repair:
             if found is not None:
                 self._use[want] = found
                 cells = self._moves.cells(found)
-                self.hidden[cells[cells < len(self.hidden)]] = True
+                cells = cells[cells < len(self.hidden)]
+                self._first |= dict.fromkeys(cells[~self.hidden[cells]].tolist(), want)
+                self.hidden[cells] = True
                 return True
             if whole:
                 break
@@ -290,7 +294,10 @@ class Repair:
             may = self._free()
             found: dict[Wanted, int] = {}
             using = self._moves.using(cell)
-            for want in [want for want in wants if self._use[want] in using]:
+            relying = [want for want in wants if self._use[want] in using]
+            # who needed it in the first place is the most likely to need it still
+            relying.sort(key=lambda want: want is not self._first.get(cell))
+            for want in relying:
                 other = self._given(want, *bounds[want.who])
                 if other is None:
                     left -= 1

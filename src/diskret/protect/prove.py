@@ -26,6 +26,7 @@ from diskret.attack import (
     unmet,
     unmet_sums,
 )
+from diskret.attack.component import Attacked
 from diskret.attack.earlier_tables import unclaimed_cells
 from diskret.errors import ProofError, ProtectionError
 from diskret.protect.insider_repair import everything_around, repaired_against
@@ -134,6 +135,7 @@ def prove(
     withstood: InsidersWithstood | None = None
     found: Withstood | None = None
     told: Sequence[Open] = ()
+    attacked: dict[bytes, Attacked] = {}
     tries = 0
     failing: list[list[int]] = []
     unsafe: UnsafeSums | None = None
@@ -160,6 +162,7 @@ def prove(
             original=original,
             proposals=propose(problem, pattern.suppressed) if large else None,
             progress=problem.progress,
+            earlier=attacked,
         )
         missed, open_sums = unmet(examination, targets), open_sums[:0]
         late = _secondaries_before(published, required, examination.cell[missed])
