@@ -33,7 +33,12 @@ from diskret.tables import (
 )
 from diskret.workflow.again import attack_again
 from diskret.workflow.case import BrokenCell
-from diskret.workflow.changed_before import check_changed, check_same_values, check_zeros_before
+from diskret.workflow.changed_before import (
+    check_changed,
+    check_noise_stays_unknown,
+    check_same_values,
+    check_zeros_before,
+)
 from diskret.workflow.check import WORK, CheckReport, check, to_publish
 from diskret.workflow.entered import (
     as_earlier,
@@ -308,7 +313,11 @@ class Ledger:
                 if attacked:
                     again(suppressed, before)
                 check_changed(changed, before, options.get("progress", silent))
+                plain = [one for one in before if not one.perturbed]
+                check_noise_stays_unknown(changed, plain)
 
+            noisy = store.load(connection, self._store, noisy_before(entries, suppressed))
+            check_noise_stays_unknown(suppressed, noisy)
             alike = store.load(connection, self._store, changed_alike(entries, changed))
             check_same_values(changed, alike)
             noisy = store.load(connection, self._store, noisy_before(entries, changed))
