@@ -92,7 +92,7 @@ class Case:
     requests: bool = False
     cells_given: str = ""  # tables from cells, their totals "said" or "found"
     judged: bool = False  # sums with noise, by a p% rule
-    changed_first: bool = False  # what is released first gets noise, the rest is suppressed
+    changed_first: bool = False  # what is released first is rounded, the rest is suppressed
     unlike: str = ""  # one table again, from another "lookup" or with other "keys" of rounding
 
     def columns(self, vintage: str = "") -> dict[str, list[Any]]:
@@ -118,7 +118,7 @@ class Case:
             "levels above 1": "level" in dict(self.rule),
             "nobody named as attacker": self.default,
             "sums with noise judged by a rule": self.judged,
-            "beside earlier noise": self.changed_first,
+            "beside earlier rounding": self.changed_first,
             "one table with two noises": bool(self.unlike),
         }
         return [name for name, holds in said.items() if holds]

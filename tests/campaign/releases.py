@@ -161,21 +161,11 @@ def _one_after_the_other(case: Case) -> list[Shown]:
 
 
 def _with_noise(case: Case, layout: Layout) -> Any:
-    """Counts of records with noise of a known size."""
+    """Counts of records that were rounded at random, so that it is known how far they are off."""
     columns = case.columns(layout.vintage)
-    records = frame(columns | {"row": [*range(len(columns["unit"]))]})
-    keyed = dk.record_keys(records, id="row", keys=KEYS)
     by = {name: tree(axis) for name, axis in layout.axes.items()}
-    table = dk.tabulate(
-        keyed,
-        by=by,
-        where=layout.where or None,
-        record_key="record_key",
-        vintage=layout.vintage,
-    )
-    noise = dk.PerturbationTable.maximum_entropy(max_noise=NOISE, variance=1)
-    lookup = noise.lookup(order="shuffled", seed=KEYS.seed("noise"))
-    return dk.perturb(table, lookup, name=layout.name)
+    table = dk.tabulate(frame(columns), by=by, where=layout.where or None, vintage=layout.vintage)
+    return dk.round_table(table, NOISE + 1, "random", keys=KEYS, name=layout.name)
 
 
 def _bounded(layout: Layout, result: Any) -> Shown:

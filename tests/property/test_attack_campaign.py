@@ -20,7 +20,9 @@ from campaign.oracle import attack
 from campaign.run import one, ratios_tell, summary
 from campaign.world import Shown
 
+import diskret as dk
 from diskret.errors import ProtectionError
+from diskret.publish.verify.folder import verify
 
 FEWER_THAN_3 = (("frequency", 3),)
 NUMBERS = tuple(str(n) for n in range(1, 9))
@@ -264,6 +266,15 @@ def test_nothing_is_disclosed(first):
 def test_nothing_is_refused_that_could_be_protected(seed):
     """Categories that nothing bounds; records that would have to be where nobody is."""
     assert one(seed)["outcome"] == "protected"
+
+
+@pytest.mark.parametrize("seed", [38, 199])
+def test_what_was_proven_in_pieces_is_verified(seed, tmp_path):
+    """Some pieces have cells that nobody published, others have none."""
+    drawn = draw(seed)
+    results = releases._protected(drawn, drawn.releases[0])
+    folder = dk.write(results, tmp_path / "out", ["csv"], keys=releases.KEYS)
+    assert verify(folder, keys=releases.KEYS).checked_internal
 
 
 def test_refusals_that_could_be_avoided_are_noticed(monkeypatch):

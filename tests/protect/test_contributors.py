@@ -229,6 +229,39 @@ def test_a_changed_list_of_sums_is_refused(written, change, what):
         verify(written, keys=written.parent / "keys")
 
 
+def forged(folder, **levels):
+    """The list of contributors with other levels, under a new seal."""
+    path = folder / "internal/count.insiders.npz"
+    with np.load(path) as file:
+        arrays = {name: file[name] for name in file.files}
+    for name, change in levels.items():
+        arrays[name] = change(arrays[name])
+    np.savez_compressed(path, **arrays)
+    reseal(folder, folder.parent / "keys")
+
+
+NAMES = [f"{how}{side}" for how in ("most_", "base_", "") for side in ("lower", "upper")]
+
+
+@pytest.mark.parametrize(
+    ("names", "change", "what"),
+    [
+        (NAMES, lambda old: 0 * old, "asks for other levels than the rule does"),
+        (["most_upper"], lambda old: old + 1, "asks for other levels than the rule does"),
+        (["base_upper"], lambda old: old + 9, "owed more than anybody"),
+        (["upper"], lambda old: old - 9, "damaged"),
+    ],
+)
+def test_other_levels_against_contributors_are_refused(written, names, change, what):
+    """Without the key, too: the list has to ask for what the office's other files say."""
+    assert verify(written).checked_internal
+    forged(written, **dict.fromkeys(names, change))
+    with pytest.raises(VerificationError, match=what):
+        verify(written)
+    with pytest.raises(VerificationError, match="the list of contributors was changed"):
+        verify(written, keys=written.parent / "keys")
+
+
 def test_levels_that_no_witness_shows_are_refused(tmp_path):
     """Even the office itself cannot list a level that its witnesses do not prove."""
     from dataclasses import replace

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.sparse import csgraph
 
 from diskret.attack.attacker import Attacker
 from diskret.attack.equations import Equations, equations
@@ -356,8 +357,37 @@ def withstand_insiders(
     found = withstand(
         known, bounds, truth, tables, insiders, publication.tables[0].frequency, progress, old
     )
-    found = replace(found, tables=[*old, *found.tables])
+    whole = _completed(found.tables, tables, known, bounds)
+    found = replace(found, tables=[*old, *whole])
     return examination.with_tables(found.tables, known.hidden), found
+
+
+def _completed(
+    found: list[Point],
+    tables: Sequence[Point],
+    known: Equations,
+    bounds: tuple[NDArray[np.int64], NDArray[np.int64]],
+) -> list[Point]:
+    """Tables found in pieces, with possible values of the unpublished cells of other pieces.
+
+    Nobody knows their original values, so a move of other cells leaves them open.
+    """
+    if not known.latent.any() or not tables:
+        return found
+    graph = abs(known.matrix).T @ abs(known.matrix)
+    label = csgraph.connected_components(graph, directed=False)[1]
+    unclear = np.isin(label, label[known.latent])
+    base, whole = tables[0], list[Point]()
+    for point in found:
+        if not point.solves(known.matrix, known.right, *bounds):
+            elsewhere = times(base.numerator, point.denominator)
+            here = times(point.numerator, base.denominator)
+            numerator = np.where(unclear, elsewhere, here)
+            other = Point(numerator, point.denominator * base.denominator)
+            if other.solves(known.matrix, known.right, *bounds):
+                point = other
+        whole.append(point)
+    return whole
 
 
 def _still_possible(

@@ -14,6 +14,7 @@ from diskret.progress import Progress, silent
 from diskret.protect.conflicting_values import check_sums_beside
 from diskret.publish.contract import Protected
 from diskret.tables import NO_BOUND, Earlier, Published
+from diskret.tables.dimension import describe
 from diskret.tables.meanings import common_cells
 
 _EXAMPLES = 3
@@ -127,6 +128,54 @@ def check_same_values(results: Sequence[Protected], earlier: Sequence[Earlier]) 
         for one in earlier:
             if result.published.about.shares_cells(one.published.about):
                 _check_same(result, one)
+
+
+def check_noise_stays_unknown(results: Sequence[Protected], earlier: Sequence[Earlier]) -> None:
+    """Refuse a cell as it is beside the same cell with noise, whichever of them is earlier.
+
+    Whoever has both has the noise itself, and from many of them the secret table that it comes
+    from. Rounding by a public rule has no secret to keep.
+
+    Parameters
+    ----------
+    results
+        What would be published.
+    earlier
+        Tables of earlier releases; of those with changed values the ones with noise.
+
+    Raises
+    ------
+    InputError
+        Names the table and the release.
+    """
+    for result in results:
+        new = result.published
+        for one in earlier:
+            alike = bool(new.changed) == one.perturbed or new.changed == "rounding"
+            if alike or not _same_variable(new, one.published):
+                continue
+            first, second = common_cells(new, one.published)
+            shown = ~new.suppressed.ravel()[first]
+            if new.changed:
+                plain = one.published.value.ravel()[second]
+                shown &= ~one.published.suppressed.ravel()[second]
+            else:
+                plain = new.value.ravel()[first]
+                there = NO_BOUND if one.shown is None else one.shown.ravel()[second]
+                shown &= there < NO_BOUND
+            told = shown & (plain != 0)  # 0 has no noise
+            if told.any():
+                cells = "; ".join(describe(new.dimensions, int(c)) for c in first[told][:_EXAMPLES])
+                raise InputError(
+                    f"{int(told.sum()):,} of {len(first):,} cells of {result.name!r} were "
+                    f"published in release {one.release!r} ({cells}), here as they are and there "
+                    "with noise, or the other way round: both together show the noise itself. "
+                    "Publish all of it by the same method, or give new data another vintage="
+                )
+
+
+def _same_variable(one: Published, other: Published) -> bool:
+    return (one.measure, one.vintage) == (other.measure, other.vintage)
 
 
 def _check_same(result: Protected, earlier: Earlier) -> None:

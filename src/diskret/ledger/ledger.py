@@ -19,7 +19,12 @@ from diskret.attack import Attacker, Requirements
 from diskret.errors import InputError
 from diskret.keys import SecretKeys
 from diskret.ledger.attack_again import attack_again
-from diskret.ledger.changed_before import check_changed, check_same_values, check_zeros_before
+from diskret.ledger.changed_before import (
+    check_changed,
+    check_noise_stays_unknown,
+    check_same_values,
+    check_zeros_before,
+)
 from diskret.ledger.check import WORK, CheckReport, check, to_publish
 from diskret.ledger.entries import (
     as_earlier,
@@ -311,7 +316,11 @@ class Ledger:
                 if attacked:
                     again(suppressed, before)
                 check_changed(changed, before, options.get("progress", silent))
+                plain = [one for one in before if not one.perturbed]
+                check_noise_stays_unknown(changed, plain)
 
+            noisy = store.load(connection, self._store, noisy_before(entries, suppressed))
+            check_noise_stays_unknown(suppressed, noisy)
             alike = store.load(connection, self._store, changed_alike(entries, changed))
             check_same_values(changed, alike)
             noisy = store.load(connection, self._store, noisy_before(entries, changed))

@@ -99,8 +99,12 @@ def read_insiders(
     who = of("who", "i", (None, max(1, pool) + 1), -1)
     if len(who) and (who[:, -1].max() >= targets or who[:, :-1].max() >= people):
         raise VerificationError(f"{path} is damaged: 'who' names nobody of its own")
-    for name in ("lower", "upper"):
-        of(name, "i", (len(who),))
+    for side in ("lower", "upper"):
+        most = arrays[f"most_{side}"]
+        own_levels = of(side, "i", (len(who),), 0)
+        base = of(f"base_{side}", "i", (targets,), 0)
+        if (base > most).any() or (own_levels > most[who[:, -1]]).any():
+            raise VerificationError(f"{path} is damaged: somebody is owed more than anybody is")
     insiders = Insiders(
         own,
         of("number", "i", (cells,), -1),

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from diskret.attack import (
     Attacker,
+    Insiders,
     Requirements,
     UnsafeSums,
     recheck,
@@ -80,7 +81,7 @@ def verify_internal(
         _check_proof(publication, inside, examination)
         _check_sums(publication, inside, examination, judged)
         if any(unsafe is not None for unsafe in judged):
-            _check_insiders(publication, inside, examination, folder, keys)
+            _check_insiders(publication, inside, examination, judged, folder, keys)
         for table, certificate in zip(tables, certificates, strict=True):
             _check_rests(folder, publication, table, certificate)
     lines: list[str] = []
@@ -172,12 +173,14 @@ def _check_insiders(
     publication: Publication,
     inside: Sequence[_Inside],
     examination: Examination,
+    judged: Sequence[UnsafeSums | None],
     folder: Path,
     keys: SecretKeys | None,
 ) -> None:
     """Refuse what contributors could tell who know what is theirs; all of them are gone through."""
     insiders, truth = read_insiders(publication, folder, keys)
     cell, _ = unknown_cells(publication)
+    _check_targets(publication, inside, judged, insiders, cell)
     own = int(publication.starts[len(publication.own)])
     original = np.zeros(int(publication.starts[-1]), dtype=np.int64)
     seen = cell < len(original)
@@ -192,6 +195,35 @@ def _check_insiders(
             f"{publication.name}: the witnesses do not prove what {len(found.open):,} cells or "
             "sums require against contributors"
         )
+
+
+def _check_targets(
+    publication: Publication,
+    inside: Sequence[_Inside],
+    judged: Sequence[UnsafeSums | None],
+    insiders: Insiders,
+    cell: NDArray[np.int64],
+) -> None:
+    """Refuse a list of contributors that asks for less than the cells and sums that are unsafe."""
+    rows = np.split(cell[insiders.target.indices], insiders.target.indptr[1:-1])
+    levels = zip(*(most.tolist() for most in insiders.most), strict=True)
+    asked = dict(zip((tuple(sorted(row.tolist())) for row in rows), levels, strict=False))
+    starts = publication.starts.tolist()
+    for table, own, sums, start in zip(publication.own, inside, judged, starts, strict=False):
+        needs = own.requirements
+        wanted = [(start + c,) for c in needs.cell.tolist()]
+        owed = [*zip(needs.lower.tolist(), needs.upper.tolist(), strict=True)]
+        if sums is None:
+            continue
+        parts = np.split(start + sums.member.indices, sums.member.indptr[1:-1])
+        wanted += [tuple(sorted(part.tolist())) for part in parts[: len(sums)]]
+        owed += zip(sums.lower.tolist(), sums.upper.tolist(), strict=True)
+        wrong = sum(asked.get(t) != level for t, level in zip(wanted, owed, strict=True))
+        if wrong:
+            raise VerificationError(
+                f"{table.name}: the list of contributors asks for other levels than the rule does "
+                f"in {wrong:,} unsafe cells or sums"
+            )
 
 
 _JUDGED = ("judged", "not_judged")
