@@ -1,6 +1,6 @@
 """The verb suppress: options, frames, attackers, refusals."""
 
-import sys
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -211,21 +211,33 @@ def test_a_protector_that_forgets_secondaries_is_caught_and_repaired():
     assert (found.lower < found.upper).all()
 
 
-def test_a_broken_repair_ends_in_refusal(monkeypatch):
-    def careless(problem):
-        only = np.zeros(len(problem.frozen), dtype=bool)
-        only[problem.requirements.cell] = True
-        return Pattern(only, "careless")
+def careless(problem):
+    """Hides what a rule asks for, and forgets all secondaries."""
+    only = np.zeros(len(problem.frozen), dtype=bool)
+    only[problem.requirements.cell] = True
+    return Pattern(only, "careless")
 
-    module = sys.modules["diskret.protect.revealed_sums"]
-    monkeypatch.setattr(module, "modular", careless)
+
+def test_where_no_repair_finds_anything_all_around_is_hidden(monkeypatch):
+    monkeypatch.setattr(import_module("diskret.protect.revealed_sums"), "modular", careless)
+    result = dk.suppress(counts(), MinimumFrequency(3), method=careless)
+    found = result.certificate.examination
+    assert (found.lower < found.upper).all()
+
+
+def test_a_broken_repair_ends_in_refusal(monkeypatch):
+    def same(problem, pattern, cells):
+        return pattern
+
+    monkeypatch.setattr(import_module("diskret.protect.revealed_sums"), "modular", careless)
+    monkeypatch.setattr(import_module("diskret.protect.prove"), "everything_around", same)
     with pytest.raises(ProofError, match="r=r0, c=c2"):
         dk.suppress(counts(), MinimumFrequency(3), method=careless)
 
 
 def test_a_protector_with_half_of_the_equations_is_refused(monkeypatch):
     """Broken equations mislead the protector and every repair, but not the attack."""
-    module = sys.modules["diskret.system.equations"]
+    module = import_module("diskret.system.equations")
     whole = module.rectangular_equations
 
     def without_the_second_dimension(dimensions):

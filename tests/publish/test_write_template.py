@@ -1,7 +1,7 @@
 """A template among the files of a release: filled, listed, guarded, all or nothing."""
 
 import json
-import sys
+from importlib import import_module
 
 import openpyxl
 import pytest
@@ -95,7 +95,7 @@ def test_a_missing_template_is_named(results, tmp_path):
 
 def test_a_careless_filler_is_caught(results, tmp_path, monkeypatch):
     """A filler that writes original values is stopped by the one that reads the file back."""
-    module = sys.modules["diskret.publish.template"]
+    module = import_module("diskret.publish.template")
     honest = module.fill_template
 
     def careless(tables, template, path, **options):

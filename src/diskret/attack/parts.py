@@ -17,7 +17,7 @@ from diskret.attack.equations import cell_name, equations
 from diskret.attack.knowledge import unknown_bounds
 from diskret.attack.reduction import reduce
 from diskret.attack.remembered import remembered
-from diskret.tables import Publication
+from diskret.tables import Publication, Published
 
 _Codes = NDArray[np.int64]
 
@@ -141,8 +141,9 @@ def revealed_parts(publication: Publication) -> Parts:
     - what lies in the same categories of all tables, if the equations between all cells leave it
       a single value.
 
-    Published cells and sums of cells of one table are none of them. What only common records of
-    three or more tables tell is not looked at; what is left beside a filter is a matter of
+    Published cells and sums of cells of one table are none of them, unless nothing but intervals
+    was ever published of that table. What only common records of three or more tables tell is not
+    looked at; what is left beside a filter is a matter of
     `diskret.attack.rests`.
 
     Parameters
@@ -173,9 +174,20 @@ def revealed_parts(publication: Publication) -> Parts:
     found = _Found()
     for column in range(len(coded.names)):
         _differences(seen, coded, column, found)
-    _atoms(seen, coded, found)
+    bounded = np.array([only_bounded(table) for table in publication.tables])
+    judged = (coded.cell < coded.public) & ~bounded[coded.table]
+    _atoms(seen, coded, judged, found)
     parts = found.parts(coded.names, tuple(coded.place))
-    return replace(_distinct(seen, coded, parts), filters=coded.filters)
+    return replace(_distinct(seen, coded, judged, parts), filters=coded.filters)
+
+
+def only_bounded(table: Published) -> bool:
+    """Whether nothing but intervals is known of a table: its values were changed.
+
+    Its cells were never judged. So what later tables tell of them is judged like a part that nobody
+    published.
+    """
+    return table.lower is not None and bool(table.suppressed.all())
 
 
 # ── what cells are restricted to ────────────────────────────────────────────────────
@@ -309,9 +321,13 @@ def _differences(seen: World, coded: _Coded, column: int, found: _Found) -> None
         everybody = _all(one) if _all(one) != _all(other) else None
         for whole, part in product(one, other):
             said = everybody if whole is None else whole
-            if said is None or part is None or not part < said:
+            if said is None or part is None:
                 continue
-            rest = said - part
+            # a filter by numbers may let others through than anybody has
+            held = part & said if whole is None else part
+            if not held or not held < said:
+                continue
+            rest = said - held
             if _union(rest, one) or _union(rest, other):
                 continue
             larger = np.flatnonzero(at_one & (code == coded.place[whole]))
@@ -334,14 +350,15 @@ def _union(codes: frozenset[str], of: Sequence[Meaning]) -> bool:
     return codes == frozenset[str]().union(*(m for m in of if m is not None and m <= codes))
 
 
-def _atoms(seen: World, coded: _Coded, found: _Found) -> None:
+def _atoms(seen: World, coded: _Coded, judged: NDArray[np.bool_], found: _Found) -> None:
     """Parts of categories that all equations together leave a single value."""
     known = equations(seen.publication)
     lower, upper = unknown_bounds(seen.publication, known, Attacker(), None)
     reduced = reduce(known.matrix, known.right, lower, upper)
     if len(reduced.impossible):
         return
-    fixed = np.flatnonzero((np.diff(reduced.link.indptr) == 0) & known.latent)
+    open_to_rules = known.latent | ~np.isin(known.cell, coded.cell[judged])
+    fixed = np.flatnonzero((np.diff(reduced.link.indptr) == 0) & open_to_rules)
     value = np.zeros(int(known.cell.max()) + 1, dtype=np.int64)
     value[known.cell[fixed]] = reduced.offset[fixed]
     at = np.flatnonzero(np.isin(coded.cell, known.cell[fixed]))
@@ -349,8 +366,8 @@ def _atoms(seen: World, coded: _Coded, found: _Found) -> None:
     found.add(coded.table[at], value[coded.cell[at]], nowhere, coded.codes[at])
 
 
-def _distinct(seen: World, coded: _Coded, parts: Parts) -> Parts:
-    """Each part once, without published cells and without those that hold nobody."""
+def _distinct(seen: World, coded: _Coded, judged: NDArray[np.bool_], parts: Parts) -> Parts:
+    """Each part once, without cells that rules have judged and without those that hold nobody."""
     if not len(parts):
         return parts
     tables = seen.publication.tables
@@ -359,11 +376,10 @@ def _distinct(seen: World, coded: _Coded, parts: Parts) -> Parts:
     empty = np.concatenate([t.empty.ravel() for t in tables])
     nobody = (parts.cells[:, 0] >= 0) & empty[parts.cells[:, 0]]
     somebody = (parts.value != 0) | ~(of_people[parts.table] | nobody)
-    public = coded.cell < coded.public
     kind = np.zeros(int(coded.table.max()) + 1, dtype=np.int64)
     kind[coded.table] = coded.kind
-    rows = np.concatenate((coded.codes[public], parts.codes))
-    kinds = np.concatenate((coded.kind[public], kind[parts.table]))
+    rows = np.concatenate((coded.codes[judged], parts.codes))
+    kinds = np.concatenate((coded.kind[judged], kind[parts.table]))
     number = _numbered(np.column_stack((kinds, rows)))
     _, first = np.unique(number, return_index=True)
     once = np.zeros(len(number), dtype=bool)

@@ -152,7 +152,7 @@ def check_noise_stays_unknown(results: Sequence[Protected], earlier: Sequence[Ea
         new = result.published
         for one in earlier:
             alike = bool(new.changed) == one.perturbed or new.changed == "rounding"
-            if alike or not _same_variable(new, one.published):
+            if alike or not new.about.shares_cells(one.published.about):
                 continue
             first, second = common_cells(new, one.published)
             shown = ~new.suppressed.ravel()[first]
@@ -172,10 +172,6 @@ def check_noise_stays_unknown(results: Sequence[Protected], earlier: Sequence[Ea
                     "with noise, or the other way round: both together show the noise itself. "
                     "Publish all of it by the same method, or give new data another vintage="
                 )
-
-
-def _same_variable(one: Published, other: Published) -> bool:
-    return (one.measure, one.vintage) == (other.measure, other.vintage)
 
 
 def _check_same(result: Protected, earlier: Earlier) -> None:

@@ -318,7 +318,6 @@ class Ledger:
                 check_changed(changed, before, options.get("progress", silent))
                 plain = [one for one in before if not one.perturbed]
                 check_noise_stays_unknown(changed, plain)
-
             noisy = store.load(connection, self._store, noisy_before(entries, suppressed))
             check_noise_stays_unknown(suppressed, noisy)
             alike = store.load(connection, self._store, changed_alike(entries, changed))
