@@ -45,6 +45,8 @@ class World:
         Whether there are finest combinations among these.
     nobody
         Cells that nobody published and nobody is in, ascending, int64.
+    vacant
+        Cells of the publication that no record can be in: codes that a filter leaves out, int64.
     complete
         Whether nothing is left that only common records of three or more tables tell.
     """
@@ -55,6 +57,7 @@ class World:
     latent: int
     crossed: bool
     nobody: NDArray[np.int64]
+    vacant: NDArray[np.int64]
     complete: bool
 
     @property
@@ -126,8 +129,17 @@ def world(publication: Publication) -> World:
         latent += number.size
         grids.append(Grid(table, own, number))
     nobody = np.sort(np.concatenate([_nobody(grid) for grid in grids]))
-    nobody = nobody[nobody >= public]
-    return World(publication, tuple(grids), public, latent - public, bool(around), nobody, complete)
+    latent_from = int(np.searchsorted(nobody, public))
+    return World(
+        publication,
+        tuple(grids),
+        public,
+        latent - public,
+        bool(around),
+        nobody[latent_from:],
+        nobody[:latent_from],
+        complete,
+    )
 
 
 def _nobody(grid: Grid) -> NDArray[np.int64]:

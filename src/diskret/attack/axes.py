@@ -31,6 +31,8 @@ class Axis:
     absent
         Position of the code for all that other tables show and nobody of this one is in, -1 if
         there is none; it stands behind the published codes.
+    left_out
+        Positions of the codes of which the table's filter lets nobody through.
     """
 
     name: str
@@ -38,11 +40,12 @@ class Axis:
     meaning: tuple[Meaning, ...]
     public: int
     absent: int = -1
+    left_out: tuple[int, ...] = ()
 
     @property
     def empty(self) -> NDArray[np.bool_]:
         """The codes that nobody is in, parts of others included."""
-        here = np.arange(len(self.parent)) == self.absent
+        here = np.isin(np.arange(len(self.parent)), [self.absent, *self.left_out])
         return here | (here[self.parent] & (self.parent >= 0))
 
     @property
@@ -69,9 +72,13 @@ def _axis(table: Published, name: str, side: Side) -> Axis:
     trees = {dimension.name: dimension.hierarchy for dimension in table.dimensions}
     parent = trees[name].parent if name in trees else np.array([-1], dtype=np.int32)
     public = len(parent)
+    # codes that are not texts of records may be other words for what the filter asks for
+    nobody = frozenset[str]() if table.recorded and table.where else None
+    left_out = tuple(i for i, m in enumerate(side.meaning) if m is not None and m == nobody)
     if not side.absent:
-        return Axis(name, parent, side.meaning, public)
-    return Axis(name, np.append(parent, np.int32(0)), (*side.meaning, side.absent), public, public)
+        return Axis(name, parent, side.meaning, public, left_out=left_out)
+    parent, meaning = np.append(parent, np.int32(0)), (*side.meaning, side.absent)
+    return Axis(name, parent, meaning, public, public, left_out)
 
 
 # ── groupings that cut through each other ────────────────────────────────────────────
@@ -91,11 +98,11 @@ def _refined(axes: Sequence[tuple[Axis, ...]]) -> list[tuple[Axis, ...]]:
 
 
 #: What makes two axes of one variable the same.
-_Codes = tuple[tuple[Meaning, ...], bytes]
+_Codes = tuple[tuple[Meaning, ...], bytes, tuple[int, ...]]
 
 
 def _codes(axis: Axis) -> _Codes:
-    return axis.meaning, axis.parent.tobytes()
+    return axis.meaning, axis.parent.tobytes(), axis.left_out
 
 
 def _split(same: Sequence[Axis]) -> list[Axis]:

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from diskret.attack.all_cells import world
 from diskret.attack.attacker import Attacker
 from diskret.attack.equations import Equations
 from diskret.attack.exact import UNKNOWN
@@ -81,7 +82,8 @@ def unknown_bounds(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Bounds of the unknown cells, int64 with ``-UNKNOWN`` and ``UNKNOWN``.
 
-    They come from outside knowledge, from published rounding and from published intervals.
+    They come from outside knowledge, from published rounding and from published intervals; and what
+    no record can be in is 0, whatever its intervals say.
     Bounds that an attacker is assumed to know a priori are about tables that are published now.
     `original` holds the values of all tables one after the other, or is None.
     """
@@ -99,8 +101,11 @@ def unknown_bounds(
         highs.append(np.minimum(upper, high).ravel())
     latent = int(known.latent.sum())
     seen = known.cell[~known.latent]
-    lower = np.append(np.concatenate(lows)[seen], np.where(known.free, -np.inf, 0))
-    upper = np.append(np.concatenate(highs)[seen], np.full(latent, np.inf))
+    public_low, public_high = np.concatenate(lows), np.concatenate(highs)
+    vacant = world(publication).vacant
+    public_low[vacant] = public_high[vacant] = 0
+    lower = np.append(public_low[seen], np.where(known.free, -np.inf, 0))
+    upper = np.append(public_high[seen], np.full(latent, np.inf))
     no_lower, no_upper = lower <= -UNKNOWN, upper >= UNKNOWN
     return (
         np.where(no_lower, -UNKNOWN, np.where(no_lower, 0, lower).astype(np.int64)),
