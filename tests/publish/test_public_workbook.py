@@ -10,7 +10,8 @@ import pytest
 
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
-from diskret.publish.formats import SYMBOL_SETS, write_xlsx
+from diskret.publish.formats.public_workbook import write_xlsx
+from diskret.publish.formats.symbols import SYMBOL_SETS
 from diskret.tables import Dimension, Published
 
 REGION = Dimension(

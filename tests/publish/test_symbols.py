@@ -3,7 +3,7 @@
 import pytest
 
 from diskret.errors import InputError
-from diskret.publish.formats import SYMBOL_SETS, SymbolSet, symbol_set
+from diskret.publish.formats.symbols import SYMBOL_SETS, SymbolSet, symbol_set
 
 
 @pytest.mark.parametrize("symbols", SYMBOL_SETS.values(), ids=lambda s: s.name)

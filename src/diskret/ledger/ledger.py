@@ -40,8 +40,7 @@ from diskret.progress import Progress, silent
 from diskret.protect.hiding import hiding
 from diskret.protect.result import Result
 from diskret.protect.write import DEFAULT_FORMATS, checked, intervals_of, write
-from diskret.publish.contract import Protected
-from diskret.publish.software import software
+from diskret.publish.contract import Protected, software
 from diskret.publish.staging import Stage
 from diskret.publish.store import store
 from diskret.publish.store.cells import Row

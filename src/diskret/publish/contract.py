@@ -17,15 +17,28 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
+from diskret import __version__
 from diskret.attack import NoiseCertificate, SuppressionCertificate
 from diskret.attack.certificate import Proof
 from diskret.io import FrameKind
+from diskret.io.from_json import Form
 from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
 from diskret.tables import Perturbed, Published
 from diskret.tables.earlier import Earlier
 
 LANGUAGES = ("en", "de")
+
+_TEXT: Form = {"en": [str], "de": [str]}
+#: What every public certificate holds, as `diskret.io.from_json` describes it; not the time of
+#: writing: the same release, the same bytes.
+NEEDED: Form = {
+    **dict.fromkeys(("schema", "family", "name", "software"), str),
+    "claimed": _TEXT,
+    "not_claimed": _TEXT,
+    "files": {"*": str},
+    "inputs": {"*": str},
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +75,7 @@ class Look:
     symbols
         A set of symbols of `diskret.publish.formats`; None where there are no workbooks.
     neutralise
-        As of `diskret.publish.formats.csv.write_csv`.
+        As of `diskret.publish.formats.data_files.write_csv`.
     titles
         Name → heading of workbook and pages; none: the name, or what is shown.
     """
@@ -194,3 +207,8 @@ class Protected(Protocol):
     ) -> Release:
         """What is written and recorded of it."""
         ...
+
+
+def software() -> str:
+    """Name and version, e.g. ``"diskret 0.1.0"``."""
+    return f"diskret {__version__}"

@@ -10,20 +10,22 @@ from typing import Any
 
 from diskret.errors import InputError
 from diskret.keys import SecretKeys
-from diskret.publish.contract import LANGUAGES, Look, Records, Release
+from diskret.publish.contract import LANGUAGES, Look, Records, Release, software
 from diskret.publish.derived import COMBINED, DERIVED, Releases, combined_outline, derived_outline
 from diskret.publish.digests import digest
-from diskret.publish.formats import write_columns, write_records
-from diskret.publish.formats.csv import write_csv
-from diskret.publish.formats.parquet import write_parquet
-from diskret.publish.formats.xlsx import write_xlsx
-from diskret.publish.guard.check import check_public
+from diskret.publish.formats.data_files import (
+    write_columns,
+    write_csv,
+    write_parquet,
+    write_records,
+)
+from diskret.publish.formats.public_workbook import write_xlsx
+from diskret.publish.formats.template.fill import fill_template, template_texts
+from diskret.publish.guard.check import FilledTemplate, check_public
 from diskret.publish.json_files import write_json
-from diskret.publish.software import software
 from diskret.publish.staging import Stage, staged
-from diskret.publish.template import fill_into
 from diskret.tables import Derived, Published, SideBySide
-from diskret.tables.public_files import structure
+from diskret.tables.public_files import check_file_name, structure
 
 #: Opens the two folders that files are written into, and closes the release.
 Staging = Callable[[str | PathLike[str]], AbstractContextManager[Stage]]
@@ -184,3 +186,43 @@ def _check_file_names(written: Sequence[Published | Records | Derived | SideBySi
                 f"the name {one.name!r} is taken by another table or figure of this release; "
                 "give one of them another name="
             )
+
+
+def fill_into(
+    folder: Path,
+    tables: Sequence[Published],
+    template: Path,
+    look: Look,
+) -> FilledTemplate:
+    """Fill a template into the public folder, under its own name.
+
+    Returns
+    -------
+    FilledTemplate
+        What `check_public` needs to look into it.
+
+    Raises
+    ------
+    InputError
+        There is no such file, a table's own workbook has the same name, or it cannot be filled.
+    """
+    if not template.is_file():
+        raise InputError(f"there is no template {template}; template= names a workbook (.xlsx)")
+    check_file_name(template.stem)
+    name = f"{template.stem}.xlsx"
+    own = {f"{table.name}.xlsx".casefold() for table in tables}
+    if name.casefold() in own:
+        raise InputError(
+            f"the template {template.name} is called like the workbook of a table "
+            f"({', '.join(sorted(own))}); rename it, e.g. layout-{name}"
+        )
+    fill_template(
+        tables,
+        template,
+        folder / name,
+        language=look.language,
+        symbols=look.symbols,
+        titles=look.titles,
+    )
+    texts = template_texts(tables, look.language, look.symbols, look.titles)
+    return FilledTemplate(name, template, texts)

@@ -18,8 +18,7 @@ from diskret.errors import InputError, VerificationError
 from diskret.io.formulas import without_marks
 from diskret.io.from_json import Form, misfits, read_json
 from diskret.io.plain_parquet import read_plain_parquet
-from diskret.publish.certificates import NEEDED
-from diskret.publish.contract import Records
+from diskret.publish.contract import NEEDED, Records
 from diskret.publish.digests import CERTIFICATE
 from diskret.publish.guard.html import page_problems
 

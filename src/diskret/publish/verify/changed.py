@@ -16,7 +16,7 @@ from diskret.errors import InputError, ProofError, VerificationError
 from diskret.io.columns import column, scaled_integers
 from diskret.io.from_json import read_json
 from diskret.keys import SecretKeys
-from diskret.publish.certificates import NEEDED
+from diskret.publish.contract import NEEDED
 from diskret.publish.guard.tables import PUBLIC_CERTIFICATE
 from diskret.publish.verify.files import check_files
 from diskret.publish.verify.internal import check_fingerprint, fingerprinted, read_cells

@@ -16,16 +16,18 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from diskret.errors import InputError, VerificationError
+from diskret.publish.contract import software
 from diskret.publish.digests import is_lock
-from diskret.publish.formats import SYMBOL_SETS, SymbolSet, write_columns, write_xlsx
-from diskret.publish.formats.xlsx.layout import Layout
+from diskret.publish.formats.data_files import write_columns
+from diskret.publish.formats.public_workbook import write_xlsx
+from diskret.publish.formats.symbols import SYMBOL_SETS, SymbolSet
+from diskret.publish.formats.workbook_layout import Layout
 from diskret.publish.guard.check import COMBINED_ENDINGS, DERIVED_ENDINGS
 from diskret.publish.guard.html import page_problems
 from diskret.publish.guard.microdata import MICRODATA_ENDINGS
 from diskret.publish.guard.tables import PUBLIC_ENDINGS, parquet_problems
 from diskret.publish.guard.workbook import cells_of, same_workbook, sheets
 from diskret.publish.pages.public import write_public_report
-from diskret.publish.software import software
 from diskret.tables import Derived, Published, SideBySide
 
 #: Writes a page to a path, with a title and a language.

@@ -17,7 +17,7 @@ from diskret.io.from_json import anything, check_form, read_json
 from diskret.io.plain_parquet import read_plain_parquet
 from diskret.keys import SecretKeys
 from diskret.microdata.modelled_risk import models
-from diskret.publish.certificates import NEEDED
+from diskret.publish.contract import NEEDED
 from diskret.publish.guard.microdata import (
     MICRODATA_CERTIFICATE,
     as_text,

@@ -20,7 +20,7 @@ from diskret.errors import InputError, ProofError, VerificationError
 from diskret.io.column_bytes import content
 from diskret.io.plain_parquet import read_plain_parquet
 from diskret.keys import SecretKeys
-from diskret.publish.certificates import NEEDED
+from diskret.publish.contract import NEEDED
 from diskret.publish.guard.microdata import MICRODATA_CERTIFICATE
 from diskret.publish.office.controlled import read
 from diskret.publish.verify.kind import Checked, Kind, Place

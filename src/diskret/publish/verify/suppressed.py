@@ -21,7 +21,7 @@ from diskret.attack.statements import claimed, not_claimed
 from diskret.attack.unrelated import different_variables
 from diskret.errors import VerificationError
 from diskret.progress import Progress
-from diskret.publish.certificates import NEEDED
+from diskret.publish.contract import NEEDED
 from diskret.publish.derived import Releases, published_in
 from diskret.publish.guard.tables import PUBLIC_CERTIFICATE
 from diskret.publish.verify.files import check_files
