@@ -15,9 +15,7 @@ from diskret.keys import SecretKeys
 from diskret.publish.contract import Look, Records, Release, software
 from diskret.publish.formats.data_files import write_columns_parquet
 from diskret.publish.json_files import write_json
-from diskret.publish.office.controlled import written
-from diskret.publish.office.fingerprint import record_marks
-from diskret.publish.office.records import claim_as_json
+from diskret.publish.office.microdata import claim_as_json, controlled_cells, record_marks
 from diskret.publish.pages.microdata import (
     write_internal_microdata_report,
     write_public_microdata_report,
@@ -74,7 +72,9 @@ def _write_internal(
     if result.microdata.linked:
         _write_link(result, folder / f"{name}.link.parquet")
     else:
-        write_columns_parquet(written(result.controlled), folder / f"{name}.controlled.parquet")
+        write_columns_parquet(
+            controlled_cells(result.controlled), folder / f"{name}.controlled.parquet"
+        )
     write_json(settings(result), folder / f"{name}.settings.json")
     if "html" in look.formats:
         both = {**certificate, "checked": result.certificate.internal()["checked"]}

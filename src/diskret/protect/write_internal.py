@@ -16,8 +16,7 @@ from diskret.publish.contract import Look, software
 from diskret.publish.formats.data_files import write_columns_parquet, write_internal_csv
 from diskret.publish.formats.workbooks import write_internal_xlsx
 from diskret.publish.json_files import write_json
-from diskret.publish.office.insiders import write_insiders
-from diskret.publish.office.sums import write_sums
+from diskret.publish.office.tables import write_insiders, write_sums
 from diskret.publish.pages.changed import write_internal_changed_report
 from diskret.publish.pages.internal import write_internal_report
 

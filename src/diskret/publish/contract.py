@@ -43,15 +43,7 @@ NEEDED: Form = {
 
 @dataclass(frozen=True, eq=False)
 class Records:
-    """Records that may leave.
-
-    Parameters
-    ----------
-    name
-        Of the file.
-    table
-        The records as they were certified.
-    """
+    """Records that may leave, as they were certified; `name` is that of the file."""
 
     name: str
     table: pa.Table
@@ -66,18 +58,9 @@ class Records:
 class Look:
     """In which files something is written, and what these look like.
 
-    Parameters
-    ----------
-    formats
-        Some of csv, parquet, xlsx, html.
-    language
-        Of workbooks and pages, one of `LANGUAGES`.
-    symbols
-        A set of symbols of `diskret.publish.formats`; None where there are no workbooks.
-    neutralise
-        As of `diskret.publish.formats.data_files.write_csv`.
-    titles
-        Name → heading of workbook and pages; none: the name, or what is shown.
+    `formats` are some of csv, parquet, xlsx, html; `language` of workbooks and pages is one of
+    `LANGUAGES`; `symbols` a `SymbolSet`, None where there are no workbooks; `neutralise` as of
+    `write_csv`; `titles` name → heading of workbook and pages, else the name or what is shown.
     """
 
     formats: tuple[str, ...]
@@ -91,14 +74,8 @@ class Look:
 class Memory:
     """What a ledger keeps of a release. Confidential.
 
-    Parameters
-    ----------
-    table
-        What later tables have to know of this one.
-    how
-        How its values were changed, in words; empty: they were not.
-    unbounded
-        Whether nothing follows for other cells, because values were changed without a bound.
+    `how` says in words how values were changed, empty: they were not; `unbounded`: nothing follows
+    for other cells, because they were changed without a bound.
     """
 
     table: Earlier

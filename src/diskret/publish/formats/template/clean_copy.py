@@ -1,4 +1,4 @@
-"""A clean copy of a template: cells, looks and how to print; plain colours; always the same bytes."""
+"""A clean copy of a template: cells, looks and printing, always with the same bytes."""
 
 from __future__ import annotations
 
