@@ -82,7 +82,6 @@ KNOWN_CIRCLES = {
     "cellkey.dialects cellkey.files cellkey.lookup cellkey.matrices cellkey.shuffle cellkey.table",
     "hierarchy.build hierarchy.hrc hierarchy.intervals hierarchy.labels hierarchy.levels "
     "hierarchy.prefix hierarchy.tree",
-    "microdata.pram_estimates microdata.transitions",
     "tables.from_cells tables.recode tables.table",
     "tables.cells tables.public_files tables.published tables.read_public",
 }
