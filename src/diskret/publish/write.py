@@ -166,7 +166,7 @@ def fill_into(
     template: Path,
     look: Look,
 ) -> FilledTemplate:
-    """Fill a template into the public folder, under its own name; how the guard can read it back."""
+    """Fill a template into the public folder, under its own name; what the guard needs."""
     if not template.is_file():
         raise InputError(f"there is no template {template}; template= names a workbook (.xlsx)")
     check_file_name(template.stem)
