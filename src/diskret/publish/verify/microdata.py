@@ -297,12 +297,13 @@ def _with_counts(
 # ── the two kinds ────────────────────────────────────────────────────────────────────
 
 
-def _kind(family: str, recount: Recount, with_office: WithOffice) -> Kind:
-    def check(place: Place, certificates: Mapping[str, dict[str, Any]]) -> Checked:
-        return _check_records(place, certificates, recount, with_office)
-
-    return Kind((family,), MICRODATA_CERTIFICATE, frozenset(NEEDED), check)
+def _check_linked(place: Place, certificates: Mapping[str, dict[str, Any]]) -> Checked:
+    return _check_records(place, certificates, _recount, _with_link)
 
 
-RECORDS = _kind(FAMILY, _recount, _with_link)
-SAFE_FILES = _kind(SAFE, _recount_safe, _with_counts)
+def _check_safe(place: Place, certificates: Mapping[str, dict[str, Any]]) -> Checked:
+    return _check_records(place, certificates, _recount_safe, _with_counts)
+
+
+RECORDS = Kind((FAMILY,), MICRODATA_CERTIFICATE, frozenset(NEEDED), _check_linked)
+SAFE_FILES = Kind((SAFE,), MICRODATA_CERTIFICATE, frozenset(NEEDED), _check_safe)
