@@ -207,7 +207,7 @@ class Names:
     @property
     def said(self) -> str:
         """What is admissible."""
-        return "names of columns" if self.alone else "a list of names of columns"
+        return "one or several names of columns" if self.alone else "a list of names of columns"
 
 
 @dataclass(frozen=True)
