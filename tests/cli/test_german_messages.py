@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 
 import diskret as dk
 from diskret.cli.main import app
-from diskret.cli.messages import catalogue, pattern, translated
 from diskret.publish.pages.settings import told
+from diskret.texts.messages import catalogue, pattern, translated
 
 SOURCE = Path(dk.__file__).parent
 

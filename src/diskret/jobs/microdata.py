@@ -22,12 +22,12 @@ from diskret.errors import DiskretError
 from diskret.jobs.schema import Section, open_job
 from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
+from diskret.texts import LANGUAGES
 
 _ROLES = ("keys", "numeric", "sensitive", "strata", "identifiers")
 _ONE = ("weight", "household", "id")
 _FORMATS = ("csv", "parquet", "html")
 _DEFAULT = ("csv", "html")
-_LANGUAGES = ("en", "de")
 #: Arguments of `Microdata.release`.
 _TEXTS = ("name", "level")
 _LISTS = ("columns", "attributes", "tells_household")
@@ -115,7 +115,7 @@ def read_microdata_job(path: str | PathLike[str]) -> MicrodataJob:
         release=_release(release),
         folder=job.file.parent / release.text("folder", "out"),
         formats=release.choices("formats", _DEFAULT, _FORMATS),
-        language=release.choice("language", "en", _LANGUAGES),
+        language=release.choice("language", "en", LANGUAGES),
         title=release.text("title", None),
         neutralise=release.flag("neutralise", False),
     )
