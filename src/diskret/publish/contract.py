@@ -27,8 +27,6 @@ from diskret.progress import Progress, silent
 from diskret.tables import Perturbed, Published
 from diskret.tables.earlier import Earlier
 
-LANGUAGES = ("en", "de")
-
 _TEXT: Form = {"en": [str], "de": [str]}
 #: What every public certificate holds, as `diskret.io.from_json` describes it; not the time of
 #: writing: the same release, the same bytes.

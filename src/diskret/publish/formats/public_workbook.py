@@ -12,9 +12,10 @@ from xlsxwriter.worksheet import Worksheet
 
 from diskret.publish.formats.symbols import SymbolSet, symbol_set
 from diskret.publish.formats.workbook_layout import Layout
-from diskret.publish.formats.workbooks import check_fits, check_language, print_wide, workbook
+from diskret.publish.formats.workbooks import check_fits, print_wide, workbook
 from diskret.tables import Dimension, Published
 from diskret.tables.cells import in_published_units
+from diskret.texts import check_language
 
 _DEEPEST_INDENT = 15
 _NARROWEST, _WIDEST = 10, 50

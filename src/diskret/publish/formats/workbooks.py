@@ -26,6 +26,7 @@ from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
 from diskret.errors import InputError
+from diskret.texts import words_in
 
 _MAX_ROWS = 1_048_576
 _MAX_COLUMNS = 16_384
@@ -40,24 +41,6 @@ _COLOURS = {
     "primary": {"bg_color": "#F8CBCB", "font_color": "#8B0000"},
     "secondary": {"bg_color": "#D3E4F7", "font_color": "#0B3D91"},
 }
-_WORDS: dict[str, dict[str, str]] = {
-    "en": {
-        "cells": "Cells",
-        "legend": "Legend",
-        "notice": "Confidential: for internal use only",
-        "primary": "suppressed because the cell itself is sensitive",
-        "secondary": "suppressed to protect other cells",
-    },
-    "de": {
-        "cells": "Felder",
-        "legend": "Zeichenerklärung",
-        "notice": "Vertraulich: nur für den internen Gebrauch",
-        "primary": "primär gesperrt: das Feld selbst ist geheim zu halten",
-        "secondary": "sekundär gesperrt: schützt andere Felder",
-    },
-}
-
-_SHEET = {"en": "Table", "de": "Tabelle"}
 
 
 @contextmanager
@@ -98,25 +81,18 @@ def print_wide(sheet: Worksheet) -> None:
     sheet.fit_to_pages(1, 0)
 
 
-def check_language(language: str) -> None:
-    """Refuse languages other than ``"en"`` and ``"de"``."""
-    if language not in ("en", "de"):
-        raise InputError(f"there are no texts in {language!r}; choose 'en' or 'de'")
-
-
 def write_internal_xlsx(cells: pa.Table, path: str | PathLike[str], language: str = "en") -> None:
     """Write the cells of a table with all that the office knows of them. Confidential.
 
     Rows with status ``primary`` are red, with ``secondary`` blue; columns can be filtered.
     """
-    check_language(language)
     check_fits(path, _HEADER_ROWS + cells.num_rows, cells.num_columns)
-    words = _WORDS[language]
+    words = words_in(language, "workbook")
     with workbook(path) as book:
-        sheet: Worksheet = book.add_worksheet(words["cells"])
+        sheet: Worksheet = book.add_worksheet(words["internal.cells"])
         bold = book.add_format({"bold": True})
         head = book.add_format({"bold": True, "bottom": 1})
-        sheet.write_string(0, 0, words["notice"], bold)
+        sheet.write_string(0, 0, words["internal.notice"], bold)
         for column, (name, width) in enumerate(_widths(cells).items()):
             sheet.set_column(column, column, width)
             sheet.write_string(_HEADER_ROWS - 1, column, name, head)
@@ -139,7 +115,7 @@ def write_internal_xlsx(cells: pa.Table, path: str | PathLike[str], language: st
         legend.set_column(1, 1, 60)
         for row, status in enumerate(_COLOURS):
             legend.write_string(row, 0, status, formats[status, False])
-            legend.write_string(row, 1, words[status])
+            legend.write_string(row, 1, words[f"internal.{status}"])
 
 
 def _widths(cells: pa.Table) -> dict[str, int]:
@@ -187,10 +163,9 @@ def write_columns_xlsx(
 
     `decimals`: column of numbers → its decimals; all other columns are text.
     """
-    check_language(language)
     check_fits(path, 1 + cells.num_rows, cells.num_columns)
     with workbook(path) as book:
-        sheet: Worksheet = book.add_worksheet(_SHEET[language])
+        sheet: Worksheet = book.add_worksheet(words_in(language, "workbook")["table"])
         sheet.freeze_panes(1, 0)
         print_wide(sheet)
         head = book.add_format({"bold": True, "bottom": 1})
