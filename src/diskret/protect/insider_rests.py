@@ -27,7 +27,7 @@ from diskret.rules.insiders import Judged, Known, Left, judged_by
 from diskret.rules.unions import rules_for_unions
 from diskret.tables import Publication, Table
 from diskret.tables.requirements import stacked
-from diskret.tables.rests import listed_rests
+from diskret.tables.rests import beyond_whole, listed_rests
 from diskret.tables.shares import shares
 
 
@@ -92,6 +92,10 @@ def unsafe_rests(
             continue
         used = _rules(own[0], tables, rules)
         cells = rests.cells - publication.starts[[*rests.tables]]
+        inside = ~beyond_whole(own, cells)
+        rests, cells = rests.only(inside), cells[inside]
+        if not len(rests):
+            continue
         sensitivity, _ = judged_rests(used, own, rests, cells)
         if sensitivity is None or not sensitivity.unsafe.any():
             continue

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import reduce
+from itertools import permutations
 from operator import or_
 
 import numpy as np
@@ -21,7 +23,7 @@ from diskret.rules.unions import judge_unions, rules_for_unions
 from diskret.tables import Earlier, Measure, Publication, Table
 from diskret.tables.dimension import Dimension
 from diskret.tables.requirements import stacked
-from diskret.tables.rests import rest_table
+from diskret.tables.rests import beyond_whole, rest_table
 
 _EXAMPLES = 3
 
@@ -66,6 +68,7 @@ def rests_judge(
     everything = public(np.ones(cells, dtype=bool))
     if not beside_filters(everything):
         return None
+    _warn_of_open_ends(everything)
     known: set[tuple[int, ...]] = set()
     if before.tables:
         known = {key for rests in revealed_rests(everything) for key in _keys(rests)}
@@ -84,7 +87,7 @@ def rests_judge(
             own = [tables[i] for i in rests.tables]
             rules = _rules(listed[rests.tables[0]].measure.name, orders)
             cells_of = rests.cells - starts[[*rests.tables]]
-            somebody = _somebody(own, cells_of)
+            somebody = _somebody(own, cells_of) & ~beyond_whole(own, cells_of)
             judged += int((~somebody).sum())
             rests = rests.only(somebody)
             told, complete = judged_rests(rules, own, rests, cells_of[somebody])
@@ -102,6 +105,25 @@ def rests_judge(
         )
 
     return judge
+
+
+def _warn_of_open_ends(publication: Publication) -> None:
+    """Where a filter is a part of another one only if nobody lies beyond: differences are judged.
+
+    What else readers could tell who know that nobody does is not.
+    """
+    for one, other in permutations(publication.tables, 2):
+        clipped = other.where.up_to(one.where)
+        alike = (one.measure, one.vintage) == (other.measure, other.vintage)
+        if alike and clipped.inside(one.where) and not other.where.inside(one.where):
+            warnings.warn(
+                f"{one.name!r} is filtered by {one.where}, {other.name!r} by {other.where}. If "
+                "nobody lies beyond the first filter, the second one is a part of it, but only "
+                f"the differences of their cells are judged. If so, filter by {clipped} in place "
+                f"of {other.where}",
+                stacklevel=2,
+            )
+            return
 
 
 def _keys(rests: Rests) -> Iterator[tuple[int, ...]]:
@@ -127,13 +149,16 @@ def _comparable(orders: Sequence[Order], before: Beside) -> list[Table]:
 
 
 def _somebody(tables: Sequence[Table], cells: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Where tables count records, whether any is left; where nothing is known, somebody is."""
+    """Where tables count records, whether any is left; where nothing is known, somebody is.
+
+    Less than none is left where a filter with an open end has records that the whole does not have.
+    """
     number = np.zeros(len(cells), dtype=np.int64)
     for table, at, sign in zip(tables, cells.T, [1] + [-1] * (len(tables) - 1), strict=True):
         if table.count is None or table.count is table.units:
             return np.ones(len(cells), dtype=bool)
         number += sign * table.count.ravel()[at]
-    return number != 0
+    return number > 0
 
 
 def judged_rests(

@@ -1,0 +1,240 @@
+"""How the question about leaves is answered with a few queries, on any engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diskret.engines import columns, contributions, listing, proportional, sql
+from diskret.engines.codes import mappings, positions, refuse_too_many, resolve, spellings_of_mark
+from diskret.engines.columns import Check, Column, Kind, Reading
+from diskret.engines.contributions import Contributions, Rows
+from diskret.engines.questions import LeafQuestion, Leaves, Listed, Straddlers
+from diskret.engines.records import (
+    Records,
+    check,
+    code_counts,
+    column_named,
+    examples,
+    filtered,
+    reader,
+)
+from diskret.errors import InputError
+from diskret.hierarchy import Hierarchy
+from diskret.io.frames import NO_RECORDS
+
+
+def answer(question: LeafQuestion, records: Records) -> Leaves:
+    """Aggregate the records at leaf level; see `Engine.leaves`."""
+    where = filtered(question.where, records)
+    shape, checks = _shape(question, records, where)
+    hierarchies = _attach_codes(question, records, shape)
+    check(records, checks, where)
+    if question.weight is not None and question.unit is not None:
+        _refuse_unequal_weights(records, shape)
+    measures = list(question.values)
+    weight_unit = None if question.weight is None else 10**question.weight_decimals
+
+    passes: dict[str, Contributions] = {}
+    wanted = _passes(question)
+    kinds = list(wanted)
+    for kind, parts in wanted.items():
+        # who is marked matters for those whose largest are kept, the last kind
+        asked = shape if kind == kinds[-1] else replace(shape, marks=())
+        read = [_contributions(records, asked, part, measures, weight_unit) for part in parts]
+        passes[kind] = contributions.merge(read, measures)
+    first, *_, last = *passes.values(), *passes.values()
+
+    leaves, count, sums = contributions.totals(first, measures)
+    if not count.any():
+        raise InputError(NO_RECORDS)
+    first, last = contributions.align(first, leaves), contributions.align(last, leaves)
+    listed = {
+        kind: _straddlers(found.straddlers, leaves, measures, list(question.marks))
+        for kind, found in passes.items()
+    }
+    return Leaves(
+        by=dict(zip(question.by, hierarchies, strict=True)),
+        position=positions(leaves, hierarchies),
+        count=count,
+        sums=_named(sums, measures),
+        magnitudes=_named(last.magnitudes, measures),
+        largest=_named(last.largest, measures),
+        units=None if question.unit is None else first.contributors,
+        holdings=None if question.holding is None else last.contributors,
+        unit_straddlers=listed.get("unit"),
+        holding_straddlers=listed.get("holding"),
+        key_sum=first.key_sum,
+        marked=_named(contributions.marked_records(last), list(question.marks)),
+        marked_largest={
+            mark: _named(last.marked_largest[:, j], measures)
+            for j, mark in enumerate(question.marks)
+        },
+        weight_unit=weight_unit,
+        largest_weight=(
+            {} if last.largest_weight is None else _named(last.largest_weight, measures)
+        ),
+        listed=_listed(question, records, shape, leaves, int(count.sum())),
+        sources=proportional.sources(question, records),
+    )
+
+
+def _shape(
+    question: LeafQuestion, records: Records, where: str | None
+) -> tuple[sql.Shape, list[Check]]:
+    read, checks = reader(records)
+
+    def maybe(name: str | None, how: Callable[[Column], Reading]) -> str | None:
+        return None if name is None else read(name, how)
+
+    shape = sql.Shape(
+        codes=tuple(columns.code(column_named(records, name)) for name in question.by),
+        measures=tuple(
+            read(name, partial(columns.value, decimals=decimals, rounded=question.round_values))
+            for name, decimals in question.values.items()
+        ),
+        unit=maybe(question.unit, partial(columns.identifier, required=True)),
+        holding=maybe(question.holding, partial(columns.identifier, required=False)),
+        key=maybe(question.record_key, _key_reader(question)),
+        modulus=question.key_modulus,
+        where=where,
+        marks=_attach_marks(question, records, where),
+        weight=maybe(question.weight, partial(columns.weight, decimals=question.weight_decimals)),
+    )
+    return shape, checks
+
+
+def _key_reader(question: LeafQuestion) -> Callable[[Column], Reading]:
+    return partial(columns.record_key, modulus=question.key_modulus, digits=question.key_digits)
+
+
+def _attach_marks(
+    question: LeafQuestion, records: Records, where: str | None
+) -> tuple[tuple[str, bool], ...]:
+    """Attach the values that tell each mark; the expressions they are looked up by."""
+    told: list[tuple[str, bool]] = []
+    for j, mark in enumerate(question.marks.values()):
+        code = columns.code(column_named(records, mark.column))
+        found = code_counts(records, code, where)
+        refuse_too_many(mark.column, found)
+        records.attach(f"g{j}", spellings_of_mark(mark, found))
+        told.append((code, mark.listed))
+    return tuple(told)
+
+
+def _attach_codes(question: LeafQuestion, records: Records, shape: sql.Shape) -> list[Hierarchy]:
+    """Find the codes in the records and attach what each adds to the leaf number."""
+    found = [code_counts(records, code, shape.where) for code in shape.codes]
+    hierarchies = [
+        resolve(name, table, hierarchy, question.totals.get(name, "Total"))
+        for (name, hierarchy), table in zip(question.by.items(), found, strict=True)
+    ]
+    for i, table in enumerate(mappings(found, hierarchies)):
+        records.attach(f"m{i}", table)
+    return hierarchies
+
+
+def _passes(question: LeafQuestion) -> dict[str, list[sql.Part]]:
+    """Which contributors to aggregate by; the last kind is the one whose largest are kept.
+
+    The first kind covers all records, so it gives counts, sums and key sums.
+    """
+    keyed = question.record_key is not None
+    k = question.largest if question.values else 0
+    own, kind = (None, "record") if question.unit is None else ("u", "unit")
+    if question.holding is None:
+        return {kind: [sql.Part(own, keyed=keyed, largest=k)]}
+    holdings = [
+        sql.Part("h", "NOT h IS NULL", largest=k),
+        sql.Part(own, "h IS NULL", largest=k),
+    ]
+    if own or keyed:
+        return {kind: [sql.Part(own, keyed=keyed)], "holding": holdings}
+    return {"holding": holdings}
+
+
+def _contributions(
+    records: Records,
+    shape: sql.Shape,
+    part: sql.Part,
+    measures: Sequence[str],
+    weight_unit: int | None,
+) -> Contributions:
+    read = partial(
+        contributions.read,
+        measures=measures,
+        largest=part.largest,
+        marks=len(shape.marks),
+        weight_unit=weight_unit,
+    )
+    records.keep("kept", sql.stayers(shape, part))
+    if part.contributor is None:
+        stayers = records.fetch(sql.stayer_rows(shape, part, "kept"))
+        return read(stayers, None)
+    if part.keyed:
+        _refuse_conflicts(records, shape)
+    stayers = records.fetch(sql.stayer_rows(shape, part, "kept"))
+    straddlers = records.fetch(sql.straddlers(shape, part, "kept"))
+    return read(stayers, straddlers)
+
+
+def _refuse_unequal_weights(records: Records, shape: sql.Shape) -> None:
+    units = records.fetch(sql.unequal_weights(shape))["units"][0].as_py()
+    if units:
+        shown = examples(records, sql.unequal_weight_examples(shape))
+        raise InputError(
+            f"units with more than one weight: {units:,}{shown}; a unit stands for equally "
+            "many in all its records: give it one weight, or leave unit= out if each record was "
+            "sampled on its own"
+        )
+
+
+def _refuse_conflicts(records: Records, shape: sql.Shape) -> None:
+    units = records.fetch(sql.key_conflicts("kept"))["units"][0].as_py()
+    if units:
+        shown = examples(records, sql.key_conflict_examples(shape))
+        raise InputError(
+            f"{units:,} units have more than one record key{shown}; a unit needs the same key "
+            "in all its records"
+        )
+
+
+def _straddlers(
+    rows: Rows, leaves: NDArray[np.int64], measures: Sequence[str], marked: Sequence[str]
+) -> Straddlers:
+    return Straddlers(
+        contributor=rows.contributor,
+        leaf=contributions.find(leaves, rows.leaf),
+        sums=_named(rows.sums, measures),
+        key=rows.key,
+        marked=_named(rows.marked, marked if rows.marked.shape[1] else ()),
+        weight=rows.weight,
+    )
+
+
+def _listed(
+    question: LeafQuestion,
+    records: Records,
+    shape: sql.Shape,
+    leaves: NDArray[np.int64],
+    number: int,
+) -> Listed | None:
+    if question.most_listed is not None and number > question.most_listed:
+        return None
+    named = {"u": question.unit, "h": question.holding}
+    kinds: dict[str, Kind] = {
+        key: column_named(records, name).kind for key, name in named.items() if name is not None
+    }
+    if not question.contributions or not kinds:
+        return None
+    found = records.fetch(sql.listed(shape))
+    alone = None if shape.unit else records.fetch(sql.listed_records(shape))
+    return listing.read(found, alone, question, kinds, leaves)
+
+
+def _named(values: NDArray[np.int64], measures: Sequence[str]) -> dict[str, NDArray[np.int64]]:
+    return {name: np.ascontiguousarray(values[:, i]) for i, name in enumerate(measures)}

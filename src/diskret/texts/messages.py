@@ -1,0 +1,125 @@
+"""Errors, warnings and names of tasks in the language of the reader: one catalogue, by template.
+
+Messages are raised in English, wherever something is wrong. At the edge, where they reach a
+reader, a message is recognised by the template it was made from, and its parts, which may be
+messages themselves, are put into the template of the other language. What the catalogue does not
+know stays as it is.
+
+The catalogue is the folder ``de/messages``: one TOML file for each folder of the package, a line
+for each message, ``"English with {} gaps" = "Deutsch mit {0} Lücken"``.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from functools import cache, lru_cache
+from importlib.resources import files
+from string import Formatter
+
+from diskret.texts.numbers import Figure
+
+#: A gap that is a number: whole with groups of thousands, or with decimals; maybe a percentage.
+_NUMBER = re.compile(r"([-+−]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+))( ?%)?")
+
+#: A list in words: its items are single words or quoted texts; "Research and Development" is none.
+_ITEM = r"(?:'[^']*'|[\w=%.+-]+)"
+_LIST = re.compile(rf"({_ITEM}(?:, {_ITEM})*) (and|or) ({_ITEM})")
+_GERMAN_LIST = {"and": "und", "or": "oder"}
+
+#: Where a message may be cut: known parts may stand beside unknown ones.
+_SIGNS = re.compile(r": |; |\. ")
+
+#: What may stand beside a lone word such as "of": quoted texts, numbers, files. Codes of a user
+#: that look like a template, as "Bank of America" does, are left alone.
+_NAMED = re.compile(r"'.*'|[-+−\d.,]+%?|\S+\.\w+|", re.DOTALL)
+_LONE = 8
+
+Entry = tuple[str, str, tuple[str, ...], str, str]  # begin, end, words between, both templates
+
+
+def translated(message: str, language: str) -> str:
+    """A message in the language of the reader.
+
+    Examples
+    --------
+    >>> translated("job.toml, line 3: the key 'by' is missing in [[tables]]", "de")
+    "job.toml, Zeile 3: der Schlüssel 'by' fehlt in [[tables]]"
+    >>> translated("something new", "de")
+    'something new'
+    """
+    return _read(message)[1] if language == "de" else message
+
+
+@lru_cache(10_000)
+def _read(message: str) -> tuple[int, str]:
+    """How many characters of a message are known, and its German: what knows most is right.
+
+    A message may look like several templates: "job.toml, table 't': k= must be 2, not 3" like
+    "{} must be {}, not {}", and like "{}, table {}: {}" with a known message in it.
+    """
+    if not message.strip():
+        return 0, message
+    if (number := _NUMBER.fullmatch(message)) is not None:
+        percent = "\N{NO-BREAK SPACE}%" if number[2] else ""
+        return 0, Figure(number[1]).written("de") + percent
+    best = 0, message
+    for begins, ends, words, english, german in _entries():
+        if (
+            message.startswith(begins)
+            and message.endswith(ends)
+            and all(word in message for word in words)
+            and (found := pattern(english).fullmatch(message)) is not None
+        ):
+            parts = [_read(part) for part in found.groups()]
+            if (
+                not begins
+                and sum(map(len, words)) < _LONE
+                and not all(
+                    parts[at][0] or _NAMED.fullmatch(part) for at, part in enumerate(found.groups())
+                )
+            ):
+                continue
+            known = sum(map(len, words)) + sum(known for known, _ in parts)
+            if known >= best[0]:  # of two readings that know as much, the one that wraps the other
+                best = known, german.format(*(part for _, part in parts))
+    if (found := _LIST.fullmatch(message)) is not None:
+        known, before = _read(found[1])
+        if known >= best[0]:
+            best = known, f"{before} {_GERMAN_LIST[found[2]]} {found[3]}"
+    for sign in _SIGNS.finditer(message):
+        before, after = _read(message[: sign.start()]), _read(message[sign.end() :])
+        if before[0] + after[0] > best[0]:
+            best = before[0] + after[0], before[1] + sign[0] + after[1]
+    return best
+
+
+@cache
+def catalogue() -> dict[str, str]:
+    """German for what is raised in English: template of a message → the same in German."""
+    german: dict[str, str] = {}
+    for file in files("diskret.texts").joinpath("de", "messages").iterdir():
+        if file.name.endswith(".toml"):
+            german |= tomllib.loads(file.read_text(encoding="utf-8"))
+    return german
+
+
+@cache
+def _entries() -> tuple[Entry, ...]:
+    """The catalogue, those with the most words of their own first."""
+    entries: list[Entry] = []
+    for english, german in catalogue().items():
+        words = tuple(text for text, _, _, _ in Formatter().parse(english))
+        ends = "" if english.endswith("{}") else words[-1]
+        entries.append((words[0], ends, words, english, german))
+    return tuple(sorted(entries, key=lambda entry: (-sum(map(len, entry[2])), entry[3])))
+
+
+@cache
+def pattern(template: str) -> re.Pattern[str]:
+    """What messages of a template look like; its gaps are groups."""
+    parts = Formatter().parse(template)
+    return re.compile(
+        "".join(re.escape(text) + ("" if gap is None else "(.*?)") for text, gap, _, _ in parts),
+        re.DOTALL,
+    )
