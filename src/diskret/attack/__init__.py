@@ -56,7 +56,7 @@ from diskret.attack.noise_certificate import NoiseCertificate, Statement
 from diskret.attack.parts import JudgedParts, Parts, overlapping, revealed_parts
 from diskret.attack.proof import recheck, unmet
 from diskret.attack.proposals import Proposals
-from diskret.attack.rests import Rests, beside_filters, rests_beside, revealed_rests
+from diskret.attack.rests import Rests, beside_filters, revealed_rests
 from diskret.attack.show_sums import show_sums
 from diskret.attack.sum_noise import UsedNoise
 from diskret.attack.sums import Sums, revealed_sums, unmet_sums
@@ -128,7 +128,6 @@ __all__ = [
     "recheck",
     "recovery_probability",
     "revealed_parts",
-    "rests_beside",
     "revealed_rests",
     "revealed_sums",
     "show_sums",

@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from diskret.attack import Rests, UnsafeSums, beside_filters, rests_beside, revealed_rests
+from diskret.attack import Rests, UnsafeSums, beside_filters, revealed_rests
 from diskret.attack.earlier_tables import with_own_hidden
+from diskret.attack.rests import rests_beside
 from diskret.errors import InputError
 from diskret.protect.known_contributions import Present
 from diskret.protect.rests import counted_rests, judged_rests, model_of
