@@ -14,7 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
-from diskret.io.column_bytes import content
+from diskret.io.columns import content
 from diskret.keys import SecretKeys
 from diskret.tables.counted import TableCounts
 from diskret.tables.lists import TableLists, each

@@ -18,9 +18,9 @@ from diskret.attack.microdata.claims import Safe
 from diskret.attack.microdata.safe import check_minimum
 from diskret.attack.noise_certificate import in_languages
 from diskret.errors import InputError, ProofError, VerificationError
-from diskret.io.column_bytes import content
+from diskret.io.columns import content
+from diskret.io.files import read_plain_parquet
 from diskret.io.from_json import anything, check_form, read_json
-from diskret.io.plain_parquet import read_plain_parquet
 from diskret.keys import SecretKeys
 from diskret.microdata.modelled_risk import models
 from diskret.publish.contract import NEEDED
