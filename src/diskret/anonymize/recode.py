@@ -14,8 +14,8 @@ import pyarrow.compute as pc
 from diskret.anonymize.history import Step, given
 from diskret.anonymize.trees import Tree, tree, written
 from diskret.errors import InputError
+from diskret.io.categories import recoded_order
 from diskret.io.names import some
-from diskret.io.order import recoded_order
 from diskret.microdata.categories import Period, grouped, raised, shortened, texts
 from diskret.microdata.numbers import (
     End,
