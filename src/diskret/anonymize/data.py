@@ -178,6 +178,14 @@ class Microdata:
         )
         return f"Microdata({self.n:,} records; {named or 'no roles'})"
 
+    def _repr_html_(self) -> str:
+        from diskret.texts.card import card, named
+
+        roles = {role: named(columns) for role, columns in self.roles.by_role().items()}
+        steps = ", ".join(step.verb for step in self.history)
+        facts = {"records": self.n, **roles, **({"steps": steps} if steps else {})}
+        return card("Microdata", facts, office=True)
+
     # ── what they hold ──────────────────────────────────────────────────────────────
 
     @cached_property

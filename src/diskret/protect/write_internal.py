@@ -19,8 +19,8 @@ from diskret.publish.formats.xlsx import write_internal_xlsx
 from diskret.publish.json_files import write_json
 from diskret.publish.office.insiders import write_insiders
 from diskret.publish.office.sums import write_sums
-from diskret.publish.pages.changed import write_internal_changed_report
 from diskret.publish.pages.internal import write_internal_report
+from diskret.publish.pages.public import write_internal_changed_report
 from diskret.publish.software import software
 
 if TYPE_CHECKING:
