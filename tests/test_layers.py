@@ -61,6 +61,7 @@ HOUSE = {
     "keys": 21,
     "texts": 20,
     # base
+    "parameters": 1,
     "errors": 0,
     "kernel": 0,
     "parallel": 0,
@@ -79,8 +80,6 @@ STRANGERS = {
 KNOWN_CIRCLES = {
     "attack.attacker attack.certificate attack.examine attack.insiders attack.intervals "
     "attack.knowledge attack.parts attack.prior attack.proof attack.rests",
-    "hierarchy.build hierarchy.hrc hierarchy.intervals hierarchy.labels hierarchy.levels "
-    "hierarchy.prefix hierarchy.tree",
     "tables.from_cells tables.recode tables.table",
     "tables.cells tables.public_files tables.published tables.read_public",
 }

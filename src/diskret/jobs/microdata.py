@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
@@ -255,10 +255,10 @@ def _claims(section: Section) -> tuple[Claim, ...]:
         if name not in known:
             raise section.unknown("no such claim:", name, tuple(known), name)
         claim = section.section(name)
-        claim.check(optional=tuple(part.name for part in fields(known[name])))
+        given = claim.read(known[name])
         try:
             made.append(
-                known[name](**{key: _seen_from(claim, part) for key, part in claim.values.items()})
+                known[name](**{key: _seen_from(claim, part) for key, part in given.items()})
             )
         except (DiskretError, TypeError) as error:
             raise section.error(f"'{name}': {error}", name) from error

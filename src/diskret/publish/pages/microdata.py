@@ -10,8 +10,8 @@ from diskret.publish.pages.microdata_outline import InsideOutline, Outline, Vari
 from diskret.publish.pages.page import Bar, Cell, DataTable, Tile, file_list, tile, write_page
 from diskret.risk.summary import RiskSummary
 from diskret.texts import Words, number, percent, words_in
-from diskret.utility.printed_tables import printed_rows
 from diskret.utility.table_deviations import LAST_DIMENSION, TableDeviations
+from diskret.utility.text_tables import printed_rows
 
 
 def write_public_microdata_report(
