@@ -13,9 +13,10 @@ from typing import Any
 
 from diskret.anonymize.data import Microdata
 from diskret.anonymize.history import Step
-from diskret.anonymize.replay import VERBS, carry_out
+from diskret.anonymize.replay import carry_out
 from diskret.anonymize.result import MicrodataResult
 from diskret.anonymize.save_job import FILES
+from diskret.anonymize.verb import VERBS
 from diskret.attack.microdata import claims as claims_module
 from diskret.attack.microdata.claims import Claim
 from diskret.errors import DiskretError
@@ -201,7 +202,7 @@ def _roles(section: Section) -> dict[str, Any]:
 def _step(section: Section) -> Step:
     if "do" not in section:
         raise section.error(f"the key 'do' is missing in {section.name}: what to do")
-    verb = section.choice("do", "", VERBS)
+    verb = section.choice("do", "", tuple(VERBS))
     return Step(verb, _arguments(section, verb))
 
 
