@@ -204,7 +204,7 @@ def pram(
     {'job': 4}
     """
     parts = _names([variables] if isinstance(variables, str) else variables)
-    divided, by = _strata(md, strata, parts)
+    _, by = _strata(md, strata, parts)
     if len(parts) > 1 and (matrix is not None or forbidden is not None):
         raise InputError(
             f"matrix= and forbidden= are for a single variable, and there are {len(parts)}; "
