@@ -27,13 +27,7 @@ End = tuple[float | str, float | str]
 
 
 def numbers(values: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
-    """Values as numbers, also where they are text; NaN where missing.
-
-    Raises
-    ------
-    InputError
-        Some are no numbers, or too large to be exact.
-    """
+    """Values as numbers, also where they are text; NaN where missing."""
     try:
         found = values.cast(pa.float64())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
