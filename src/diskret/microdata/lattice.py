@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.hierarchy.codes import some
-from diskret.hierarchy.intervals import number_text
+from diskret.hierarchy.number_classes import number_text
 from diskret.io import Coded
 from diskret.microdata.categories import above
 from diskret.microdata.numbers import classed
