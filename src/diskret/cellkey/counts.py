@@ -16,38 +16,12 @@ def perturbed_counts(
 ) -> NDArray[np.int64]:
     """Counts plus the noise of their cell keys; 0 stays 0.
 
-    Parameters
-    ----------
-    count
-        Numbers of counted units, int64, any shape.
-    key
-        Sums of their record keys modulo `lookup.modulus`, uint64, the same shape.
-    lookup
-        Which noise each key means.
+    `count`: numbers of counted units, int64, any shape. `key`: sums of their record keys modulo
+    `lookup.modulus`, uint64, the same shape. `lookup`: which noise each key means. Returns int64,
+    the same shape.
 
-    Returns
-    -------
-    numpy.ndarray
-        int64, the same shape.
-
-    Raises
-    ------
-    InputError
-        The noise is not in whole numbers, or a count would fall below 0.
-
-    References
-    ----------
-    Fraser and Wooton (2006), "A proposed method for confidentialising tabular output to protect
-    against differencing", Monographs of official statistics, Eurostat.
-
-    Examples
-    --------
-    Three persons with the keys 0.9, 0.3 and 0.6 have the cell key 0.8:
-
-    >>> bounds = np.array([[10, 10, 10], [3, 7, 10]], dtype=np.uint64)
-    >>> lookup = Lookup(np.array([0, 1]), 10, bounds, np.array([[0, 0, 0], [-1, 0, 1]]))
-    >>> perturbed_counts(np.array([3, 0]), np.array([18 % 10, 0], np.uint64), lookup).tolist()
-    [4, 0]
+    Source: Fraser and Wooton (2006), "A proposed method for confidentialising tabular output to
+    protect against differencing", Monographs of official statistics, Eurostat.
     """
     if lookup.step != 1:
         raise InputError(
@@ -72,22 +46,10 @@ def weighted_counts(
 ) -> NDArray[np.int64]:
     """Perturbed counts times the mean weight of those counted, rounded half a unit upwards.
 
-    Parameters
-    ----------
-    count, perturbed
-        True and perturbed numbers of counted units, int64, same shape.
-    weights
-        Sums of their weights, scaled integers, same shape.
-    unit
-        Scaled units that the result is a multiple of.
+    `count`, `perturbed`: True and perturbed numbers of counted units, int64, same shape. `weights`:
+    sums of their weights, scaled integers, same shape. `unit`: scaled units that the result is a
+    multiple of. Returns scaled integers, int64, same shape; 0 where nobody is counted.
 
-    Returns
-    -------
-    numpy.ndarray
-        Scaled integers, int64, same shape; 0 where nobody is counted.
-
-    Examples
-    --------
     Three persons stand for 37.0; their count is published as 4, so 4 · 37/3 = 49.3 is:
 
     >>> counts = np.array([3]), np.array([4])
@@ -112,21 +74,8 @@ def weighted_counts(
 def rounded_up(whole: NDArray[np.int64], half: NDArray[np.bool_], unit: int) -> NDArray[np.int64]:
     """The nearest multiple of a unit, half a unit upwards.
 
-    Parameters
-    ----------
-    whole
-        Values without their fraction (floor), int64.
-    half
-        Whether the fraction is a half or more.
-    unit
-        The result is a multiple of it.
-
-    Examples
-    --------
-    >>> rounded_up(np.array([14, 15]), np.array([True, False]), 10).tolist()
-    [10, 20]
-    >>> rounded_up(np.array([2, 2]), np.array([True, False]), 1).tolist()
-    [3, 2]
+    `whole`: values without their fraction (floor), int64. `half`: whether the fraction is a half or
+    more. `unit`: the result is a multiple of it.
     """
     # half an odd unit ends in a half itself, which the fraction may fill up
     return (whole + unit // 2 + (half & (unit % 2 == 1))) // unit * unit

@@ -10,16 +10,16 @@ import weakref
 from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager
 from types import TracebackType
-from typing import Literal, Self
+from typing import Self
 
 from sqlglot.expressions import Select
 
 from diskret.engines import columns, sql
+from diskret.engines.contract import LeafQuestion, Leaves, PerturbedCounts
 from diskret.engines.key_counts import WEIGHT_DECIMALS, KeyCounts, KeyQuestion, in_order
 from diskret.engines.leaves import answer
 from diskret.engines.perturbed import perturbed
 from diskret.engines.perturbed_sql import NoiseIntervals
-from diskret.engines.questions import LeafQuestion, Leaves, PerturbedCounts
 from diskret.engines.records import Records, check, filtered, reader
 from diskret.errors import InputError
 
@@ -28,7 +28,7 @@ class Engine(ABC):
     """Holds records and answers questions about them."""
 
     #: Which engine this is.
-    name: Literal["duckdb", "spark", "postgres"]
+    name: str
     #: Gives back all that the engine holds, once; at the latest when nobody has it any more.
     _close: weakref.finalize[..., Engine]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,15 +15,6 @@ from diskret.tables.dimension import describe
 
 _EXAMPLES = 3
 _TOLERANCE = 1e-6  # of the last decimal
-
-
-class HasPublished(Protocol):
-    """What a method of protection returns: it knows what the world sees."""
-
-    @property
-    def published(self) -> Published:
-        """The published table."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,15 +75,7 @@ class Pair:
 def pairs_of(original: Table | Sequence[Table], protected: Any) -> tuple[Pair, ...]:
     """Tables beside what is published instead of them.
 
-    Parameters
-    ----------
-    original, protected
-        As for [`compare`][diskret.utility.compare].
-
-    Raises
-    ------
-    InputError
-        As there.
+    `original`, `protected`: as for [`compare`][diskret.utility.compare].
     """
     if isinstance(original, Table):
         return (_pair(original, protected, ""),)
