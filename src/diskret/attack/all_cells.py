@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.attack.axes import Axis, axes_of
-from diskret.attack.crossing import crossings
+from diskret.attack.axes import Axis, axes_of, crossings
 from diskret.attack.remembered import remembered
 from diskret.errors import InputError
 from diskret.tables import Publication, Published

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from diskret.hierarchy.circles import Codes, circles
 from diskret.tables import Published
 from diskret.tables.meanings import Meaning, Side, side_by_side
 
@@ -154,3 +155,42 @@ def _leaf_of(axis: Axis) -> dict[str, int]:
     return {
         base: leaf for leaf in axis.leaves.tolist() for base in axis.meaning[leaf] or frozenset()
     }
+
+
+def crossings(
+    tables: Sequence[Published], axes: Sequence[tuple[Axis, ...]]
+) -> tuple[list[tuple[Published, tuple[Axis, ...]]], bool]:
+    """Which combinations of codes an attacker has to think of; see `circles`.
+
+    Parameters
+    ----------
+    tables, axes
+        What is published, and the axes of each table.
+
+    Returns
+    -------
+    tuple
+        A table of the same population and the axes of the combinations, for each circle; and
+        whether nothing is left that three or more tables say of their common records.
+    """
+    if len(tables) < 3:
+        return [], True
+    alike: defaultdict[object, list[int]] = defaultdict(list)
+    for i, table in enumerate(tables):
+        alike[table.measure, table.vintage, table.where].append(i)
+    found: list[tuple[Published, tuple[Axis, ...]]] = []
+    complete = len(alike) == 1
+    for members in alike.values():
+        if not all(tables[i].nonnegative or tables[i].frequency for i in members):
+            complete = False  # parts of an empty cell could cancel out
+            continue
+        around, all_of_them = circles([[_for_circles(axis) for axis in axes[i]] for i in members])
+        complete = complete and all_of_them
+        for circle in around:
+            own = (Axis(c.name, np.array(c.parent, np.int32), c.meaning, 0) for c in circle)
+            found.append((tables[members[0]], tuple(own)))
+    return found, complete
+
+
+def _for_circles(axis: Axis) -> Codes:
+    return Codes(axis.name, tuple(axis.parent.tolist()), axis.meaning)

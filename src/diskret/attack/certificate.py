@@ -13,16 +13,14 @@ from numpy.typing import NDArray
 from diskret.attack.all_cells import world
 from diskret.attack.attacker import Attacker
 from diskret.attack.equations import equations
-from diskret.attack.examination import Examination, Targets
+from diskret.attack.examination import Examination, Targets, interval_columns
 from diskret.attack.examine import examine
 from diskret.attack.insiders import InsidersWithstood
-from diskret.attack.intervals import interval_columns
 from diskret.attack.parts import JudgedParts, overlapping
 from diskret.attack.proof import unmet
 from diskret.attack.rests import beside_filters
-from diskret.attack.statements import claimed, not_claimed, summary
+from diskret.attack.statements import claimed, different_variables, not_claimed, summary
 from diskret.attack.sums import unmet_sums
-from diskret.attack.unrelated import different_variables
 from diskret.errors import ProofError
 from diskret.progress import Progress, silent
 from diskret.tables import Publication, Published, together

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.attack.adding_up import check_adding_up
 from diskret.attack.attacker import Attacker
 from diskret.attack.equations import cell_name
 from diskret.attack.examine import Examination, Targets, examine
@@ -17,6 +16,7 @@ from diskret.attack.noise_certificate import (
     GROUP_DISCLOSURE,
     NoiseCertificate,
     Statement,
+    check_adding_up,
     refuse_cells,
 )
 from diskret.attack.proof import unmet

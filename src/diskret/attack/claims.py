@@ -125,7 +125,7 @@ def show(
     base
         A table that satisfies all equations and bounds, ``(n,)``, int64.
     matrix, lower, upper
-        As in [`propagate`][diskret.attack.bounds.propagate].
+        As in [`propagate`][diskret.attack.reduction.propagate].
     shown
         What is wanted and shown; brought up to date.
     whole

@@ -12,11 +12,10 @@ from scipy import sparse
 
 from diskret.attack.claims import Shown, show
 from diskret.attack.exact import LIMIT, UNKNOWN, Point
-from diskret.attack.moves import Moves, joined, packed, possible
-from diskret.attack.outer import outer_bounds
+from diskret.attack.moves import Moves, completed, joined, packed, possible
 from diskret.attack.programme import Answer, Programme
-from diskret.attack.proposals import completed
 from diskret.attack.search import Wanted, search
+from diskret.attack.surroundings import outer_bounds
 
 #: Questions times squared unknowns, over all components, up to which the exact interval of every
 #: unknown is computed; some ten seconds.

@@ -12,7 +12,7 @@ from scipy import sparse
 from diskret.attack.all_cells import Grid, world
 from diskret.attack.exact import LIMIT
 from diskret.attack.remembered import remembered
-from diskret.attack.shared import Tie, ties
+from diskret.attack.ties import Tie, ties
 from diskret.errors import ContradictionError, InputError
 from diskret.tables import Publication, Published, together
 

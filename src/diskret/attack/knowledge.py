@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from diskret.attack.all_cells import world
-from diskret.attack.attacker import Attacker
 from diskret.attack.equations import Equations
 from diskret.attack.exact import UNKNOWN
 from diskret.errors import InputError
 from diskret.io import to_arrow
 from diskret.tables import Publication, Published
+
+if TYPE_CHECKING:
+    from diskret.attack.attacker import Attacker
 
 _Side = Literal["lower", "upper"]
 

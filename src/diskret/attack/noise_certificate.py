@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.attack.certificate import SCHEMA
-from diskret.attack.equations import cell_name
+from diskret.attack.equations import cell_name, equations
 from diskret.attack.statements import GROUPS
-from diskret.errors import InputError, ProofError
-from diskret.tables import Published
+from diskret.errors import ContradictionError, InputError, ProofError
+from diskret.tables import Publication, Published
 
 _EXAMPLES = 3
 # thousands are set apart by a blank that cannot be broken, as in tables of official statistics
@@ -137,3 +137,34 @@ def refuse_cells(
 def in_languages(statements: tuple[Statement, ...]) -> dict[str, list[str]]:
     """Language → sentences."""
     return {"en": [s.en for s in statements], "de": [s.de for s in statements]}
+
+
+def check_adding_up(tables: Sequence[Published]) -> None:
+    """Refuse tables whose totals are not the sums of their parts, also between tables.
+
+    Parameters
+    ----------
+    tables
+        Tables that are read together.
+
+    Raises
+    ------
+    ProofError
+        Some equation does not hold; names cells.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diskret.hierarchy import Hierarchy
+    >>> from diskret.tables import Dimension
+    >>> region = Dimension("region", Hierarchy.flat(["N", "S"]))
+    >>> value, no = np.array([9, 3, 3]), np.zeros(3, dtype=bool)
+    >>> check_adding_up([Published("t", (region,), "count", True, 0, value, no, no)])
+    Traceback (most recent call last):
+        ...
+    diskret.errors.ProofError: values do not add up: ...
+    """
+    try:
+        equations(Publication(tuple(tables)))
+    except ContradictionError as error:
+        raise ProofError(f"values do not add up: {error}") from error

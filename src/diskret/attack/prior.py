@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from diskret.attack.attacker import Attacker
-from diskret.attack.certificate import SuppressionCertificate
-from diskret.attack.examination import Examination
-from diskret.attack.examine import examine
-from diskret.attack.intervals import ends_in_units
+from diskret.attack.attack_equations import attack_equations, known_beforehand
+from diskret.attack.examination import Examination, ends_in_units
 from diskret.errors import InputError
 from diskret.io import to_arrow
 from diskret.io.columns import code_text, column
-from diskret.tables import Dimension, Publication, Published
+from diskret.tables import Dimension, Publication, Published, together
+
+if TYPE_CHECKING:
+    from diskret.attack.attacker import Attacker
 
 _Side = Literal["lower", "upper"]
 
@@ -156,12 +156,14 @@ class Within:
         return np.where(np.isinf(bound) | ((low == 0) & (high == 0)), np.nan, bound)
 
 
-def bounds_around(previous: Any, percent: float, value: str | None) -> tuple[Any, Any]:
+def bounds_around(
+    previous: Any, percent: float, value: str | None, outsider: Attacker
+) -> tuple[Any, Any]:
     """Lower and upper bounds for an attacker who knows last period's values.
 
-    See [`Attacker.around`][diskret.Attacker.around].
+    See [`Attacker.around`][diskret.Attacker.around]; `outsider` could compute what was hidden then.
     """
-    known = _known(previous, value)
+    known = _known(previous, value, outsider)
     if isinstance(known, Known | Rows):
         return Within(known, percent, "lower"), Within(known, percent, "upper")
     return (
@@ -170,20 +172,27 @@ def bounds_around(previous: Any, percent: float, value: str | None) -> tuple[Any
     )
 
 
-def _known(previous: Any, value: str | None) -> Known | Rows | dict[str, Known | Rows]:
+def _known(
+    previous: Any, value: str | None, outsider: Attacker
+) -> Known | Rows | dict[str, Known | Rows]:
     if isinstance(previous, Mapping):
-        each = {str(name): _known(one, value) for name, one in previous.items()}
+        each = {str(name): _known(one, value, outsider) for name, one in previous.items()}
         return {name: one for name, one in each.items() if not isinstance(one, dict)}
     if isinstance(previous, Publication):
-        found = examine(previous, Attacker()).of_tables(previous)
+        found = _attacked(previous, outsider).of_tables(previous)
         pairs = zip(previous.tables, found, strict=True)
         return {table.name: _of_published(table, own) for table, own in pairs}
     certificate = getattr(previous, "certificate", previous)
-    if isinstance(certificate, SuppressionCertificate):
-        return _of_published(certificate.published, certificate.outsider)
+    if isinstance(found := getattr(certificate, "outsider", None), Examination):
+        return _of_published(certificate.published, found)
     if isinstance(previous, Published):
-        return _of_published(previous, examine(previous, Attacker()))
+        return _of_published(previous, _attacked(together(previous), outsider))
     return _of_frame(previous, value)
+
+
+def _attacked(publication: Publication, outsider: Attacker) -> Examination:
+    known, bounds = known_beforehand(publication, outsider, None)
+    return attack_equations(publication, known, bounds, None)
 
 
 def _of_published(published: Published, outsider: Examination) -> Known:

@@ -72,7 +72,7 @@ class Programme:
     Parameters
     ----------
     matrix, right, lower, upper
-        As in [`propagate`][diskret.attack.bounds.propagate].
+        As in [`propagate`][diskret.attack.reduction.propagate].
     centre
         A solution near which to begin, where one is known, ``(n,)``, int64.
     """

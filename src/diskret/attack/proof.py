@@ -9,9 +9,8 @@ from scipy import sparse
 from diskret.attack.attacker import Attacker
 from diskret.attack.equations import cell_name, equations
 from diskret.attack.exact import Point, broken_bounds, broken_equations
-from diskret.attack.examination import Examination, Targets
+from diskret.attack.examination import Examination, Targets, extremes
 from diskret.attack.knowledge import unknown_bounds
-from diskret.attack.witnesses import extremes
 from diskret.errors import VerificationError
 from diskret.tables import Publication, Published, together
 

@@ -16,7 +16,7 @@ from diskret.attack.equations import cell_name, equations
 from diskret.attack.knowledge import unknown_bounds
 from diskret.attack.reduction import reduce
 from diskret.attack.remembered import remembered
-from diskret.attack.shared import apart, common_cells
+from diskret.attack.ties import apart, common_cells
 from diskret.tables import Publication, Published
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from diskret.adjustment import Adjusted, Adjustment, adjusted
 from diskret.attack import Attacker, Requirements
-from diskret.attack.certify_adjustment import certify_adjustment
+from diskret.attack.certify_changed import certify_adjustment
 from diskret.errors import InputError
 from diskret.protect.arguments import checked_tables, for_each
 from diskret.protect.linked import default_names, linked

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.attack.certify_invariant import certify_invariant
+from diskret.attack.certify_changed import certify_invariant
 from diskret.cellkey import (
     PerturbationTable,
     controlled_noise,

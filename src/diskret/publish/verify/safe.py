@@ -13,8 +13,8 @@ import pyarrow as pa
 
 from diskret.attack.microdata import certify_safe, safe_claimed
 from diskret.attack.microdata.certificate import SAFE
+from diskret.attack.microdata.certify_safe import check_minimum
 from diskret.attack.microdata.claims import Safe
-from diskret.attack.microdata.safe import check_minimum
 from diskret.attack.noise_certificate import in_languages
 from diskret.errors import InputError, ProofError, VerificationError
 from diskret.io.column_bytes import content
