@@ -21,8 +21,7 @@ from pyarrow import csv
 from tabulate import LEAVES, hierarchy, write_records
 
 from diskret import PostgresTable, Table, tabulate
-from diskret.engines.postgres_connection import connect
-from diskret.engines.postgres_login import login
+from diskret.engines.postgres_connection import connect, login
 
 NAME = "diskret_benchmark"
 COLUMNS = "nace TEXT, region TEXT, size TEXT, unit BIGINT, turnover BIGINT"

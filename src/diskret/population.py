@@ -138,6 +138,19 @@ class Population:
         mine = self.asked
         return all(name in mine and _holds(asked, mine[name]) for name, asked in other)
 
+    def up_to(self, other: Population) -> Population:
+        """The same, but where bounds are open no further than those of the other.
+
+        Nobody has less than one employee, so staff up to 4 is a part of staff 1 to 5.
+
+        Examples
+        --------
+        >>> str(Population.of({"staff": {"max": 4}}).up_to(Population.of({"staff": {"min": 1}})))
+        'staff 1 to 4'
+        """
+        theirs = other.asked
+        return Population(tuple((name, _up_to(asked, theirs.get(name))) for name, asked in self))
+
     # ── at a file's edge ────────────────────────────────────────────────────────────
 
     def to_lists(self) -> dict[str, list[str] | dict[str, list[str]]]:
@@ -257,6 +270,13 @@ def _meet(one: Condition, other: Condition) -> bool:
     if isinstance(other, Bounds):
         return any(other.meets(number) for number in map(_as_bounds, one) if number)
     return not {*one}.isdisjoint(other)
+
+
+def _up_to(asked: Condition, other: Condition | None) -> Condition:
+    if not (isinstance(asked, Bounds) and isinstance(other, Bounds) and asked.meets(other)):
+        return asked
+    low = other.min if asked.min is None else asked.min
+    return Bounds(low, other.max if asked.max is None else asked.max)
 
 
 def _holds(whole: Condition, part: Condition) -> bool:

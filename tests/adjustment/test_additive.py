@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from profiles import examples
 
 from diskret.adjustment import make_additive
-from diskret.adjustment.raking import raked
+from diskret.adjustment.additive import raked
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.tables import Dimension

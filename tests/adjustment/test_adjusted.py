@@ -10,7 +10,7 @@ from profiles import examples
 from scipy import sparse
 
 from diskret.adjustment import Adjustment, adjusted
-from diskret.adjustment.directions import balanced_directions, below
+from diskret.adjustment.adjust import balanced_directions, below
 from diskret.adjustment.programme import solve
 from diskret.errors import ProtectionError
 from diskret.hierarchy import Hierarchy

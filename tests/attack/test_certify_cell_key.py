@@ -14,7 +14,7 @@ from diskret.attack import Windows, certify_cell_key, certify_cell_key_sums
 from diskret.attack.certify_cell_key import interval_noise, row_moments
 from diskret.attack.sum_noise import turned_key
 from diskret.cellkey import Lookup, PerturbationTable
-from diskret.cellkey.turned import turned
+from diskret.cellkey.further_keys import turned
 from diskret.errors import ProofError
 
 #: No published value of 1, though noise goes down to -3: the last row stands for 5 and more.

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from diskret.attack.sum_noise import measure_key
-from diskret.cellkey.measure_keys import canonical, measure_keys
+from diskret.cellkey.further_keys import canonical, measure_keys
 
 MODULI = [1, 2, 3, 7, 100, 256, 750, 1000, 4096, 10_007, 2**13]
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diskret.cellkey.turned import turned
+from diskret.cellkey.further_keys import turned
 from diskret.errors import InputError
 
 

@@ -15,7 +15,8 @@ import pyarrow.parquet as pq
 import pytest
 from counted_by_hand import same
 
-from diskret.engines import LeafQuestion, duckdb_connection
+from diskret.engines import LeafQuestion
+from diskret.engines import duckdb as duckdb_engine
 from diskret.engines.duckdb import DuckDBEngine
 from diskret.errors import InputError
 from diskret.io import Source
@@ -193,9 +194,9 @@ def test_a_database_for_few_records_keeps_nothing(spill):
                 beside._records.connection.sql("SELECT * FROM m1")
             again = engine.leaves(QUESTION)
         assert same(again, ask(in_memory(RECORDS), threads=2))
-    database = duckdb_connection._idle[-1]
+    database = duckdb_engine._idle[-1]
     with DuckDBEngine(in_memory(RECORDS)) as engine:
-        assert database not in duckdb_connection._idle  # nobody else gets it
+        assert database not in duckdb_engine._idle  # nobody else gets it
         for relation in ("kept", "m0"):
             with pytest.raises(duckdb.CatalogException):
                 engine._records.connection.sql(f"SELECT * FROM {relation}")
@@ -205,7 +206,7 @@ def test_a_database_for_few_records_keeps_nothing(spill):
 
 def test_a_database_that_broke_is_not_used_again():
     ask(in_memory(RECORDS))
-    duckdb_connection._idle[-1].close()
+    duckdb_engine._idle[-1].close()
     ask(in_memory(RECORDS))
 
 

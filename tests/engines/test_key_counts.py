@@ -17,7 +17,7 @@ from sqlglot import exp
 from diskret.engines import KeyQuestion, postgres_sql, spark_sql, sql
 from diskret.engines.columns import Column, key, sampling_weight
 from diskret.engines.duckdb import DuckDBEngine
-from diskret.engines.keys import KeyCounts, in_order
+from diskret.engines.key_counts import KeyCounts, in_order
 from diskret.engines.postgres import PostgresEngine
 from diskret.errors import InputError
 from diskret.io import Coded, source

@@ -11,7 +11,7 @@ from diskret.cellkey import Lookup
 from diskret.engines import LeafQuestion
 from diskret.engines import duckdb as duckdb_engine
 from diskret.engines.duckdb import DuckDBEngine
-from diskret.engines.intervals import Intervals
+from diskret.engines.perturbed_sql import NoiseIntervals
 from diskret.errors import DiskretError, InputError
 from diskret.io import source
 
@@ -134,7 +134,7 @@ def test_records_are_asked_once_and_give_perturbed_counts_only(monkeypatch):
     )
     question = LeafQuestion(by=ASKED["by"], record_key="key", key_modulus=10)
     with DuckDBEngine(source(PERSONS)) as engine:
-        found = engine.perturbed(question, Intervals.of(LOOKUP))
+        found = engine.perturbed(question, NoiseIntervals.of(LOOKUP))
     assert [answer.column_names for answer in answers] == [["d0", "value"]]
     # keys 6, 9 and 5: three persons get 1 more, two 1 more, five 1 more
     rows = zip(found.position[:, 0].tolist(), found.value.tolist(), strict=True)
@@ -286,4 +286,4 @@ def test_engines_refuse_questions_without_keys_or_with_keys_of_another_modulus()
     with DuckDBEngine(source(PERSONS)) as engine:
         for options in ({}, {"record_key": "key"}):
             with pytest.raises(InputError, match="key"):
-                engine.perturbed(LeafQuestion(by=ASKED["by"], **options), Intervals.of(LOOKUP))
+                engine.perturbed(LeafQuestion(by=ASKED["by"], **options), NoiseIntervals.of(LOOKUP))

@@ -15,7 +15,7 @@ from pyarrow import csv
 from spark_server import INTERPRETED, ONE_SPARK, frame_of, in_spark, session
 
 import diskret as dk
-from diskret.engines import LeafQuestion, spark_session
+from diskret.engines import LeafQuestion, spark
 from diskret.engines.duckdb import DuckDBEngine
 from diskret.engines.spark import SparkEngine
 from diskret.errors import InputError
@@ -295,10 +295,10 @@ def test_spark_that_cannot_start_says_why(monkeypatch):
     monkeypatch.setattr(SparkSession, "active", refuse)
     monkeypatch.setattr(SparkSession.Builder, "getOrCreate", refuse)
     with pytest.raises(InputError, match=r"cannot be started: \[JAVA_GATEWAY_EXITED\].* Java 17"):
-        spark_session.session()
+        spark.session()
     monkeypatch.setitem(sys.modules, "pyspark.sql", None)
     with pytest.raises(InputError, match=r"pip install 'diskret\[spark\]'"):
-        spark_session.session()
+        spark.session()
 
 
 def test_spark_is_imported_only_when_it_is_asked():

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from diskret import DiskretError, Hierarchy
 from diskret.io import coded
-from diskret.microdata.categories import grouped, raised
-from diskret.microdata.dates import shortened
+from diskret.microdata.categories import grouped, raised, shortened
 from diskret.microdata.numbers import chosen_breaks, classed, ended, rounded
 
 INFINITE = float("inf")

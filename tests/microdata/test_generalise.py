@@ -15,8 +15,7 @@ from diskret.errors import ProtectionError
 from diskret.io import Coded, coded
 from diskret.microdata import lattice as lattices
 from diskret.microdata.generalise import distinct_values, generalised
-from diskret.microdata.ladder import Ladder, breaks_ladder, tree_ladder
-from diskret.microdata.lattice import Lattice
+from diskret.microdata.lattice import Ladder, Lattice, breaks_ladder, tree_ladder
 from diskret.microdata.loss import measure
 from diskret.risk import Keys
 

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diskret.microdata._kernels import donors
 from diskret.microdata.record_swap import Households, exchanged
+from diskret.microdata.swap_kernels import donors
 
 
 def one_after_another(needing, ranked, group, area, free, most):

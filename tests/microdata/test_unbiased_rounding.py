@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from diskret import DiskretError
+from diskret.microdata.pram import rounded_with_margins
 from diskret.microdata.transitions import TransitionMatrix
-from diskret.microdata.unbiased_rounding import rounded_with_margins
 
 
 @given(

@@ -24,6 +24,7 @@ FILTERS = [
     {"staff": {"min": 10}},
     {"staff": {"min": 50}},
     {"staff": {"max": 9}},
+    {"staff": {"min": 1, "max": 10}},
     {"sex": "f", "staff": {"min": 10}},
     {"sex": "f", "staff": {"min": 50}},
 ]
@@ -172,6 +173,7 @@ CROWD = np.full(len(GROUPS), 9)
         ([{}, {"sex": "f"}, {"sex": "m"}], lambda g: g[1] == "d"),
         ([{"staff": {"min": 10}}, {"staff": {"min": 50}}], lambda g: g[2] == 10),
         ([{}, {"staff": {"min": 10}}], lambda g: g[2] == 5),
+        ([{"staff": {"min": 1, "max": 10}}, {"staff": {"max": 9}}], lambda g: g[2] == 10),
         ([{"staff": {"min": 10}}, {"staff": {"min": 50}, "sex": "f"}],
          lambda g: g[2] >= 10 and (g[2], g[1]) != (50, "f")),
     ],

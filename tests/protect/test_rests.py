@@ -16,7 +16,7 @@ from diskret.ledger.attack_again import attack_again
 from diskret.population import Population
 from diskret.protect.safe_intervals import with_intervals
 from diskret.publish.verify.folder import verify
-from diskret.tables.rests import rest_table
+from diskret.tables.rests import beyond_whole, rest_table
 
 KEYS = dk.SecretKeys(bytes(range(32)))
 RULE = dk.rules.MinimumFrequency(3)
@@ -235,3 +235,56 @@ def test_intervals_leave_no_rest_that_nobody_judged():
     results = dk.suppress(everybody_and_women(), RULE, name=["all", "women"])
     proven = with_intervals(results, KEYS)
     assert proven[0].certificate.proof.rests is not None
+
+
+# ── filters with open ends ──────────────────────────────────────────────────────────
+
+
+def staffed(of_5, of_0):
+    """Eight firms with staff 1 to 4, and so many more with 5 and with none."""
+    staff = [1, 2, 3, 4] * 2 + [5] * of_5 + [0] * of_0
+    rows = {"firm": list(range(len(staff))), "staff": staff, "sales": [40] * len(staff)}
+    return pa.table(rows | {"region": ["N"] * len(staff)})
+
+
+SALES, COUNTS = {"value": "sales", "unit": "firm", "contributions": True}, {}
+
+
+@pytest.mark.parametrize("more", [SALES, COUNTS], ids=["sales", "counts"])
+@pytest.mark.parametrize(
+    ("whole", "part"),
+    [
+        ({"min": 1, "max": 5}, {"max": 4}),
+        ({"max": 5}, {"max": 4}),
+        ({"min": 1}, {"max": 4}),
+        ({"min": 1, "max": 5, "year": 1}, {"max": 4, "year": 1}),
+    ],
+)
+def test_staff_up_to_4_is_a_part_of_staff_1_to_5(whole, part, more):
+    def table(asked, of_5):
+        frame = staffed(of_5, 0).append_column("year", pa.array([1] * (8 + of_5)))
+        year = {"year": 1} if "year" in asked else {}
+        bounds = {name: end for name, end in asked.items() if name != "year"}
+        return dk.tabulate(frame, by=BY, where={"staff": bounds} | year, **more)
+
+    def shown(of_5):
+        results = dk.suppress([table(whole, of_5), table(part, of_5)], RULE, name=["all", "small"])
+        name = "sales" if more else "count"
+        return [own for result in results for own in values(result, name)]
+
+    assert None in shown(2)
+    assert None not in shown(3)
+
+
+def test_where_somebody_has_no_staff_the_difference_is_no_rest():
+    asked = {"by": BY} | SALES
+    tables = [
+        dk.tabulate(staffed(2, 1), where={"staff": {"min": 1, "max": 5}}, **asked),
+        dk.tabulate(staffed(2, 1), where={"staff": {"max": 4}}, **asked),
+    ]
+    assert beyond_whole(tables, np.array([[0, 0], [1, 1]])).all()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        results = dk.suppress(tables, RULE, name=["all", "small"])
+    assert None not in values(results[0], "sales") + values(results[1], "sales")
+    assert results[0].certificate.internal()["rests_not_judged"] == 0

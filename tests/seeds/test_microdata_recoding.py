@@ -77,8 +77,7 @@ def test_sweeneys_table_is_generalised_as_in_the_paper(k, levels, precision):
 def test_precisions_of_sweeneys_tables(race, zips, precision):
     """One level is allowed for each key only, so that it is the best one."""
     chosen = {"race": (RACE, 2 - race), "zip": (ZIP, 3 - zips)}
-    from diskret.microdata.ladder import tree_ladder
-    from diskret.microdata.lattice import Lattice
+    from diskret.microdata.lattice import Lattice, tree_ladder
     from diskret.microdata.loss import measure
 
     keys = Microdata(pa.table(PRIVATE), keys=["race", "zip"]).keys()

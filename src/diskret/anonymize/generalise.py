@@ -20,7 +20,7 @@ from diskret.io import Coded
 from diskret.io.names import some
 from diskret.microdata.categories import texts
 from diskret.microdata.generalise import Criterion, Generalised, distinct_values, generalised
-from diskret.microdata.ladder import Ladder, breaks_ladder, tree_ladder
+from diskret.microdata.lattice import Ladder, breaks_ladder, tree_ladder
 from diskret.microdata.loss import Loss, Metric
 from diskret.progress import Progress, silent
 

@@ -18,9 +18,9 @@ from diskret.errors import InputError
 from diskret.io import Coded, FrameKind, from_arrow
 from diskret.io.names import some
 from diskret.microdata import TransitionMatrix, TransitionRisk
-from diskret.microdata.admissible import Forbidden, admissible
 from diskret.microdata.pram import Design, decoded, drawn, stratified
 from diskret.microdata.pram_estimates import combined
+from diskret.microdata.transition_programme import Forbidden, admissible
 from diskret.microdata.transitions import spread
 
 if TYPE_CHECKING:

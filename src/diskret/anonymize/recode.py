@@ -16,8 +16,7 @@ from diskret.anonymize.trees import Tree, tree, written
 from diskret.errors import InputError
 from diskret.io.names import some
 from diskret.io.order import recoded_order
-from diskret.microdata.categories import grouped, raised, texts
-from diskret.microdata.dates import Period, shortened
+from diskret.microdata.categories import Period, grouped, raised, shortened, texts
 from diskret.microdata.numbers import (
     End,
     Method,

@@ -69,9 +69,10 @@ def revealed_rests(publication: Publication) -> list[Rests]:
     """What published cells leave of cells beside filters, where everybody can compute it.
 
     A filter lies beside a whole table if all its records belong to that, and the same cells are
-    in both. Looked at are single filters, two, and as many as have no records in common: what
-    they leave together. Where the filtered table shows categories of what it filters by and
-    hides their total, each published category is a filter, too.
+    in both. Where its bounds are open it is taken to have nobody beyond those of the whole table.
+    Looked at are single filters, two, and as many as have no records in common: what they leave
+    together. Where the filtered table shows categories of what it filters by and hides their
+    total, each published category is a filter, too.
 
     Parameters
     ----------
@@ -212,8 +213,8 @@ def _narrower(whole: Grid, part: Grid) -> set[str]:
         return set()
     # codes of variables that the tables show are compared one by one
     shown = {d.name for d in one.dimensions}
-    own = other.where.without(shown)
     theirs = one.where.without(shown | {d.name for d in other.dimensions} - {*other.where.asked})
+    own = other.where.without(shown).up_to(theirs)
     if own == theirs or not own.inside(theirs):
         return set()
     return {name for name, asked in own if theirs.asked.get(name) != asked}

@@ -3,10 +3,9 @@
 from diskret.cellkey.controlled import controlled_noise
 from diskret.cellkey.counts import perturbed_counts, weighted_counts
 from diskret.cellkey.invariant import least_bias_table, two_step_table, value_frequencies
-from diskret.cellkey.lookup import Lookup
 from diskret.cellkey.magnitude_noise import MagnitudeNoise
 from diskret.cellkey.magnitudes import as_lookup, perturbed_sums
-from diskret.cellkey.table import PerturbationTable
+from diskret.cellkey.table import Lookup, PerturbationTable
 
 __all__ = [
     "Lookup",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.cellkey.lookup import Lookup
+from diskret.cellkey.table import Lookup
 from diskret.errors import InputError
 
 _FITS = 2**62

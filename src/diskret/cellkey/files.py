@@ -1,4 +1,4 @@
-"""Perturbation tables as files, in the layout of the R package ptable and of τ-ARGUS."""
+"""Perturbation tables of other programs and offices: ptable, τ-ARGUS, ONS, ABS. Confidential."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ from fractions import Fraction
 from math import lcm
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from diskret.cellkey.lookup import Lookup, filled, upper_bounds
-from diskret.cellkey.matrices import check_not_below_zero, exact
+from diskret.cellkey.intervals import Intervals, Row, check_not_below_zero, upper_bounds
+from diskret.cellkey.matrices import exact
 from diskret.errors import InputError
+from diskret.io import to_arrow
+from diskret.io.columns import column, scaled_integers, whole_numbers
 
 _UPPER = ("p_int_ub", "p_ij_ub")
 _HEADER = ("i", "j", "p", "v", "p_int_ub", "type")
@@ -34,7 +37,7 @@ class _Line:
     kind: str
 
 
-def read_lookup(path: str | PathLike[str], modulus: int, kind: str | None) -> Lookup:
+def read_intervals(path: str | PathLike[str], modulus: int, kind: str | None) -> Intervals:
     """Read intervals from a file, in its order; see `Lookup.read`."""
     file = Path(path)
     lines = _of_kind(file, _lines(file), kind)
@@ -42,7 +45,7 @@ def read_lookup(path: str | PathLike[str], modulus: int, kind: str | None) -> Lo
     rows: dict[int, list[_Line]] = {}
     for line in lines:
         rows.setdefault(line.count, []).append(line)
-    found: list[tuple[NDArray[np.uint64], NDArray[np.int64]]] = []
+    found: list[Row] = []
     counts = sorted({0, *rows})
     for count in counts:
         row = rows.get(count, [_Line(0, Fraction(0), Fraction(1), "")])
@@ -54,11 +57,10 @@ def read_lookup(path: str | PathLike[str], modulus: int, kind: str | None) -> Lo
         noise = np.array([int(line.noise * step) for line in row], dtype=np.int64)
         check_not_below_zero(count, noise, step)
         found.append((upper_bounds(upper, modulus), noise))
-    bounds, values = filled(found, modulus)
-    return Lookup(np.array(counts), modulus, bounds, values, step)
+    return Intervals.of(np.array(counts), modulus, found, step)
 
 
-def write_lookup(lookup: Lookup, path: str | PathLike[str], kind: str) -> None:
+def write_intervals(lookup: Intervals, path: str | PathLike[str], kind: str) -> None:
     """Write intervals into a file that only its owner may read; see `Lookup.write`."""
     if lookup.reuse > 1:
         raise InputError(
@@ -131,3 +133,74 @@ def _decimal(number: Fraction, digits: int) -> str:
     whole, rest = divmod(scaled, 10**digits)
     text = f"{whole}.{rest:0{digits}d}".rstrip("0").rstrip(".")
     return f"-{text}" if number < 0 else text
+
+
+def of_ons(table: Any, reuse: int, modulus: int | None) -> Intervals:
+    """The intervals of a table with the columns ``pcv``, ``ckey`` and ``pvalue``.
+
+    Raises
+    ------
+    InputError
+        Columns are missing, a combination of ``pcv`` and ``ckey`` is missing or there twice, or a
+        count could fall below 0.
+    """
+    records, _ = to_arrow(table)
+    count = whole_numbers(column(records, "pcv"), "pcv")
+    key = whole_numbers(column(records, "ckey"), "ckey")
+    value = scaled_integers(column(records, "pvalue"), "pvalue", 0)
+    if not len(count):
+        raise InputError("the table holds no rows")
+    keys = modulus or int(key.max()) + 1
+    rows = int(count.max())
+    place = (count - 1) * keys + key
+    right = (count > 0) & (key < keys)
+    times = np.bincount(place[right], minlength=rows * keys)
+    wrong = np.flatnonzero(times != 1)
+    if len(wrong) or not right.all():
+        shown = ", ".join(f"pcv {w // keys + 1} with ckey {w % keys}" for w in wrong[:5])
+        raise InputError(
+            f"every pcv from 1 to {rows:,} needs every ckey from 0 to {keys - 1:,} once; "
+            f"{len(wrong):,} combinations are missing or there twice ({shown}), and "
+            f"{int((~right).sum()):,} rows lie outside"
+        )
+    noise = np.empty(rows * keys, dtype=np.int64)
+    noise[place] = value
+    return _of_slots(noise.reshape(rows, keys), keys, reuse)
+
+
+def of_abs(matrix: ArrayLike, modulus: int, reuse: int) -> Intervals:
+    """The intervals of a matrix with a row for each value of the key's leading bits.
+
+    Raises
+    ------
+    InputError
+        The matrix holds no whole numbers, its rows do not divide the modulus, or a count could
+        fall below 0.
+    """
+    given = np.asarray(matrix)
+    if given.ndim != 2 or not given.size or not np.issubdtype(given.dtype, np.number):
+        raise InputError(
+            "the matrix needs a row for each value of the key's leading bits (256) and a column "
+            f"for each of the counts 1, 2, …; it is of shape {given.shape}"
+        )
+    noise = given.astype(np.int64)
+    if (noise != given).any():
+        raise InputError(f"{int((noise != given).sum()):,} entries are no whole numbers")
+    if modulus % len(noise):
+        raise InputError(
+            f"{len(noise)} rows do not divide the modulus of the cell keys, {modulus:,}; 256 rows "
+            "go with 32-bit keys"
+        )
+    return _of_slots(np.ascontiguousarray(noise.T), modulus, reuse)
+
+
+def _of_slots(noise: NDArray[np.int64], modulus: int, reuse: int) -> Intervals:
+    """Neighbouring keys with the same noise make an interval; `noise` has a row for each count."""
+    slots = noise.shape[1]
+    ends = (np.arange(1, slots + 1) * (modulus // slots)).astype(np.uint64)
+    found: list[Row] = [(ends[-1:], np.zeros(1, dtype=np.int64))]
+    for count, row in enumerate(noise, start=1):
+        check_not_below_zero(count, row)
+        last = np.append(np.flatnonzero(np.diff(row)), slots - 1)
+        found.append((ends[last], row[last]))
+    return Intervals.of(np.arange(len(found)), modulus, found, reuse=reuse)

@@ -7,8 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from diskret.cellkey.lookup import Lookup
-from diskret.cellkey.table import PerturbationTable
+from diskret.cellkey.table import Lookup, PerturbationTable
 from diskret.errors import InputError
 from diskret.io.arrays import from_list
 

@@ -10,11 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.cellkey.counts import rounded_up
-from diskret.cellkey.lookup import Lookup
+from diskret.cellkey.further_keys import measure_keys, turned
 from diskret.cellkey.magnitude_noise import MagnitudeNoise
-from diskret.cellkey.measure_keys import measure_keys
-from diskret.cellkey.table import PerturbationTable
-from diskret.cellkey.turned import turned
+from diskret.cellkey.table import Lookup, PerturbationTable
 from diskret.errors import InputError
 from diskret.tables import Measure, Table
 

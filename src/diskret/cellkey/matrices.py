@@ -1,4 +1,4 @@
-"""Perturbation tables that somebody wrote down: read exactly, and checked."""
+"""Perturbation tables that somebody wrote down: read exactly, and checked. Confidential."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.cellkey.lookup import Lookup, filled, upper_bounds
+from diskret.cellkey.intervals import Intervals, check_not_below_zero, upper_bounds
 from diskret.errors import InputError
 from diskret.io.arrays import from_list
 
@@ -102,9 +102,9 @@ def probabilities_of(
     return noise[used], found[:, used]
 
 
-def lookup_of_cumulative(
+def of_cumulative(
     rows: Sequence[Sequence[Written]], noise: Sequence[int], modulus: int
-) -> Lookup:
+) -> Intervals:
     """Intervals of the rows of 1, 2, … from their cumulative probabilities.
 
     Raises
@@ -123,8 +123,7 @@ def lookup_of_cumulative(
         bounds = upper_bounds(upper, modulus)
         check_not_below_zero(count, named[np.diff(bounds, prepend=np.uint64(0)) > 0])
         found.append((bounds, named))
-    bounds, values = filled(found, modulus)
-    return Lookup(np.arange(len(found)), modulus, bounds, values)
+    return Intervals.of(np.arange(len(found)), modulus, found)
 
 
 def check_width(count: int, has: int, needed: int) -> None:
@@ -137,22 +136,6 @@ def check_width(count: int, has: int, needed: int) -> None:
     """
     if has != needed:
         raise InputError(f"row {count} has {has} entries; there are {needed} columns")
-
-
-def check_not_below_zero(count: int, noise: NDArray[np.int64], step: int = 1) -> None:
-    """No noise of a row is greater than what it stands for.
-
-    Raises
-    ------
-    InputError
-        Some is.
-    """
-    low = noise[noise < -count * step]
-    if len(low):
-        raise InputError(
-            f"a count of {count} would become {count + int(low.min()) / step:g}; take noise below "
-            f"-{count} out of row {count}"
-        )
 
 
 def _total(

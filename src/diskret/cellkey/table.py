@@ -1,23 +1,32 @@
-"""Perturbation tables: how likely each noise is for each count. Confidential."""
+"""Perturbation tables (how likely each noise is) and lookups (which key means it). Confidential."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from diskret.cellkey import lookup
 from diskret.cellkey.admissible import (
     Admissible,
     admissible_counts,
     admissible_magnitudes,
     check_whole,
 )
+from diskret.cellkey.files import of_abs, of_ons, read_intervals, write_intervals
+from diskret.cellkey.intervals import (
+    DIGITS,
+    Intervals,
+    as_likely,
+    check_counts,
+    rows_named,
+    shuffled,
+)
+from diskret.cellkey.matrices import Written, columns_of, of_cumulative, probabilities_of, rows_of
 from diskret.cellkey.maximum_entropy import VarianceRule, most_entropy
 from diskret.errors import InputError
 from diskret.io.arrays import from_lists
@@ -25,10 +34,13 @@ from diskret.io.arrays import from_lists
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from diskret.cellkey.matrices import Written
+Order = Literal["sorted", "shuffled"]
 
 #: Probabilities are at most 1 but for rounding.
 _ROUNDED = 1e-6
+
+#: Keys of all rows are numbered through in 64 bits.
+_KEYS = 2**64 - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +76,7 @@ class PerturbationTable:
         kinds = {"counts": np.int64, "noise": np.int64, "probabilities": np.float64}
         from_lists(self, kinds, optional=False)
         check_whole(self.step, "step", 1)
-        lookup.check_counts(self.counts)
+        check_counts(self.counts)
         shape = len(self.counts), len(self.noise)
         if self.noise.ndim != 1 or self.probabilities.shape != shape:
             raise InputError(
@@ -195,8 +207,6 @@ class PerturbationTable:
         >>> plain.variances.tolist()
         [0.0, 1.0]
         """
-        from diskret.cellkey.matrices import columns_of, probabilities_of, rows_of
-
         rows = rows_of(rows)
         named, are_targets = columns_of(len(rows[0]), noise, targets)
         values, found = probabilities_of(rows, named, are_targets, incomplete, tolerance)
@@ -208,14 +218,14 @@ class PerturbationTable:
 
         The probabilities are the lengths of the intervals, to 12 digits.
         """
-        return lookup.Lookup.read(path, 10**lookup.DIGITS, kind).table()
+        return Lookup.read(path, 10**DIGITS, kind).table()
 
     def write(self, path: str | PathLike[str], kind: str = "all") -> None:
         """Write the table as the R package ptable and τ-ARGUS read it; see `Lookup.write`.
 
         Probabilities have 12 digits.
         """
-        self.lookup(10**lookup.DIGITS).write(path, kind)
+        self.lookup(10**DIGITS).write(path, kind)
 
     @staticmethod
     def variance_bounds(
@@ -344,9 +354,9 @@ class PerturbationTable:
     def lookup(
         self,
         modulus: int = 2**32,
-        order: lookup.Order = "sorted",
+        order: Order = "sorted",
         seed: int | None = None,
-    ) -> lookup.Lookup:
+    ) -> Lookup:
         """Which noise each cell key means: intervals as long as the probabilities say.
 
         Parameters
@@ -370,5 +380,312 @@ class PerturbationTable:
         """
         if order not in ("sorted", "shuffled"):
             raise InputError(f"order must be 'sorted' or 'shuffled', not {order!r}")
-        found = lookup.lookup_of(self, modulus)
+        given = self.counts, self.noise, self.probabilities, self.step
+        found = Lookup(*as_likely(*given, modulus))
         return found if order == "sorted" else found.shuffled(seed)
+
+
+@dataclass(frozen=True, eq=False)
+class Lookup:
+    """Which noise each cell key means in each row of a perturbation table. Confidential.
+
+    The noise is that of the first interval whose upper bound is greater than the key.
+
+    Parameters
+    ----------
+    counts
+        What the rows stand for, ascending whole numbers, the first of them 0; shape
+        ``(rows,)``, int64.
+    modulus
+        Of the cell keys: they are whole numbers in ``[0, modulus)``.
+    bounds
+        Upper bounds of the intervals of each row, ascending, the last of them the modulus;
+        shape ``(rows, k)``, uint64. Rows with fewer intervals are filled up with the modulus.
+        Interval j holds the keys with ``bounds[j-1] <= key < bounds[j]``, possibly none.
+    noise
+        Noise of each interval in units of 1/`step`; shape ``(rows, k)``, int64. The row of 0
+        has none.
+    step
+        Noise values are multiples of 1/`step`; 1 for counts.
+    reuse
+        Counts beyond the last row take the last so many rows in turn; 1: always the last.
+
+    Raises
+    ------
+    InputError
+        Rows are not ascending from 0, bounds are not ascending up to the modulus, 0 has noise,
+        or there are not so many rows to reuse; `reuse` needs rows without gaps. Rows and
+        modulus must multiply to less than 2**64.
+
+    Examples
+    --------
+    >>> bounds = np.array([[1000, 1000, 1000], [700, 900, 1000]], dtype=np.uint64)
+    >>> lookup = Lookup(np.arange(2), 1000, bounds, np.array([[0, 0, 0], [-1, 0, 3]]))
+    >>> lookup(np.array([0, 1, 1, 8]), np.array([950, 699, 700, 999], dtype=np.uint64)).tolist()
+    [0, -1, 0, 3]
+    """
+
+    counts: NDArray[np.int64]
+    modulus: int
+    bounds: NDArray[np.uint64]
+    noise: NDArray[np.int64]
+    step: int = 1
+    reuse: int = 1
+
+    def __post_init__(self) -> None:
+        kinds = {"counts": np.int64, "bounds": np.uint64, "noise": np.int64}
+        from_lists(self, kinds, optional=False)
+        check_counts(self.counts)
+        rows = len(self.counts)
+        if (
+            self.bounds.ndim != 2
+            or self.bounds.shape != self.noise.shape
+            or len(self.bounds) != rows
+        ):
+            raise InputError(
+                f"{rows} rows need as many rows of bounds and of noise, alike in shape; they are "
+                f"of shape {self.bounds.shape} and {self.noise.shape}"
+            )
+        whole = isinstance(self.modulus, int | np.integer)
+        if not whole or not 1 <= self.modulus <= _KEYS // rows:
+            raise InputError(
+                f"the modulus of cell keys is {self.modulus}; with {rows} rows it must be from "
+                f"1 to {_KEYS // rows:,}"
+            )
+        falling = (self.bounds[:, 1:] < self.bounds[:, :-1]).any(axis=1)
+        wrong = np.flatnonzero(falling | (self.bounds[:, -1] != self.modulus))
+        if len(wrong):
+            raise InputError(
+                "upper bounds must ascend to the modulus in every row; they do not in "
+                f"{rows_named(self.counts[wrong])}"
+            )
+        if self.noise[0].any():
+            raise InputError("a count of 0 stays 0; its row must have no noise")
+        if not 1 <= self.reuse < max(rows, 2):
+            raise InputError(
+                f"{self.reuse} rows cannot be reused in turn; there are {rows - 1} besides that of "
+                "0"
+            )
+        if self.reuse > 1 and self.counts[-1] - self.counts[-self.reuse] != self.reuse - 1:
+            raise InputError(f"the last {self.reuse} rows leave out counts: reuse=1 is possible")
+
+    @classmethod
+    def from_cumulative(
+        cls, rows: Sequence[Sequence[Written]], noise: Sequence[int], modulus: int = 2**32
+    ) -> Lookup:
+        """The lookup of cumulative probabilities, as offices that use decimals print them.
+
+        Parameters
+        ----------
+        rows
+            Upper bounds of the intervals for the counts 1, 2, …; each row ascends to 1. The last
+            row stands for all larger counts. Decimals are taken as they are written.
+        noise
+            What each column stands for.
+        modulus
+            Of the cell keys: 10**8 for decimals with 8 digits.
+
+        Raises
+        ------
+        InputError
+            A row does not ascend to 1, or a count could fall below 0.
+
+        Examples
+        --------
+        >>> lookup = Lookup.from_cumulative([[0.3, 0.7, 1]], noise=[-1, 0, 1], modulus=10**8)
+        >>> lookup(np.array([1]), np.array([69_999_999], dtype=np.uint64)).tolist()
+        [0]
+        """
+        return cls(*of_cumulative(rows, noise, modulus))
+
+    @classmethod
+    def from_abs(cls, matrix: ArrayLike, modulus: int = 2**32, reuse: int = 1) -> Lookup:
+        """The lookup of the Australian Bureau of Statistics: leading bits of the key name a row.
+
+        Parameters
+        ----------
+        matrix
+            Noise, with a row for each value of the leading bits (256 rows: the leading 8 of 32
+            bits) and a column for each of the counts 1, 2, …; e.g. of ``numpy.loadtxt``.
+        modulus
+            Of the cell keys, a multiple of the number of rows.
+        reuse
+            Larger counts take the last so many columns in turn; 1: always the last.
+
+        Raises
+        ------
+        InputError
+            The matrix holds other things, or a count could fall below 0.
+
+        Examples
+        --------
+        >>> lookup = Lookup.from_abs([[-1, -2], [0, 0], [0, 1], [1, 1]], modulus=2**32)
+        >>> key = np.array([2**30 - 1, 2**31], dtype=np.uint64)
+        >>> lookup(np.array([2, 5]), key).tolist()
+        [-2, 1]
+        """
+        return cls(*of_abs(matrix, modulus, reuse))
+
+    @classmethod
+    def from_ons(cls, table: Any, reuse: int = 250, modulus: int | None = None) -> Lookup:
+        """The lookup of the Office for National Statistics: a noise for each count and key.
+
+        Parameters
+        ----------
+        table
+            A frame or file with the columns ``pcv`` (count), ``ckey`` (cell key) and ``pvalue``
+            (noise), with every combination once.
+        reuse
+            Larger counts take the last so many rows in turn: with 750 rows and 250, a count n
+            takes the row (n - 1) mod 250 + 501.
+        modulus
+            Of the cell keys, e.g. 256 or 4096; by default one more than the largest ``ckey``.
+
+        Raises
+        ------
+        InputError
+            Combinations are missing or there twice, or a count could fall below 0.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> table = pa.table({"pcv": [1, 1, 2, 2], "ckey": [0, 1] * 2, "pvalue": [-1, 1, 0, 0]})
+        >>> Lookup.from_ons(table, reuse=1)(np.array([1, 9]), np.zeros(2, np.uint64)).tolist()
+        [-1, 0]
+        """
+        return cls(*of_ons(table, reuse, modulus))
+
+    @classmethod
+    def read(
+        cls, path: str | PathLike[str], modulus: int = 2**32, kind: str | None = None
+    ) -> Lookup:
+        """Read the intervals of a file of the R package ptable or of τ-ARGUS.
+
+        Parameters
+        ----------
+        path
+            A text file with the columns ``i`` (count), ``v`` (noise), ``p_int_ub`` or ``p_ij_ub``
+            (upper bound) and perhaps ``j`` (= i + v), ``p`` (ignored: bounds decide) and ``type``,
+            separated by semicolons, with decimal points. Intervals stay in their order.
+        modulus
+            Of the cell keys.
+        kind
+            Which ``type`` to read where a file holds several.
+
+        Raises
+        ------
+        InputError
+            The file is no such file, bounds do not ascend to 1, or a count could fall below 0.
+        """
+        return cls(*read_intervals(path, modulus, kind))
+
+    def write(self, path: str | PathLike[str], kind: str = "all") -> None:
+        """Write the intervals as the R package ptable and τ-ARGUS read them.
+
+        The file is secret; only its owner may read it.
+
+        Parameters
+        ----------
+        path
+            File to write.
+        kind
+            What the column ``type`` says.
+
+        Raises
+        ------
+        InputError
+            Rows are reused in turn, or noise comes in thirds, which this layout cannot say.
+        """
+        write_intervals(self._intervals, path, kind)
+
+    def __repr__(self) -> str:
+        return f"Lookup({len(self.counts)} rows)"
+
+    def __call__(self, count: NDArray[np.int64], key: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """The noise of cells with these counts and cell keys, in units of 1/`step`.
+
+        Parameters
+        ----------
+        count
+            Numbers of records or units ≥ 0, any shape. Where rows leave out counts, these take
+            the next row.
+        key
+            Cell keys in ``[0, modulus)``, uint64, the same shape.
+
+        Raises
+        ------
+        InputError
+            Counts are negative, or keys belong to another modulus; says how many.
+        """
+        self._check(count, key)
+        row = self._row(count).astype(np.uint64)
+        modulus = np.uint64(self.modulus)
+        # one search for all rows: the bounds of row r lie from r · modulus to (r + 1) · modulus
+        starts = np.arange(len(self.counts), dtype=np.uint64) * modulus
+        ends = (self.bounds + starts[:, None]).ravel()
+        interval = np.searchsorted(ends, row * modulus + key, side="right")
+        return self.noise.ravel()[interval]
+
+    def table(self) -> PerturbationTable:
+        """The probabilities that the intervals give: their lengths in relation to the modulus.
+
+        Examples
+        --------
+        >>> bounds = np.array([[10, 10], [7, 10]], dtype=np.uint64)
+        >>> Lookup(np.arange(2), 10, bounds, np.array([[0, 0], [0, 1]])).table().probability(1, 1)
+        0.3
+        """
+        noise = np.unique(self.noise)
+        widths = np.diff(self.bounds, axis=1, prepend=np.uint64(0))
+        total = np.zeros((len(self.counts), len(noise)), dtype=np.uint64)
+        rows = np.broadcast_to(np.arange(len(self.counts))[:, None], self.noise.shape)
+        np.add.at(total, (rows, np.searchsorted(noise, self.noise)), widths)
+        return PerturbationTable(self.counts, noise, total / self.modulus, self.step)
+
+    def shuffled(self, seed: int | None = None) -> Lookup:
+        """The same probabilities, with intervals in an order that tells nothing of the noise.
+
+        Long intervals are split first. Where a key is known to be small or large, the sign of
+        the noise is then not.
+
+        Parameters
+        ----------
+        seed
+            Secret, and the same for all that is to be consistent; None: one of the office's
+            own key.
+
+        Examples
+        --------
+        >>> bounds = np.array([[10, 10], [5, 10]], dtype=np.uint64)
+        >>> lookup = Lookup(np.arange(2), 10, bounds, np.array([[0, 0], [-1, 1]]))
+        >>> lookup.shuffled(seed=4).table().probability(1, 1)
+        0.5
+        """
+        return Lookup(*shuffled(self._intervals, seed))
+
+    @property
+    def _intervals(self) -> Intervals:
+        return Intervals(self.counts, self.modulus, self.bounds, self.noise, self.step, self.reuse)
+
+    def _row(self, count: NDArray[np.int64]) -> NDArray[np.int64]:
+        last = self.counts[-1]
+        beyond = last - self.reuse + 1 + (count - last - 1) % self.reuse
+        return np.searchsorted(self.counts, np.where(count > last, beyond, count))
+
+    def _check(self, count: NDArray[np.int64], key: NDArray[np.uint64]) -> None:
+        if np.shape(count) != np.shape(key):
+            raise InputError(
+                f"every cell needs a count and a key; they are of shape {np.shape(count)} and "
+                f"{np.shape(key)}"
+            )
+        if np.asarray(key).dtype != np.uint64:
+            raise InputError(f"cell keys must be of type uint64, not {np.asarray(key).dtype}")
+        negative = int((count < 0).sum())
+        if negative:
+            raise InputError(f"{negative:,} counts are negative; a count is at least 0")
+        strange = int((key >= np.uint64(self.modulus)).sum())
+        if strange:
+            raise InputError(
+                f"{strange:,} cell keys are not below {self.modulus:,}, the modulus of this "
+                "lookup; keys of different moduli cannot be mixed"
+            )

@@ -6,6 +6,8 @@ numbers ascend in the lexicographic order of positions.
 
 from __future__ import annotations
 
+import difflib
+import warnings
 from collections.abc import Sequence
 from math import prod
 
@@ -14,6 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from diskret.engines.columns import INT64, counted
+from diskret.engines.questions import Mark
 from diskret.errors import HierarchyError, InputError
 from diskret.hierarchy import Hierarchy
 from diskret.hierarchy.codes import as_code, some
@@ -148,3 +151,92 @@ def _told(name: str, records: dict[str, int], codes: list[str]) -> str:
     number = sum(records[code] for code in codes)
     examples = some([repr(code) for code in sorted(codes)])
     return f"{counted(number)}: {len(codes):,} codes in column {name!r} ({examples})"
+
+
+# ── codes that a filter or a mark asks for
+
+_YES, _NO = ("true", "1"), ("false", "0", "")
+
+
+def spellings_of_codes(name: str, found: pa.Table, codes: tuple[str, ...]) -> pa.Table:
+    """The distinct values of a column that are spellings of codes, e.g. with blanks around.
+
+    Parameters
+    ----------
+    name
+        The column, for messages.
+    found
+        Column ``raw`` with a row for each distinct value, text or whole numbers.
+    codes
+        The codes a filter asks for.
+
+    Returns
+    -------
+    pyarrow.Table
+        The columns ``raw`` and ``leaf``, which is 0.
+
+    Raises
+    ------
+    InputError
+        None of the codes occurs. If only some do, there is a warning.
+    """
+    read = [as_code(value) for value in found["raw"].to_pylist()]
+    missing = [code for code in codes if code not in read]
+    if missing:
+        there = sorted({code for code in read if code})
+        near = difflib.get_close_matches(missing[0], there, 1, 0.5)
+        hint = f"did you mean {near[0]!r}?" if near else f"it holds {some([*map(repr, there)])}"
+        problem = (
+            f"where=: column {name!r} holds no record with {some([*map(repr, missing)])}; {hint}"
+        )
+        if len(missing) == len(codes):
+            raise InputError(problem)
+        warnings.warn(problem, stacklevel=2)
+    mask = pa.array([code in codes for code in read], pa.bool_())
+    raw = found["raw"].filter(mask)
+    return pa.table({"raw": raw, "leaf": pa.array([0] * len(raw), pa.int32())})
+
+
+def spellings_of_mark(mark: Mark, found: pa.Table) -> pa.Table:
+    """The distinct values of a mark's column that are spellings of its codes.
+
+    Parameters
+    ----------
+    mark
+        The mark.
+    found
+        Columns ``raw`` (a row for each distinct value) and ``records`` (how many have it).
+
+    Returns
+    -------
+    pyarrow.Table
+        The columns ``raw`` and ``leaf``, which is 0.
+
+    Raises
+    ------
+    InputError
+        A column of yes and no says something else.
+    """
+    read = [as_code(value) or "" for value in found["raw"].to_pylist()]
+    if mark.codes is None:
+        _refuse_neither(mark.column, read, found["records"].to_pylist())
+    wanted = [
+        code.lower() in _YES if mark.codes is None else code != "" and code in mark.codes
+        for code in read
+    ]
+    raw = found["raw"].filter(pa.array(wanted, pa.bool_()))
+    return pa.table({"raw": raw, "leaf": pa.array([0] * len(raw), pa.int32())})
+
+
+def _refuse_neither(name: str, read: list[str], records: list[int]) -> None:
+    strange = {
+        code: count
+        for code, count in zip(read, records, strict=True)
+        if code.lower() not in (*_YES, *_NO)
+    }
+    if strange:
+        examples = some([repr(code) for code in sorted(strange)])
+        raise InputError(
+            f"{counted(sum(strange.values()))}: neither yes (true, 1) nor no (false, 0, nothing) "
+            f"in column {name!r} ({examples}); say which codes mean yes: {{{name!r}: [codes]}}"
+        )

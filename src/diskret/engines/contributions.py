@@ -11,7 +11,6 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from diskret.engines.columns import INT64
-from diskret.engines.pairs import heaviest
 from diskret.errors import InputError
 
 
@@ -330,3 +329,18 @@ def _largest(table: pa.Table, measures: int, k: int, name: str = "largest") -> N
         there = np.arange(k) < lists.value_lengths().to_numpy()[:, None]
         largest[:, i][there] = lists.flatten().to_numpy()
     return largest
+
+
+def heaviest(
+    amount: NDArray[np.int64], weight: NDArray[np.int64], kept: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The pairs with the largest amounts along the last axis, descending.
+
+    Examples
+    --------
+    >>> amount, weight = heaviest(np.array([6, 10, 6]), np.array([3, 2, 4]), 2)
+    >>> amount.tolist(), weight.tolist()
+    ([10, 6], [2, 4])
+    """
+    order = np.lexsort((weight, amount), axis=-1)[..., ::-1][..., :kept]
+    return np.take_along_axis(amount, order, -1), np.take_along_axis(weight, order, -1)

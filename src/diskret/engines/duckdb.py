@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
+import shutil
+import tempfile
 import weakref
-from collections.abc import Generator, Sequence
+from collections import deque
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
-from types import TracebackType
-from typing import Literal, Self
 
 import duckdb
 import pyarrow as pa
 from sqlglot.expressions import Select
 
 from diskret.engines import sql
-from diskret.engines.answer import answer
 from diskret.engines.columns import Column, Kind
-from diskret.engines.duckdb_connection import connected, first_line
-from diskret.engines.intervals import Intervals
-from diskret.engines.key_counts import key_counts, key_values
-from diskret.engines.keys import KeyCounts, KeyQuestion
-from diskret.engines.perturbed import perturbed
-from diskret.engines.protocol import LeafQuestion, Leaves, PerturbedCounts
+from diskret.engines.engine import Engine, key_values
+from diskret.engines.key_counts import KeyQuestion
 from diskret.errors import InputError
 from diskret.io import Source
 from diskret.io.files import mixed_line_ends
@@ -32,7 +29,7 @@ from diskret.io.files import mixed_line_ends
 BATCH = 1_000_000
 
 
-class DuckDBEngine:
+class DuckDBEngine(Engine):
     """Records in an in-memory DuckDB of their own.
 
     The connection reaches no network, no extensions and no files but those of the source and
@@ -66,7 +63,7 @@ class DuckDBEngine:
     ([2, 1], [35, 40])
     """
 
-    name: Literal["duckdb"] = "duckdb"
+    name = "duckdb"
 
     def __init__(
         self, source: Source, memory_limit: str | None = None, threads: int | None = None
@@ -75,7 +72,7 @@ class DuckDBEngine:
             raise InputError(f"DuckDB does not read {source.database!r}; leave engine= out")
         if source.spark is not None:
             raise InputError("DuckDB does not read Spark frames; leave engine= out")
-        connection, close = connected(source, memory_limit, threads)
+        connection, close = _connected(source, memory_limit, threads)
         self._close = weakref.finalize(self, close)
         self._csv = source.paths if source.format == "csv" else ()
         try:
@@ -83,65 +80,6 @@ class DuckDBEngine:
         except BaseException:
             self.close()
             raise
-
-    def leaves(self, question: LeafQuestion) -> Leaves:
-        """Aggregate the records at leaf level, exactly.
-
-        Parameters
-        ----------
-        question
-            What to aggregate.
-
-        Raises
-        ------
-        InputError
-            As stated by [`Engine.leaves`][diskret.engines.Engine]; or the engine is closed,
-            out of memory, or a file cannot be read.
-        HierarchyError
-            A code is not a leaf of its tree.
-        """
-        with self._asked() as records:
-            return answer(question, records)
-
-    def perturbed(
-        self, question: LeafQuestion, noise: Intervals, threshold: int = 1
-    ) -> PerturbedCounts:
-        """Count and perturb all cells, totals included, in one statement.
-
-        Parameters
-        ----------
-        question
-            What to count.
-        noise
-            The noise of each count and cell key.
-        threshold
-            The least perturbed count that comes back, ≥ 1.
-
-        Raises
-        ------
-        InputError
-            As stated by [`Engine.perturbed`][diskret.engines.Engine]; or as for `leaves`.
-        HierarchyError
-            A code is not a leaf of its tree.
-        """
-        with self._asked() as records:
-            return perturbed(question, noise, threshold, records)
-
-    def frequencies(self, question: KeyQuestion) -> KeyCounts:
-        """Count the records of each combination of keys, and add up their weights, exactly.
-
-        Parameters
-        ----------
-        question
-            Keys, weight and filter.
-
-        Raises
-        ------
-        InputError
-            As stated by [`Engine.frequencies`][diskret.engines.Engine]; or as for `leaves`.
-        """
-        with self._asked() as records:
-            return key_counts(question, records)
 
     def key_values(self, question: KeyQuestion) -> Generator[tuple[pa.RecordBatch, list[pa.Array]]]:
         """The records with all their columns, and what they have in each key, block by block.
@@ -158,30 +96,13 @@ class DuckDBEngine:
         InputError
             As for `frequencies`.
         """
-        with self._asked() as records:
+        with self._open() as records:
             number = len(records.columns)
-            for block in records.in_order(key_values(question, records)):
+            for block in self._records.in_order(key_values(question, records)):
                 yield block.select(range(number)), block.columns[number:]
-
-    def close(self) -> None:
-        """Give back memory and the private spill folder."""
-        self._close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     @contextmanager
     def _asked(self) -> Generator[_Records]:
-        if not self._close.alive:
-            raise InputError("the engine is closed; open a new one for another question")
         with _explained(self._csv):
             yield self._records
 
@@ -271,7 +192,7 @@ def _explained(csv: Sequence[Path] = ()) -> Generator[None]:
     except duckdb.OutOfMemoryException as error:
         raise InputError(
             "DuckDB ran out of memory; give it more with memory_limit=, fewer threads=, or more "
-            f"space for temporary files ({first_line(error)})"
+            f"space for temporary files ({_first_line(error)})"
         ) from error
     except duckdb.Error as error:
         mixed = next(filter(None, map(mixed_line_ends, csv)), None)
@@ -281,5 +202,113 @@ def _explained(csv: Sequence[Path] = ()) -> Generator[None]:
 def _unreadable(files: Sequence[Path], error: duckdb.Error) -> str:
     check = "check that every row has all columns"
     if not files:
-        return f"the records cannot be read; {check} ({first_line(error)})"
-    return f"{', '.join(map(str, files))}: cannot be read; {check} ({first_line(error)})"
+        return f"the records cannot be read; {check} ({_first_line(error)})"
+    return f"{', '.join(map(str, files))}: cannot be read; {check} ({_first_line(error)})"
+
+
+# ── connections that reach nothing but the files of a source ─────────────────────────────
+
+
+_Options = dict[str, str | bool | int | float | list[str]]
+
+_FENCED: _Options = {
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "preserve_insertion_order": False,  # every answer is sorted anyway
+}
+#: One thread, which is the caller's, so that none is missed after a fork; nothing goes to disk.
+_FOR_FEW: _Options = {**_FENCED, "threads": 1, "temp_directory": ""}
+#: Up to so many records and bytes, what is in memory needs no second thread and no disk.
+_FEW, _LITTLE = 50_000, 2**24
+
+#: Databases for few records that nobody uses; more than one only after several threads used them.
+_idle: deque[duckdb.DuckDBPyConnection] = deque(maxlen=4)
+
+
+def _connected(
+    source: Source, memory_limit: str | None, threads: int | None
+) -> tuple[duckdb.DuckDBPyConnection, Callable[[], None]]:
+    """Open a connection for a source.
+
+    Returns
+    -------
+    tuple
+        The connection, and what gives back all that it holds.
+
+    Raises
+    ------
+    InputError
+        An option cannot be used.
+    """
+    if memory_limit is None and threads is None and _few(source):
+        return _lent()
+    folder = tempfile.mkdtemp(prefix="diskret-")  # mkdtemp gives it mode 0700
+    try:
+        connection = _own(folder, memory_limit, threads)
+        paths = [str(path.resolve()) for path in source.paths]
+        connection.execute("SET allowed_paths = $paths", {"paths": paths})
+        connection.execute("SET enable_external_access = false")
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    return connection, partial(_close, connection, folder)
+
+
+def _first_line(error: duckdb.Error) -> str:
+    """What an error says, without its details."""
+    return str(error).partition("\n")[0]
+
+
+def _few(source: Source) -> bool:
+    records = source.arrow
+    return records is not None and records.num_rows <= _FEW and records.nbytes <= _LITTLE
+
+
+def _own(folder: str, memory_limit: str | None, threads: int | None) -> duckdb.DuckDBPyConnection:
+    options: _Options = {**_FENCED, "temp_directory": folder}
+    if threads is not None:
+        options["threads"] = threads
+    if memory_limit is not None:
+        options["memory_limit"] = memory_limit
+    try:
+        return duckdb.connect(":memory:", config=options)
+    except duckdb.Error as error:
+        raise InputError(
+            f"DuckDB cannot be started with memory_limit={memory_limit!r} and "
+            f"threads={threads!r}: {_first_line(error)}; give e.g. memory_limit='4GB', threads=4"
+        ) from error
+
+
+def _close(connection: duckdb.DuckDBPyConnection, folder: str) -> None:
+    connection.close()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _lent() -> tuple[duckdb.DuckDBPyConnection, Callable[[], None]]:
+    """A connection to a database for few records, which nobody else uses meanwhile.
+
+    To start a database takes longer than most answers about few records, so it is kept for the
+    next. All that is made in it is temporary: it belongs to the connection and goes with it.
+    """
+    database = _used_before() or _for_few()
+    connection = database.cursor()
+    return connection, partial(_give_back, connection, database)
+
+
+def _for_few() -> duckdb.DuckDBPyConnection:
+    database = duckdb.connect(":memory:", config=_FOR_FEW)
+    database.execute("SET enable_external_access = false")
+    return database
+
+
+def _used_before() -> duckdb.DuckDBPyConnection | None:
+    with contextlib.suppress(IndexError, duckdb.Error):  # none, or one that broke
+        database = _idle.pop()
+        database.execute("SET preserve_insertion_order = false")  # also if the last was cut off
+        return database
+    return None
+
+
+def _give_back(connection: duckdb.DuckDBPyConnection, database: duckdb.DuckDBPyConnection) -> None:
+    connection.close()
+    _idle.append(database)

@@ -11,18 +11,18 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from diskret.engines import columns, sql
-from diskret.engines.answer import Records, answer, column_named, filtered
-from diskret.engines.codes import MOST_CODES, mappings, resolve
+from diskret.engines.codes import mappings, resolve
 from diskret.engines.columns import Kind
-from diskret.engines.intervals import Intervals
-from diskret.engines.perturbed_sql import perturbed_counts, usable
-from diskret.engines.protocol import LeafQuestion, PerturbedCounts
+from diskret.engines.leaves import answer
+from diskret.engines.perturbed_sql import NoiseIntervals, perturbed_counts, usable
+from diskret.engines.questions import LeafQuestion, PerturbedCounts
+from diskret.engines.records import Records, code_counts, column_named, filtered
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 
 
 def perturbed(
-    question: LeafQuestion, noise: Intervals, threshold: int, records: Records
+    question: LeafQuestion, noise: NoiseIntervals, threshold: int, records: Records
 ) -> PerturbedCounts:
     """Count, perturb and add up; see `Engine.perturbed`."""
     if question.record_key is None:
@@ -106,14 +106,14 @@ def _shape(question: LeafQuestion, records: Records) -> sql.Shape:
 
 
 def _attach(
-    question: LeafQuestion, noise: Intervals, records: Records, shape: sql.Shape
+    question: LeafQuestion, noise: NoiseIntervals, records: Records, shape: sql.Shape
 ) -> list[Hierarchy]:
     """Make the small relations of the statement known; the trees of all dimensions."""
     found: list[pa.Table] = []
     trees: list[Hierarchy] = []
     for (name, tree), code in zip(question.by.items(), shape.codes, strict=True):
         if tree is None:
-            spelled = records.fetch(sql.code_counts(code, MOST_CODES + 1, shape.where))
+            spelled = code_counts(records, code, shape.where)
         else:
             spelled = as_in_the_tree(column_named(records, name).kind, tree)
         found.append(spelled)

@@ -11,9 +11,8 @@ from sqlglot.expressions import Select
 from diskret.engines import columns, postgres_sql, spark_sql, sql
 from diskret.engines.codes import mappings
 from diskret.engines.columns import Column
-from diskret.engines.intervals import Intervals
 from diskret.engines.perturbed import ancestors, as_in_the_tree
-from diskret.engines.perturbed_sql import perturbed_counts, preceded, usable
+from diskret.engines.perturbed_sql import NoiseIntervals, perturbed_counts, preceded, usable
 from diskret.engines.sql import Shape
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
@@ -25,7 +24,7 @@ DIALECTS = ("duckdb", "postgres", "spark", "bigquery", "snowflake", "trino")
 
 def perturbed_text(
     by: Mapping[str, Hierarchy],
-    noise: Intervals,
+    noise: NoiseIntervals,
     *,
     table: Sequence[str],
     record_key: str,

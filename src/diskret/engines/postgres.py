@@ -7,8 +7,6 @@ import weakref
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Literal, Self
 from urllib.parse import quote
 
 import pyarrow as pa
@@ -17,21 +15,22 @@ from pyarrow import csv
 from sqlglot.expressions import Select
 
 from diskret.engines import postgres_sql
-from diskret.engines.answer import answer
 from diskret.engines.columns import Column, Kind
-from diskret.engines.intervals import Intervals
-from diskret.engines.key_counts import key_counts
-from diskret.engines.keys import KeyCounts, KeyQuestion
-from diskret.engines.perturbed import perturbed
-from diskret.engines.postgres_connection import Connection, connect, driver_errors, message
-from diskret.engines.postgres_login import Login, login
-from diskret.engines.protocol import LeafQuestion, Leaves, PerturbedCounts
+from diskret.engines.engine import Engine
+from diskret.engines.postgres_connection import (
+    Connection,
+    Login,
+    connect,
+    driver_errors,
+    login,
+    message,
+)
 from diskret.errors import InputError
 from diskret.hierarchy.codes import some
 from diskret.io import PostgresTable, Source
 
 
-class PostgresEngine:
+class PostgresEngine(Engine):
     """Records in a table or view of a PostgreSQL database.
 
     Each question is answered in one read-only transaction that sees a single state of the
@@ -61,7 +60,7 @@ class PostgresEngine:
     diskret.errors.InputError: the database postgresql://localhost:1/register cannot be reached: ...
     """
 
-    name: Literal["postgres"] = "postgres"
+    name = "postgres"
 
     def __init__(self, source: Source, work_mem: str = "256MB") -> None:
         if source.database is None:
@@ -80,84 +79,8 @@ class PostgresEngine:
             self.close()
             raise
 
-    def leaves(self, question: LeafQuestion) -> Leaves:
-        """Aggregate the records at leaf level, exactly.
-
-        Parameters
-        ----------
-        question
-            What to aggregate.
-
-        Raises
-        ------
-        InputError
-            As stated by [`Engine.leaves`][diskret.engines.Engine]; or the engine is closed,
-            or the database refuses.
-        HierarchyError
-            A code is not a leaf of its tree.
-        """
-        with self._asked() as records:
-            return answer(question, records)
-
-    def perturbed(
-        self, question: LeafQuestion, noise: Intervals, threshold: int = 1
-    ) -> PerturbedCounts:
-        """Count and perturb all cells, totals included, in one statement.
-
-        Parameters
-        ----------
-        question
-            What to count.
-        noise
-            The noise of each count and cell key.
-        threshold
-            The least perturbed count that comes back, ≥ 1.
-
-        Raises
-        ------
-        InputError
-            As stated by [`Engine.perturbed`][diskret.engines.Engine]; or as for `leaves`.
-        HierarchyError
-            A code is not a leaf of its tree.
-        """
-        with self._asked() as records:
-            return perturbed(question, noise, threshold, records)
-
-    def frequencies(self, question: KeyQuestion) -> KeyCounts:
-        """Count the records of each combination of keys, and add up their weights, exactly.
-
-        Parameters
-        ----------
-        question
-            Keys, weight and filter.
-
-        Raises
-        ------
-        InputError
-            As stated by [`Engine.frequencies`][diskret.engines.Engine]; or as for `leaves`.
-        """
-        with self._asked() as records:
-            return key_counts(question, records)
-
-    def close(self) -> None:
-        """Close the connection."""
-        self._close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
     @contextmanager
     def _asked(self) -> Generator[_Records]:
-        if not self._close.alive:
-            raise InputError("the engine is closed; open a new one for another question")
         relations = {"source": postgres_sql.source(self._table.path, self._columns)}
         with self._transaction():
             yield _Records(self._connection, self._columns, relations)

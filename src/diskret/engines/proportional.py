@@ -11,6 +11,8 @@ from sqlglot import exp
 from sqlglot.expressions import Select
 
 from diskret.engines.columns import Column
+from diskret.engines.questions import LeafQuestion
+from diskret.engines.records import Records
 
 #: Records that are looked at first: few columns are proportional there that are not everywhere.
 _SAMPLE = 1000
@@ -18,21 +20,42 @@ _SAMPLE = 1000
 _SAME = 1e-9
 
 
-def pairs(columns: Sequence[Column], names: Iterable[str]) -> list[tuple[Column, Column]]:
+def sources(question: LeafQuestion, records: Records) -> dict[str, str]:
+    """The column that each measure's noise is named after: of proportional ones the first by name.
+
+    All columns and all records are looked at, whatever the question leaves out: the same measure
+    has the same noise in every table of these records. Empty where no noise can be asked for.
+    """
+    if question.record_key is None:
+        return {}
+    found = _pairs(records.columns, question.values)
+    names = {name: [name] for name in question.values}
+    if found:
+        looked_at = records.fetch(_sample(found))
+        found = [pair for pair in found if not _unlike_in(looked_at, *pair)]
+    if found:
+        answer = records.fetch(_quotients(found))
+        for i, (one, other) in enumerate(found):
+            if _proportional(answer, i):
+                names[one.name].append(other.name)
+    return {name: min(alike, key=lambda n: (n.casefold(), n)) for name, alike in names.items()}
+
+
+def _pairs(columns: Sequence[Column], names: Iterable[str]) -> list[tuple[Column, Column]]:
     """The measures beside all other columns that hold numbers."""
     numbers = [c for c in columns if c.kind in ("integer", "decimal", "float", "text")]
     own = {c.name: c for c in columns}
     return [(own[n], other) for n in names for other in numbers if other.name != n]
 
 
-def sample(found: Sequence[tuple[Column, Column]]) -> Select:
+def _sample(found: Sequence[tuple[Column, Column]]) -> Select:
     """Some records as floating point numbers."""
     used = {c.internal: _number(c) for pair in found for c in pair}
     read = [f"{number} AS {name}" for name, number in used.items()]
     return exp.select(*read).from_("source").limit(_SAMPLE)
 
 
-def unlike_in(table: pa.Table, one: Column, other: Column) -> bool:
+def _unlike_in(table: pa.Table, one: Column, other: Column) -> bool:
     """Whether a sample shows that two columns are not proportional."""
     y, z = (_floats(table, c) for c in (one, other))
     there = np.nan_to_num(y) != 0
@@ -42,7 +65,7 @@ def unlike_in(table: pa.Table, one: Column, other: Column) -> bool:
     return bool(len(ratio)) and not _constant(float(ratio.min()), float(ratio.max()))
 
 
-def quotients(found: Sequence[tuple[Column, Column]]) -> Select:
+def _quotients(found: Sequence[tuple[Column, Column]]) -> Select:
     """For each pair the quotients' ends, and whether the one is missing or 0 without the other."""
     used = {c.internal: c for pair in found for c in pair}
     read = [f"{_number(c)} AS {name}" for name, c in used.items()]
@@ -63,7 +86,7 @@ def quotients(found: Sequence[tuple[Column, Column]]) -> Select:
     return exp.select(*asked).from_(numbers)
 
 
-def proportional(answer: pa.Table, number: int) -> bool:
+def _proportional(answer: pa.Table, number: int) -> bool:
     """Whether the pair of this number is proportional, by the answer to `quotients`."""
     row = answer.to_pylist()[0]
     low, high = row[f"low{number}"], row[f"high{number}"]

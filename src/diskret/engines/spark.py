@@ -8,27 +8,20 @@ import weakref
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any
 
 import pyarrow as pa
 from sqlglot.expressions import Select
 
 from diskret.engines import spark_sql
-from diskret.engines.answer import answer
 from diskret.engines.columns import Column, Kind
-from diskret.engines.intervals import Intervals
-from diskret.engines.key_counts import key_counts
-from diskret.engines.keys import KeyCounts, KeyQuestion
-from diskret.engines.perturbed import perturbed
-from diskret.engines.protocol import LeafQuestion, Leaves, PerturbedCounts
-from diskret.engines.spark_session import explained, session, spark_errors
+from diskret.engines.engine import Engine
 from diskret.errors import InputError
 from diskret.io import Source
-from diskret.io.spark import arrow_to_frame
+from diskret.io.spark import arrow_to_frame, first_line
 
 
-class SparkEngine:
+class SparkEngine(Engine):
     """Records in a Spark data frame, or in files that Spark reads.
 
     A frame is read in its own session, which is never stopped. Files are read in the active
@@ -60,7 +53,7 @@ class SparkEngine:
     diskret.errors.InputError: Spark does not read ...
     """
 
-    name: Literal["spark"] = "spark"
+    name = "spark"
 
     def __init__(self, source: Source) -> None:
         if source.database is not None:
@@ -74,91 +67,15 @@ class SparkEngine:
         self._close = weakref.finalize(self, _close, self._views, ours)
         self._close.atexit = False  # Spark ends with the process, and its views with it
         try:
-            with explained():
+            with _explained():
                 self._columns = _open(self._views, source)
         except BaseException:
             self.close()
             raise
 
-    def leaves(self, question: LeafQuestion) -> Leaves:
-        """Aggregate the records at leaf level, exactly.
-
-        Parameters
-        ----------
-        question
-            What to aggregate.
-
-        Raises
-        ------
-        InputError
-            As stated by [`Engine.leaves`][diskret.engines.Engine]; or the engine is closed,
-            or Spark cannot compute the records.
-        HierarchyError
-            A code is not a leaf of its tree.
-        """
-        with self._asked() as records:
-            return answer(question, records)
-
-    def perturbed(
-        self, question: LeafQuestion, noise: Intervals, threshold: int = 1
-    ) -> PerturbedCounts:
-        """Count and perturb all cells, totals included, in one statement.
-
-        Parameters
-        ----------
-        question
-            What to count.
-        noise
-            The noise of each count and cell key.
-        threshold
-            The least perturbed count that comes back, ≥ 1.
-
-        Raises
-        ------
-        InputError
-            As stated by [`Engine.perturbed`][diskret.engines.Engine]; or as for `leaves`.
-        HierarchyError
-            A code is not a leaf of its tree.
-        """
-        with self._asked() as records:
-            return perturbed(question, noise, threshold, records)
-
-    def frequencies(self, question: KeyQuestion) -> KeyCounts:
-        """Count the records of each combination of keys, and add up their weights, exactly.
-
-        Parameters
-        ----------
-        question
-            Keys, weight and filter.
-
-        Raises
-        ------
-        InputError
-            As stated by [`Engine.frequencies`][diskret.engines.Engine]; or as for `leaves`.
-        """
-        with self._asked() as records:
-            return key_counts(question, records)
-
-    def close(self) -> None:
-        """Drop the views; stop the session if it was started here."""
-        self._close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
     @contextmanager
     def _asked(self) -> Generator[_Records]:
-        if not self._close.alive:
-            raise InputError("the engine is closed; open a new one for another question")
-        with explained():
+        with _explained():
             try:
                 yield _Records(self._views, self._columns)
             finally:
@@ -193,7 +110,7 @@ class _Views:
         if relation in self.frames:
             name = self.names[relation]
             frame = self.frames.pop(relation)
-            with suppress(*spark_errors()):  # a lost session has no views any more
+            with suppress(*_spark_errors()):  # a lost session has no views any more
                 self.session.catalog.dropTempView(name)
                 if relation == "kept":
                     frame.unpersist()
@@ -228,7 +145,7 @@ class _Records:
 def _close(views: _Views, ours: bool) -> None:
     views.drop()
     if ours:
-        with suppress(*spark_errors()):
+        with suppress(*_spark_errors()):
             views.session.stop()
 
 
@@ -312,3 +229,56 @@ def _read(column: str, spark_type: str) -> str:
 
 def _kind(spark_type: str) -> Kind:
     return _KINDS.get(spark_type.partition("(")[0].partition(" ")[0], "unusable")
+
+
+# ── the session that queries run in ─────────────────────────────────────────────────────
+
+
+def session() -> tuple[Any, bool]:
+    """The active session, or a new one; and whether it is new, so that it is ours to stop.
+
+    A new one is configured as Spark's own files and variables say (``SPARK_HOME``,
+    ``SPARK_CONF_DIR``, ``spark-submit``).
+
+    Raises
+    ------
+    InputError
+        Spark is not installed, or cannot be started.
+    """
+    try:
+        from pyspark.errors import PySparkRuntimeError
+        from pyspark.sql import SparkSession
+    except ImportError as error:
+        raise InputError(
+            "engine Spark needs pyspark, which is not installed; install it with "
+            "pip install 'diskret[spark]'"
+        ) from error
+    with suppress(PySparkRuntimeError):
+        return SparkSession.active(), False
+    try:
+        return SparkSession.builder.appName("diskret").getOrCreate(), True
+    except _spark_errors() as error:
+        raise InputError(
+            f"Spark cannot be started: {first_line(error)}; it needs Java 17 or later (JAVA_HOME) "
+            "and a master that can be reached"
+        ) from error
+
+
+@contextmanager
+def _explained() -> Generator[None]:
+    """Tell what Spark cannot do with the records as an `InputError`."""
+    try:
+        yield
+    except _spark_errors() as error:
+        raise InputError(f"the records cannot be read by Spark: {first_line(error)}") from error
+
+
+def _spark_errors() -> tuple[type[Exception], ...]:
+    """What Spark raises, and the bridge to it that Spark Connect does without."""
+    from pyspark.errors import PySparkException
+
+    with suppress(ImportError):
+        from py4j.protocol import Py4JError
+
+        return PySparkException, Py4JError, ConnectionError
+    return (PySparkException,)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from diskret.attack import Attacker
 from diskret.datasets import business_register
-from diskret.engines import Engine
+from diskret.engines.engine import Engine
 from diskret.engines.spark import SparkEngine
 from diskret.errors import InputError
 from diskret.io import Source

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from diskret.errors import InputError, ProtectionError
 from diskret.io import Coded
-from diskret.microdata.ladder import Ladder
-from diskret.microdata.lattice import Lattice, Node
+from diskret.microdata.lattice import Ladder, Lattice, Node
 from diskret.microdata.loss import Loss, Measure, Metric, measure
 from diskret.progress import Progress, silent
 from diskret.risk import Keys

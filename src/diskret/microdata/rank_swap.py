@@ -173,7 +173,7 @@ def _exchanged(
     window: float,
     draws: NDArray[np.uint64],
 ) -> NDArray[np.intp]:
-    from diskret.microdata._kernels import partners
+    from diskret.microdata.swap_kernels import partners
 
     source = np.empty(len(order), dtype=np.intp)
     source[order] = order[partners(np.minimum(ranks(window, size), behind), draws)]

@@ -134,7 +134,7 @@ def _pair(
     `most`, those with many free neighbours of their group in their own area are served first:
     these cannot be each other's partners.
     """
-    from diskret.microdata._kernels import donors
+    from diskret.microdata.swap_kernels import donors
 
     free, partner, profile = state
     area, made = households.areas[level], 0

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,11 +17,13 @@ from diskret.errors import InputError
 from diskret.io import FrameKind, from_arrow
 from diskret.io.names import some
 from diskret.microdata import transition_frames
-from diskret.microdata.admissible import Forbidden, admissible, category
-
-if TYPE_CHECKING:
-    from diskret.microdata.pram_estimates import PramEstimate
-    from diskret.microdata.transition_risk import TransitionRisk
+from diskret.microdata.transition_figures import (
+    PramEstimate,
+    TransitionRisk,
+    estimate_counts,
+    transition_risk,
+)
+from diskret.microdata.transition_programme import Forbidden, admissible, category
 
 #: So far a row may be from a sum of 1.
 _NEAR = 1e-9
@@ -256,8 +258,6 @@ class TransitionMatrix:
 
     def risk(self, frequencies: ArrayLike) -> TransitionRisk:
         """How credible published values are, and what was lost; `frequencies` are the true ones."""
-        from diskret.microdata.transition_risk import transition_risk
-
         return transition_risk(self, _frequencies(frequencies, self.categories))
 
     def estimate(self, counts: ArrayLike) -> PramEstimate:
@@ -276,8 +276,6 @@ class TransitionMatrix:
         >>> plain.estimate([29, 11]).estimate.round(6).tolist()
         [30.0, 10.0]
         """
-        from diskret.microdata.pram_estimates import estimate_counts
-
         published = _frequencies(counts, self.categories)
         return estimate_counts(("value",), (self,), published, published)
 

@@ -24,7 +24,7 @@ from diskret.attack import (
     worst_differencing,
 )
 from diskret.cellkey import MagnitudeNoise, PerturbationTable
-from diskret.cellkey.lookup import Lookup
+from diskret.cellkey.table import Lookup
 from diskret.errors import InputError
 from diskret.protect.assess_verdicts import Verdict, verdicts_of
 

@@ -14,9 +14,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from diskret.engines import Engine, KeyCounts, KeyQuestion
+from diskret.engines import KeyCounts, KeyQuestion
 from diskret.engines.duckdb import DuckDBEngine
-from diskret.engines.keys import WEIGHT_DECIMALS
+from diskret.engines.engine import Engine
+from diskret.engines.key_counts import WEIGHT_DECIMALS
 from diskret.errors import InputError
 from diskret.io import Source, from_arrow, source
 from diskret.io.frames import NO_RECORDS

@@ -15,8 +15,9 @@ import numpy as np
 from diskret.attack import NoiseCertificate
 from diskret.attack.certify_cell_key import certify_unseen, largest_noise
 from diskret.cellkey import Lookup, PerturbationTable
-from diskret.engines import Engine, LeafQuestion
-from diskret.engines.intervals import Intervals
+from diskret.engines import LeafQuestion
+from diskret.engines.engine import Engine
+from diskret.engines.perturbed_sql import NoiseIntervals
 from diskret.engines.perturbed_text import perturbed_text
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
@@ -235,7 +236,7 @@ def perturb_records(
     opened = records if isinstance(records, Source) else source(records)
     progress("perturb", 0, 1)
     with (engine or engine_of(opened))(opened) as running:
-        found = running.perturbed(question, Intervals.of(lookup), least)
+        found = running.perturbed(question, NoiseIntervals.of(lookup), least)
     dimensions = tuple(Dimension(column, tree) for column, tree in found.by.items())
     value = np.zeros(check_size(dimensions), dtype=np.int64)
     value[tuple(found.position.T)] = found.value
@@ -336,7 +337,7 @@ def perturbation_sql(
         raise InputError(f"{table!r} names no table; write 'persons', or 'census.persons'")
     return perturbed_text(
         trees,
-        Intervals.of(_lookup(ptable, key_modulus)),
+        NoiseIntervals.of(_lookup(ptable, key_modulus)),
         table=path,
         record_key=record_key,
         unit=unit,

@@ -21,7 +21,7 @@ from diskret.rules.unions import judge_unions, rules_for_unions
 from diskret.tables import Earlier, Measure, Publication, Table
 from diskret.tables.dimension import Dimension
 from diskret.tables.requirements import stacked
-from diskret.tables.rests import rest_table
+from diskret.tables.rests import beyond_whole, rest_table
 
 _EXAMPLES = 3
 
@@ -84,7 +84,7 @@ def rests_judge(
             own = [tables[i] for i in rests.tables]
             rules = _rules(listed[rests.tables[0]].measure.name, orders)
             cells_of = rests.cells - starts[[*rests.tables]]
-            somebody = _somebody(own, cells_of)
+            somebody = _somebody(own, cells_of) & ~beyond_whole(own, cells_of)
             judged += int((~somebody).sum())
             rests = rests.only(somebody)
             told, complete = _judged(rules, own, rests, cells_of[somebody])
@@ -127,13 +127,16 @@ def _comparable(orders: Sequence[Order], before: Beside) -> list[Table]:
 
 
 def _somebody(tables: Sequence[Table], cells: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Where tables count records, whether any is left; where nothing is known, somebody is."""
+    """Where tables count records, whether any is left; where nothing is known, somebody is.
+
+    Less than none is left where a filter with an open end has records that the whole does not have.
+    """
     number = np.zeros(len(cells), dtype=np.int64)
     for table, at, sign in zip(tables, cells.T, [1] + [-1] * (len(tables) - 1), strict=True):
         if table.count is None or table.count is table.units:
             return np.ones(len(cells), dtype=bool)
         number += sign * table.count.ravel()[at]
-    return number != 0
+    return number > 0
 
 
 def _judged(

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from diskret.engines import Engine, LeafQuestion, Leaves
+from diskret.engines import LeafQuestion, Leaves
 from diskret.engines.duckdb import DuckDBEngine
+from diskret.engines.engine import Engine
 from diskret.engines.postgres import PostgresEngine
 from diskret.engines.spark import SparkEngine
 from diskret.errors import InputError

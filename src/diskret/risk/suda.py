@@ -109,7 +109,7 @@ def minimal_uniques(
     """
     m = len(keys.columns)
     largest = _largest(m, max_size)
-    from diskret.risk._kernels import minimal_uniques as search
+    from diskret.risk.suda_kernels import minimal_uniques as search
 
     found = keys.classes
     # a key that splits most comes first in the search (last in the order), but one with missing

@@ -1,11 +1,8 @@
 """Rounding: deterministic, random by key, controlled, and of small counts only."""
 
+from diskret.rounding.cell_by_cell import cell_draws, deterministic, random
 from diskret.rounding.controlled import Controlled, controlled
-from diskret.rounding.deterministic import deterministic
-from diskret.rounding.draws import cell_draws
-from diskret.rounding.inner import cells_of
-from diskret.rounding.random import random
-from diskret.rounding.small_counts import small_counts
+from diskret.rounding.small_counts import cells_of, small_counts
 
 __all__ = [
     "Controlled",

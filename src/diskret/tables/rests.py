@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -62,46 +63,78 @@ def rest_table(model: Table, tables: Sequence[Table], cells: NDArray[np.int64]) 
     if any(mark not in one.marked for mark in model.marked for one in given):
         raise InputError("a table does not list who asked for protection or consented")
     model = replace(model, measures=common)
-    pairs = [
-        pairs_of(table, _alone(own, table)) for table, own in zip(tables, cells.T, strict=True)
-    ]
-    union = np.concatenate([own.union for own in pairs])
-    sign = np.repeat([1] + [-1] * (len(pairs) - 1), [len(own.union) for own in pairs])
-
-    def every(of: Callable[[Contributions], NDArray[Any]]) -> NDArray[Any]:
-        return np.concatenate([of(one)[own.row] for one, own in zip(given, pairs, strict=True)])
-
-    names = [name for name in ("unit", "holding") if getattr(given[0], name) is not None]
-    who: list[NDArray[Any]] = [
-        union,
-        *(every(lambda one, name=name: getattr(one, name)) for name in names),
-    ]
-    order = np.lexsort(who[::-1])
-    new = np.ones(len(order), dtype=bool)
-    new[1:] = np.any([key[order][1:] != key[order][:-1] for key in who], axis=0)
-    start = np.flatnonzero(new)
-
-    def net(of: Callable[[Contributions], NDArray[np.int64]]) -> NDArray[np.int64]:
-        if not len(start):
-            return np.zeros(0, dtype=np.int64)
-        return np.add.reduceat((sign * every(of))[order], start)
-
-    records = net(lambda one: one.records)
+    net = _Net.of(given, tables, cells)
+    records = net.sums(lambda one: one.records)
     if (records < 0).any():
         raise InputError("a filter has records that the whole table does not have")
     stays = records > 0
-    kept = order[start][stays]
+    who = {name: own[stays] for name, own in net.who.items()}
     left = Contributions(
         by=given[0].by,
-        leaf=np.zeros((len(kept), len(given[0].by)), dtype=np.int32),
-        unit=who[1][kept] if "unit" in names else None,
-        holding=who[-1][kept] if "holding" in names else None,
+        leaf=np.zeros((int(stays.sum()), len(given[0].by)), dtype=np.int32),
+        unit=who.get("unit"),
+        holding=who.get("holding"),
         records=records[stays],
-        values={m.name: net(lambda one, name=m.name: one.values[name])[stays] for m in common},
-        marked={m: net(lambda one, m=m: one.marked[m])[stays] for m in model.marked},
+        values={m.name: net.sums(lambda one, name=m.name: one.values[name])[stays] for m in common},
+        marked={m: net.sums(lambda one, m=m: one.marked[m])[stays] for m in model.marked},
     )
-    row = np.arange(len(kept))
-    return of_contributors(model, left, Pairs(len(cells), union[kept], row, np.ones_like(row)))
+    row = np.arange(int(stays.sum()))
+    return of_contributors(model, left, Pairs(len(cells), net.rest[stays], row, np.ones_like(row)))
+
+
+def beyond_whole(tables: Sequence[Table], cells: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Where contributors have more records in the tables that are taken away than in the whole.
+
+    There the difference is no rest. Without lists of contributors nothing is known to be.
+    """
+    nowhere = np.zeros(len(cells), dtype=bool)
+    with suppress(InputError):
+        net = _Net.of(_alike(tables), tables, cells)
+        nowhere[net.rest[net.sums(lambda one: one.records) < 0] - 1] = True  # 0 is their total
+    return nowhere
+
+
+@dataclass(frozen=True, eq=False)
+class _Net:
+    """Contributors to rests, each once in each: rows of its lists, to be added up with signs."""
+
+    given: list[Contributions]
+    rows: list[NDArray[np.int64]]
+    sign: NDArray[np.int64]
+    order: NDArray[np.int64]
+    start: NDArray[np.int64]
+    rest: NDArray[np.int64]
+    who: dict[str, NDArray[Any]]
+
+    @classmethod
+    def of(
+        cls, given: list[Contributions], tables: Sequence[Table], cells: NDArray[np.int64]
+    ) -> _Net:
+        pairs = [
+            pairs_of(table, _alone(own, table)) for table, own in zip(tables, cells.T, strict=True)
+        ]
+        rows = [own.row for own in pairs]
+        sign = np.repeat([1] + [-1] * (len(pairs) - 1), list(map(len, rows)))
+        names = [name for name in ("unit", "holding") if getattr(given[0], name) is not None]
+        keys = {"": np.concatenate([own.union for own in pairs])} | {
+            name: np.concatenate(
+                [getattr(one, name)[at] for one, at in zip(given, rows, strict=True)]
+            )
+            for name in names
+        }
+        order = np.lexsort([*keys.values()][::-1])
+        new = np.ones(len(order), dtype=bool)
+        new[1:] = np.any([key[order][1:] != key[order][:-1] for key in keys.values()], axis=0)
+        start = np.flatnonzero(new)
+        who = {name: key[order][start] for name, key in keys.items()}
+        return cls(given, rows, sign, order, start, who.pop(""), who)
+
+    def sums(self, of: Callable[[Contributions], NDArray[np.int64]]) -> NDArray[np.int64]:
+        """For each contributor to a rest what it has in the whole, without the others."""
+        every = [of(one)[at] for one, at in zip(self.given, self.rows, strict=True)]
+        if not len(self.start):
+            return np.zeros(0, dtype=np.int64)
+        return np.add.reduceat((self.sign * np.concatenate(every))[self.order], self.start)
 
 
 def _alike(tables: Sequence[Table]) -> list[Contributions]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.engines import Leaves, Straddlers
-from diskret.engines.pairs import heaviest
+from diskret.engines.contributions import heaviest
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.io import FrameKind

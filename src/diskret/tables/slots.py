@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.engines.pairs import heaviest
+from diskret.engines.contributions import heaviest
 from diskret.hierarchy import Hierarchy
 
 

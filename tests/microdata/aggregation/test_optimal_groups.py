@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from diskret.errors import InputError
-from diskret.microdata.aggregation.optimal import optimal
-from diskret.microdata.aggregation.ranked import single
+from diskret.microdata.aggregation.ranked import optimal, single
 
 
 def squares(values, group):

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from diskret.microdata.aggregation import METHODS, groups
-from diskret.microdata.aggregation.rmd import rmd
+from diskret.microdata.aggregation.nearby import rmd
 from diskret.risk.robust import robust_scale, robust_scatter
 
 

@@ -1,8 +1,7 @@
 """Microaggregation: groups of records, and what all of a group show instead of their values."""
 
 from diskret.microdata.aggregation.aggregates import MEASURES, Measure, aggregate, median, mode
-from diskret.microdata.aggregation.groups import Groups, groups
-from diskret.microdata.aggregation.methods import METHODS, Method
+from diskret.microdata.aggregation.groups import METHODS, Groups, Method, groups
 
 __all__ = [
     "MEASURES",

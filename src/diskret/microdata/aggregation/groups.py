@@ -1,8 +1,8 @@
-"""Records divided into groups of k and more, stratum by stratum, verified."""
+"""Records divided into groups of k and more, stratum by stratum, verified; the methods by name."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,8 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.errors import ProofError
-from diskret.microdata.aggregation.methods import Method
-from diskret.microdata.aggregation.nearby import Scale
+from diskret.microdata.aggregation.clustered import clustered_pca, clustered_projection
+from diskret.microdata.aggregation.nearby import (
+    Scale,
+    gower,
+    mdav,
+    mdav_mixed,
+    random_groups,
+    random_nearest,
+    rmd,
+    vmdav,
+)
+from diskret.microdata.aggregation.ranked import optimal, pca, pca_robust, projection, single
 from diskret.progress import Progress, silent
 from diskret.risk import classes
 
@@ -88,7 +98,7 @@ def groups(
 
     Examples
     --------
-    >>> from diskret.microdata.aggregation.methods import METHODS
+    >>> from diskret.microdata.aggregation.groups import METHODS
     >>> made = groups(np.array([[1.0], [9.0], [2.0], [8.0]]), 2, METHODS["mdav"])
     >>> made.rows.tolist(), made.of.tolist()
     ([0, 2, 3, 1], [0, 0, 1, 1])
@@ -170,3 +180,57 @@ def _comparable(values: NDArray[np.float64], scales: Sequence[Scale]) -> NDArray
 
 def _joined(parts: Sequence[NDArray[Any]], type_: type[np.integer[Any]]) -> NDArray[Any]:
     return np.concatenate(parts) if parts else np.empty(0, dtype=type_)
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to divide records into groups.
+
+    Parameters
+    ----------
+    partition
+        Called as ``partition(values, k, weights=, seed=, progress=, **options)`` with comparable
+        numbers without gaps, ``(n, p)``, n ≥ k, and weights or None; gives the group of each
+        record, from 0, ``(n,)``, int64, with k records or more each. Records come in ascending
+        order of their values, so what is done with equally good choices depends on positions
+        alone.
+    options
+        Names of the further options it takes.
+    draws
+        Whether it needs a seed.
+    categories
+        Whether variables may be categories (codes); `partition` then takes ``scales``.
+    alone
+        Whether each variable has groups of its own; `partition` is called for one after another.
+    robust
+        Whether a robust covariance is estimated, without variables that follow from others.
+    scales
+        Whether `partition` makes numbers comparable in its own way, unless ``scale=False``.
+    """
+
+    partition: Callable[..., NDArray[np.int64]]
+    options: tuple[str, ...] = ()
+    draws: bool = False
+    categories: bool = False
+    alone: bool = False
+    robust: bool = False
+    scales: bool = False
+
+
+METHODS: Mapping[str, Method] = {
+    "mdav": Method(mdav),
+    "mdav_mixed": Method(mdav_mixed, categories=True),
+    "gower": Method(gower, categories=True),
+    "vmdav": Method(vmdav, options=("gamma",)),
+    "random": Method(random_groups, draws=True),
+    "random_nearest": Method(random_nearest, draws=True),
+    "rmd": Method(rmd, robust=True, scales=True),
+    "single": Method(single),
+    "pca": Method(pca),
+    "pca_robust": Method(pca_robust, robust=True),
+    "projection": Method(projection),
+    "clustered_pca": Method(clustered_pca, options=("clusters", "transform")),
+    "clustered_projection": Method(clustered_projection, options=("clusters", "transform")),
+    "individual": Method(single, alone=True),
+    "optimal": Method(optimal, alone=True),
+}

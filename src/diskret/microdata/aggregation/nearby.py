@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from diskret.errors import InputError
 from diskret.progress import Progress, silent
+from diskret.risk.robust import robust_scale, robust_scatter
 
 #: How values of a variable are compared: numbers, places in an order, names.
 Scale = Literal["number", "ordinal", "nominal"]
@@ -264,14 +265,14 @@ def led(
         Group of each record, from 0, ``(n,)``. Fewer than k that are left in the end join the
         groups with the nearest means.
     """
-    from diskret.microdata.aggregation import _kernels
+    from diskret.microdata.aggregation import group_kernels
 
     values = np.ascontiguousarray(values)  # compiled for one layout only
     p = values.shape[1]
 
     def rounds(tree: Any, group: NDArray[np.int64], made: int, left: int, until: int) -> Any:
         rest = leaders[group[leaders] < 0]
-        return _kernels.led_groups(tree, values, rest, k, gamma, group, made, left, until)
+        return group_kernels.led_groups(tree, values, rest, k, gamma, group, made, left, until)
 
     made = _in_rounds(values, np.ones(p), np.full(p, 2), k, rounds, progress)
     late = np.flatnonzero(made < 0)
@@ -293,16 +294,16 @@ def _opposite(
     levels: NDArray[np.int64],
     progress: Progress,
 ) -> NDArray[np.int64]:
-    from diskret.microdata.aggregation import _kernels
+    from diskret.microdata.aggregation import group_kernels
 
     values = np.ascontiguousarray(values)  # compiled for one layout only
     p = values.shape[1]
     often = np.zeros((p, max(int(levels.max(initial=0)), 1)), dtype=np.int64)
-    centre = _kernels.Centre(np.zeros(p), np.zeros(p), often, levels, power)
-    _kernels.count_all(centre, values)
+    centre = group_kernels.Centre(np.zeros(p), np.zeros(p), often, levels, power)
+    group_kernels.count_all(centre, values)
 
     def rounds(tree: Any, group: NDArray[np.int64], made: int, left: int, until: int) -> Any:
-        return _kernels.opposite_groups(tree, centre, values, k, group, made, left, until)
+        return group_kernels.opposite_groups(tree, centre, values, k, group, made, left, until)
 
     return _in_rounds(values, factor, power, k, rounds, progress)
 
@@ -316,14 +317,14 @@ def _in_rounds(
     progress: Progress,
 ) -> NDArray[np.int64]:
     """Make groups until fewer than k records are left; new boxes whenever half of them are gone."""
-    from diskret.microdata.aggregation import _kernels
+    from diskret.microdata.aggregation import group_kernels
 
     n = left = len(values)
     group = np.full(n, -1, dtype=np.int64)
     made, boxed, tree = 0, 0, None
     while left >= k:
         if tree is None or (2 * left <= boxed and left > _FEW):
-            tree = _kernels.boxes(values, np.flatnonzero(group < 0), factor, power)
+            tree = group_kernels.boxes(values, np.flatnonzero(group < 0), factor, power)
             boxed = left
         until = max(left - max(n // _REPORTS, 2 * k), boxed // 2 if boxed > 2 * _FEW else 0)
         made, left = rounds(tree, group, made, left, min(until, left - 1))
@@ -345,3 +346,59 @@ def _shares(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """One over the range of each variable, 0 if it is constant."""
     width = np.ptp(values, axis=0)
     return np.divide(1, width, out=np.zeros_like(width), where=width > 0)
+
+
+def rmd(
+    values: NDArray[np.float64],
+    k: int,
+    *,
+    weights: NDArray[np.float64] | None = None,
+    seed: int | None = None,
+    scale: bool = True,
+    progress: Progress = silent,
+) -> NDArray[np.int64]:
+    """Groups of k records around those that are farthest from the bulk (RMD).
+
+    Of the records without a group the one with the largest robust Mahalanobis distance
+    ([`robust_scatter`][diskret.risk.robust.robust_scatter]) forms one with the k - 1 nearest to
+    it. Near is Euclidean, in robust deviations from the medians unless `scale` is False. Fewer than
+    k that are left in the end join the groups with the nearest means. Distances between all pairs
+    are never computed, and variables that follow from others (a total and its parts) are no
+    obstacle.
+
+    Parameters
+    ----------
+    values
+        Numbers without gaps, ``(n, p)``, n ≥ k.
+    k
+        Least number of records in a group.
+    weights, seed
+        Without effect: records count alike, and nothing is drawn.
+    scale
+        Whether what is near is looked for in robust deviations, so that units do not matter; False:
+        as the numbers are. Which records lie far depends on units in neither case.
+    progress
+        Callback.
+
+    Returns
+    -------
+    numpy.ndarray
+        Group of each record, from 0, ``(n,)``, with k to 2 k - 1 records each.
+
+    References
+    ----------
+    Templ and Meindl (2008), Robust statistics meets SDC, Privacy in Statistical Databases.
+
+    Examples
+    --------
+    >>> values = np.array([[1.0, 1], [2, 3], [3, 1], [4, 2], [80, 9], [90, 1]])
+    >>> rmd(values, 2).tolist()
+    [2, 1, 2, 1, 0, 0]
+    """
+    comparable = values
+    if scale:
+        center, spread = robust_scale(values)
+        comparable = (values - center) / spread
+    # the last digits of equal distances may differ
+    far = robust_scatter(values).distances(values).round(9)
+    return led(comparable, np.argsort(-far, kind="stable"), k, progress=progress)

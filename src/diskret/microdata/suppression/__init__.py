@@ -1,7 +1,6 @@
 """Local suppression: single values of records are hidden so that nobody stands out."""
 
-from diskret.microdata.suppression.prices import prices
-from diskret.microdata.suppression.problem import Condition, Items, Problem
+from diskret.microdata.suppression.problem import Condition, Items, Problem, prices
 from diskret.microdata.suppression.suppress import (
     Matches,
     Order,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from diskret.errors import ProtectionError
 from diskret.microdata.suppression.problem import Items, Problem
-from diskret.microdata.suppression.visible import Criterion
+from diskret.microdata.suppression.suppress import Criterion
 from diskret.risk import (
     Distributions,
     Keys,

@@ -17,8 +17,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
-from diskret.engines.postgres_connection import driver_errors, message
-from diskret.engines.postgres_login import login
+from diskret.engines.postgres_connection import driver_errors, login, message, opened
 from diskret.errors import DiskretError, InputError
 from diskret.io import PostgresTable
 
@@ -201,7 +200,7 @@ def _postgres(url: str) -> Database:
     address = PostgresTable(url, "diskret_entries").address
     who = login(url)
 
-    def opened() -> Any:
+    def connection() -> Any:
         try:
             from pg8000.dbapi import connect
         except ImportError as error:
@@ -209,18 +208,9 @@ def _postgres(url: str) -> Database:
                 "a ledger in PostgreSQL needs the driver pg8000, which is not installed; install "
                 "it with pip install 'diskret[postgres]'"
             ) from error
-        return connect(
-            who.user,
-            host=who.host,
-            port=who.port,
-            database=who.database,
-            password=who.password or "",
-            unix_sock=who.socket,
-            application_name="diskret ledger",
-            ssl_context=who.ssl_context(),
-        )
+        return opened(who, connect, "diskret ledger")
 
-    engine = create_engine("postgresql+pg8000://", creator=opened, poolclass=NullPool)
+    engine = create_engine("postgresql+pg8000://", creator=connection, poolclass=NullPool)
     return Database(address, None, engine)
 
 
@@ -255,7 +245,7 @@ def _said(database: Database) -> Generator[None]:
             f"the ledger {database.name} cannot be used: {message(error.orig or error)}"
         ) from error
     except Exception as error:
-        if database.file is not None or not isinstance(error, driver_errors()):
+        if database.file is not None or not isinstance(error, (OSError, *driver_errors())):
             raise
         raise InputError(
             f"the ledger {database.name} cannot be opened: {message(error)}"

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diskret.engines.postgres_login import login
+from diskret.engines.postgres_connection import login
 from diskret.errors import InputError
 
 

@@ -1,19 +1,39 @@
-"""What an engine is asked and what it answers. Engines aggregate at leaf level only."""
+"""What an engine is asked and what it answers."""
+
+
+# pyarrow has no type information for its classes.
+# pyright: reportUnknownParameterType=false
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.engines.intervals import Intervals
-from diskret.engines.keys import KeyCounts, KeyQuestion
-from diskret.engines.marks import Mark
 from diskret.hierarchy import Hierarchy
 from diskret.population import EVERYBODY, Population
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Which records bear a mark.
+
+    Parameters
+    ----------
+    column
+        Column that says so.
+    codes
+        What is written there; None: a yes (``true`` or 1) in a column of yes and no, where
+        nothing means no.
+    listed
+        Whether the records with one of the codes bear the mark, or all others.
+    """
+
+    column: str
+    codes: tuple[str, ...] | None = None
+    listed: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +136,7 @@ class Listed:
     leaf
         Index into the rows of `Leaves`, shape ``(rows,)``, int64; rows are sorted by it.
     unit, holding
-        Who it is, ``(rows,)``, uint64, see `diskret.engines.identities`; None if the column
+        Who it is, ``(rows,)``, uint64, see `diskret.engines.listing`; None if the column
         was not given. A null holding is that of the unit alone.
     records
         Number of records, ``(rows,)``, int64.
@@ -227,64 +247,3 @@ class PerturbedCounts:
     by: Mapping[str, Hierarchy]
     position: NDArray[np.int32]
     value: NDArray[np.int64]
-
-
-class Engine(Protocol):
-    """Holds records and answers questions about them."""
-
-    @property
-    def name(self) -> Literal["duckdb", "spark", "postgres"]:
-        """Which engine this is."""
-        ...
-
-    def leaves(self, question: LeafQuestion) -> Leaves:
-        """Aggregate the records at leaf level, exactly.
-
-        Raises
-        ------
-        InputError
-            A column is missing or of a type that cannot be used; a dimension or unit is
-            null; a value is null, not finite or has more decimals than stated; a sum leaves
-            the range of 64-bit integers; a unit has two record keys or two weights; a weight
-            is null, below 1 or has more decimals than stated; no record satisfies `where`. The
-            message says how many records and shows examples.
-        HierarchyError
-            A code is not a leaf of its tree; says how many records and shows examples.
-        """
-        ...
-
-    def perturbed(
-        self, question: LeafQuestion, noise: Intervals, threshold: int = 1
-    ) -> PerturbedCounts:
-        """Count records (or units) in all cells, totals included, and add noise to the counts.
-
-        One statement does it where the records lie, and only perturbed counts of at least
-        `threshold` come back. Of the question, values, holdings, weights and marks are not
-        looked at.
-
-        Raises
-        ------
-        InputError
-            As for `leaves`; or the question names no record keys, or keys of another modulus
-            than the noise.
-        HierarchyError
-            A code is not a leaf of its tree; says how many records and shows examples.
-        """
-        ...
-
-    def frequencies(self, question: KeyQuestion) -> KeyCounts:
-        """Count the records of each combination of keys, and add up their weights, exactly.
-
-        Raises
-        ------
-        InputError
-            A column is missing or of a type that cannot be used; a key holds numbers with
-            decimals; a weight is null, no number or not above 0; a sum of weights is too
-            large; no record satisfies `where`. The message says how many records and shows
-            examples.
-        """
-        ...
-
-    def close(self) -> None:
-        """Give back memory and the private spill folder."""
-        ...

@@ -1,0 +1,176 @@
+"""Records on an engine: how they are asked, which of them count, which cannot be used."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+import pyarrow as pa
+from sqlglot.expressions import Select
+
+from diskret.engines import columns, sql
+from diskret.engines.codes import MOST_CODES, refuse_too_many, spellings_of_codes
+from diskret.engines.columns import Check, Column, Reading, counted
+from diskret.errors import InputError
+from diskret.hierarchy.codes import some
+from diskret.population import Bounds, Population
+
+_LARGEST_FLOAT = "1.7976931348623157E308"
+_FLOAT_DIGITS = 15  # numbers with so many digits that differ are different floats
+
+
+class Records(Protocol):
+    """Records on an engine: the relation ``source`` with the columns ``c0 …``."""
+
+    @property
+    def columns(self) -> Sequence[Column]:
+        """What ``source`` holds."""
+        ...
+
+    def fetch(self, query: Select) -> pa.Table:
+        """Run a query."""
+        ...
+
+    def stream(self, query: Select) -> pa.RecordBatchReader:
+        """Run a query whose answer may be large."""
+        ...
+
+    def attach(self, name: str, table: pa.Table) -> None:
+        """Make a small table ``raw``, ``leaf`` known under a name, replacing an earlier one."""
+        ...
+
+    def keep(self, name: str, query: Select) -> None:
+        """Let later queries name the answer to this one, replacing an earlier one.
+
+        An engine may store the answer, or put the query into those that name it.
+        """
+        ...
+
+
+def column_named(records: Records, name: str) -> Column:
+    """The column that the user calls by a name."""
+    for column in records.columns:
+        if column.name == name:
+            return column
+    names = [column.name for column in records.columns]
+    near = difflib.get_close_matches(str(name), names, 1, 0.5)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    raise InputError(
+        f"there is no column {name!r}; the columns are {', '.join(map(repr, names))}{hint}"
+    )
+
+
+def reader(
+    records: Records,
+) -> tuple[Callable[[str, Callable[[Column], Reading]], str], list[Check]]:
+    """What reads a column of this name in some way, and the checks that it has met so far."""
+    checks: list[Check] = []
+
+    def read(name: str, how: Callable[[Column], Reading]) -> str:
+        reading = how(column_named(records, name))
+        checks.extend(reading.checks)
+        return reading.expression
+
+    return read, checks
+
+
+def code_counts(records: Records, code: str, where: str | None = None) -> pa.Table:
+    """Distinct values of a dimension, ``raw``, with their numbers of ``records``; not too many."""
+    return records.fetch(sql.code_counts(code, MOST_CODES + 1, where))
+
+
+def filtered(asked: Population, records: Records) -> str | None:
+    """The condition on the records that count; what it names is attached."""
+    conditions: list[str] = []
+    for i, (name, wanted) in enumerate(asked):
+        column = column_named(records, name)
+        if isinstance(wanted, Bounds):
+            reading = _within(column, wanted)
+            check(records, reading.checks)
+            conditions.append(reading.expression)
+        else:
+            code = columns.code(column)
+            found = code_counts(records, code)
+            refuse_too_many(name, found)
+            records.attach(f"f{i}", spellings_of_codes(name, found, wanted))
+            conditions.append(f"{code} IN (SELECT raw FROM f{i})")  # noqa: S608 - internal
+    if not conditions:
+        return None
+    where = " AND ".join(conditions)
+    if not records.fetch(sql.record_count(where))["records"][0].as_py():
+        raise InputError(f"no record satisfies where=: {asked}")
+    return where
+
+
+def check(records: Records, checks: Sequence[Check], where: str | None = None) -> None:
+    """Refuse records that cannot be read, with their number and examples."""
+    if not checks:
+        return
+    counts = records.fetch(sql.check_counts(tuple(checks), where)).to_pylist()[0]
+    for i, check in enumerate(checks):
+        if number := counts[f"n{i}"]:
+            found = _found(records, sql.check_examples(check, where))
+            raise InputError(
+                f"{counted(number)}: {check.problem}{_shown(found)}; {check.remedied(found)}"
+            )
+
+
+def examples(records: Records, query: Select) -> str:
+    """The column ``example`` of an answer, in brackets; nothing if it is empty."""
+    return _shown(_found(records, query))
+
+
+def _found(records: Records, query: Select) -> list[object]:
+    return [x for x in records.fetch(query)["example"].to_pylist() if x is not None]
+
+
+def _shown(found: Sequence[object]) -> str:
+    return f" ({some(list(map(repr, found)))})" if found else ""
+
+
+def _within(column: Column, bounds: Bounds) -> Reading:
+    """The condition that a number lies in bounds; nothing, NaN and infinity lie nowhere.
+
+    Text and decimals are compared exactly, floats as floats.
+    """
+    if column.kind in ("other", "unusable"):
+        raise InputError(
+            f"where=: column {column.name!r} holds no numbers but {column.type}; give codes instead"
+        )
+    c, low, high = column.internal, bounds.min, bounds.max
+    if column.kind == "integer":
+        return Reading(
+            _between(
+                c,
+                None if low is None else str(math.ceil(low)),
+                None if high is None else str(math.floor(high)),
+            )
+        )
+    lowest = None if low is None else f"{low:f}"
+    highest = None if high is None else f"{high:f}"
+    if column.kind == "float":
+        long = [end for end in (low, high) if end and len(end.as_tuple().digits) > _FLOAT_DIGITS]
+        if long:
+            raise InputError(
+                f"where=: the bound {long[0]:f} of column {column.name!r} has more than "
+                f"{_FLOAT_DIGITS} digits, which floating point numbers cannot tell apart; round it"
+            )
+        x = f"CAST({c} AS DOUBLE)"
+        ends = [None if end is None else f"CAST({end} AS DOUBLE)" for end in (lowest, highest)]
+        return Reading(f"ABS({x}) <= {_LARGEST_FLOAT} AND {_between(x, *ends)}")
+    text = f"TRIM({c})" if column.kind == "text" else c
+    number = f"TRY_CAST({text} AS DECIMAL(38, 18))"
+    unreadable, there = f"{number} IS NULL", f"NOT {c} IS NULL"
+    if column.kind == "text":
+        unreadable = f"({unreadable} OR POSITION('_' IN {text}) > 0)"
+        there = f"NOT NULLIF({text}, '') IS NULL"
+    problem = f"no numbers below 10^20 in column {column.name!r}, which where= bounds"
+    check = Check(column, f"{there} AND {unreadable}", problem, "write 1234.5, not 1.234,5")
+    return Reading(_between(number, lowest, highest), (check,))
+
+
+def _between(x: str, low: str | None, high: str | None) -> str:
+    parts = [f"{x} >= {low}"] if low is not None else []
+    return " AND ".join([*parts, f"{x} <= {high}"] if high is not None else parts)
