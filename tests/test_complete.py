@@ -43,10 +43,10 @@ from diskret.jobs import (
     template as job_template,
 )
 from diskret.protect import derive
-from diskret.publish.formats.symbols import SYMBOL_SETS
-from diskret.publish.pages import microdata_texts
+from diskret.publish.formats.symbols import symbol_sets
 from diskret.publish.pages.texts import rule_name
 from diskret.tables import derived
+from diskret.texts import LANGUAGES, words_in
 
 # the functions of these names hide the modules
 suppress, round_table, write = (
@@ -150,7 +150,7 @@ def family_in_two_languages(name: str) -> bool:
     if name in ("drop", "remove_identifiers"):  # the column is not there
         return True
     use = f"use {outline._FAMILY.get(name)}"
-    words = [texts.get(use) for texts in microdata_texts._WORDS.values()]
+    words = [words_in(language, "microdata_report").get(use) for language in LANGUAGES]
     return len(words) > 1 and None not in words and len({*words}) == len(words)
 
 
@@ -164,7 +164,7 @@ KINDS = {
     "rule": Kind(
         rules_there,
         {
-            "job file": lambda name: f'"{key(name)}": _' in inspect.getsource(job_rules.read_rule),
+            "job file": lambda name: key(name) in job_rules.RULES,
             "template": in_template(r"^#?{key} = \{{|^#\[tables.rules.{key}\]"),
             "docs/job-file.md": lambda name: f"`{key(name)}`" in JOB_FILE,
             "report, both languages": told_in_two_languages,
@@ -252,7 +252,7 @@ KINDS = {
         },
     ),
     "symbol set": Kind(
-        lambda: SYMBOL_SETS,
+        symbol_sets,
         {
             "template": in_template(r"^#symbols = .*{name}"),
             "docs/job-file.md": lambda name: f"`{name}`" in JOB_FILE,

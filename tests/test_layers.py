@@ -61,6 +61,7 @@ HOUSE = {
     "keys": 21,
     "texts": 20,
     # base
+    "parameters": 1,
     "errors": 0,
     "kernel": 0,
     "parallel": 0,

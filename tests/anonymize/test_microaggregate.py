@@ -18,7 +18,7 @@ from diskret.anonymize.replay import VERBS
 from diskret.attack.microdata.claims import KAnonymity
 from diskret.errors import InputError
 from diskret.microdata.aggregation import METHODS
-from diskret.publish.pages.microdata_texts import _WORDS
+from diskret.texts import LANGUAGES, words_in
 
 
 def firms(n=60, seed=1, **columns):
@@ -171,7 +171,7 @@ def test_readers_are_told_that_values_are_averages():
     md = microdata(keys=["state"]).microaggregate(weights=True)
     result = md.release(KAnonymity(3), attributes=["branch"], keys=SecretKeys(bytes(range(32))))
     assert outline(result).families == {"aggregated": ("sales", "staff")}
-    for words in _WORDS.values():
+    for words in (words_in(language, "microdata_report") for language in LANGUAGES):
         assert "aggregated" in words and "use aggregated" in words
 
 

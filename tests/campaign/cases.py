@@ -133,8 +133,11 @@ class Case:
         """What a record can have in each variable, as far as a reader can tell."""
         found = {name: (*leaves, OTHER) for name, leaves in self.leaves.items()}
         numbers = sorted({float(e) for e in found.get(STAFF, ()) if e != OTHER})
-        between = tuple(str(number + 0.5) for number in numbers)
-        return found | ({STAFF: found[STAFF] + between} if numbers else {})
+        if not numbers:
+            return found
+        # below the first and above the last, too: an open filter does not say that nobody is there
+        between = tuple(str(number - 0.5) for number in [*numbers, numbers[-1] + 1])
+        return found | {STAFF: found[STAFF] + between}
 
     def box(self, layout: Layout, codes: tuple[str, ...]) -> Box:
         """The cell of a table with these codes."""

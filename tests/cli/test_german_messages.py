@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 
 import diskret as dk
 from diskret.cli.main import app
-from diskret.cli.messages import catalogue, pattern, translated
 from diskret.publish.pages.settings import told
+from diskret.texts.messages import catalogue, pattern, translated
 
 SOURCE = Path(dk.__file__).parent
 
@@ -47,7 +47,7 @@ ELSEWHERE = {
     "jobs/read.py: str(error)": _INNER,
     "jobs/cells.py: f'{cells.path.name}: {error}'": _INNER,
     "jobs/records.py: f\"'{wrong}': {error}\"": _INNER,
-    "jobs/rules.py: str(error)": _INNER,
+    "jobs/rules.py: f\"'{name}': {error}\"": _INNER,
     "jobs/microdata.py: f\"'{name}': {error}\"": _INNER,
     "anonymize/rank_swap.py: f'{name!r}: {error}'": _INNER,
     "publish/verify/derived.py: str(error)": _INNER,

@@ -7,8 +7,8 @@ import pytest
 from rich.console import Console
 
 from diskret.cli.crosstab import crosstab, upper_codes
+from diskret.cli.options import Language
 from diskret.cli.show import show_table
-from diskret.cli.texts import TEXTS, Language, number
 from diskret.datasets.classifications import nace_tree, region_tree, size_tree
 from diskret.hierarchy import Hierarchy
 from diskret.publish.formats import symbol_set
@@ -144,24 +144,6 @@ def test_the_part_shown_holds_the_cells_of_its_codes():
     assert (codes[0] == part.rows[:, None]).all()
     assert (codes[1] == 7).all()
     assert (codes[2] == part.columns[None, :]).all()
-
-
-@pytest.mark.parametrize(
-    ("value", "decimals", "expected"),
-    [(0, 0, "0"), (5, 2, "0.05"), (-5, 2, "-0.05"), (1000, 0, "1,000"), (100_000, 2, "1,000.00")],
-)
-def test_numbers_in_english(value: int, decimals: int, expected: str):
-    assert number(value, decimals, Language.en) == expected
-
-
-def test_every_language_fills_in_the_same():
-    import string
-
-    def fields(text: str) -> set[str | None]:
-        return {field for _, field, _, _ in string.Formatter().parse(text) if field}
-
-    english, german = (vars(TEXTS[language]) for language in Language)
-    assert {k: fields(v) for k, v in english.items()} == {k: fields(v) for k, v in german.items()}
 
 
 def test_a_label_that_says_its_code_is_not_doubled():

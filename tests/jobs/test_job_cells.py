@@ -5,8 +5,8 @@ import json
 import pytest
 
 import diskret as dk
+from diskret.cli.options import Language
 from diskret.cli.show import show_results
-from diskret.cli.texts import Language
 from diskret.errors import AdditivityError, InputError, JobError
 from diskret.jobs.read import CellsFile, read_job
 from diskret.jobs.run import run_job

@@ -142,7 +142,11 @@ def test_nothing_is_written_when_a_claim_fails(folder):
             job_text('[[steps]]\ndo = "recode"\nvariable = "age"\nwide = 5'),
             r"line 12: 'recode' knows no 'wide'; did you mean 'width'",
         ),
-        (job_text(claims="k_anonymity = { k = 1 }"), r"'k_anonymity': k= must be at least 2"),
+        (
+            job_text(claims="k_anonymity = { k = 1 }"),
+            r"line 25: 'k' in \[release.claims.k_anonymity\] must be a whole number "
+            "from 2 upwards, not 1",
+        ),
         (job_text(claims="k_anonymous = { k = 3 }"), r"no such claim.*did you mean 'k_anonymity'"),
         (job_text(claims="k_anonymity = { l = 3 }"), r"unknown key 'l'"),
         (job_text().replace("persons.csv", "persona.csv"), r"persona.csv does not exist"),

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 import diskret as dk
+from diskret.cli.options import Language
 from diskret.cli.show import show_results
-from diskret.cli.texts import Language
 from diskret.rules import MinimumFrequency
 from diskret.suppression import optimal
 

@@ -6,7 +6,6 @@ import diskret as dk
 from diskret.anonymize.history import Step
 from diskret.attack.microdata.claims import KAnonymity, RiskBelow
 from diskret.publish.guard.html import page_problems
-from diskret.publish.pages.microdata_texts import _WORDS, microdata_words
 
 KEYS = dk.SecretKeys(bytes(range(32)))
 
@@ -94,12 +93,6 @@ def test_the_office_sees_risk_before_and_after_and_every_step(pages):
     ):
         assert told in page
     assert "Risiko vorher und nachher" in text(pages["de"][1])
-
-
-def test_both_languages_have_the_same_words():
-    assert _WORDS["en"].keys() == _WORDS["de"].keys()
-    with pytest.raises(dk.DiskretError, match="no texts in 'fr'"):
-        microdata_words("fr")
 
 
 def test_families_of_methods_are_told_by_variable_and_no_more(tmp_path):

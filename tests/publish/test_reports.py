@@ -459,7 +459,7 @@ def test_intervals_of_another_table_are_refused(published, certificate, tmp_path
 
 
 def test_an_unknown_language_is_refused(published, certificate, tmp_path):
-    with pytest.raises(InputError, match="choose 'en' or 'de'"):
+    with pytest.raises(InputError, match="language= must be 'en' or 'de'"):
         public_page(published, certificate, tmp_path, language="fr")
 
 

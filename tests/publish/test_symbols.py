@@ -3,10 +3,10 @@
 import pytest
 
 from diskret.errors import InputError
-from diskret.publish.formats import SYMBOL_SETS, SymbolSet, symbol_set
+from diskret.publish.formats import SymbolSet, symbol_set, symbol_sets
 
 
-@pytest.mark.parametrize("symbols", SYMBOL_SETS.values(), ids=lambda s: s.name)
+@pytest.mark.parametrize("symbols", symbol_sets().values(), ids=lambda s: s.name)
 @pytest.mark.parametrize("language", ["en", "de"])
 def test_every_symbol_is_explained(symbols, language):
     legend = symbols.legend[language]
@@ -14,7 +14,7 @@ def test_every_symbol_is_explained(symbols, language):
     assert all(legend.values())
 
 
-@pytest.mark.parametrize("symbols", SYMBOL_SETS.values(), ids=lambda s: s.name)
+@pytest.mark.parametrize("symbols", symbol_sets().values(), ids=lambda s: s.name)
 def test_hidden_and_nothing_look_different(symbols):
     assert symbols.suppressed != symbols.nothing
     assert not symbols.suppressed.isdigit()

@@ -88,5 +88,5 @@ def test_tabulate_is_told_how_many_contributions_are_needed():
 @pytest.mark.parametrize("coalition", [0, -1, 1.5, True, "2"])
 @pytest.mark.parametrize("make", [PPercent, lambda p, **k: PQ(p, 50, **k)])
 def test_a_coalition_of_nobody_is_refused(make, coalition):
-    with pytest.raises(InputError, match="coalition must be a whole number ≥ 1"):
+    with pytest.raises(InputError, match="coalition= must be a whole number from 1 upwards"):
         make(10, coalition=coalition)

@@ -90,9 +90,9 @@ def counted():
 @pytest.mark.parametrize(
     ("make", "what"),
     [
-        (lambda: PQ(0, 50), "p must be"),
-        (lambda: PQ(5, 0), "q must be"),
-        (lambda: PQ(5, 101), "q must be at most 100"),
+        (lambda: PQ(0, 50), "p= must be"),
+        (lambda: PQ(5, 0), "q= must be"),
+        (lambda: PQ(5, 101), "q= must be .*at most 100"),
         (lambda: PQ(50, 5), "p must be below q"),
         (lambda: PQ(5, 5), "p must be below q"),
         (lambda: PQ(5, 50, minimum_level=-1), "minimum_level"),

@@ -278,16 +278,16 @@ def test_every_count_is_protected_or_refused(table, rule):
 @pytest.mark.parametrize(
     ("make", "what"),
     [
-        (lambda: MarginalValue(-1), "distance must be"),
-        (lambda: MarginalValue(True), "distance must be"),
+        (lambda: MarginalValue(-1), "distance= must be"),
+        (lambda: MarginalValue(True), "distance= must be"),
         (lambda: MarginalValue(variables="x"), "list of names"),
         (lambda: MarginalValue(variables=[]), "list of names"),
-        (lambda: MarginalValue(range=0), "range must be"),
+        (lambda: MarginalValue(range=0), "range= must be"),
         (lambda: MarginalValue(variables=["z"])(line(1, 2)), "'z'; it has 'x'"),
-        (lambda: GroupDisclosure(0), "percent must be"),
+        (lambda: GroupDisclosure(0), "percent= must be"),
         (lambda: GroupDisclosure(101), "at most 100"),
-        (lambda: GroupDisclosure(80, 0), "minimum_parent must be"),
-        (lambda: GroupDisclosure(80, range=-1), "range must be"),
+        (lambda: GroupDisclosure(80, 0), "minimum_parent= must be"),
+        (lambda: GroupDisclosure(80, range=-1), "range= must be"),
     ],
 )
 def test_bad_parameters_are_named(make, what):

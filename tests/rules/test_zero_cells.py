@@ -79,5 +79,5 @@ def test_a_table_of_counts_is_refused():
 
 @pytest.mark.parametrize("level", [0, -1, float("inf"), float("nan"), True, "10"])
 def test_a_bad_level_is_named(level):
-    with pytest.raises(InputError, match="level must be a number above 0"):
+    with pytest.raises(InputError, match="level= must be a number above 0"):
         ZeroCells(level)

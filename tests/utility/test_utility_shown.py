@@ -11,7 +11,6 @@ import pytest
 
 import diskret as dk
 from diskret.errors import InputError
-from diskret.utility.words import WORDS
 
 
 @pytest.fixture
@@ -39,13 +38,6 @@ def test_lines_in_german(comparison):
     assert "12 Felder, Summen und leere eingeschlossen." in said
     assert "Gesperrte Felder: 1, das sind 11,1 % der nicht leeren Felder" in said
     assert "Sie weichen im Mittel um 0,38 ab" in said
-
-
-def test_both_languages_say_the_same():
-    for key, english in WORDS["en"].items():
-        filled = re.findall(r"{(\w+)}", english)
-        assert sorted(filled) == sorted(re.findall(r"{(\w+)}", WORDS["de"][key])), key
-    assert WORDS["en"].keys() == WORDS["de"].keys()
 
 
 def test_tables_have_the_form_of_those_of_safe(comparison):

@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from diskret.anonymize.checklist_texts import LEVELS, SENTENCES, TITLES, WORDS
 from diskret.anonymize.checks import Figure, Finding, State, formal_checks, risk_checks
 from diskret.anonymize.levels import preset
-from diskret.errors import InputError
 from diskret.io import FrameKind, from_arrow
-from diskret.publish.pages.texts import number
+from diskret.texts import Words, number, words_in
 
 if TYPE_CHECKING:
     from diskret.anonymize.data import Microdata
@@ -77,8 +75,8 @@ class Checklist:
         return f"Checklist({self.level!r}: {self._counted('en')})"
 
     def __str__(self) -> str:
-        words = WORDS[self.language]
-        lines = [LEVELS[self.language][self.level], ""]
+        words = words_in(self.language, "checklist")
+        lines = [words[f"levels.{self.level}"], ""]
         for item in self.items:
             lines.append(f"{_MARKS[item.state]} {item.title}: {item.found}")
             if item.next:
@@ -98,7 +96,7 @@ class Checklist:
     @property
     def frame(self) -> Any:
         """The checks as the caller's kind of frame: check, state, found, next."""
-        words = WORDS[self.language]
+        words = words_in(self.language, "checklist")
         columns = {
             "check": [item.title for item in self.items],
             "state": [words[item.state] for item in self.items],
@@ -109,9 +107,8 @@ class Checklist:
 
     def _counted(self, language: str) -> str:
         states = Counter(item.state for item in self.items)
-        return WORDS[language]["summary"].format(
-            **{state: states[state] for state in ("done", "missing", "unknown")}
-        )
+        counts = {state: states[state] for state in ("done", "missing", "unknown")}
+        return words_in(language, "checklist").said("summary", **counts)
 
 
 def checklist(md: Microdata, level: str = "factual", language: str = "en") -> Checklist:
@@ -153,22 +150,21 @@ def checklist(md: Microdata, level: str = "factual", language: str = "en") -> Ch
     ['region', 'uniques', 'k-anonymity', 'risk']
     """
     asked = preset(level)
-    if language not in WORDS:
-        raise InputError(f"language= must be 'en' or 'de', not {language!r}")
+    words = words_in(language, "checklist")
     findings = [*formal_checks(md), *(() if level == "formal" else risk_checks(md, asked))]
-    items = tuple(_told(finding, language) for finding in findings)
+    items = tuple(_told(finding, words) for finding in findings)
     return Checklist(level, language, items, md.kind)
 
 
-def _told(finding: Finding, language: str) -> Check:
-    found, next_ = SENTENCES[language][finding.check, finding.case]
-    figures = {name: _shown(name, value, language) for name, value in finding.figures.items()}
+def _told(finding: Finding, words: Words) -> Check:
+    shown = {name: _shown(name, value, words.language) for name, value in finding.figures.items()}
+    said = f"checks.{finding.check}.{finding.case}"
     return Check(
         finding.check,
-        TITLES[language][finding.check],
+        words[f"titles.{finding.check}"],
         finding.state,
-        found.format(**figures),
-        next_.format(**figures),
+        words.said(f"{said}.found", **shown),
+        words.said(f"{said}.next", **shown),
     )
 
 

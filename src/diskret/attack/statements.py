@@ -368,7 +368,7 @@ def summary(
 ) -> list[str]:
     """The certificate for the office's own eyes."""
     if language not in ("en", "de"):
-        raise InputError(f"language must be 'en' or 'de', not {language!r}")
+        raise InputError(f"language= must be 'en' or 'de', not {language!r}")
 
     def n(count: int) -> str:
         return number(count, language)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from diskret.errors import InputError
+from diskret.texts import Words, words_in
 from diskret.utility.figures import new_figure
 
 if TYPE_CHECKING:
@@ -17,32 +17,14 @@ if TYPE_CHECKING:
 #: Probabilities are written into the cells of a map as long as these can be read.
 _MOST_WRITTEN = 400
 
-_WORDS = {
-    "en": {
-        "title": "Probability that a count becomes another one",
-        "published": "published count",
-        "true": "true count",
-        "more": "{count} and more",
-        "moments": "mean {mean}, variance {variance}",
-        "noise": "noise",
-        "probability": "probability",
-    },
-    "de": {
-        "title": "Wahrscheinlichkeit, dass aus einer Fallzahl eine andere wird",
-        "published": "veröffentlichte Fallzahl",
-        "true": "wahre Fallzahl",
-        "more": "ab {count}",
-        "moments": "Mittel {mean}, Varianz {variance}",
-        "noise": "Überlagerung",
-        "probability": "Wahrscheinlichkeit",
-    },
-}
-
 
 def heat_map(table: PerturbationTable, language: str) -> Figure:
     """What becomes of each count, as colours; see `PerturbationTable.heat_map`."""
     width, height = 0.45 * len(table.noise) + 2.5, 0.4 * len(table.counts) + 1.5
-    figure, words = new_figure(min(width, 20), min(height, 40)), _words(language)
+    figure, words = (
+        new_figure(min(width, 20), min(height, 40)),
+        words_in(language, "perturbation_table"),
+    )
     axes = figure.add_subplot()
     targets = np.unique((table.counts[:, None] * table.step + table.noise)[table.probabilities > 0])
     shown = np.zeros((len(table.counts), len(targets)))
@@ -71,14 +53,14 @@ def distributions(table: PerturbationTable, language: str) -> Figure:
     across = min(len(rows), 3)
     down = -(-len(rows) // across)
     figure = new_figure(min(3.2 * across, 20), min(1.9 * down + 0.5, 40))
-    words = _words(language)
+    words = words_in(language, "perturbation_table")
     labels = _labels(table, words)
     noise = table.noise / table.step
     panels = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False).ravel()
     for panel, row in zip(panels, rows, strict=False):
         panel.bar(noise, table.probabilities[row], width=0.8 / table.step)
         mean, variance = round(table.means[row], 9) + 0.0, table.variances[row]
-        moments = words["moments"].format(mean=f"{mean:.3g}", variance=f"{variance:.3g}")
+        moments = words.said("moments", mean=f"{mean:.3g}", variance=f"{variance:.3g}")
         panel.set_title(f"{labels[row]}: {moments}", fontsize=8)
     for panel in panels[len(rows) :]:
         panel.set_visible(False)
@@ -87,12 +69,6 @@ def distributions(table: PerturbationTable, language: str) -> Figure:
     return figure
 
 
-def _labels(table: PerturbationTable, words: dict[str, str]) -> list[str]:
+def _labels(table: PerturbationTable, words: Words) -> list[str]:
     labels = [str(count) for count in table.counts]
-    return [*labels[:-1], words["more"].format(count=labels[-1])]
-
-
-def _words(language: str) -> dict[str, str]:
-    if language not in _WORDS:
-        raise InputError(f"language= must be 'en' or 'de', not {language!r}")
-    return _WORDS[language]
+    return [*labels[:-1], words.said("more", count=labels[-1])]

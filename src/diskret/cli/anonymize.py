@@ -10,10 +10,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from diskret.cli.options import DebugOption
+from diskret.cli.options import DebugOption, Language
 from diskret.cli.outcome import language_of, reported
 from diskret.cli.show import show_files, terminal
-from diskret.cli.texts import TEXTS, Language, number
+from diskret.texts import number, scaled, words_in
 
 if TYPE_CHECKING:
     from diskret.anonymize.data import Microdata
@@ -58,16 +58,17 @@ def anonymize(
 
 
 def _show(result: MicrodataResult, folder: Path, language: Language) -> None:
-    console, texts = terminal(), TEXTS[language]
+    console, texts = terminal(), words_in(language, "commands")
     md = result.microdata
     console.print()
     if md.roles.keys:  # they may have been left out
         before, after = _risk(md.original, language), _risk(md, language)
-        table = Table("", *texts.before_after.split(", "), title_justify="left", title=result.name)
-        for name, one, two in zip(texts.recognised.split(", "), before, after, strict=True):
+        heads = texts["before_after"].split(", ")
+        table = Table("", *heads, title_justify="left", title=result.name)
+        for name, one, two in zip(texts["recognised"].split(", "), before, after, strict=True):
             table.add_row(name, Text(one, justify="right"), Text(two, justify="right"))
         console.print(table)
-    console.print(Text(texts.certificate, style="bold"))
+    console.print(Text(texts["certificate"], style="bold"))
     for line in result.certificate.summary(language.value):
         console.print(Padding(Text(f"• {line}"), (0, 0, 0, 2)))
     console.print()
@@ -78,5 +79,5 @@ def _risk(md: Microdata, language: Language) -> list[str]:
     """Records, those alone with their keys, those with few others, expected re-identifications."""
     risk = md.risk()
     counts = (md.n, risk.sample_uniques, risk.below(_RARE))
-    shown = [number(int(count), 0, language) for count in counts]
-    return [*shown, number(round(10 * risk.expected), 1, language)]
+    shown = [number(int(count), language) for count in counts]
+    return [*shown, scaled(round(10 * risk.expected), 1, language)]

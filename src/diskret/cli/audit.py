@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from diskret.cli.messages import translated
-from diskret.cli.options import DebugOption, LanguageOption
+from diskret.cli.options import DebugOption, Language, LanguageOption
 from diskret.cli.outcome import REFUSED, reported
-from diskret.cli.texts import TEXTS, Language
+from diskret.texts import words_in
+from diskret.texts.messages import translated
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -74,15 +74,15 @@ def audit(
                 progress=progress,
                 **symbols,
             )
-        texts = TEXTS[language]
+        texts = words_in(language, "commands")
         for line in report.lines:
             typer.echo(translated(line, language))
         if report.suppressed:
             terminal().print(_intervals(report.frame, language))
         if report.exact:
-            typer.secho(texts.exact.format(exact=report.exact), fg="red")
+            typer.secho(texts.said("exact", exact=report.exact), fg="red")
             raise typer.Exit(REFUSED)
-        typer.secho(texts.safe_from_exact, fg="green")
+        typer.secho(texts["safe_from_exact"], fg="green")
 
 
 def _split(option: str) -> tuple[str, str]:
@@ -110,15 +110,15 @@ def _intervals(frame: Any, language: Language) -> Any:
     from rich.table import Table
     from rich.text import Text
 
-    texts = TEXTS[language]
+    texts = words_in(language, "commands")
     width = pc.subtract(frame["upper"], frame["lower"])
     narrowest = pc.array_sort_indices(width, null_placement="at_end").slice(0, _SHOWN)
-    table = Table(title=Text(texts.intervals), title_justify="left")
+    table = Table(title=Text(texts["intervals"]), title_justify="left")
     for name in frame.column_names:
-        bound = {"lower": texts.lower, "upper": texts.upper}.get(name)
+        bound = {"lower": texts["lower"], "upper": texts["upper"]}.get(name)
         table.add_column(Text(bound or name), justify="right" if bound else "left")
     for row in frame.take(narrowest).to_pylist():
         table.add_row(
-            *(Text(texts.unbounded if item is None else str(item)) for item in row.values())
+            *(Text(texts["unbounded"] if item is None else str(item)) for item in row.values())
         )
     return table

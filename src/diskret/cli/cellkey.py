@@ -12,11 +12,11 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from diskret.cli.options import DebugOption, LanguageOption
+from diskret.cli.options import DebugOption, Language, LanguageOption
 from diskret.cli.outcome import REFUSED, reported
 from diskret.cli.show import terminal
-from diskret.cli.texts import TEXTS, Language
 from diskret.errors import InputError
+from diskret.texts import Figure, words_in
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -66,7 +66,7 @@ def design(
         with _new_file(out):
             table.write(out)
         _show(table, language)
-        typer.echo(TEXTS[language].cell_key_written.format(file=out))
+        typer.echo(words_in(language, "commands").said("cell_key_written", file=out))
 
 
 @cellkey.command()
@@ -118,7 +118,7 @@ def keys(
         keyed: pa.Table = record_keys(records, id=id, parent=parent, name=name)
         with _new_file(out):
             pq.write_table(keyed, out)
-        typer.echo(TEXTS[language].cell_key_written.format(file=out))
+        typer.echo(words_in(language, "commands").said("cell_key_written", file=out))
 
 
 @contextmanager
@@ -139,11 +139,11 @@ def _new_file(path: Path) -> Generator[None]:
 
 def _show(table: PerturbationTable, language: Language) -> None:
     """What each row of a perturbation table does."""
-    texts, checked = TEXTS[language], table.check()
-    shown = Table(*texts.cell_key_columns.split(", "))
+    texts, checked = words_in(language, "commands"), table.check()
+    shown = Table(*texts["cell_key_columns"].split(", "))
     columns = ["mean", "variance", "least_variance", "largest_variance", "stays", "largest_noise"]
     for row in checked.to_pylist():
         figures = [f"{(row[name] or 0.0) + 0.0:.4f}".rstrip("0").rstrip(".") for name in columns]
-        figures = [figure.replace(".", texts.decimal).replace("-0", "0") for figure in figures]
+        figures = [Figure(one).written(language).replace("-0", "0") for one in figures]
         shown.add_row(str(row["count"]), *(Text(figure, justify="right") for figure in figures))
     terminal().print(shown)

@@ -5,9 +5,8 @@ from typing import Annotated
 
 import typer
 
-from diskret.cli.options import DebugOption, FolderOption, LanguageOption
+from diskret.cli.options import DebugOption, FolderOption, Language, LanguageOption
 from diskret.cli.outcome import reported
-from diskret.cli.texts import Language
 
 
 def demo(

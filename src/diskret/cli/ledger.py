@@ -9,11 +9,11 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from diskret.cli.options import DebugOption, LanguageOption
+from diskret.cli.options import DebugOption, Language, LanguageOption
 from diskret.cli.outcome import reported
 from diskret.cli.show import terminal
-from diskret.cli.texts import TEXTS, Language, number
 from diskret.errors import ProofError
+from diskret.texts import words_in
 
 if TYPE_CHECKING:
     from diskret.ledger.ledger import Ledger
@@ -48,7 +48,7 @@ def create(
         from diskret.ledger.ledger import Ledger
 
         Ledger.create(place)
-        typer.echo(TEXTS[language].ledger_created)
+        typer.echo(words_in(language, "commands")["ledger_created"])
 
 
 @ledger.command("list")
@@ -57,9 +57,9 @@ def list_releases(
 ) -> None:
     """List all releases, withdrawn ones too."""
     with reported(language, debug):
-        texts, console = TEXTS[language], terminal()
+        texts, console = words_in(language, "commands"), terminal()
         releases = _opened(place).releases()
-        shown = Table(*texts.ledger_columns.split(", "))
+        shown = Table(*texts["ledger_columns"].split(", "))
         for release in releases:
             entry = release.entry
             names = ", ".join(note.name for note in entry.tables)
@@ -79,26 +79,27 @@ def show_release(
 ) -> None:
     """Show a release: who published it and when, its tables and their fingerprints."""
     with reported(language, debug):
-        texts, console = TEXTS[language], terminal()
+        texts, console = words_in(language, "commands"), terminal()
         release = _opened(place).release(name)
         entry = release.entry
         console.print(Text(f"{entry.release}: {_status(release, language)}", style="bold"))
-        console.print(Text(texts.ledger_by.format(who=entry.who, when=entry.when)))
+        console.print(Text(texts.said("ledger_by", who=entry.who, when=entry.when)))
         for line in (entry.folder, entry.why):
             if line:
                 console.print(Text(line), soft_wrap=True)
         for note in entry.tables:
-            population = note.where.words(", ", texts.to)
+            population = note.where.words(", ", texts["to"])
             about = (note.measure, " × ".join(note.variables), note.vintage, population)
             console.print(Text(f"{note.name}: {', '.join(filter(None, about))}"), soft_wrap=True)
-            count = texts.cells.format(
-                cells=number(note.cells, 0, language),
-                suppressed=number(note.suppressed, 0, language),
+            count = texts.said(
+                "cells",
+                cells=note.cells,
+                suppressed=note.suppressed,
             )
             parts = [
-                f"{texts.ledger_perturbed}: {note.perturbed}" if note.perturbed else count,
-                texts.ledger_intervals if note.intervals and not note.perturbed else "",
-                note.fingerprint and f"{texts.ledger_fingerprint}: {note.fingerprint}",
+                f"{texts['ledger_perturbed']}: {note.perturbed}" if note.perturbed else count,
+                texts["ledger_intervals"] if note.intervals and not note.perturbed else "",
+                note.fingerprint and f"{texts['ledger_fingerprint']}: {note.fingerprint}",
             ]
             for part in filter(None, parts):
                 console.print(Text(f"  {part}"), soft_wrap=True)
@@ -136,7 +137,7 @@ def withdraw(
     """Note that a release was withdrawn; the world has seen it, so it counts as before."""
     with reported(language, debug):
         _opened(place).withdraw(name, why, who)
-        typer.echo(TEXTS[language].ledger_withdrawn_now.format(name=name))
+        typer.echo(words_in(language, "commands").said("ledger_withdrawn_now", name=name))
 
 
 def _opened(place: str) -> Ledger:
@@ -146,8 +147,8 @@ def _opened(place: str) -> Ledger:
 
 
 def _status(release: Release, language: Language) -> str:
-    texts = TEXTS[language]
+    texts = words_in(language, "commands")
     if release.withdrawn is not None:
         gone = release.withdrawn
-        return texts.ledger_withdrawn.format(when=gone.when[:10], who=gone.who, why=gone.why)
-    return texts.ledger_recorded if release.entry.kind == "record" else texts.ledger_published
+        return texts.said("ledger_withdrawn", when=gone.when[:10], who=gone.who, why=gone.why)
+    return texts["ledger_recorded"] if release.entry.kind == "record" else texts["ledger_published"]

@@ -1,11 +1,18 @@
 """Options that several commands have in common."""
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from diskret.cli.texts import Language
+
+class Language(StrEnum):
+    """Languages of everything shown to users."""
+
+    en = "en"
+    de = "de"
+
 
 LanguageOption = Annotated[
     Language,

@@ -13,9 +13,10 @@ from pathlib import Path
 
 import typer
 
-from diskret.cli.messages import translated
-from diskret.cli.texts import TEXTS, Language
+from diskret.cli.options import Language
 from diskret.errors import DiskretError, ProofError, ProtectionError, VerificationError
+from diskret.texts import words_in
+from diskret.texts.messages import translated
 
 BAD_INPUT = 1
 REFUSED = 3
@@ -61,11 +62,11 @@ def reported(language: Language, debug: bool) -> Generator[None, None, None]:
     What diskret raises on purpose is shown as it is. Of any other exception only the type
     is shown, for its text may hold a confidential value.
     """
-    texts = TEXTS[language]
+    texts = words_in(language, "commands")
     try:
         with warnings.catch_warnings():
             warnings.showwarning = lambda message, *_: typer.secho(
-                texts.warning.format(message=translated(str(message), language)),
+                texts.said("warning", message=translated(str(message), language)),
                 fg="yellow",
                 err=True,
             )
@@ -80,10 +81,10 @@ def reported(language: Language, debug: bool) -> Generator[None, None, None]:
             typer.echo(traceback.format_exc(), err=True)
         said = translated(str(error), language)
         if isinstance(error, _REFUSALS):
-            message, code = texts.refused.format(message=said), REFUSED
+            message, code = texts.said("refused", message=said), REFUSED
         elif isinstance(error, (DiskretError, OSError)):
-            message, code = texts.error.format(message=said), BAD_INPUT
+            message, code = texts.said("error", message=said), BAD_INPUT
         else:
-            message, code = texts.program_error.format(kind=type(error).__name__), BAD_INPUT
+            message, code = texts.said("program_error", kind=type(error).__name__), BAD_INPUT
         typer.secho(message, fg="red", err=True)
         raise typer.Exit(code) from None

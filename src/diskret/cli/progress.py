@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bars
 
-from diskret.cli.messages import translated
 from diskret.progress import Progress, silent
+from diskret.texts.messages import translated
 
 _PATIENCE = 2.0
 

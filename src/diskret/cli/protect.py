@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from diskret.cli.options import DebugOption
+from diskret.cli.options import DebugOption, Language
 from diskret.cli.outcome import language_of, reported
-from diskret.cli.texts import TEXTS, Language
+from diskret.texts import words_in
 
 
 def protect(
@@ -56,7 +56,7 @@ def protect(
         show_results(results, written, shown_in, job.output.symbols)
         if job.output.ledger is not None:
             name = job.output.release or written.resolve().name
-            entered = TEXTS[shown_in].ledger_entered
+            entered = words_in(shown_in, "commands")["ledger_entered"]
             typer.echo(entered.format(release=name))
 
 

@@ -11,12 +11,12 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from diskret.cli.messages import translated
-from diskret.cli.options import DebugOption
+from diskret.cli.options import DebugOption, Language
 from diskret.cli.outcome import language_of, reported
 from diskret.cli.show import show_files, terminal
-from diskret.cli.texts import TEXTS, Language, number
 from diskret.errors import InputError
+from diskret.texts import number, scaled, words_in
+from diskret.texts.messages import translated
 
 if TYPE_CHECKING:
     from diskret.anonymize.result import MicrodataResult
@@ -93,34 +93,36 @@ def _with(job: MicrodataJob, checkpoint: Path | None, time_limit: float | None) 
 
 
 def _show_stopped(job: MicrodataJob, language: Language) -> None:
-    texts = TEXTS[language]
+    texts = words_in(language, "commands")
     state = job.steps[-1].arguments.get("checkpoint")
     message = (
-        texts.safe_stopped.format(file=state)
+        texts.said("safe_stopped", file=state)
         if state is not None and Path(state).exists()
-        else texts.safe_nothing
+        else texts["safe_nothing"]
     )
     typer.secho(message, fg="yellow", err=True)
 
 
 def _show(result: MicrodataResult, folder: Path, language: Language) -> None:
-    console, texts = terminal(), TEXTS[language]
+    console, texts = terminal(), words_in(language, "commands")
     found = result.microdata.history[-1].found
     console.print()
-    counts = Table("", *texts.before_after.split(", "), title_justify="left", title=result.name)
-    for name, key in zip(texts.safe_counts.split(", "), ("records", "combinations"), strict=True):
+    counts = Table("", *texts["before_after"].split(", "), title_justify="left", title=result.name)
+    for name, key in zip(
+        texts["safe_counts"].split(", "), ("records", "combinations"), strict=True
+    ):
         counts.add_row(name, *(_right(one, language) for one in found[key]))
     console.print(counts)
-    off = Table(*texts.safe_columns.split(", "))
+    off = Table(*texts["safe_columns"].split(", "))
     by_dimension = dict(found["deviations"])
     every = by_dimension.pop("all")
-    for name, part in [*by_dimension.items(), (texts.safe_all, every)]:
-        mean = Text(number(round(100 * part["mean"]), 2, language), justify="right")
+    for name, part in [*by_dimension.items(), (texts["safe_all"], every)]:
+        mean = Text(scaled(round(100 * part["mean"]), 2, language), justify="right")
         off.add_row(name, *(_right(part[key], language) for key in ("cells", "largest")), mean)
     console.print(off)
     if "note" in found:
         console.print(translated(found["note"], language))
-    console.print(Text(texts.certificate, style="bold"))
+    console.print(Text(texts["certificate"], style="bold"))
     for line in result.certificate.summary(language.value):
         console.print(Padding(Text(f"• {line}"), (0, 0, 0, 2)))
     console.print()
@@ -128,4 +130,4 @@ def _show(result: MicrodataResult, folder: Path, language: Language) -> None:
 
 
 def _right(count: int, language: Language) -> Text:
-    return Text(number(int(count), 0, language), justify="right")
+    return Text(number(int(count), language), justify="right")

@@ -12,10 +12,11 @@ from rich.table import Table
 from rich.text import Text
 
 from diskret.cli.crosstab import Crosstab, crosstab
-from diskret.cli.texts import TEXTS, Language, number
+from diskret.cli.options import Language
 from diskret.hierarchy import Hierarchy
 from diskret.publish.formats import SymbolSet, symbol_set
 from diskret.tables import Published
+from diskret.texts import number, scaled, words_in
 
 if TYPE_CHECKING:
     from diskret.protect.perturbed_result import PerturbedResult
@@ -38,11 +39,11 @@ def show_results(
     symbols: str | SymbolSet = "de-classic",
 ) -> None:
     """Show protected tables, what is claimed about them, and where the files are."""
-    console, texts = terminal(), TEXTS[language]
+    console, texts = terminal(), words_in(language, "commands")
     for result in results:
         console.print()
         show_table(console, result.published, language, symbol_set(symbols))
-        console.print(Text(texts.certificate, style="bold"))
+        console.print(Text(texts["certificate"], style="bold"))
         for line in result.certificate.summary(language.value):
             console.print(Padding(Text(f"• {line}"), (0, 0, 0, 2)))
         for line in _recomputed(result, language):
@@ -51,7 +52,7 @@ def show_results(
             console.print(Padding(Text(f"• {_cheapest(result, language)}"), (0, 0, 0, 2)))
         losses = result.losses(language.value)
         if losses:
-            console.print(Text(texts.lost, style="bold"))
+            console.print(Text(texts["lost"], style="bold"))
         for line in losses:
             console.print(Padding(Text(f"• {line}"), (0, 0, 0, 2)))
     console.print()
@@ -60,30 +61,32 @@ def show_results(
 
 def show_files(console: Console, folder: Path, language: Language) -> None:
     """Show where the files are, and how to check them."""
-    texts = TEXTS[language]
-    for text, part in ((texts.public_files, "public"), (texts.internal_files, "internal")):
+    texts = words_in(language, "commands")
+    for text, part in ((texts["public_files"], "public"), (texts["internal_files"], "internal")):
         console.print(Text(text.format(folder=folder / part)), soft_wrap=True)
         names = sorted(path.name for path in (folder / part).glob("*"))
         console.print(Padding(Text(", ".join(names)), (0, 0, 0, 2)))
-    console.print(Text(texts.check.format(folder=folder)), soft_wrap=True)
+    console.print(Text(texts.said("check", folder=folder)), soft_wrap=True)
 
 
 def _cheapest(result: Result | PerturbedResult, language: Language) -> str:
     """What the secondaries cost, and the least that any pattern costs."""
     settings = result.settings
-    return TEXTS[language].cheapest.format(
-        cost=number(round(settings["cost_of_secondaries"]), 0, language),
-        bound=number(round(settings["bound"]), 0, language),
-        gap=number(round(10_000 * (settings["gap"] or 0)), 2, language),
+    return words_in(language, "commands").said(
+        "cheapest",
+        cost=round(settings["cost_of_secondaries"]),
+        bound=round(settings["bound"]),
+        gap=scaled(round(10_000 * (settings["gap"] or 0)), 2, language),
     )
 
 
 def _recomputed(result: Result | PerturbedResult, language: Language) -> list[str]:
     """How many totals of a file were wrong, for each column in which some were."""
     return [
-        TEXTS[language].recomputed.format(
-            changed=number(done.changed, 0, language),
-            totals=number(done.totals, 0, language),
+        words_in(language, "commands").said(
+            "recomputed",
+            changed=done.changed,
+            totals=done.totals,
             column=done.column,
         )
         for done in result.table.recomputed
@@ -139,7 +142,7 @@ def _cell(
         return Text(symbols.nothing, style="dim")
     unit = 10**dropped
     value = (2 * int(published.value.flat[i]) + unit) // (2 * unit)
-    return Text(number(value, max(published.decimals - dropped, 0), language))
+    return Text(scaled(value, max(published.decimals - dropped, 0), language))
 
 
 def _label(tree: Hierarchy, i: int, language: Language, width: int = _LABEL_WIDTH) -> Text:
@@ -172,27 +175,28 @@ def _notes(
     language: Language,
     symbols: SymbolSet,
 ) -> list[str]:
-    texts = TEXTS[language]
-    count = texts.cells.format(
-        cells=number(published.value.size, 0, language),
-        suppressed=number(int(published.suppressed.sum()), 0, language),
+    texts = words_in(language, "commands")
+    count = texts.said(
+        "cells",
+        cells=published.value.size,
+        suppressed=int(published.suppressed.sum()),
     )
-    notes = [f"{count}; {symbols.suppressed} = {texts.suppressed}"]
+    notes = [f"{count}; {symbols.suppressed} = {texts['suppressed']}"]
     if dropped:
-        unit = number(10 ** (dropped - published.decimals), 0, language)
-        notes.append(texts.unit.format(unit=unit))
+        unit = number(10 ** (dropped - published.decimals), language)
+        notes.append(texts.said("unit", unit=unit))
     if part.at:
         fixed = [
             f"{d.name} = {_label(d.hierarchy, i, language).plain.strip()}"
             for d, i in zip(published.dimensions[1:-1], part.at, strict=True)
         ]
-        notes.append(texts.part.format(part=", ".join(fixed)))
+        notes.append(texts.said("part", part=", ".join(fixed)))
     shown = [len(part.rows), *(1 for _ in part.at), fitting][: len(published.shape)]
     left_out = [
-        texts.codes.format(count=len(d) - count, name=d.name)
+        texts.said("codes", count=len(d) - count, name=d.name)
         for d, count in zip(published.dimensions, shown, strict=True)
         if count < len(d)
     ]
     if left_out:
-        notes.append(texts.left_out.format(codes=", ".join(left_out)))
+        notes.append(texts.said("left_out", codes=", ".join(left_out)))
     return notes

@@ -10,9 +10,10 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from diskret.cli.messages import translated
+from diskret.cli.options import Language
 from diskret.cli.outcome import language_of
-from diskret.cli.texts import TEXTS, Language
+from diskret.texts import words_in
+from diskret.texts.messages import translated
 
 #: All errors of usage: typer has its own copy of click, or takes the installed one.
 UsageError: Any = typer.BadParameter.__base__
@@ -56,17 +57,17 @@ class Program(TyperGroup):
             _show(error, language)
             sys.exit(error.exit_code)
         except typer.Abort:
-            typer.echo(TEXTS[language].aborted, err=True)
+            typer.echo(words_in(language, "commands")["aborted"], err=True)
             sys.exit(1)
 
 
 def _show(error: Any, language: Language) -> None:
-    texts = TEXTS[language]
+    texts = words_in(language, "commands")
     if error.ctx is not None:
         usage = error.ctx.get_usage().partition(": ")[2]
-        for english, own in zip(_PLACES, texts.places.split(", "), strict=True):
+        for english, own in zip(_PLACES, texts["places"].split(", "), strict=True):
             usage = usage.replace(english, own)
-        typer.echo(texts.usage.format(usage=usage.strip()), err=True)
-        typer.echo(texts.help.format(command=error.ctx.command_path), err=True)
+        typer.echo(texts.said("usage", usage=usage.strip()), err=True)
+        typer.echo(texts.said("help", command=error.ctx.command_path), err=True)
     said = translated(error.format_message(), language)
-    typer.secho(texts.error.format(message=said), fg="red", err=True)
+    typer.secho(texts.said("error", message=said), fg="red", err=True)

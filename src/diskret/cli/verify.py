@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
-from diskret.cli.messages import translated
-from diskret.cli.options import DebugOption, LanguageOption
+from diskret.cli.options import DebugOption, Language, LanguageOption
 from diskret.cli.outcome import reported
-from diskret.cli.texts import TEXTS, Language, number
+from diskret.texts import number, words_in
+from diskret.texts.messages import translated
 
 
 def verify(
@@ -36,13 +36,13 @@ def verify(
 
         with progress_bars(language=language) as progress:
             report = verify_folder(folder, internal, releases=release or (), progress=progress)
-        texts = TEXTS[language]
+        texts = words_in(language, "commands")
         for line in report.lines:
             typer.echo(translated(line, language))
-        done = texts.verified.format(names=", ".join(report.tables))
+        done = texts.said("verified", names=", ".join(report.tables))
         if report.suppressed:
-            attacked = number(report.suppressed, 0, language)
-            done += " " + texts.attacked_again.format(suppressed=attacked)
+            attacked = number(report.suppressed, language)
+            done += " " + texts.said("attacked_again", suppressed=attacked)
         typer.secho(done, fg="green")
-        inside = texts.verified_internal if report.sealed else texts.verified_unsealed
-        typer.echo(inside if report.checked_internal else texts.not_verified_internal)
+        inside = texts["verified_internal"] if report.sealed else texts["verified_unsealed"]
+        typer.echo(inside if report.checked_internal else texts["not_verified_internal"])

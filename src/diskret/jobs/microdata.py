@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
@@ -22,12 +22,12 @@ from diskret.errors import DiskretError
 from diskret.jobs.schema import Section, open_job
 from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
+from diskret.texts import LANGUAGES
 
 _ROLES = ("keys", "numeric", "sensitive", "strata", "identifiers")
 _ONE = ("weight", "household", "id")
 _FORMATS = ("csv", "parquet", "html")
 _DEFAULT = ("csv", "html")
-_LANGUAGES = ("en", "de")
 #: Arguments of `Microdata.release`.
 _TEXTS = ("name", "level")
 _LISTS = ("columns", "attributes", "tells_household")
@@ -115,7 +115,7 @@ def read_microdata_job(path: str | PathLike[str]) -> MicrodataJob:
         release=_release(release),
         folder=job.file.parent / release.text("folder", "out"),
         formats=release.choices("formats", _DEFAULT, _FORMATS),
-        language=release.choice("language", "en", _LANGUAGES),
+        language=release.choice("language", "en", LANGUAGES),
         title=release.text("title", None),
         neutralise=release.flag("neutralise", False),
     )
@@ -255,10 +255,10 @@ def _claims(section: Section) -> tuple[Claim, ...]:
         if name not in known:
             raise section.unknown("no such claim:", name, tuple(known), name)
         claim = section.section(name)
-        claim.check(optional=tuple(part.name for part in fields(known[name])))
+        given = claim.read(known[name])
         try:
             made.append(
-                known[name](**{key: _seen_from(claim, part) for key, part in claim.values.items()})
+                known[name](**{key: _seen_from(claim, part) for key, part in given.items()})
             )
         except (DiskretError, TypeError) as error:
             raise section.error(f"'{name}': {error}", name) from error

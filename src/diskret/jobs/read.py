@@ -34,10 +34,11 @@ from diskret.jobs.values import (
 )
 from diskret.population import Population
 from diskret.protect.marked_records import Marking, marks
-from diskret.publish.formats import SYMBOL_SETS, SymbolSet
+from diskret.publish.formats import SymbolSet, symbol_sets
 from diskret.rules import NoRule
 from diskret.tables import MeasureSum
 from diskret.tables.cells import check_reserved
+from diskret.texts import LANGUAGES
 
 __all__ = [
     "CellsFile",
@@ -52,7 +53,6 @@ __all__ = [
 ]
 
 _FORMATS = ("csv", "parquet", "xlsx", "html")
-_LANGUAGES = ("en", "de")
 _METHODS = ("auto", "sequential", "modular", "optimal", "hypercube", "network")
 
 
@@ -264,7 +264,7 @@ def _sums(job: Section, tables: tuple[TableJob, ...]) -> tuple[str, ...]:
 
 
 def _title(section: Section) -> dict[str, str]:
-    section.check(optional=_LANGUAGES)
+    section.check(optional=LANGUAGES)
     return {language: section.text(language, "") for language in section.values}
 
 
@@ -305,7 +305,7 @@ def _output(section: Section, names: list[str]) -> Output:
     return Output(
         folder=section.file.parent / section.text("folder", "out"),
         formats=section.choices("formats", ("csv", "xlsx"), _FORMATS),
-        language=section.choice("language", "en", _LANGUAGES),
+        language=section.choice("language", "en", LANGUAGES),
         symbols=_symbols(section),
         intervals=section.flag("intervals", False),
         template=section.existing_file("template") if "template" in section else None,
@@ -333,12 +333,12 @@ def _combined(section: Section, names: list[str]) -> str | dict[str, tuple[str, 
 def _symbols(section: Section) -> str | SymbolSet:
     """The name of a set, or a set of the office's own with its legend in both languages."""
     if not isinstance(section.values.get("symbols"), dict):
-        return section.choice("symbols", "de-classic", tuple(SYMBOL_SETS))
+        return section.choice("symbols", "de-classic", tuple(symbol_sets()))
     own = section.section("symbols")
-    own.check(required=("suppressed", "nothing", *_LANGUAGES))
+    own.check(required=("suppressed", "nothing", *LANGUAGES))
     suppressed, nothing = own.text("suppressed", ""), own.text("nothing", "")
     legend: dict[str, dict[str, str]] = {}
-    for language in _LANGUAGES:
+    for language in LANGUAGES:
         meaning = own.section(language)
         meaning.check(required=("suppressed", "nothing"))
         legend[language] = {

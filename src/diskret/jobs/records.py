@@ -9,11 +9,11 @@ from diskret.errors import InputError
 from diskret.io import Column, PostgresTable
 from diskret.jobs.schema import Section
 from diskret.jobs.values import DatabaseRecords, HierarchyFile, Records
+from diskret.texts import LANGUAGES
 
 #: Stands for no hierarchy; no code tree can have this name.
 FLAT = "flat"
 _ENGINES = ("duckdb", "spark")
-_LANGUAGES = ("en", "de")
 _FILE_KEYS = ("format", "encoding", "columns", "engine")
 _SUFFIXES = {".parquet": "parquet", ".csv": "csv", ".txt": "csv"}
 
@@ -126,7 +126,7 @@ def _labels(one: Section) -> dict[str, Path]:
     if isinstance(one.values["labels"], str):
         return {"": one.existing_file("labels")}
     files = one.section("labels")
-    files.check(optional=_LANGUAGES)
+    files.check(optional=LANGUAGES)
     return {language: files.existing_file(language) for language in files.values}
 
 

@@ -40,6 +40,7 @@ from diskret.rules import MinimumFrequency, PPercent
 from diskret.rules.unions import against
 from diskret.suppression import Method, Pattern, Problem
 from diskret.tables import MeasureSum, Published, Table
+from diskret.texts import words_in
 
 
 def run_job(
@@ -213,15 +214,10 @@ def run_demo(
         ),
         suppress(table["count"], MinimumFrequency(3), name="firms", progress=progress),
     ]
-    titles = _DEMO_TITLES.get(language, {})
+    words = words_in(language, "commands")
+    titles = {name: words[f"demo.{name}"] for name in ("turnover", "firms")}
     written = write(results, folder, FORMATS, language=language, titles=titles, progress=progress)
     return written, results
-
-
-_DEMO_TITLES = {
-    "en": {"turnover": "Turnover of firms in euros", "firms": "Number of firms"},
-    "de": {"turnover": "Umsatz der Unternehmen in Euro", "firms": "Zahl der Unternehmen"},
-}
 
 
 _Opening = Callable[[Source], AbstractContextManager[Engine]]

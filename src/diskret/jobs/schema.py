@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -12,6 +12,17 @@ from typing import Any, TypeVar
 
 from diskret.errors import JobError
 from diskret.jobs import lines as job_lines
+from diskret.parameters import (
+    REQUIRED,
+    Choice,
+    Flag,
+    Kind,
+    Names,
+    Number,
+    Parameter,
+    Text,
+    parameters,
+)
 
 Default = TypeVar("Default")
 
@@ -51,6 +62,43 @@ class Section:
         for key in required:
             if key not in self.values:
                 raise self.error(f"the key '{key}' is missing in {self.name}")
+
+    def read(
+        self,
+        target: Callable[..., Any],
+        *,
+        required: Sequence[str] = (),
+        optional: Sequence[str] = (),
+        without: Sequence[str] = (),
+    ) -> dict[str, Any]:
+        """The arguments of a function or dataclass that are given, as it declares them.
+
+        Keys that are `required` and `optional` beside these are admissible and left to the
+        caller; parameters `without` are no keys.
+        """
+        declared = {n: one for n, one in parameters(target).items() if n not in without}
+        needed = [name for name, one in declared.items() if one.default is REQUIRED]
+        others = [name for name in declared if name not in needed]
+        self.check(required=[*required, *needed], optional=[*others, *optional])
+        return {key: self.value(key, declared[key]) for key in self.values if key in declared}
+
+    def value(self, key: str, parameter: Parameter) -> Any:
+        """The value of a key as its parameter declares it."""
+        value, kinds = self.values[key], parameter.kinds
+        if not kinds:
+            return value
+        if len(kinds) == 1 and isinstance(kinds[0], Choice):
+            return self.choice(key, None, kinds[0].words)
+        if len(kinds) == 1 and isinstance(kinds[0], Names):
+            return self.texts(key) if isinstance(value, list) else (self.text(key, ""),)
+        for kind in kinds:
+            blank = isinstance(value, str) and (isinstance(kind, Number) or not value.strip())
+            try:
+                if not blank:
+                    return kind.read(value)
+            except (ValueError, TypeError):
+                continue
+        raise self.unfit(key, " or ".join(_in_a_file(kind) for kind in kinds))
 
     def text(self, key: str, default: Default) -> str | Default:
         """Text that is not blank."""
@@ -249,6 +297,15 @@ def open_job(path: Path) -> Section:
             f"({error})"
         ) from error
     return Section(path, job_lines.key_lines(text), (), values)
+
+
+def _in_a_file(kind: Kind) -> str:
+    """What is admissible, as TOML writes it."""
+    if isinstance(kind, Flag):
+        return "true or false"
+    if isinstance(kind, Names):
+        return "a list of texts in quotes"
+    return "text in quotes" if isinstance(kind, Text) else kind.said
 
 
 def _is_number(value: object, *kinds: type) -> bool:

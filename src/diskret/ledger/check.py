@@ -20,6 +20,7 @@ from diskret.protect.plan import publish
 from diskret.protect.result import Result
 from diskret.tables import NO_LEVELS, Earlier, MeasureSum, Publication, Published, Table
 from diskret.tables.earlier import earlier_of
+from diskret.texts import Figure, words_in
 
 #: Work to find out who is to blame: a few seconds.
 WORK = 100_000
@@ -50,21 +51,21 @@ class CheckReport:
 
     def lines(self, language: str = "en") -> list[str]:
         """The report in sentences, English or German; for the office's eyes."""
-        verdict, known, exact, between, blamed, already, own, theirs = _SENTENCES[language]
-        said = [verdict[self.ok].format(tables=", ".join(self.tables), beside=len(self.beside))]
+        words, tables = words_in(language, "ledger"), ", ".join(self.tables)
+        verdict = "publish" if self.ok else "do not publish"
+        said = [words.said(verdict, tables=tables, beside=len(self.beside))]
         for cell in self.broken:
-            where = f"{cell.codes} ({cell.table}, {cell.release or own})"
-            ends = ["?" if end is None else f"{end:g}" for end in (cell.lower, cell.upper)]
-            span = exact if cell.lower == cell.upper else between
-            line = known.format(where=where, span=span.format(*ends))
+            where = f"{cell.codes} ({cell.table}, {cell.release or words['new']})"
+            low, high = (Figure("?" if e is None else f"{e:g}") for e in (cell.lower, cell.upper))
+            span = "exactly" if cell.lower == cell.upper else "between"
+            line = words.said("known", where=where, span=words.said(span, low=low, high=high))
             if cell.contributors:
-                line = theirs.format(where=where)
+                line = words.said("contributors", where=where)
             if cell.already:
-                line += already
+                line += words["already"]
             elif cell.blamed:
-                line += blamed.format(
-                    "; ".join(f"{codes} ({table})" for table, codes in cell.blamed)
-                )
+                blamed = "; ".join(f"{codes} ({table})" for table, codes in cell.blamed)
+                line += words.said("because", cells=blamed)
             said.append(line)
         return said
 
@@ -242,39 +243,3 @@ def _of_result(part: Any) -> Earlier:
             "said of what it tells about other tables"
         )
     return part.remembered("")
-
-
-_SENTENCES = {
-    "en": (
-        {
-            True: "Nothing speaks against publishing {tables} as they are: beside {beside} tables "
-            "published earlier every cell that is protected stays protected, and no cell "
-            "suppressed here can be computed exactly.",
-            False: "{tables} must not be published as they are, beside {beside} tables published "
-            "earlier:",
-        },
-        "{where} would be known {span}",
-        "exactly",
-        "to lie between {0} and {1}",
-        ", because of {0}",
-        ", and is already without the new tables",
-        "new",
-        "{where} could be told too closely by contributors who know what is theirs",
-    ),
-    "de": (
-        {
-            True: "Nichts spricht dagegen, {tables} so zu veröffentlichen: Neben {beside} früher "
-            "veröffentlichten Tabellen bleibt jedes geschützte Feld geschützt, und kein hier "
-            "gesperrtes Feld lässt sich exakt berechnen.",
-            False: "{tables} dürfen so nicht veröffentlicht werden, neben {beside} früher "
-            "veröffentlichten Tabellen:",
-        },
-        "{where} wäre {span} bekannt",
-        "exakt",
-        "bis auf das Intervall von {0} bis {1}",
-        ", wegen {0}",
-        ", und ist es schon ohne die neuen Tabellen",
-        "neu",
-        "{where} könnten Beitragende, die ihre eigenen Beiträge kennen, zu genau erkennen",
-    ),
-}

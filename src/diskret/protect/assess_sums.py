@@ -14,9 +14,9 @@ from diskret.cellkey import MagnitudeNoise, as_lookup, perturbed_sums
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.protect.assess_verdicts import Verdict
-from diskret.publish.pages.texts import number, percent
 from diskret.rules import Rule
 from diskret.tables import Dimension, Measure, Table
+from diskret.texts import number, percent
 
 #: Cells whose keys are drawn for the ratio of two measures.
 _DRAWN = 4000

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from diskret.attack import ConstellationRisk, Statement
-from diskret.publish.pages.texts import number, percent
+from diskret.texts import number, percent
 
 if TYPE_CHECKING:
     from diskret.protect.assess import Assessment

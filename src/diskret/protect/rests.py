@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import reduce
+from itertools import permutations
 from operator import or_
 
 import numpy as np
@@ -66,6 +68,7 @@ def rests_judge(
     everything = public(np.ones(cells, dtype=bool))
     if not beside_filters(everything):
         return None
+    _warn_of_open_ends(everything)
     known: set[tuple[int, ...]] = set()
     if before.tables:
         known = {key for rests in revealed_rests(everything) for key in _keys(rests)}
@@ -102,6 +105,25 @@ def rests_judge(
         )
 
     return judge
+
+
+def _warn_of_open_ends(publication: Publication) -> None:
+    """Where a filter is a part of another one only if nobody lies beyond: differences are judged.
+
+    What else readers could tell who know that nobody does is not.
+    """
+    for one, other in permutations(publication.tables, 2):
+        clipped = other.where.up_to(one.where)
+        alike = (one.measure, one.vintage) == (other.measure, other.vintage)
+        if alike and clipped.inside(one.where) and not other.where.inside(one.where):
+            warnings.warn(
+                f"{one.name!r} is filtered by {one.where}, {other.name!r} by {other.where}. If "
+                "nobody lies beyond the first filter, the second one is a part of it, but only "
+                f"the differences of their cells are judged. If so, filter by {clipped} in place "
+                f"of {other.where}",
+                stacklevel=2,
+            )
+            return
 
 
 def _keys(rests: Rests) -> Iterator[tuple[int, ...]]:

@@ -25,8 +25,6 @@ from diskret.progress import Progress, silent
 from diskret.tables import Perturbed, Published
 from diskret.tables.earlier import Earlier
 
-LANGUAGES = ("en", "de")
-
 
 @dataclass(frozen=True, eq=False)
 class Records:

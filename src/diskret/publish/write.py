@@ -10,7 +10,7 @@ from typing import Any
 
 from diskret.errors import InputError
 from diskret.keys import SecretKeys
-from diskret.publish.contract import LANGUAGES, Look, Records, Release
+from diskret.publish.contract import Look, Records, Release
 from diskret.publish.derived import COMBINED, DERIVED, Releases, combined_outline, derived_outline
 from diskret.publish.digests import digest
 from diskret.publish.formats import write_columns, write_records
@@ -24,6 +24,7 @@ from diskret.publish.staging import Stage, staged
 from diskret.publish.template import fill_into
 from diskret.tables import Derived, Published, SideBySide
 from diskret.tables.public_files import structure
+from diskret.texts import check_language
 
 #: Opens the two folders that files are written into, and closes the release.
 Staging = Callable[[str | PathLike[str]], AbstractContextManager[Stage]]
@@ -123,8 +124,7 @@ def check_look(formats: Sequence[str], admissible: Sequence[str], language: str)
         )
     if unknown:
         raise InputError(f"formats= must be some of {', '.join(admissible)}, not {unknown[0]!r}")
-    if language not in LANGUAGES:
-        raise InputError(f"language= must be 'en' or 'de', not {language!r}")
+    check_language(language)
 
 
 def _write_public(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from diskret.errors import InputError
 from diskret.io import to_arrow
+from diskret.parameters import Percentage
 from diskret.rules.apriori_entries import (
     ANSWERS,
     STATUS,
@@ -25,7 +26,7 @@ from diskret.rules.apriori_entries import (
     check_date,
     checked_entries,
 )
-from diskret.rules.exact import percent_of, percentage
+from diskret.rules.exact import percent_of
 from diskret.rules.hst import Line, hst_entries, read_hst
 from diskret.rules.parents import same_cell
 from diskret.rules.sensitivity import Joinable, Sensitivity
@@ -98,7 +99,7 @@ class Apriori(Joinable):
     """
 
     entries: Any
-    range: float = 10
+    range: Annotated[float, Percentage()] = 10
     reason: str | None = None
     who: str | None = None
     date: str | None = None
@@ -110,7 +111,7 @@ class Apriori(Joinable):
     rank: ClassVar[int] = 7
 
     def __post_init__(self) -> None:
-        percentage(self.range, "range")
+        super().__post_init__()
         if self._is_hst:
             self._check_answers()
             object.__setattr__(

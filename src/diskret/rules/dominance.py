@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.errors import InputError
+from diskret.parameters import Percentage, Whole
 from diskret.rules.contributions import largest, unprotected
 from diskret.rules.exact import ceil_divide, linear, percentage
 from diskret.rules.sensitivity import Joinable, Sensitivity, judged
@@ -53,18 +53,15 @@ class Dominance(Joinable):
     3
     """
 
-    n: int
-    k: float
+    n: Annotated[int, Whole(1)]
+    k: Annotated[float, Percentage(high=100)]
     quiet: bool = field(default=False, repr=False, compare=False)
 
     rank: ClassVar[int] = 0
     judges_unions: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if isinstance(self.n, bool) or not isinstance(self.n, int) or self.n < 1:
-            raise InputError(f"n must be a whole number ≥ 1, not {self.n!r}")
-        if percentage(self.k, "k") > 1:
-            raise InputError(f"k must be at most 100, not {self.k!r}")
+        super().__post_init__()
         if self.n < 3 and not self.quiet:
             warnings.warn(
                 f"the ({self.n},k) dominance rule lets a competitor estimate the largest "

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.errors import InputError
+from diskret.parameters import Number, Whole
 from diskret.rules.contributions import largest, target, unprotected
 from diskret.rules.exact import LARGEST, ceil_divide, linear
 from diskret.rules.sensitivity import Sensitivity, judged
@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from diskret.rules.insiders import Left
 
 
-#: No value is larger, in units of the values.
-_HIGHEST = 10**15
+#: A smallest protection level; no value is larger than the largest.
+Level = Annotated[float, Number(low=0, high=10**15)]
+#: How many contributors pool what they know.
+Coalition = Annotated[int, Whole(1)]
 
 
 def estimable(
@@ -62,22 +64,6 @@ def estimable(
         np.maximum(ceil_divide(need, of), smallest),
         unknown=measure.magnitude - x1 - coalition_sum,
     )
-
-
-def check_estimation(minimum_level: float, coalition: int) -> None:
-    """Refuse a level below 0 or beyond all values, and a coalition of nobody.
-
-    Raises
-    ------
-    InputError
-        Names it.
-    """
-    if not minimum_level >= 0:
-        raise InputError(f"minimum_level must be ≥ 0, not {minimum_level!r}")
-    if minimum_level > _HIGHEST:
-        raise InputError(f"minimum_level must be at most {_HIGHEST:g}, not {minimum_level!r}")
-    if isinstance(coalition, bool) or not isinstance(coalition, int) or coalition < 1:
-        raise InputError(f"coalition must be a whole number ≥ 1, not {coalition!r}")
 
 
 def estimable_left(left: Left, share: Fraction, minimum_level: float) -> NDArray[np.int64]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
-from diskret.errors import InputError
+from diskret.parameters import Percentage, Whole
 from diskret.rules.contributions import contributors
 from diskret.rules.exact import linear, percent_of, percentage
 from diskret.rules.parents import NO_PARENT, smallest_parent
@@ -57,21 +57,11 @@ class GroupDisclosure(Joinable):
     ([False, True, False], [0, 2, 0])
     """
 
-    percent: float
-    minimum_parent: int = 3
-    range: float = 10
+    percent: Annotated[float, Percentage(high=100)]
+    minimum_parent: Annotated[int, Whole(1)] = 3
+    range: Annotated[float, Percentage()] = 10
 
     rank: ClassVar[int] = 5
-
-    def __post_init__(self) -> None:
-        if percentage(self.percent, "percent") > 1:
-            raise InputError(f"percent must be at most 100, not {self.percent!r}")
-        whole = isinstance(self.minimum_parent, int) and not isinstance(self.minimum_parent, bool)
-        if not whole or self.minimum_parent < 1:
-            raise InputError(
-                f"minimum_parent must be a whole number ≥ 1, not {self.minimum_parent!r}"
-            )
-        percentage(self.range, "range")
 
     @property
     def largest(self) -> int:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from diskret.errors import InputError
+from diskret.parameters import Names, Percentage, Whole
 from diskret.rules.contributions import contributors
-from diskret.rules.exact import percent_of, percentage
-from diskret.rules.parents import NO_PARENT, check_variables, smallest_parent
+from diskret.rules.exact import percent_of
+from diskret.rules.parents import NO_PARENT, smallest_parent
 from diskret.rules.sensitivity import Joinable, Sensitivity, judged
 from diskret.tables import Table
 
@@ -63,21 +64,12 @@ class MarginalValue(Joinable):
     [False, True, False, False]
     """
 
-    distance: int = 1
-    variables: Sequence[str] | None = None
+    distance: Annotated[int, Whole(0)] = 1
+    variables: Annotated[Sequence[str], Names(some=True, alone=False)] | None = None
     strict: bool = False
-    range: float = 10
+    range: Annotated[float, Percentage()] = 10
 
     rank: ClassVar[int] = 4
-
-    def __post_init__(self) -> None:
-        whole = isinstance(self.distance, int) and not isinstance(self.distance, bool)
-        if not whole or self.distance < 0:
-            raise InputError(f"distance must be a whole number ≥ 0, not {self.distance!r}")
-        check_variables(self.variables)
-        if self.variables is not None:
-            object.__setattr__(self, "variables", tuple(self.variables))
-        percentage(self.range, "range")
 
     @property
     def largest(self) -> int:

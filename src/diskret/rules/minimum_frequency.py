@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.errors import InputError
+from diskret.parameters import Percentage, Whole
 from diskret.rules.contributions import contributors, unprotected
-from diskret.rules.exact import percent_of, percentage
+from diskret.rules.exact import percent_of
 from diskret.rules.sensitivity import Joinable, Sensitivity, judged
 from diskret.tables import Table
 
 if TYPE_CHECKING:
     from diskret.rules.insiders import Left
-
-_COUNTED = ("records", "units", "holdings")
 
 
 @dataclass(frozen=True)
@@ -57,25 +55,13 @@ class MinimumFrequency(Joinable):
     MinimumFrequency(n=3, of=None, range=10, level=None)
     """
 
-    n: int
+    n: Annotated[int, Whole(2)]
     of: Literal["records", "units", "holdings"] | None = None
-    range: float = 10
-    level: int | None = None
+    range: Annotated[float, Percentage()] = 10
+    level: Annotated[int, Whole(1, 2**31 - 1)] | None = None
 
     rank: ClassVar[int] = 3
     judges_unions: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        if isinstance(self.n, bool) or not isinstance(self.n, int) or self.n < 2:
-            raise InputError(f"n must be a whole number ≥ 2, not {self.n!r}")
-        if self.of not in (None, *_COUNTED):
-            raise InputError(
-                f"of must be {', '.join(map(repr, _COUNTED))} or None, not {self.of!r}"
-            )
-        percentage(self.range, "range")
-        level = 1 if self.level is None else self.level
-        if isinstance(level, bool) or not isinstance(level, int) or not 1 <= level < 2**31:
-            raise InputError(f"level must be a whole number ≥ 1 or None, not {self.level!r}")
 
     @property
     def largest(self) -> int:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.rules.estimation import check_estimation, estimable, estimable_left
+from diskret.parameters import Percentage
+from diskret.rules.estimation import Coalition, Level, estimable, estimable_left
 from diskret.rules.exact import percentage
 from diskret.rules.sensitivity import Joinable, Sensitivity
 from diskret.tables import Table
@@ -56,16 +57,12 @@ class PPercent(Joinable):
     (2, 3)
     """
 
-    p: float
-    minimum_level: float = 0
-    coalition: int = 1
+    p: Annotated[float, Percentage()]
+    minimum_level: Level = 0
+    coalition: Coalition = 1
 
     rank: ClassVar[int] = 1
     judges_unions: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        percentage(self.p, "p")
-        check_estimation(self.minimum_level, self.coalition)
 
     @property
     def largest(self) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,23 +97,6 @@ def same_cell(hierarchy: Hierarchy) -> NDArray[np.int64]:
         if len(hierarchy.children[i]) == 1:
             same[i] = same[hierarchy.children[i][0]]
     return same
-
-
-def check_variables(variables: Any) -> None:
-    """Refuse what is no list of names.
-
-    Raises
-    ------
-    InputError
-        Says what was given.
-    """
-    if variables is None:
-        return
-    named = isinstance(variables, list | tuple) and len(variables) > 0
-    if not named or not all(isinstance(name, str) for name in variables):
-        raise InputError(
-            f"variables must be a list of names of classifying variables, not {variables!r}"
-        )
 
 
 def _axes(table: Table, variables: Sequence[str] | None) -> list[int]:

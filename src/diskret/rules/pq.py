@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
-from diskret.rules.estimation import check_estimation, estimable, estimable_left
+from diskret.parameters import Percentage
+from diskret.rules.estimation import Coalition, Level, estimable, estimable_left
 from diskret.rules.exact import percentage
 from diskret.rules.sensitivity import Joinable, Sensitivity
 from diskret.tables import Table
@@ -58,24 +59,21 @@ class PQ(Joinable):
     2
     """
 
-    p: float
-    q: float
-    minimum_level: float = 0
-    coalition: int = 1
+    p: Annotated[float, Percentage()]
+    q: Annotated[float, Percentage(high=100)]
+    minimum_level: Level = 0
+    coalition: Coalition = 1
 
     rank: ClassVar[int] = 1
     judges_unions: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        p, q = percentage(self.p, "p"), percentage(self.q, "q")
-        if q > 1:
-            raise InputError(f"q must be at most 100, not {self.q!r}")
-        if p >= q:
+        super().__post_init__()
+        if percentage(self.p, "p") >= percentage(self.q, "q"):
             raise InputError(
                 f"p must be below q, but p={self.p!r} and q={self.q!r}: a publication cannot "
                 "be asked to leave more open than was open before"
             )
-        check_estimation(self.minimum_level, self.coalition)
 
     @property
     def largest(self) -> int:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
+from diskret.parameters import Percentage, Whole
 from diskret.rules.contributions import contributors, largest, unprotected
 from diskret.rules.exact import linear, percent_of, percentage
 from diskret.rules.sensitivity import Joinable, Sensitivity, judged
@@ -55,22 +56,13 @@ class Request(Joinable):
     1
     """
 
-    share: float
-    second: float | None = None
-    minimum: int = 0
-    range: float = 10
+    share: Annotated[float, Percentage(high=100)]
+    second: Annotated[float, Percentage(high=100)] | None = None
+    minimum: Annotated[int, Whole(0)] = 0
+    range: Annotated[float, Percentage()] = 10
 
     rank: ClassVar[int] = 2
     judges_unions: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        for name, value in (("share", self.share), ("second", self.second)):
-            if value is not None and percentage(value, name) > 1:
-                raise InputError(f"{name} must be at most 100, not {value!r}")
-        whole = isinstance(self.minimum, int) and not isinstance(self.minimum, bool)
-        if not whole or self.minimum < 0:
-            raise InputError(f"minimum must be a whole number ≥ 0, not {self.minimum!r}")
-        percentage(self.range, "range")
 
     @property
     def largest(self) -> int:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from diskret.errors import InputError
 from diskret.io.arrays import from_lists
+from diskret.parameters import Declared
 from diskret.tables import Table
 from diskret.tables.from_cells import describe
 
@@ -140,7 +141,7 @@ class Rule(Protocol):
         ...
 
 
-class Joinable:
+class Joinable(Declared):
     """Gives a rule the operator ``|``."""
 
     def __or__(self: Rule, other: Rule) -> AnyOf:

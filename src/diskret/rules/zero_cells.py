@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from diskret.errors import InputError
+from diskret.parameters import Positive
 from diskret.rules.sensitivity import Joinable, Sensitivity, judged
 from diskret.tables import Table
 
@@ -52,15 +53,10 @@ class ZeroCells(Joinable):
     ([False, True, False, False], [0, 10, 0, 0])
     """
 
-    level: float
+    level: Positive
 
     rank: ClassVar[int] = 6
     judges_unions: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        number = isinstance(self.level, int | float) and not isinstance(self.level, bool)
-        if not number or not 0 < self.level < float("inf"):
-            raise InputError(f"level must be a number above 0, not {self.level!r}")
 
     @property
     def largest(self) -> int:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from diskret.texts import number, words_in
 from diskret.utility.figures import single_plot
 from diskret.utility.groups import size_bounds
-from diskret.utility.words import number, words_in
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -24,7 +24,7 @@ _SQUARES = 60
 
 def histogram(comparison: Comparison, language: str) -> Figure:
     """How many cells have which deviation; one bar for each, or bins if there are too many."""
-    words = words_in(language)
+    words = words_in(language, "utility")
     figure, axes = single_plot(words["histogram"], words["signed"], words["number"])
     deviation, cells = comparison.noise
     if len(deviation) and np.ptp(deviation) < _MOST_BARS and not comparison.decimals:
@@ -39,7 +39,7 @@ def scatter(comparison: Comparison, language: str) -> Figure:
 
     Cells are counted in squares, so the plot of a million cells is as small as that of ten.
     """
-    words = words_in(language)
+    words = words_in(language, "utility")
     figure, axes = single_plot(words["scatter"], words["original"], words["published"])
     unit = 10.0**comparison.decimals
     before, after = comparison.original / unit, comparison.protected / unit
@@ -62,11 +62,11 @@ def scatter(comparison: Comparison, language: str) -> Figure:
 
 def size_plot(comparison: Comparison, language: str) -> Figure:
     """Mean and largest deviation by size of the original value."""
-    words = words_in(language)
+    words = words_in(language, "utility")
     figure, axes = single_plot(words["size plot"], words["original"], words["absolute deviation"])
     groups, decimals = comparison.by_size, comparison.decimals
     bounds = zip(*size_bounds(groups.group, decimals), strict=True)
-    names = [f"{number(a, decimals, language)}–{number(b, decimals, language)}" for a, b in bounds]
+    names = [f"{number(a, language, decimals)}–{number(b, language, decimals)}" for a, b in bounds]
     at = np.arange(len(names))
     axes.bar(at - 0.2, groups.mean, width=0.4, label=words["mean"])
     axes.bar(at + 0.2, groups.largest, width=0.4, label=words["largest"])

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from diskret.texts import number, words_in
 from diskret.utility.cumulative import DeviationTable
 from diskret.utility.groups import Groups, size_bounds
 from diskret.utility.text_tables import aligned, deviation_rows
-from diskret.utility.words import number, words_in
 
 
 def printed_rows(
@@ -28,15 +28,15 @@ def printed_rows(
     -----
     Höhne, *SAFE – a method for anonymising the German Census* (UNECE work session, Tarragona).
     """
-    words = words_in(language)
+    words = words_in(language, "utility")
     low, high = size_bounds(by_size.group)
     sizes = [
         [
-            number(low[i], 0, language),
-            number(high[i], 0, language),
-            number(float(by_size.cells[i]), 0, language),
-            number(float(by_size.largest[i]), 0, language),
-            number(float(by_size.mean[i]), 2, language),
+            number(low[i], language),
+            number(high[i], language),
+            number(float(by_size.cells[i]), language),
+            number(float(by_size.largest[i]), language),
+            number(float(by_size.mean[i]), language, 2),
         ]
         for i in range(len(by_size.group))
     ]

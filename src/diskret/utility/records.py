@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from diskret.errors import InputError
 from diskret.io import coded
 from diskret.io.columns import column
+from diskret.texts import number, words_in
 from diskret.utility.deviations import hellinger
-from diskret.utility.words import number, words_in
 
 #: Up to so many possible cells for each record all are counted, beyond only those that occur.
 _DENSE = 8
@@ -113,17 +113,18 @@ class RecordComparison:
 
     def lines(self, language: str = "en") -> list[str]:
         """The figures in sentences; `language` is ``"en"`` or ``"de"``."""
-        words = words_in(language)
+        words = words_in(language, "utility")
 
         def written(value: float, decimals: int = 0) -> str:
-            return number(value, decimals, language)
+            return number(value, language, decimals)
 
-        said = [words["records"].format(records=written(self.records))]
+        said = [words.said("records", records=written(self.records))]
         for name, changed, hidden in zip(
             self.variables, self.changed, self.suppressed, strict=True
         ):
             said.append(
-                words["changed values" if changed or hidden else "unchanged values"].format(
+                words.said(
+                    "changed values" if changed or hidden else "unchanged values",
                     variable=name,
                     changed=written(changed),
                     changed_share=written(100 * changed / self.records, 1),
@@ -134,7 +135,8 @@ class RecordComparison:
         worst = max(self.tables, key=lambda table: table.moved)
         several = len(self.tables)
         said.append(
-            words["moved"].format(
+            words.said(
+                "moved",
                 size=self.size,
                 tables=written(several),
                 distance=written(self.distance),

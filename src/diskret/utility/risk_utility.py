@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from diskret.errors import InputError
 from diskret.io import FrameKind, from_arrow
+from diskret.texts import words_in
 from diskret.utility.figures import single_plot
-from diskret.utility.words import words_in
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -92,12 +92,12 @@ class RiskUtilityMap:
         InputError
             There is no such figure or language, or matplotlib is not installed.
         """
-        words = words_in(language)
+        words = words_in(language, "utility")
         upwards, across = _named(risk, self.risk, "risk"), _named(loss, self.loss, "loss")
         figure, axes = single_plot(
             words["map"],
-            words["loss of"].format(name=across),
-            words["risk of"].format(name=upwards),
+            words.said("loss of", name=across),
+            words.said("risk of", name=upwards),
         )
         x, y, best = self.loss[across], self.risk[upwards], self.frontier
         axes.scatter(x[~best], y[~best], facecolors="white", edgecolors="C0", label=words["beaten"])

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from diskret.utility.words import number, words_in
+from diskret.texts import number, words_in
 
 if TYPE_CHECKING:
     from diskret.utility.comparison import Comparison
@@ -17,9 +17,9 @@ _Filling = str | int | tuple[float, int]
 
 def sentences(comparison: Comparison, language: str) -> list[str]:
     """The key figures in sentences, see `Comparison.lines`."""
-    words = words_in(language)
+    words = words_in(language, "utility")
     return [
-        words[key].format(**{name: _written(f, language) for name, f in filled.items()})
+        words.said(key, **{name: _written(f, language) for name, f in filled.items()})
         for key, filled in (
             *_cells(comparison),
             *_deviations(comparison),
@@ -33,9 +33,8 @@ def sentences(comparison: Comparison, language: str) -> list[str]:
 def _written(filling: _Filling, language: str) -> str:
     if isinstance(filling, str):
         return filling
-    return (
-        number(*filling, language) if isinstance(filling, tuple) else number(filling, 0, language)
-    )
+    value, decimals = filling if isinstance(filling, tuple) else (filling, 0)
+    return number(value, language, decimals)
 
 
 _Said = Iterator[tuple[str, dict[str, _Filling]]]
@@ -131,7 +130,7 @@ def _structure(comparison: Comparison, language: str) -> _Said:
                     "second": pair.second,
                     "original": (pair.original, 3),
                     "protected": (pair.protected, 3),
-                    "change": f"{sign}{number(change, 1, language)}",
+                    "change": f"{sign}{number(change, language, 1)}",
                 },
             )
     if not math.isnan(comparison.variance_ratio):

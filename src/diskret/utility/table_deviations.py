@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from diskret.io import FrameKind, from_arrow
 from diskret.tables.counted import Beside
+from diskret.texts import number, words_in
 from diskret.utility.cumulative import DeviationTable, deviation_table
 from diskret.utility.deviations import Deviations, Zeros, deviations, zeros
 from diskret.utility.groups import Groups, by_group, size_bounds, size_class
 from diskret.utility.printed_tables import printed_tables
 from diskret.utility.transition_counts import TransitionCounts, transition_counts
-from diskret.utility.words import number, words_in
 
 #: Tables of so many variables or more are one column, as in what was published of SAFE.
 LAST_DIMENSION = 4
@@ -120,18 +120,18 @@ class TableDeviations:
 
     def lines(self, language: str = "en") -> list[str]:
         """Key figures in a sentence, and the two tables published of SAFE, as lines of text."""
-        words, found = words_in(language), self.overall
+        words, found = words_in(language, "utility"), self.overall
         told = {
-            "tables": number(len(self.names), 0, language),
-            "cells": number(found.cells, 0, language),
-            "largest": number(found.largest, 0, language),
-            "mean": number(found.mean, 2, language),
-            "exact": number(100 * found.share_unchanged, 1, language),
-            "emptied": number(self.zeros.false_zeros, 0, language),
-            "filled": number(self.zeros.false_nonzeros, 0, language),
+            "tables": number(len(self.names), language),
+            "cells": number(found.cells, language),
+            "largest": number(found.largest, language),
+            "mean": number(found.mean, language, 2),
+            "exact": number(100 * found.share_unchanged, language, 1),
+            "emptied": number(self.zeros.false_zeros, language),
+            "filled": number(self.zeros.false_nonzeros, language),
         }
         both = printed_tables(self.by_size, self.deviation_table, language, LAST_DIMENSION)
-        return [words["counted tables"].format(**told), "", *both]
+        return [words.said("counted tables", **told), "", *both]
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,7 +188,7 @@ class FileDeviations:
 
     def lines(self, language: str = "en") -> list[str]:
         """Sentences and tables as lines of text, in English or German."""
-        words, made = words_in(language), list[str]()
+        words, made = words_in(language, "utility"), list[str]()
         for name, found in self.named():
             made += [words[name], "", *found.lines(language), ""]
         return made[:-1]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from diskret.texts import number, words_in
 from diskret.utility.cumulative import DeviationTable
 from diskret.utility.groups import size_bounds
-from diskret.utility.words import number, words_in
 
 if TYPE_CHECKING:
     from diskret.utility.comparison import Comparison
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def rows(comparison: Comparison, language: str) -> dict[str, list[list[str]]]:
     """Heading → rows of text, the first of them the head, see `Comparison.rows`."""
-    words = words_in(language)
+    words = words_in(language, "utility")
     return {
         words["by size"]: [words["size head"].split("|"), *_size_rows(comparison, language)],
         words["by deviation"]: deviation_rows(
@@ -54,10 +54,10 @@ def _size_rows(comparison: Comparison, language: str) -> list[list[str]]:
     scale = (1, 1, 1, 1, 100, 100)
     return [
         [
-            number(low[i], decimals, language),
-            number(high[i], decimals, language),
+            number(low[i], language, decimals),
+            number(high[i], language, decimals),
             *(
-                number(float(column[i]) * times, digits, language)
+                number(float(column[i]) * times, language, digits)
                 for column, times, digits in zip(
                     groups.columns.values(), scale, places, strict=True
                 )
@@ -74,21 +74,21 @@ def deviation_rows(
 
     `last` is a number of variables that stands for all from it on.
     """
-    words = words_in(language)
+    words = words_in(language, "utility")
     names = [
-        words["or more"].format(number=dimension) if dimension == last else str(dimension)
+        words.said("or more", number=dimension) if dimension == last else str(dimension)
         for dimension in table.dimension.tolist()
     ]
     head = [words["deviation"], *names, words["up to"], *names, words["all"]]
     rows = [
         [
-            number(float(table.bound[i]), decimals, language),
-            *(number(cells, 0, language) if cells else "–" for cells in table.cells[i].tolist()),
+            number(float(table.bound[i]), language, decimals),
+            *(number(cells, language) if cells else "–" for cells in table.cells[i].tolist()),
             "",
-            *(number(100 * share, 1, language) for share in table.shares[i].tolist()),
-            number(100 * float(table.all_shares[i]), 1, language),
+            *(number(100 * share, language, 1) for share in table.shares[i].tolist()),
+            number(100 * float(table.all_shares[i]), language, 1),
         ]
         for i in range(len(table.bound))
     ]
-    totals = [number(cells, 0, language) for cells in table.totals.tolist()]
+    totals = [number(cells, language) for cells in table.totals.tolist()]
     return [head, *rows, [words["all cells"], *totals, *[""] * (len(names) + 2)]]

@@ -371,7 +371,7 @@ def test_what_cannot_be_checked_is_said(claim, given, message):
 @pytest.mark.parametrize(
     ("made", "message"),
     [
-        (lambda: C.KAnonymity(1), "k= must be at least 2"),
+        (lambda: C.KAnonymity(1), "k= must be a whole number from 2 upwards"),
         (lambda: C.KAnonymity(2.5), "whole number"),
         (lambda: C.KAnonymity(2, missing="any"), "'wildcard', 'category'"),
         (lambda: C.KAnonymity(2, keys=[1]), "names of columns"),
@@ -380,7 +380,7 @@ def test_what_cannot_be_checked_is_said(claim, given, message):
         (lambda: C.LDiversity(2, kind="recursive"), "c= must be a number"),
         (lambda: C.LDiversity(2, c=2), "belongs to kind='recursive'"),
         (lambda: C.LDiversity(2.5), "whole number"),
-        (lambda: C.LDiversity(0.5, kind="entropy"), "at least 1"),
+        (lambda: C.LDiversity(0.5, kind="entropy"), "a number from 1 upwards"),
         (lambda: C.TCloseness(True), "must be a number"),
         (lambda: C.BetaLikeness(0), "above 0"),
         (lambda: C.DeltaDisclosure("1"), "must be a number"),

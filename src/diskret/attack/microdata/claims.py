@@ -5,14 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from numbers import Real
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 import pyarrow as pa
 
 from diskret.errors import InputError
+from diskret.parameters import Declared, Names, Number, Positive, Share, Whole
 from diskret.tables.lists import table_lists
 
 __all__ = [
@@ -33,11 +33,12 @@ __all__ = [
 
 #: What a missing value of a key stands for: any value, a value of its own, or no match at all.
 Missing = Literal["wildcard", "category", "conservative"]
-_KINDS = ("distinct", "entropy", "recursive")
+AtLeast2 = Annotated[int, Whole(2)]
+Variables = Annotated[tuple[str, ...], Names(some=True)]
 
 
 @dataclass(frozen=True)
-class KAnonymity:
+class KAnonymity(Declared):
     """Every record agrees in its keys with at least k - 1 others.
 
     Source: Samarati (2001), Sweeney (2002).
@@ -65,21 +66,14 @@ class KAnonymity:
     KAnonymity(k=3, keys=None, missing='wildcard', size=None)
     """
 
-    k: int
-    keys: tuple[str, ...] | None = None
+    k: AtLeast2
+    keys: Variables | None = None
     missing: Missing = "wildcard"
-    size: int | None = None
-
-    def __post_init__(self) -> None:
-        _whole("k", self.k, 2)
-        if self.size is not None:
-            _whole("size", self.size, 1)
-        _names(self, "keys")
-        _one_of("missing", self.missing, get_args(Missing))
+    size: Annotated[int, Whole(1)] | None = None
 
 
 @dataclass(frozen=True)
-class RiskBelow:
+class RiskBelow(Declared):
     """No record's risk of being recognised exceeds a threshold.
 
     The risk is the expected value of one over the number of persons of the population who
@@ -103,17 +97,13 @@ class RiskBelow:
         The threshold is no such number, or `missing` is unknown.
     """
 
-    threshold: float
+    threshold: Share
     household: bool = False
     missing: Missing = "wildcard"
 
-    def __post_init__(self) -> None:
-        _share("threshold", self.threshold)
-        _one_of("missing", self.missing, get_args(Missing))
-
 
 @dataclass(frozen=True)
-class ExpectedBelow:
+class ExpectedBelow(Declared):
     """On average over all records, the risk of being recognised does not exceed a rate.
 
     The sum of the risks is the larger of two estimates: by the weights alone, which is too low
@@ -133,16 +123,12 @@ class ExpectedBelow:
         The rate is no such number, or `missing` is unknown.
     """
 
-    rate: float
+    rate: Share
     missing: Missing = "wildcard"
-
-    def __post_init__(self) -> None:
-        _share("rate", self.rate)
-        _one_of("missing", self.missing, get_args(Missing))
 
 
 @dataclass(frozen=True)
-class LDiversity:
+class LDiversity(Declared):
     """Records that agree in the keys show diverse sensitive values.
 
     Source: Machanavajjhala, Kifer, Gehrke and Venkitasubramaniam (2007).
@@ -171,29 +157,25 @@ class LDiversity:
         An argument is not admissible.
     """
 
-    l: float  # noqa: E741
-    sensitive: tuple[str, ...] | None = None
+    l: Annotated[float, Number(low=1)]  # noqa: E741
+    sensitive: Variables | None = None
     kind: Literal["distinct", "entropy", "recursive"] = "distinct"
-    c: float | None = None
+    c: Positive | None = None
     others_known: bool = False
     missing: Missing = "wildcard"
 
     def __post_init__(self) -> None:
-        _one_of("kind", self.kind, _KINDS)
-        if self.kind == "entropy":
-            _above("l", self.l, 1, equal=True)
-        else:
-            _whole("l", self.l, 1)
-        if self.kind == "recursive":
-            _above("c", self.c, 0)
-        elif self.c is not None:
+        super().__post_init__()
+        if self.kind != "entropy" and self.l % 1:
+            raise InputError(f"l= must be a whole number from 1 upwards, not {self.l!r}")
+        if self.kind == "recursive" and self.c is None:
+            raise InputError("c= must be a number above 0 with kind='recursive', not None")
+        if self.kind != "recursive" and self.c is not None:
             raise InputError(f"c={self.c!r} belongs to kind='recursive', not to {self.kind!r}")
-        _names(self, "sensitive")
-        _one_of("missing", self.missing, get_args(Missing))
 
 
 @dataclass(frozen=True)
-class TCloseness:
+class TCloseness(Declared):
     """The sensitive values of records that agree in the keys are distributed as in the file.
 
     Source: Li, Li and Venkatasubramanian (2007).
@@ -217,21 +199,19 @@ class TCloseness:
         An argument is not admissible.
     """
 
-    t: float
-    sensitive: tuple[str, ...] | None = None
+    t: Share
+    sensitive: Variables | None = None
     ordered: bool | tuple[Any, ...] = False
     missing: Missing = "wildcard"
 
     def __post_init__(self) -> None:
-        _share("t", self.t)
+        super().__post_init__()
         if not isinstance(self.ordered, bool):
             object.__setattr__(self, "ordered", tuple(self.ordered))
-        _names(self, "sensitive")
-        _one_of("missing", self.missing, get_args(Missing))
 
 
 @dataclass(frozen=True)
-class AlphaK:
+class AlphaK(Declared):
     """k-anonymity, and no sensitive value is frequent among records that agree in the keys.
 
     Source: Wong, Li, Fu and Wang (2006).
@@ -253,20 +233,14 @@ class AlphaK:
         An argument is not admissible.
     """
 
-    alpha: float
-    k: int
-    sensitive: tuple[str, ...] | None = None
+    alpha: Share
+    k: AtLeast2
+    sensitive: Variables | None = None
     missing: Missing = "wildcard"
-
-    def __post_init__(self) -> None:
-        _share("alpha", self.alpha)
-        _whole("k", self.k, 2)
-        _names(self, "sensitive")
-        _one_of("missing", self.missing, get_args(Missing))
 
 
 @dataclass(frozen=True)
-class BetaLikeness:
+class BetaLikeness(Declared):
     """No sensitive value is much more frequent among records that agree in the keys.
 
     Source: Cao and Karras (2012).
@@ -290,19 +264,14 @@ class BetaLikeness:
         An argument is not admissible.
     """
 
-    beta: float
-    sensitive: tuple[str, ...] | None = None
+    beta: Positive
+    sensitive: Variables | None = None
     enhanced: bool = True
     missing: Missing = "wildcard"
 
-    def __post_init__(self) -> None:
-        _above("beta", self.beta, 0)
-        _names(self, "sensitive")
-        _one_of("missing", self.missing, get_args(Missing))
-
 
 @dataclass(frozen=True)
-class DeltaDisclosure:
+class DeltaDisclosure(Declared):
     """No sensitive value is much more or less frequent among records that agree in the keys.
 
     Source: Brickell and Shmatikov (2008).
@@ -323,18 +292,13 @@ class DeltaDisclosure:
         An argument is not admissible.
     """
 
-    delta: float
-    sensitive: tuple[str, ...] | None = None
+    delta: Positive
+    sensitive: Variables | None = None
     missing: Missing = "wildcard"
-
-    def __post_init__(self) -> None:
-        _above("delta", self.delta, 0)
-        _names(self, "sensitive")
-        _one_of("missing", self.missing, get_args(Missing))
 
 
 @dataclass(frozen=True, eq=False)
-class KMap:
+class KMap(Declared):
     """Every record agrees in its keys with at least k persons of a known population.
 
     Source: Sweeney (2002); El Emam and Dankar (2008).
@@ -357,18 +321,14 @@ class KMap:
         k is no such number, or `missing` is unknown.
     """
 
-    k: int
+    k: AtLeast2
     population: Any
     count: str | None = None
     missing: Missing = "wildcard"
 
-    def __post_init__(self) -> None:
-        _whole("k", self.k, 2)
-        _one_of("missing", self.missing, get_args(Missing))
-
 
 @dataclass(frozen=True)
-class Safe:
+class Safe(Declared):
     """Every combination of values occurs not at all or often enough, and tables deviate little.
 
     A claim about files whose records were replaced, as SAFE does; it stands alone.
@@ -402,16 +362,14 @@ class Safe:
     {'': (('region', 'age'), ('sex',))}
     """
 
-    minimum: int = 3
+    minimum: AtLeast2 = 3
     tables: Any = None
-    largest: int | None = None
+    largest: Annotated[int, Whole(0)] | None = None
     exact: Any = None
     opened: bool = False
 
     def __post_init__(self) -> None:
-        _whole("minimum", self.minimum, 2)
-        if self.largest is not None:
-            _whole("largest", self.largest, 0)
+        super().__post_init__()
         if self.tables is not None:
             object.__setattr__(self, "tables", table_lists(self.tables))
         if self.exact is not None:
@@ -436,42 +394,6 @@ Claim = (
     | KMap
     | NoIdentifiers
 )
-
-
-def _whole(name: str, value: Any, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, Real) or value % 1:
-        raise InputError(f"{name}= must be a whole number, not {value!r}")
-    if value < least:
-        raise InputError(f"{name}= must be at least {least}, not {value!r}")
-
-
-def _above(name: str, value: Any, least: float, equal: bool = False) -> None:
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise InputError(f"{name}= must be a number, not {value!r}")
-    number = float(value)
-    if not (least <= number if equal else least < number):
-        raise InputError(f"{name}= must be {'at least' if equal else 'above'} {least}, not {value}")
-
-
-def _share(name: str, value: Any) -> None:
-    _above(name, value, 0)
-    if value > 1:
-        raise InputError(f"{name}= must be above 0 and at most 1, not {value!r}")
-
-
-def _one_of(name: str, value: Any, known: Sequence[str]) -> None:
-    if value not in known:
-        raise InputError(f"{name}= must be {', '.join(map(repr, known))}; not {value!r}")
-
-
-def _names(claim: Any, role: str) -> None:
-    """Names may be given as one text or any sequence; they are kept as a tuple."""
-    given = getattr(claim, role)
-    if given is not None:
-        names = (given,) if isinstance(given, str) else tuple(given)
-        if not names or not all(isinstance(name, str) for name in names):
-            raise InputError(f"{role}= must be names of columns, not {given!r}")
-        object.__setattr__(claim, role, names)
 
 
 def _exact(given: Any) -> tuple[tuple[str, ...] | dict[str, str | None], ...]:

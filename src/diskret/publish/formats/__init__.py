@@ -4,11 +4,11 @@ from diskret.publish.formats.csv import write_csv, write_internal_csv
 from diskret.publish.formats.parquet import write_internal_parquet, write_parquet
 from diskret.publish.formats.records import write_records
 from diskret.publish.formats.side_by_side import write_columns
-from diskret.publish.formats.symbols import SYMBOL_SETS, SymbolSet, symbol_set
+from diskret.publish.formats.symbols import SymbolSet, symbol_set, symbol_sets
 from diskret.publish.formats.xlsx import write_internal_xlsx, write_xlsx
 
 __all__ = [
-    "SYMBOL_SETS",
+    "symbol_sets",
     "SymbolSet",
     "symbol_set",
     "write_columns",

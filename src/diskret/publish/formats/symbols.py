@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 
 from diskret.errors import InputError
+from diskret.texts import LANGUAGES, words_in
 
 # words, and codes of SDMX CL_CONF_STATUS, that say why a cell is hidden
 _TELLING = re.compile(
@@ -62,7 +64,7 @@ class SymbolSet:
                 f"the symbol set {self.name!r} shows suppressed cells as {self.suppressed!r}, "
                 "which could be taken for a value; choose a symbol without digits"
             )
-        for language in ("en", "de"):
+        for language in LANGUAGES:
             explained = self.legend.get(language, {})
             for symbol in (self.suppressed, self.nothing):
                 if symbol not in explained:
@@ -89,39 +91,32 @@ class SymbolSet:
             )
 
 
-def _set(name: str, suppressed: str, nothing: str, en: str = "", de: str = "") -> SymbolSet:
-    # a 0 does not say whether there were no units or their values add up to zero
-    zero = nothing == "0"
-    legend: dict[str, dict[str, str]] = {
-        "en": {
-            suppressed: en or "confidential",
-            nothing: "nothing, or exactly zero" if zero else "nothing: no units in this cell",
-        },
-        "de": {
-            suppressed: de or "Zahlenwert geheim zu halten",
-            nothing: "nichts vorhanden oder genau null" if zero else "nichts vorhanden",
-        },
+@cache
+def symbol_sets() -> Mapping[str, SymbolSet]:
+    """Name → symbol set, of those that are there without being defined."""
+    return {
+        one.name: one
+        for one in (
+            _set("de-classic", ".", "–"),
+            _set("de-letters", "g", "0"),
+            _set("sdmx", "Q", "0", "suppressed sdmx"),
+            _set("px", "..", "-"),
+            _set("eurostat", ":c", "-"),
+        )
     }
+
+
+def _set(name: str, suppressed: str, nothing: str, meaning: str = "suppressed") -> SymbolSet:
+    # a 0 does not say whether there were no units or their values add up to zero
+    empty = "nothing or zero" if nothing == "0" else "nothing"
+    legend: dict[str, dict[str, str]] = {}
+    for language in LANGUAGES:
+        words = words_in(language, "workbook")
+        legend[language] = {
+            suppressed: words[f"symbol.{meaning}"],
+            nothing: words[f"symbol.{empty}"],
+        }
     return SymbolSet(name, suppressed, nothing, legend)
-
-
-#: Name → symbol set.
-SYMBOL_SETS: Mapping[str, SymbolSet] = {
-    s.name: s
-    for s in (
-        _set("de-classic", ".", "–"),
-        _set("de-letters", "g", "0"),
-        _set(
-            "sdmx",
-            "Q",
-            "0",
-            en="missing: suppressed (SDMX observation status Q)",
-            de="fehlt: unterdrückt (SDMX-Beobachtungsstatus Q)",
-        ),
-        _set("px", "..", "-"),
-        _set("eurostat", ":c", "-"),
-    )
-}
 
 
 def symbol_set(symbols: str | SymbolSet) -> SymbolSet:
@@ -139,7 +134,8 @@ def symbol_set(symbols: str | SymbolSet) -> SymbolSet:
     """
     if isinstance(symbols, SymbolSet):
         return symbols
-    if symbols in SYMBOL_SETS:
-        return SYMBOL_SETS[symbols]
-    names = ", ".join(SYMBOL_SETS)
+    sets = symbol_sets()
+    if symbols in sets:
+        return sets[symbols]
+    names = ", ".join(sets)
     raise InputError(f"there is no symbol set {symbols!r}; choose one of {names}")

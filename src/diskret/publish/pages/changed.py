@@ -17,8 +17,8 @@ from diskret.publish.pages.page import (
     write_page,
 )
 from diskret.publish.pages.public import shown_figures, where_missing
-from diskret.publish.pages.texts import words_in
 from diskret.tables import Published
+from diskret.texts import words_in
 
 
 def write_internal_changed_report(
@@ -54,7 +54,7 @@ def write_internal_changed_report(
     InputError
         The language is unknown, or the file cannot be written.
     """
-    words = words_in(language)
+    words = words_in(language, "report")
     body = [
         overview(published, language),
         *where_missing(published, language),

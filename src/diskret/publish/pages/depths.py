@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from diskret.publish.pages.markup import Markup
 from diskret.publish.pages.page import bar, data_table
-from diskret.publish.pages.texts import number, percent, words_in
 from diskret.tables import Published
+from diskret.texts import number, percent, words_in
 
 
 def share_table(published: Published, language: str) -> Markup:
     """Cells published and suppressed at each depth, with the share suppressed."""
-    words = words_in(language)
+    words = words_in(language, "report")
     rows: list[tuple[str, ...]] = []
     suppressed = by_depth(published, published.suppressed)
     empty = by_depth(published, published.empty)
@@ -57,7 +57,7 @@ def loss_table(
     language
         ``"en"`` or ``"de"``.
     """
-    words = words_in(language)
+    words = words_in(language, "report")
     size = np.abs(value)
     first = by_depth(published, primary)
     second = by_depth(published, published.suppressed & ~primary)

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from diskret.attack import Explanations, ends_in_units
 from diskret.publish.pages.markup import Markup, element
 from diskret.publish.pages.page import cell_texts, data_table, section
-from diskret.publish.pages.texts import number, words_in
 from diskret.tables import Published
+from diskret.texts import number, words_in
 
 STYLE = """
 details{border-bottom:1px solid var(--line);padding:3px 0}
@@ -50,7 +50,7 @@ def explanation_section(
     language
         ``"en"`` or ``"de"``.
     """
-    words = words_in(language)
+    words = words_in(language, "report")
     groups = _by_secondary(found)
     if not groups:
         return []
@@ -69,7 +69,7 @@ def explanation_section(
 
 def explanation_titles(published: Published, found: Explanations, language: str) -> dict[int, str]:
     """For each explained secondary, by its position, the cells that need it in one line."""
-    words = words_in(language)
+    words = words_in(language, "report")
     titles: dict[int, str] = {}
     for rows in _by_secondary(found):
         kind, cell = found.kind[rows[0]], int(found.secondary[rows[0]])
@@ -94,7 +94,7 @@ def _by_secondary(found: Explanations) -> list[NDArray[np.intp]]:
 
 
 def _counts(found: Explanations, language: str) -> Markup:
-    words = words_in(language)
+    words = words_in(language, "report")
     first = np.unique(found.secondary, return_index=True)[1].tolist()
     kinds = [found.kind[i] for i in first]
     rows = [
@@ -113,7 +113,7 @@ def _fold(
     language: str,
 ) -> Markup:
     """One secondary: a line, and below it a table of the cells that need it."""
-    words = words_in(language)
+    words = words_in(language, "report")
     decimals = published.decimals
     kind, cell = found.kind[rows[0]], int(found.secondary[rows[0]])
     [own] = cell_texts(published, [cell], language)

@@ -39,8 +39,9 @@ from diskret.publish.pages.page import (
     tile,
     write_page,
 )
-from diskret.publish.pages.texts import number, rule_name, words_in
+from diskret.publish.pages.texts import rule_name
 from diskret.tables import Published
+from diskret.texts import number, words_in
 
 _STYLE = """
 :root{--first:#a8433f;--second:#3d6ea5}
@@ -93,7 +94,7 @@ def write_internal_report(
         Cells or certificate belong to another table, the language is unknown, or the file
         cannot be written.
     """
-    words = words_in(language)
+    words = words_in(language, "report")
     status = _status(published, internal_cells)
     intervals = intervals_of(published, certificate)
     value = internal_cells.column(published.measure).to_numpy().reshape(published.shape)
@@ -176,7 +177,7 @@ def _needed(published: Published) -> list[str]:
 
 
 def _reasons(hidden: Mapping[str, list[Any]], language: str) -> list[Markup]:
-    words = words_in(language)
+    words = words_in(language, "report")
     cells = zip(hidden["status"], hidden["rule"], strict=True)
     counted = Counter(rule for status, rule in cells if status == "primary")
     if not counted:
@@ -198,7 +199,7 @@ def _explained(
 
 def _positions(intervals: Intervals, values: Sequence[float], language: str) -> list[Markup]:
     """Where the true values lie between the ends of their intervals."""
-    words = words_in(language)
+    words = words_in(language, "report")
     found = [
         (value - low) / (high - low)
         for value, low, high in zip(values, intervals.lower, intervals.upper, strict=True)
@@ -216,7 +217,7 @@ def _positions(intervals: Intervals, values: Sequence[float], language: str) -> 
 def _interval_table(
     published: Published, intervals: Intervals, hidden: Mapping[str, list[Any]], language: str
 ) -> Markup:
-    words = words_in(language)
+    words = words_in(language, "report")
     decimals = published.decimals
     values = hidden[published.measure]
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from diskret.errors import InputError
 from diskret.publish.pages.markup import Markup, element
 from diskret.publish.pages.page import bar, cell_texts, data_table
-from diskret.publish.pages.texts import number, percent, words_in
 from diskret.tables import Published
+from diskret.texts import number, percent, words_in
 
 _NARROWEST, _WIDEST = 40, 20
 _BAR = 150
@@ -75,7 +75,7 @@ def intervals_of(published: Published, certificate: Mapping[str, Any]) -> Interv
 
 def width_table(intervals: Intervals, language: str) -> Markup:
     """How many intervals are how wide."""
-    words = words_in(language)
+    words = words_in(language, "report")
     width = intervals.width
     endless = int(np.isinf(width).sum())
     rows = share_bins(width[np.isfinite(width)])
@@ -96,7 +96,7 @@ def count_table(
     rows: Sequence[tuple[str, int]], name: str, caption: str | None, language: str
 ) -> Markup:
     """Counts with bars."""
-    words = words_in(language)
+    words = words_in(language, "report")
     most = max((count for _, count in rows), default=0) or 1
     lines = [
         (text, number(count, language), bar(count / most, f"{text}: {number(count, language)}"))
@@ -128,7 +128,7 @@ def interval_table(
     values
         The true values in the order of the intervals, for the office only.
     """
-    words, order = words_in(language), intervals.order
+    words, order = words_in(language, "report"), intervals.order
     if not len(order):
         return element("p", words["no intervals"])
     whole = len(order) <= _NARROWEST + _WIDEST

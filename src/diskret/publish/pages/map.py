@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.publish.pages.markup import Markup, element
-from diskret.publish.pages.texts import code_text, number, words_in
+from diskret.publish.pages.texts import code_text
 from diskret.tables import Dimension, Published
+from diskret.texts import Words, number, words_in
 
 _MOST_ROWS, _MOST_COLUMNS = 200, 120
 _ROWS_A_PICTURE = 60  # one picture fits on a printed page
@@ -51,7 +52,7 @@ def cell_map(
     notes
         What to say of single cells, by their position, where a pointer rests on them.
     """
-    words = words_in(language)
+    words = words_in(language, "report")
     dimensions = published.dimensions
     split = _first_across(dimensions)
     rows = _shown(dimensions[0], _MOST_ROWS)
@@ -102,7 +103,7 @@ def _caption(
     published: Published,
     split: int,
     shown: Sequence[NDArray[np.int64]],
-    words: Mapping[str, str],
+    words: Words,
     language: str,
 ) -> str:
     dimensions = published.dimensions
@@ -111,7 +112,7 @@ def _caption(
     if across:
         lines.append(words["map columns"].format(columns=" × ".join(d.name for d in across)))
     for dimension, codes in zip(across[1:], shown[2:], strict=True):
-        texts = [code_text(dimension, int(i), dict(words)) for i in codes]
+        texts = [code_text(dimension, int(i), words) for i in codes]
         lines.append(words["map order"].format(codes=", ".join(texts)))
     if dimensions[1:split]:
         others = ", ".join(d.name for d in dimensions[1:split])
@@ -202,7 +203,9 @@ def _picture(
     counts = ", ".join(
         f"{mark.name}: {number(int((boxes == i).sum()), language)}" for i, mark in enumerate(marks)
     )
-    alt = words_in(language)["map alt"].format(rows=len(boxes), columns=columns, counts=counts)
+    alt = words_in(language, "report")["map alt"].format(
+        rows=len(boxes), columns=columns, counts=counts
+    )
     return element(
         "svg",
         *drawn,

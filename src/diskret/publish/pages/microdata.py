@@ -9,7 +9,6 @@ from typing import Any
 from diskret.publish.pages.markup import Markup, element
 from diskret.publish.pages.microdata_deviations import controlled, documented
 from diskret.publish.pages.microdata_outline import InsideOutline, Outline, Variable
-from diskret.publish.pages.microdata_texts import microdata_words
 from diskret.publish.pages.page import (
     bar,
     data_table,
@@ -19,10 +18,8 @@ from diskret.publish.pages.page import (
     tile,
     write_page,
 )
-from diskret.publish.pages.texts import number, percent
 from diskret.risk.summary import RiskSummary
-
-Words = Mapping[str, str]
+from diskret.texts import Words, number, percent, words_in
 
 
 def write_public_microdata_report(
@@ -56,7 +53,7 @@ def write_public_microdata_report(
     InputError
         The language is unknown, or the file cannot be written.
     """
-    words = microdata_words(language)
+    words = words_in(language, "report", "microdata_report")
     body = [
         _summary(outline, words, element("p", words["intro"])),
         section(words["table variables"], _variables(outline, words)),
@@ -103,7 +100,7 @@ def write_internal_microdata_report(
     InputError
         The language is unknown, or the file cannot be written.
     """
-    words = microdata_words(language)
+    words = words_in(language, "report", "microdata_report")
     body = [
         _summary(outline, words),
         *controlled(inside.deviations, words),
@@ -129,7 +126,7 @@ def write_internal_microdata_report(
 
 
 def _summary(outline: Outline, words: Words, *more: Markup) -> Markup:
-    language = words["language"]
+    language = words.language
     missing = sum(variable.missing for variable in outline.variables)
     values = outline.records * len(outline.variables)
     tiles = [
@@ -145,7 +142,7 @@ def _summary(outline: Outline, words: Words, *more: Markup) -> Markup:
 
 
 def _variables(outline: Outline, words: Words) -> Markup:
-    language = words["language"]
+    language = words.language
     rows = [
         (
             variable.name,
@@ -219,7 +216,7 @@ def _risk(inside: InsideOutline, words: Words) -> Iterator[Markup]:
 
 
 def _figures(found: RiskSummary, words: Words) -> Iterator[tuple[str, str]]:
-    language = words["language"]
+    language = words.language
     yield words["uniques"], number(found.uniques, language)
     for k in (3, 5):
         yield words["below"].format(k=k), number(found.below(k), language)
@@ -232,7 +229,7 @@ def _figures(found: RiskSummary, words: Words) -> Iterator[tuple[str, str]]:
 
 
 def _frequencies(before: RiskSummary | None, after: RiskSummary, words: Words) -> Markup:
-    language = words["language"]
+    language = words.language
     was, rows = None if before is None else before.groups(), list[tuple[str, ...]]()
     for group, records in after.groups().items():
         low, high = group
@@ -289,7 +286,7 @@ def _text(value: Any) -> str:
 def _changes(inside: InsideOutline, records: int, words: Words) -> Markup:
     if not inside.changes:
         return element("p", words["no changes"])
-    language = words["language"]
+    language = words.language
     rows = [
         (
             name,
@@ -313,7 +310,7 @@ def _riskiest(inside: InsideOutline, words: Words) -> Iterator[Markup]:
     if not inside.riskiest:
         yield element("p", words["no risk"])
         return
-    language = words["language"]
+    language = words.language
     yield element("p", words["riskiest note"], class_="note")
     rows = [
         (

@@ -7,11 +7,9 @@ from typing import Any
 
 from diskret.publish.pages.markup import Markup, element
 from diskret.publish.pages.page import data_table, section
-from diskret.publish.pages.texts import number
+from diskret.texts import Words, number
 from diskret.utility.printed_tables import printed_rows
 from diskret.utility.table_deviations import LAST_DIMENSION, TableDeviations
-
-Words = Mapping[str, str]
 
 
 def documented(shown: Mapping[str, Any], words: Words) -> list[Markup]:
@@ -23,7 +21,7 @@ def documented(shown: Mapping[str, Any], words: Words) -> list[Markup]:
     ]
     if not tables:
         return []
-    language = words["language"]
+    language = words.language
     note = words["documented note"].format(largest=number(shown["largest"], language))
     head = [words[f"size {name}"] for name in ("from", "to", "cells", "largest", "mean")]
     rows = [
@@ -47,7 +45,7 @@ def controlled(found: TableDeviations | None, words: Words) -> list[Markup]:
     """For the office: the two tables as they were printed of SAFE."""
     if found is None:
         return []
-    return [section(words["documented"], *_controlled(found, words["language"]))]
+    return [section(words["documented"], *_controlled(found, words.language))]
 
 
 def _controlled(found: TableDeviations, language: str) -> Iterator[Markup]:

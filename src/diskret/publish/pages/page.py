@@ -12,8 +12,9 @@ import numpy as np
 from diskret.errors import InputError
 from diskret.publish.pages.markup import Markup, element, joined
 from diskret.publish.pages.settings import told
-from diskret.publish.pages.texts import code_text, heading, measure, number, percent, words_in
+from diskret.publish.pages.texts import code_text, heading, measure
 from diskret.tables import CHANGES, Published
+from diskret.texts import Words, number, percent, words_in
 
 _STYLE = """
 :root{--ink:#1d2730;--quiet:#5a6672;--line:#d8dee4;--open:#d5dde5;--shut:#2f4f6f;--paper:#fff}
@@ -151,7 +152,7 @@ def bar(share: float, alt: str, style: str = "fill") -> Markup:
 
 def overview(published: Published, language: str, tiles: Sequence[Markup] = ()) -> Markup:
     """What was published, in numbers."""
-    words = words_in(language)
+    words = words_in(language, "report")
     cells = int(published.value.size)
     suppressed, empty = int(published.suppressed.sum()), int(published.empty.sum())
     boxes = [
@@ -177,7 +178,7 @@ def overview(published: Published, language: str, tiles: Sequence[Markup] = ()) 
 
 def _circumstances(published: Published, language: str) -> dict[str, str]:
     """Period, population, rounding and published intervals, where there are any."""
-    words, told = words_in(language), dict[str, str]()
+    words, told = words_in(language, "report"), dict[str, str]()
     if published.vintage:
         told[words["vintage"]] = published.vintage
     if published.where:
@@ -202,7 +203,7 @@ def tile(
 
 def statements(certificate: Mapping[str, Any], language: str) -> list[Markup]:
     """What is claimed and what is not, as lists of sentences."""
-    words = words_in(language)
+    words = words_in(language, "report")
     parts: list[Markup] = []
     for key in ("claimed", "checked", "not_claimed"):
         sentences = certificate.get(key, {}).get(language, [])
@@ -216,7 +217,7 @@ def statements(certificate: Mapping[str, Any], language: str) -> list[Markup]:
     return parts
 
 
-def file_list(certificate: Mapping[str, Any], words: Mapping[str, str]) -> list[Markup]:
+def file_list(certificate: Mapping[str, Any], words: Words) -> list[Markup]:
     """The files that belong to a report, with their digests."""
     files: Mapping[str, str] = certificate.get("files", {})
     if not files:
@@ -231,14 +232,14 @@ def file_list(certificate: Mapping[str, Any], words: Mapping[str, str]) -> list[
     ]
 
 
-def setting_list(settings: Mapping[str, Any], words: Mapping[str, str]) -> Markup:
+def setting_list(settings: Mapping[str, Any], words: Words) -> Markup:
     """Settings in words; of entries by column only their number."""
-    return data_table((words["setting"], ""), told(settings, words["language"]), text=2)
+    return data_table((words["setting"], ""), told(settings, words.language), text=2)
 
 
 def cell_texts(published: Published, cells: Iterable[int], language: str) -> list[str]:
     """The codes of cells, given as positions in C order, in words."""
-    words = words_in(language)
+    words = words_in(language, "report")
     found: list[str] = []
     for cell in cells:
         at = np.unravel_index(cell, published.shape)
@@ -249,4 +250,4 @@ def cell_texts(published: Published, cells: Iterable[int], language: str) -> lis
 
 def page_title(published: Published, title: str | None, language: str) -> str:
     """The heading of the page."""
-    return heading(published, title, words_in(language))
+    return heading(published, title, words_in(language, "report"))

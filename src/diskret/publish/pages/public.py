@@ -21,8 +21,8 @@ from diskret.publish.pages.page import (
     statements,
     write_page,
 )
-from diskret.publish.pages.texts import words_in
 from diskret.tables import Published
+from diskret.texts import Words, words_in
 
 
 def write_public_report(
@@ -74,7 +74,7 @@ def write_public_report(
     >>> "<h1>Count by region</h1>" in path.read_text(encoding="utf-8")
     True
     """
-    words = words_in(language)
+    words = words_in(language, "report")
     body = [
         overview(published, language),
         *(_of_changed if published.changed else _of_suppressed)(published, certificate, language),
@@ -94,7 +94,7 @@ def write_public_report(
 def _of_suppressed(
     published: Published, certificate: Mapping[str, Any], language: str
 ) -> list[Markup]:
-    words = words_in(language)
+    words = words_in(language, "report")
     intervals = intervals_of(published, certificate)
     return [
         _map(published, language),
@@ -116,7 +116,7 @@ def _of_suppressed(
 def _of_changed(
     published: Published, certificate: Mapping[str, Any], language: str
 ) -> list[Markup]:
-    words = words_in(language)
+    words = words_in(language, "report")
     return [
         *where_missing(published, language),
         section(words["certificate"], *shown_figures(certificate, words)),
@@ -130,7 +130,7 @@ def where_missing(published: Published, language: str) -> list[Markup]:
 
 
 def _map(published: Published, language: str) -> Markup:
-    words = words_in(language)
+    words = words_in(language, "report")
     marks = (
         Mark("open", words["published"], 12),
         Mark("shut", words["suppressed"], 12),
@@ -140,7 +140,7 @@ def _map(published: Published, language: str) -> Markup:
     return section(words["map"], cell_map(published, status, marks, language))
 
 
-def shown_figures(certificate: Mapping[str, Any], words: Mapping[str, str]) -> list[Markup]:
+def shown_figures(certificate: Mapping[str, Any], words: Words) -> list[Markup]:
     """Figures that are published with the table."""
     figures: Mapping[str, Any] = certificate.get("shown", {})
     if not figures:
@@ -149,7 +149,7 @@ def shown_figures(certificate: Mapping[str, Any], words: Mapping[str, str]) -> l
     return [element("p", words["shown"], class_="note"), setting_list(dict(rows), words)]
 
 
-def _attacker(certificate: Mapping[str, Any], words: Mapping[str, str]) -> list[Markup]:
+def _attacker(certificate: Mapping[str, Any], words: Words) -> list[Markup]:
     kind = str(certificate.get("attacker", "outsider"))
     described = words[kind if kind in ("outsider", "contributor") else "informed"]
     return [element("p", f"{words['attacker']}: {described}.")]

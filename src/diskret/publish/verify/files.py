@@ -17,7 +17,7 @@ from typing import Any
 
 from diskret.errors import InputError, VerificationError
 from diskret.publish.digests import is_lock
-from diskret.publish.formats import SYMBOL_SETS, SymbolSet, write_columns, write_xlsx
+from diskret.publish.formats import SymbolSet, symbol_sets, write_columns, write_xlsx
 from diskret.publish.formats.xlsx.layout import Layout
 from diskret.publish.guard.check import COMBINED_ENDINGS, DERIVED_ENDINGS
 from diskret.publish.guard.html import page_problems
@@ -27,6 +27,7 @@ from diskret.publish.guard.workbook import cells_of, same_workbook, sheets
 from diskret.publish.pages.public import write_public_report
 from diskret.publish.software import software
 from diskret.tables import Derived, Published, SideBySide
+from diskret.texts import LANGUAGES, words_in
 
 #: Writes a page to a path, with a title and a language.
 Write = Callable[[Path, str, str], None]
@@ -72,7 +73,8 @@ def check_columns(public: Path, shown: Derived | SideBySide) -> None:
     path = public / f"{shown.name}.xlsx"
 
     def write(folder: Path) -> Iterator[Path]:
-        language = "de" if sheets(path) == ["Tabelle"] else "en"
+        named = {words_in(one, "workbook")["table"]: one for one in LANGUAGES}
+        language = named.get(sheets(path)[0], "en")
         write_columns(shown, folder, ("xlsx",), language)
         yield folder / path.name
 
@@ -197,15 +199,15 @@ def _differences(path: Path, write: Callable[[Path], Iterator[Path]]) -> list[st
 
 def _looks(path: Path, published: Published) -> tuple[str, str, list[SymbolSet]]:
     """Language, title and admissible symbols of a workbook, as its second sheet tells them."""
-    classic = SYMBOL_SETS["de-classic"]
-    layouts = [Layout(published, classic, language, None) for language in ("en", "de")]
+    classic = symbol_sets()["de-classic"]
+    layouts = [Layout(published, classic, language, None) for language in LANGUAGES]
     names = sheets(path)
     words = next(
         (one.words for one in layouts if names == [one.words["table"], one.words["legend"]]), None
     )
     if words is None:
         raise InputError("other sheets")
-    language = "en" if words is layouts[0].words else "de"
+    language = words.language
     cells = cells_of(path, 2)
     symbols: dict[str, str] = {}
     row = 2
@@ -220,7 +222,7 @@ def _looks(path: Path, published: Published) -> tuple[str, str, list[SymbolSet]]
 
 
 def _symbol_sets(symbols: Mapping[str, str], language: str) -> Iterator[SymbolSet]:
-    known = [one for one in SYMBOL_SETS.values() if one.legend[language] == symbols]
+    known = [one for one in symbol_sets().values() if one.legend[language] == symbols]
     if known or len(symbols) > _MOST_SYMBOLS:
         yield from known
         return

@@ -25,8 +25,8 @@ from diskret.publish.pages.microdata_outline import (
     Variable,
     variable,
 )
-from diskret.publish.pages.microdata_texts import microdata_words
 from diskret.publish.verify.files import before_page, check_page
+from diskret.texts import words_in
 
 _TYPES: Mapping[str, pa.DataType] = {
     "whole": pa.int64(),
@@ -74,7 +74,7 @@ def check_microdata_page(
     text = path.read_text(encoding="utf-8", errors="replace")
 
     def write(path: Path, title: str, language: str) -> None:
-        words = microdata_words(language)
+        words = words_in(language, "report", "microdata_report")
         items = [html.unescape(item) for item in _ITEM.findall(text)]
         paragraph = f"<p>{html.escape(words['order shuffled'], quote=False)}</p>"
         shown = Outline(

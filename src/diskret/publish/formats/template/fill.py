@@ -21,8 +21,8 @@ from diskret.publish.formats.template.placeholders import (
     read_placeholder,
 )
 from diskret.publish.formats.xlsx.layout import Layout
-from diskret.publish.formats.xlsx.workbook import check_language
 from diskret.tables import Published
+from diskret.texts import check_language
 
 _EXAMPLES = 5
 _MOST_DIGITS = 15

@@ -11,11 +11,11 @@ from os import PathLike
 import pyarrow as pa
 from xlsxwriter.worksheet import Worksheet
 
-from diskret.publish.formats.xlsx.workbook import check_fits, check_language, print_wide, workbook
+from diskret.publish.formats.xlsx.workbook import check_fits, print_wide, workbook
+from diskret.texts import words_in
 
 _ROWS_AT_ONCE = 10_000
 _WIDEST = 40
-_SHEET = {"en": "Table", "de": "Tabelle"}
 
 
 def write_columns_xlsx(
@@ -42,10 +42,9 @@ def write_columns_xlsx(
     InputError
         The table is larger than a sheet can be, or the file cannot be written.
     """
-    check_language(language)
     check_fits(path, 1 + cells.num_rows, cells.num_columns)
     with workbook(path) as book:
-        sheet: Worksheet = book.add_worksheet(_SHEET[language])
+        sheet: Worksheet = book.add_worksheet(words_in(language, "workbook")["table"])
         sheet.freeze_panes(1, 0)
         print_wide(sheet)
         head = book.add_format({"bold": True, "bottom": 1})

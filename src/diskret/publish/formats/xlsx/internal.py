@@ -14,7 +14,8 @@ import pyarrow as pa
 from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
-from diskret.publish.formats.xlsx.workbook import check_fits, check_language, print_wide, workbook
+from diskret.publish.formats.xlsx.workbook import check_fits, print_wide, workbook
+from diskret.texts import words_in
 
 _ROWS_AT_ONCE = 10_000
 _HEADER_ROWS = 2
@@ -22,22 +23,6 @@ _WIDEST = 40
 _COLOURS = {
     "primary": {"bg_color": "#F8CBCB", "font_color": "#8B0000"},
     "secondary": {"bg_color": "#D3E4F7", "font_color": "#0B3D91"},
-}
-_WORDS: dict[str, dict[str, str]] = {
-    "en": {
-        "cells": "Cells",
-        "legend": "Legend",
-        "notice": "Confidential: for internal use only",
-        "primary": "suppressed because the cell itself is sensitive",
-        "secondary": "suppressed to protect other cells",
-    },
-    "de": {
-        "cells": "Felder",
-        "legend": "Zeichenerklärung",
-        "notice": "Vertraulich: nur für den internen Gebrauch",
-        "primary": "primär gesperrt: das Feld selbst ist geheim zu halten",
-        "secondary": "sekundär gesperrt: schützt andere Felder",
-    },
 }
 
 
@@ -60,14 +45,13 @@ def write_internal_xlsx(cells: pa.Table, path: str | PathLike[str], language: st
     InputError
         There are more rows or columns than a sheet can hold, or the file cannot be written.
     """
-    check_language(language)
     check_fits(path, _HEADER_ROWS + cells.num_rows, cells.num_columns)
-    words = _WORDS[language]
+    words = words_in(language, "workbook")
     with workbook(path) as book:
-        sheet: Worksheet = book.add_worksheet(words["cells"])
+        sheet: Worksheet = book.add_worksheet(words["internal.cells"])
         bold = book.add_format({"bold": True})
         head = book.add_format({"bold": True, "bottom": 1})
-        sheet.write_string(0, 0, words["notice"], bold)
+        sheet.write_string(0, 0, words["internal.notice"], bold)
         for column, (name, width) in enumerate(_widths(cells).items()):
             sheet.set_column(column, column, width)
             sheet.write_string(_HEADER_ROWS - 1, column, name, head)
@@ -90,7 +74,7 @@ def write_internal_xlsx(cells: pa.Table, path: str | PathLike[str], language: st
         legend.set_column(1, 1, 60)
         for row, status in enumerate(_COLOURS):
             legend.write_string(row, 0, status, formats[status, False])
-            legend.write_string(row, 1, words[status])
+            legend.write_string(row, 1, words[f"internal.{status}"])
 
 
 def _widths(cells: pa.Table) -> dict[str, int]:

@@ -10,80 +10,10 @@ from numpy.typing import NDArray
 
 from diskret.publish.formats.symbols import SymbolSet
 from diskret.tables import NO_BOUND, Dimension, Published
+from diskret.texts import Words, scaled, words_in
 
 #: Most codes of a dimension that runs across.
 MOST_ACROSS = 30
-
-_WORDS: dict[str, dict[str, str]] = {
-    "en": {
-        "table": "Table",
-        "legend": "Legend",
-        "symbols": "Symbols",
-        "about": "About this table",
-        "title": "Title",
-        "by": "by",
-        "and": "and",
-        "total": "Total",
-        "count": "Count",
-        "units": "Units",
-        "measure": "Values",
-        "dimensions": "Classified by",
-        "cells": "Cells, totals included",
-        "published": "of these with a number",
-        "suppressed": "of these confidential",
-        "empty": "of these with nothing to show",
-        "vintage": "Period",
-        "where": "Only records with",
-        "rounding": "Rounded to",
-        "changed": "Confidentiality",
-        "changed rounding": "all values are rounded",
-        "changed cell_key": "values are changed at random by small amounts",
-        "changed invariant": "values are changed at random by small amounts",
-        "changed adjustment": "some values are changed",
-        "or": "or",
-        "to": "to",
-        "range": "Ranges",
-        "range note": "a confidential value lies between the two numbers",
-        "at least": "at least",
-        "at most": "at most",
-        "thousands": ",",
-        "point": ".",
-    },
-    "de": {
-        "table": "Tabelle",
-        "legend": "Zeichenerklärung",
-        "symbols": "Zeichen",
-        "about": "Zu dieser Tabelle",
-        "title": "Titel",
-        "by": "nach",
-        "and": "und",
-        "total": "Insgesamt",
-        "count": "Anzahl",
-        "units": "Einheiten",
-        "measure": "Werte",
-        "dimensions": "Gliederung",
-        "cells": "Felder einschließlich Summen",
-        "published": "davon mit Zahlenwert",
-        "suppressed": "davon geheim",
-        "empty": "davon nichts vorhanden",
-        "vintage": "Berichtszeit",
-        "where": "Nur Einheiten mit",
-        "rounding": "Gerundet auf",
-        "changed": "Geheimhaltung",
-        "changed rounding": "alle Werte sind gerundet",
-        "changed cell_key": "die Werte sind zufällig leicht verändert",
-        "changed invariant": "die Werte sind zufällig leicht verändert",
-        "changed adjustment": "einige Werte sind verändert",
-        "or": "oder",
-        "to": "bis",
-        "range": "Spannen",
-        "range note": "ein geheimer Wert liegt zwischen den beiden Zahlen",
-        "at least": "mindestens",
-        "at most": "höchstens",
-        "thousands": ".",
-        "point": ",",
-    },
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,9 +38,9 @@ class Layout:
     given_title: str | None
 
     @property
-    def words(self) -> dict[str, str]:
+    def words(self) -> Words:
         """The fixed texts in the language of the workbook."""
-        return _WORDS[self.language]
+        return words_in(self.language, "workbook")
 
     @cached_property
     def across(self) -> Dimension | None:
@@ -148,14 +78,9 @@ class Layout:
             return f"{word} {low or high}" if low or high else self.symbols.suppressed
         return f"{low}\N{EN DASH}{high}"
 
-    def number(self, scaled: int) -> str:
+    def number(self, value: int) -> str:
         """A value as text, in the language of the sheet."""
-        decimals = self.published.decimals
-        whole, part = divmod(abs(scaled), 10**decimals)
-        text = f"{whole:,}".replace(",", self.words["thousands"])
-        if decimals:
-            text += self.words["point"] + f"{part:0{decimals}d}"
-        return f"-{text}" if scaled < 0 else text
+        return scaled(value, self.published.decimals, self.language)
 
     @property
     def circumstances(self) -> dict[str, str]:

@@ -13,9 +13,10 @@ from xlsxwriter.worksheet import Worksheet
 from diskret.publish.formats.symbols import SymbolSet, symbol_set
 from diskret.publish.formats.xlsx.layout import Layout
 from diskret.publish.formats.xlsx.legend import write_legend
-from diskret.publish.formats.xlsx.workbook import check_fits, check_language, print_wide, workbook
+from diskret.publish.formats.xlsx.workbook import check_fits, print_wide, workbook
 from diskret.tables import Dimension, Published
 from diskret.tables.cells import in_published_units
+from diskret.texts import check_language
 
 _DEEPEST_INDENT = 15
 _NARROWEST, _WIDEST = 10, 50

@@ -69,15 +69,3 @@ def print_wide(sheet: Worksheet) -> None:
     sheet.set_landscape()
     sheet.set_paper(_A4)
     sheet.fit_to_pages(1, 0)
-
-
-def check_language(language: str) -> None:
-    """Refuse languages other than ``"en"`` and ``"de"``.
-
-    Raises
-    ------
-    InputError
-        Names the language and the admissible ones.
-    """
-    if language not in ("en", "de"):
-        raise InputError(f"there are no texts in {language!r}; choose 'en' or 'de'")

@@ -5,8 +5,8 @@ reader, a message is recognised by the template it was made from, and its parts,
 messages themselves, are put into the template of the other language. What the catalogue does not
 know stays as it is.
 
-The catalogue is the folder ``german``: one TOML file for each folder of the package, a line for
-each message, ``"English with {} gaps" = "Deutsch mit {0} Lücken"``.
+The catalogue is the folder ``de/messages``: one TOML file for each folder of the package, a line
+for each message, ``"English with {} gaps" = "Deutsch mit {0} Lücken"``.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from string import Formatter
 
+from diskret.texts.numbers import Figure
+
 #: A gap that is a number: whole with groups of thousands, or with decimals; maybe a percentage.
 _NUMBER = re.compile(r"([-+−]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+))( ?%)?")
-_GERMAN_NUMBER = str.maketrans({",": "\N{NO-BREAK SPACE}", ".": ","})
 
 #: A list in words: its items are single words or quoted texts; "Research and Development" is none.
 _ITEM = r"(?:'[^']*'|[\w=%.+-]+)"
@@ -61,7 +62,7 @@ def _read(message: str) -> tuple[int, str]:
         return 0, message
     if (number := _NUMBER.fullmatch(message)) is not None:
         percent = "\N{NO-BREAK SPACE}%" if number[2] else ""
-        return 0, number[1].translate(_GERMAN_NUMBER) + percent
+        return 0, Figure(number[1]).written("de") + percent
     best = 0, message
     for begins, ends, words, english, german in _entries():
         if (
@@ -97,7 +98,7 @@ def _read(message: str) -> tuple[int, str]:
 def catalogue() -> dict[str, str]:
     """German for what is raised in English: template of a message → the same in German."""
     german: dict[str, str] = {}
-    for file in files("diskret.cli").joinpath("german").iterdir():
+    for file in files("diskret.texts").joinpath("de", "messages").iterdir():
         if file.name.endswith(".toml"):
             german |= tomllib.loads(file.read_text(encoding="utf-8"))
     return german

@@ -1,0 +1,373 @@
+"""What a parameter may be, said once, where it is taken; checked by one function for all.
+
+A parameter says it in its annotation: ``k: Annotated[int, Whole(2)] = 3``, a `Literal`, ``bool``,
+names of columns, or one of these or None. Verbs, rules, claims, job files read it there.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from fractions import Fraction
+from functools import cache
+from math import isinf, isnan
+from numbers import Integral, Real
+from sys import modules
+from typing import Annotated, Any, Literal, Protocol, Union, get_args, get_origin
+
+from diskret.errors import InputError
+
+#: A parameter without a default.
+REQUIRED: Any = inspect.Parameter.empty
+_SHOWN = 80
+
+
+class Kind(Protocol):
+    """What values a parameter takes."""
+
+    def read(self, value: Any) -> Any:
+        """The value as it is used; a `ValueError` where it is not admissible."""
+        ...
+
+    @property
+    def said(self) -> str:
+        """What is admissible, to go behind "must be"."""
+        ...
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A whole number from `low` to `high`."""
+
+    low: int
+    high: int | None = None
+
+    def read(self, value: Any) -> int:
+        """The number."""
+        if isinstance(value, bool) or not isinstance(value, Integral):
+            raise ValueError
+        whole = int(value)
+        if whole < self.low or (self.high is not None and whole > self.high):
+            raise ValueError
+        return whole
+
+    @property
+    def said(self) -> str:
+        """What is admissible."""
+        if self.high is None:
+            return f"a whole number from {self.low} upwards"
+        return f"a whole number from {self.low} to {self.high}"
+
+
+@dataclass(frozen=True)
+class Number:
+    """A finite number within the bounds that are given; infinite if `infinite`."""
+
+    low: float | None = None
+    high: float | None = None
+    above: float | None = None
+    below: float | None = None
+    infinite: bool = False
+
+    def read(self, value: Any) -> Any:
+        """The number."""
+        if isinstance(value, bool) or not isinstance(value, Real) or isnan(value):
+            raise ValueError
+        if isinf(value) and not self.infinite:
+            raise ValueError
+        if not self.within(value):
+            raise ValueError
+        return value
+
+    def within(self, value: Any) -> bool:
+        """Whether the bounds hold."""
+        return (
+            (self.low is None or value >= self.low)
+            and (self.high is None or value <= self.high)
+            and (self.above is None or value > self.above)
+            and (self.below is None or value < self.below)
+        )
+
+    @property
+    def said(self) -> str:
+        """What is admissible."""
+        match self.low, self.above, self.high, self.below:
+            case float() | int(), None, float() | int(), None:
+                return f"a number from {self.low:g} to {self.high:g}"
+            case float() | int(), None, None, float() | int():
+                return f"a number from {self.low:g} to below {self.below:g}"
+            case float() | int(), None, None, None:
+                return f"a number from {self.low:g} upwards"
+            case None, float() | int(), float() | int(), None:
+                return f"a number above {self.above:g} and at most {self.high:g}"
+            case None, float() | int(), None, float() | int():
+                return f"a number above {self.above:g} and below {self.below:g}"
+            case None, float() | int(), None, None:
+                return f"a number above {self.above:g}"
+            case _:
+                return "a number"
+
+
+@dataclass(frozen=True)
+class Percentage(Number):
+    """A number of percent, also as text or a fraction; within what can be a percentage at all."""
+
+    low: float | None = 1e-10
+    high: float | None = 1e7
+
+    def read(self, value: Any) -> Any:
+        """The percentage as it was given: it is computed with exactly."""
+        if isinstance(value, bool):
+            raise ValueError
+        try:
+            exact = Fraction(str(value))
+        except ZeroDivisionError:
+            raise ValueError from None
+        if not self.within(exact):
+            raise ValueError
+        return value
+
+    @property
+    def said(self) -> str:
+        """What is admissible."""
+        return f"a percentage above 0 (at least {self.low:g}) and at most {self.high:g}"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of some words."""
+
+    words: tuple[Any, ...]
+
+    def read(self, value: Any) -> Any:
+        """The word."""
+        if not isinstance(value, str) or value not in self.words:
+            raise ValueError
+        return value
+
+    @property
+    def said(self) -> str:
+        """What is admissible."""
+        *others, last = map(repr, self.words)
+        return f"{', '.join(others)} or {last}" if others else last
+
+
+@dataclass(frozen=True)
+class Flag:
+    """True or False."""
+
+    def read(self, value: Any) -> bool:
+        """The truth value, also that of an array."""
+        if not isinstance(value, bool) and type(value).__name__ not in ("bool", "bool_"):
+            raise ValueError
+        return bool(value)
+
+    @property
+    def said(self) -> str:
+        """What is admissible."""
+        return "True or False"
+
+
+@dataclass(frozen=True)
+class Text:
+    """Text."""
+
+    def read(self, value: Any) -> str:
+        """The text."""
+        if not isinstance(value, str):
+            raise ValueError
+        return value
+
+    @property
+    def said(self) -> str:
+        """What is admissible."""
+        return "text"
+
+
+@dataclass(frozen=True)
+class Names:
+    """Names of columns, as a list. `some`: at least one; `alone`: or the name of one."""
+
+    some: bool = False
+    alone: bool = True
+
+    def read(self, value: Any) -> list[str]:
+        """The names."""
+        if not isinstance(value, Iterable) or isinstance(value, Mapping | bytes):
+            raise ValueError
+        if isinstance(value, str) and not self.alone:
+            raise ValueError
+        names = [value] if isinstance(value, str) else list(value)
+        if not all(isinstance(name, str) for name in names) or (self.some and not names):
+            raise ValueError
+        return names
+
+    @property
+    def said(self) -> str:
+        """What is admissible."""
+        return "one or several names of columns" if self.alone else "a list of names of columns"
+
+
+@dataclass(frozen=True)
+class ByName:
+    """A mapping from names to values of one kind."""
+
+    each: Kind
+
+    def read(self, value: Any) -> dict[str, Any]:
+        """The mapping."""
+        if not isinstance(value, Mapping):
+            raise ValueError
+        return {str(name): self.each.read(one) for name, one in value.items()}
+
+    @property
+    def said(self) -> str:
+        """What is admissible."""
+        return f"such a value for each name: {self.each.said}"
+
+
+_SEVERAL = Names(alone=False)
+
+# Parameters that many take.
+Seed = Annotated[int, Whole(0)]
+Share = Annotated[float, Number(above=0, high=1)]
+Probability = Annotated[float, Number(low=0, high=1)]
+Positive = Annotated[float, Number(above=0)]
+Columns = Annotated[list[str], Names()]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """What is known of one parameter.
+
+    `kinds` holds alternatives, nothing where any value is taken; `optional`: or None.
+    """
+
+    name: str
+    kinds: tuple[Kind, ...]
+    optional: bool
+    default: Any
+
+    @property
+    def said(self) -> str:
+        """What is admissible."""
+        return " or ".join([one.said for one in self.kinds] + ["None"] * self.optional)
+
+    def read(self, value: Any) -> Any:
+        """The value as it is used; a `ValueError` where it is not admissible."""
+        if isinstance(value, Iterator):
+            value = list(value)
+        if not self.kinds or (value is None and self.optional):
+            return value
+        for kind in self.kinds:
+            try:
+                return kind.read(value)
+            except (ValueError, TypeError):
+                continue
+        raise ValueError
+
+
+def checked(target: Callable[..., Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a function or dataclass as it uses them: iterators and names as lists.
+
+    Raises
+    ------
+    InputError
+        One is not admissible; the message names it and what is.
+    """
+    declared = parameters(target)
+    made: dict[str, Any] = {}
+    for name, value in arguments.items():
+        try:
+            made[name] = declared[name].read(value) if name in declared else value
+        except ValueError:
+            raise InputError(
+                f"{name}= must be {declared[name].said}, not {_shown(value)}"
+            ) from None
+    return made
+
+
+class Declared:
+    """A frozen dataclass that checks its fields when it is made, and keeps what was read."""
+
+    def __post_init__(self) -> None:
+        given = {name: getattr(self, name) for name in parameters(type(self))}
+        for name, read in checked(type(self), given).items():
+            if read is not given[name]:
+                object.__setattr__(self, name, tuple(read) if isinstance(read, list) else read)
+
+
+@cache
+def parameters(target: Callable[..., Any]) -> Mapping[str, Parameter]:
+    """What is known of each parameter of a function or dataclass, in their order."""
+    names = _Names(vars(modules[target.__module__]))
+    if is_dataclass(target):
+        found = [
+            (one.name, one.type, _default(one))
+            for one in fields(target)
+            if one.init and not one.name.startswith("_")
+        ]
+    else:
+        function = inspect.unwrap(target)
+        names = _Names(vars(modules[function.__module__]))
+        found = [
+            (one.name, one.annotation, one.default)
+            for one in inspect.signature(function).parameters.values()
+        ]
+    return {name: _parameter(name, _known(said, names), default) for name, said, default in found}
+
+
+class _Names(dict[str, Any]):
+    """The names of a module; those that it imports for type checkers only mean anything."""
+
+    def __missing__(self, name: str) -> Any:
+        builtins = self["__builtins__"]
+        return (builtins if isinstance(builtins, dict) else vars(builtins)).get(name, Any)
+
+
+def _known(annotation: Any, names: _Names) -> Any:
+    if not isinstance(annotation, str):
+        return annotation
+    try:
+        return eval(annotation, {}, names)  # noqa: S307 - the package's own annotations
+    except TypeError:  # a name for type checkers with parameters of its own
+        return Any
+
+
+def _default(field: Any) -> Any:
+    if field.default_factory is not MISSING:
+        return field.default_factory()
+    return REQUIRED if field.default is MISSING else field.default
+
+
+def _parameter(name: str, annotation: Any, default: Any) -> Parameter:
+    union = get_origin(annotation) in (Union, types.UnionType)
+    members = get_args(annotation) if union else (annotation,)
+    kinds = [_kind(one) for one in members if one is not type(None)]
+    known = tuple(dict.fromkeys(one for one in kinds if one is not None))
+    if {Text(), _SEVERAL} <= {*known}:  # a name or several
+        known = (Names(), *(one for one in known if one not in (Text(), _SEVERAL)))
+    complete = all(kind is not None for kind in kinds)
+    return Parameter(name, known if complete else (), type(None) in members, default)
+
+
+def _kind(annotation: Any) -> Kind | None:
+    """What an annotation says, None where that is not enough to judge a value."""
+    origin, inner = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return next((one for one in inner[1:] if hasattr(one, "said")), None)
+    if origin is Literal:
+        return Choice(inner)
+    if origin is Mapping:
+        each = _kind(inner[1])
+        return None if each is None else ByName(each)
+    if origin in (Iterable, Sequence) and inner == (str,):
+        return _SEVERAL
+    return {bool: Flag(), str: Text()}.get(annotation)
+
+
+def _shown(value: Any) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"

@@ -1,0 +1,137 @@
+"""The loader of the catalogues, and what texts are filled with."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from numbers import Integral
+from typing import Any
+
+from diskret.errors import InputError
+from diskret.texts.numbers import Figure, number
+
+LANGUAGES = ("en", "de")
+
+
+@dataclass(frozen=True, eq=False)
+class Words(Mapping[str, str]):
+    """The texts of one language by key; keys of inner tables follow a point.
+
+    Parameters
+    ----------
+    language
+        ``"en"`` or ``"de"``.
+    texts
+        Key → text, or its forms by number.
+    """
+
+    language: str
+    texts: Mapping[str, str | Mapping[str, str]]
+
+    def __getitem__(self, key: str) -> str:
+        text = self.texts[key]
+        return text if isinstance(text, str) else text["other"]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.texts)
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def said(self, key: str, **blanks: object) -> str:
+        r"""A text with its blanks filled in; whole numbers are written as the language does.
+
+        Examples
+        --------
+        >>> words_in("de", "report").said("codes", name="region", count=1250)
+        'region (1\xa0250 Schlüssel)'
+        """
+        text = self.texts[key]
+        if not isinstance(text, str):
+            text = text["one" if blanks[text["by"]] == 1 else "other"]
+        return text.format(**{name: self._written(blank) for name, blank in blanks.items()})
+
+    def _written(self, blank: object) -> str:
+        if isinstance(blank, Statement):
+            return blank.in_language(self.language)
+        if isinstance(blank, Figure):
+            return blank.written(self.language)
+        return number(int(blank), self.language) if isinstance(blank, Integral) else str(blank)
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One sentence in both languages.
+
+    Parameters
+    ----------
+    en, de
+        The sentence in English and in German.
+    """
+
+    en: str
+    de: str
+
+    @classmethod
+    def said(cls, catalogue: str, key: str, **blanks: object) -> Statement:
+        r"""A text of a catalogue with its blanks filled in, whole numbers as whole numbers.
+
+        Examples
+        --------
+        >>> Statement.said("report", "why others", count=1250).de
+        'und 1\xa0250 weitere'
+        """
+        return cls(*(words_in(one, catalogue).said(key, **blanks) for one in LANGUAGES))
+
+    def in_language(self, language: str) -> str:
+        """The sentence in a language."""
+        return self.de if language == "de" else self.en
+
+
+def in_languages(statements: Iterable[Statement]) -> dict[str, list[str]]:
+    """Language → sentences."""
+    statements = tuple(statements)
+    return {language: [one.in_language(language) for one in statements] for language in LANGUAGES}
+
+
+def check_language(language: str) -> None:
+    """Refuse a language in which there are no texts.
+
+    Raises
+    ------
+    InputError
+        Names the language and the admissible ones.
+    """
+    if language not in LANGUAGES:
+        raise InputError(f"language= must be 'en' or 'de', not {language!r}")
+
+
+@cache
+def words_in(language: str, *catalogues: str) -> Words:
+    """The texts of some catalogues in a language; of a key in several the last one's holds.
+
+    Raises
+    ------
+    InputError
+        There are no texts in that language.
+    """
+    check_language(language)
+    texts: dict[str, str | Mapping[str, str]] = {}
+    for name in catalogues:
+        file = files("diskret.texts").joinpath(language, f"{name}.toml")
+        texts |= _flat(tomllib.loads(file.read_text(encoding="utf-8")))
+    return Words(language, texts)
+
+
+def _flat(table: Mapping[str, Any]) -> dict[str, str | Mapping[str, str]]:
+    """Texts of inner tables under the keys of both, joined by a point."""
+    found: dict[str, str | Mapping[str, str]] = {}
+    for key, inner in table.items():
+        if isinstance(inner, str) or "other" in inner:
+            found[key] = inner
+        else:
+            found |= {f"{key}.{name}": text for name, text in _flat(inner).items()}
+    return found
