@@ -162,7 +162,7 @@ def _examination(
     exact: NDArray[np.bool_],
     tables: Iterable[Point],
 ) -> Examination:
-    """Intervals of the unknowns as intervals of the cells, joined with the witnesses."""
+    """NoiseRows of the unknowns as intervals of the cells, joined with the witnesses."""
     hidden: list[sparse.csr_array] = []
     others: list[sparse.csr_array] = []
     units: list[int] = []

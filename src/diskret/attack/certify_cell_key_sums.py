@@ -13,7 +13,7 @@ from diskret.attack.certify_cell_key import (
     NOT_ADDITIVE,
     UNBIASED,
     ZEROS,
-    Intervals,
+    NoiseRows,
     interval_noise,
     keys_of,
     row_moments,
@@ -46,13 +46,13 @@ def certify_cell_key_sums(
     table: Table,
     published: Published,
     noise: SumNoise,
-    intervals: Intervals,
+    intervals: NoiseRows,
     *,
     number: NDArray[np.int64] | None = None,
     windows: Windows | None = None,
-    small: Intervals | None = None,
-    odd: Intervals | None = None,
-    counts: Intervals | None = None,
+    small: NoiseRows | None = None,
+    odd: NoiseRows | None = None,
+    counts: NoiseRows | None = None,
 ) -> NoiseCertificate:
     """Check every claim about perturbed sums on published and true values.
 
@@ -240,7 +240,7 @@ def _by_difference(
     return int(close.sum()), int(tried.sum())
 
 
-def _centred(intervals: Intervals) -> bool:
+def _centred(intervals: NoiseRows) -> bool:
     return bool(np.abs(row_moments(intervals)[0]).max() <= NO_MEAN)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.attack.certify_cell_key import Intervals
+from diskret.attack.certify_cell_key import NoiseRows
 from diskret.attack.sum_noise import UsedNoise
 from diskret.tables import Table
 
@@ -167,7 +167,7 @@ class _Draws:
         return found[0] * self.delta(at, draw)[:, None], found[1]
 
     def _of(
-        self, intervals: Intervals, row: NDArray[np.float64]
+        self, intervals: NoiseRows, row: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         counts = intervals.counts
         capped = np.minimum(row, counts[-1])
@@ -247,7 +247,7 @@ def _less_than(
     return found[:, : limit.shape[1]]
 
 
-def _becomes_none(counts: Intervals, number: NDArray[np.int64]) -> NDArray[np.float64]:
+def _becomes_none(counts: NoiseRows, number: NDArray[np.int64]) -> NDArray[np.float64]:
     """The probability that a count is published as 0."""
     last = int(counts.counts[-1])
     beyond = last - counts.reuse + 1 + (number - last - 1) % counts.reuse
@@ -257,7 +257,7 @@ def _becomes_none(counts: Intervals, number: NDArray[np.int64]) -> NDArray[np.fl
 
 
 def _pairs(
-    intervals: Intervals,
+    intervals: NoiseRows,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """For each row and the next: noise in both for the same key, and how likely; padded."""
     found: list[tuple[NDArray[np.int64], NDArray[np.float64]]] = []

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from diskret.attack.claims import Shown, show
 from diskret.attack.exact import LIMIT, UNKNOWN, Point
+from diskret.attack.linear_programme import Answer, LinearProgramme
 from diskret.attack.moves import Moves, completed, joined, packed, possible
-from diskret.attack.programme import Answer, Programme
 from diskret.attack.search import Wanted, search
+from diskret.attack.small_windows import Shown, show
 from diskret.attack.surroundings import outer_bounds
 
 #: Questions times squared unknowns, over all components, up to which the exact interval of every
@@ -28,7 +28,7 @@ _BROKEN = 100
 
 @dataclass(frozen=True, eq=False)
 class Component:
-    """Unknowns that equations connect, and these equations; see `Programme`."""
+    """Unknowns that equations connect, and these equations; see `LinearProgramme`."""
 
     unknown: NDArray[np.int64]
     matrix: sparse.csr_array
@@ -36,9 +36,9 @@ class Component:
     lower: NDArray[np.int64]
     upper: NDArray[np.int64]
 
-    def programme(self) -> Programme:
+    def programme(self) -> LinearProgramme:
         """The linear programme of all of it."""
-        return Programme(self.matrix, self.right, self.lower, self.upper)
+        return LinearProgramme(self.matrix, self.right, self.lower, self.upper)
 
     def mark(
         self,
@@ -183,7 +183,7 @@ def attack_component(
         return Attacked(lower, upper, [Point(base, 1)], False)
     known = _kept(component, proposed, base, whole)
     shown = Shown(wanted, asked, lower, upper, *known.extremes(base))
-    moves = _claims(component, base, shown, whole, tick, component.programme)
+    moves = _moves_wanted(component, base, shown, whole, tick, component.programme)
     return Attacked(lower, upper, packed(joined([known, moves], n)).points(base), False)
 
 
@@ -210,7 +210,7 @@ def _points_before(
             np.where(component.upper < UNKNOWN, component.upper, np.inf),
         )
         shown = Shown(sought, asked, *bounds, *moves.extremes(base))
-        moves = joined([moves, _claims(component, base, shown, whole, tick, None)], n)
+        moves = joined([moves, _moves_wanted(component, base, shown, whole, tick, None)], n)
     return packed(moves).points(base)
 
 
@@ -222,13 +222,13 @@ def _kept(component: Component, moves: Moves, base: NDArray[np.int64], whole: bo
     return found.only(found.farthest(base))
 
 
-def _claims(
+def _moves_wanted(
     component: Component,
     base: NDArray[np.int64],
     shown: Shown,
     whole: bool,
     tick: Callable[[int], None],
-    programme: Callable[[], Programme] | None,
+    programme: Callable[[], LinearProgramme] | None,
 ) -> Moves:
     """Moves that show what is open, where numbers are small enough to be added up."""
     matrix, lower, upper = component.matrix, component.lower, component.upper

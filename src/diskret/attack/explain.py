@@ -15,7 +15,7 @@ from diskret.attack.equations import Equations, cell_name, equations
 from diskret.attack.exact import LIMIT, UNKNOWN, Point, broken_bounds, broken_equations
 from diskret.attack.examination import Examination, Targets
 from diskret.attack.knowledge import unknown_bounds
-from diskret.attack.programme import Programme
+from diskret.attack.linear_programme import LinearProgramme
 from diskret.attack.proof import unmet
 from diskret.attack.reduction import labels, reduce
 from diskret.attack.republished import (
@@ -398,7 +398,7 @@ def _possible(
     """Whole numbers that satisfy equations and bounds, if some are found."""
     directions = np.random.default_rng(0).integers(-9, 10, (_VERTICES, len(lower)))
     try:
-        programme = Programme(matrix, right, lower, upper)
+        programme = LinearProgramme(matrix, right, lower, upper)
         point = programme.farthest_whole(0, 0, _NODES)
         for direction in directions.astype(np.float64):
             if point is not None and point.denominator == 1:

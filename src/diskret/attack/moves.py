@@ -13,7 +13,7 @@ from scipy import sparse
 
 from diskret.attack.equations import Equations
 from diskret.attack.exact import LIMIT, UNKNOWN, Point, product, times
-from diskret.attack.programme import Programme
+from diskret.attack.linear_programme import LinearProgramme
 from diskret.attack.reduction import Reduction
 from diskret.errors import ContradictionError, InputError, ProofError
 
@@ -278,7 +278,7 @@ def starting_table(
 
 
 def completed(
-    programme: Programme, value: NDArray[np.int64], given: NDArray[np.bool_]
+    programme: LinearProgramme, value: NDArray[np.int64], given: NDArray[np.bool_]
 ) -> NDArray[np.int64] | None:
     """Whole numbers that satisfy a component and agree with given ones, or None."""
     rest = np.flatnonzero(~given)
@@ -288,7 +288,7 @@ def completed(
         right = programme.right - product(programme.matrix, np.where(given, value, 0))
         try:
             point = (
-                Programme(
+                LinearProgramme(
                     sparse.csr_array(inside[rows]),
                     right[rows].astype(np.int64),
                     programme.lower[rest],

@@ -11,9 +11,9 @@ from scipy import sparse
 
 from diskret.attack.exact import LIMIT, UNKNOWN, Point, times
 from diskret.attack.examination import Examination, Targets
-from diskret.attack.programme import Programme
+from diskret.attack.linear_programme import LinearProgramme
 from diskret.attack.reduction import Reduction, labels, reduce
-from diskret.attack.search import Finding, Wanted, search
+from diskret.attack.search import SearchResult, Wanted, search
 from diskret.errors import ContradictionError, ProofError
 
 #: Tables, and deviations in them, kept for looking up again; one found beyond is used once.
@@ -153,11 +153,11 @@ class Republished:
         rows: NDArray[np.int64],
         wanted: Wanted,
         asked: NDArray[np.bool_],
-    ) -> Finding:
+    ) -> SearchResult:
         """Search one component; where the solver loses its way, again from the original values."""
 
-        def found(centre: NDArray[np.int64] | None) -> Finding:
-            programme = Programme(
+        def found(centre: NDArray[np.int64] | None) -> SearchResult:
+            programme = LinearProgramme(
                 sparse.csr_array(self.reduced.matrix[rows][:, members]),
                 self.reduced.right[rows],
                 self.reduced.lower[members],
@@ -197,7 +197,7 @@ class Republished:
     def _of_cells(
         self, lower: NDArray[np.float64], upper: NDArray[np.float64], reach: Reach
     ) -> Reach:
-        """Intervals of the unknowns as intervals of the cells."""
+        """NoiseRows of the unknowns as intervals of the cells."""
         y = self.y[self.z]
         moves, sign = y >= 0, (self.sign * self.turn[self.z])
         start = self.offset + self.sign * self.reduced.offset[self.z].astype(np.float64)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.attack.exact import LIMIT, UNKNOWN, Point
-from diskret.attack.programme import Answer, Programme
+from diskret.attack.linear_programme import Answer, LinearProgramme
 
 #: Steps from a vertex to a simpler one, and faces on which to look for it.
 _STEPS = 10
@@ -40,7 +40,7 @@ class Wanted:
 
 
 @dataclass(eq=False)
-class Finding:
+class SearchResult:
     """What is known about the unknowns of a component; grows while they are searched.
 
     Parameters
@@ -94,14 +94,14 @@ class Finding:
 
 
 def search(
-    programme: Programme,
+    programme: LinearProgramme,
     whole: bool,
     far: int,
     asked: NDArray[np.bool_],
     wanted: Wanted | None = None,
     tick: Callable[[int], None] = lambda done: None,
     known: Sequence[Point] = (),
-) -> Finding:
+) -> SearchResult:
     """Find the interval of every unknown of a component, and points at its ends.
 
     Parameters
@@ -139,9 +139,9 @@ def search(
 class _Search:
     """The steps of a search; they share a programme, a first vertex and what was found."""
 
-    def __init__(self, programme: Programme, whole: bool, far: int, asked: NDArray[np.bool_]):
+    def __init__(self, programme: LinearProgramme, whole: bool, far: int, asked: NDArray[np.bool_]):
         self.programme, self.whole, self.far, self.asked = programme, whole, far, asked
-        self.finding = Finding(
+        self.finding = SearchResult(
             np.where(programme.lower > -UNKNOWN, programme.lower, -np.inf),
             np.where(programme.upper < UNKNOWN, programme.upper, np.inf),
         )
@@ -151,7 +151,7 @@ class _Search:
         self._keep(programme.farthest(self.pull).point)
         self.home = programme.basis()
 
-    def run(self, wanted: Wanted | None, tick: Callable[[int], None]) -> Finding:
+    def run(self, wanted: Wanted | None, tick: Callable[[int], None]) -> SearchResult:
         """Settle every question, the cheap ones first."""
         endless = {sign: self._endless(sign) for sign in (1, -1)}
         self._sweep()
@@ -194,7 +194,7 @@ class _Search:
         at_bounds = (x == self.programme.upper).astype(float) - (x == self.programme.lower)
         return at_bounds * (1 + self.random.random(self.size))
 
-    def _walk(self, programme: Programme) -> Answer:
+    def _walk(self, programme: LinearProgramme) -> Answer:
         """From a random vertex to one with fewer broken numbers."""
         answer = programme.farthest(self.random.choice([-1.0, 1.0], self.size))
         basis = programme.basis()

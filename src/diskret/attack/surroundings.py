@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from diskret.attack.exact import UNKNOWN
+from diskret.attack.linear_programme import Answer, LinearProgramme
 from diskret.attack.parallel import in_order
-from diskret.attack.programme import Answer, Programme
 from diskret.errors import ProofError
 
 #: Unknowns whose bounds are computed together. More is slower and narrows them further.
@@ -161,7 +161,7 @@ def outer_bounds(
             return block, known[0][block], known[1][block]
         window = near.unknowns(near.rows(block))
         rows = near.rows_among(window)
-        programme = Programme(
+        programme = LinearProgramme(
             sparse.csr_array(matrix[rows][:, window]), right[rows], lower[window], upper[window]
         )
         ends = _Ends(programme, asked[window] & np.isin(window, block))
@@ -177,7 +177,7 @@ def outer_bounds(
 class _Ends:
     """How far unknowns of a window can move; values that reach a bound settle it."""
 
-    def __init__(self, programme: Programme, asked: NDArray[np.bool_]):
+    def __init__(self, programme: LinearProgramme, asked: NDArray[np.bool_]):
         self.programme = programme
         lower, upper = programme.lower, programme.upper
         #: the bounds upwards, and those downwards with the sign changed

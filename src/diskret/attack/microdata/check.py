@@ -56,7 +56,7 @@ _CENSUS = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Finding:
+class CheckedClaim:
     """What the check of one claim found.
 
     Parameters
@@ -72,7 +72,7 @@ class Finding:
     figures: Mapping[str, Any]
 
 
-def check(file: Leaving, claim: Claim) -> Finding:
+def check(file: Leaving, claim: Claim) -> CheckedClaim:
     """Count again what a claim says, on the values as they leave.
 
     Raises
@@ -96,7 +96,7 @@ def check(file: Leaving, claim: Claim) -> Finding:
     if isinstance(claim, AlphaK | BetaLikeness | DeltaDisclosure):
         return _shares(file, claim)
     if isinstance(claim, NoIdentifiers):
-        return Finding(np.zeros(0, dtype=np.int64), {})
+        return CheckedClaim(np.zeros(0, dtype=np.int64), {})
     raise InputError(f"{claim!r} is no claim about records that stand for somebody; claim it alone")
 
 
@@ -116,7 +116,7 @@ def _alike(file: Leaving, keys: tuple[str, ...], missing: Missing, gaps: bool = 
     return np.rint(count).astype(np.int64)[seen.of]
 
 
-def _k_anonymity(file: Leaving, claim: KAnonymity) -> Finding:
+def _k_anonymity(file: Leaving, claim: KAnonymity) -> CheckedClaim:
     keys = claim.keys or _keys(file)
     size = len(keys) if claim.size is None else int(claim.size)
     if size > len(keys):
@@ -126,7 +126,7 @@ def _k_anonymity(file: Leaving, claim: KAnonymity) -> Finding:
         least = np.minimum(least, _alike(file, chosen, claim.missing))
         shown = np.minimum(shown, _alike(file, chosen, claim.missing, gaps=False))
         same = np.minimum(same, _alike(file, chosen, "category"))
-    return Finding(
+    return CheckedClaim(
         np.flatnonzero(least < claim.k),
         {
             "fewest_alike": int(least.min(initial=file.n)),
@@ -136,7 +136,7 @@ def _k_anonymity(file: Leaving, claim: KAnonymity) -> Finding:
     )
 
 
-def _k_map(file: Leaving, claim: KMap) -> Finding:
+def _k_map(file: Leaving, claim: KMap) -> CheckedClaim:
     keys = _keys(file)
     population, _ = to_arrow(claim.population)
     seen = file.combined(keys, claim.missing)
@@ -153,7 +153,7 @@ def _k_map(file: Leaving, claim: KMap) -> Finding:
         number = np.bincount(there.of, weights=given, minlength=len(number)).astype(float)
     (persons,) = agreeing(seen.keys, there.keys, [number])
     least = float(persons.min(initial=np.inf))
-    return Finding(np.flatnonzero((persons < claim.k)[seen.of]), {"fewest_persons": least})
+    return CheckedClaim(np.flatnonzero((persons < claim.k)[seen.of]), {"fewest_persons": least})
 
 
 # ── how likely each is recognised ────────────────────────────────────────────────────
@@ -167,7 +167,7 @@ def _risks(file: Leaving, missing: Missing) -> NDArray[np.float64]:
     return risk(count, population)[seen.of]
 
 
-def _risk_below(file: Leaving, claim: RiskBelow) -> Finding:
+def _risk_below(file: Leaving, claim: RiskBelow) -> CheckedClaim:
     if claim.household and file.household is None:
         raise InputError(
             "RiskBelow(household=True) needs the household of each record; none is named"
@@ -190,12 +190,12 @@ def _risk_below(file: Leaving, claim: RiskBelow) -> Finding:
         found = np.maximum(by_weights, by_model := judged(model.risk))
         figures["by_model"] = {"largest_risk": float(by_model.max(initial=0.0))}
     above = found > claim.threshold * (1 + _ROUNDING)
-    return Finding(
+    return CheckedClaim(
         np.flatnonzero(above), {"largest_risk": float(found.max(initial=0.0)), **figures}
     )
 
 
-def _expected_below(file: Leaving, claim: ExpectedBelow) -> Finding:
+def _expected_below(file: Leaving, claim: ExpectedBelow) -> CheckedClaim:
     found = _risks(file, claim.missing)
     expected = by_weights = float(found.sum())
     figures: dict[str, Any] = {}
@@ -216,7 +216,7 @@ def _expected_below(file: Leaving, claim: ExpectedBelow) -> Finding:
         }
     rate = expected / file.n
     fails = rate > claim.rate * (1 + _ROUNDING)
-    return Finding(
+    return CheckedClaim(
         np.arange(file.n if fails else 0),
         {"expected_recognised": expected, "rate": rate, **figures},
     )
@@ -245,7 +245,7 @@ def _broken(file: Leaving, seen: Combinations, value: Numbers, breaks: Breaks) -
     return wrong[seen.of]
 
 
-def _l_diversity(file: Leaving, claim: LDiversity) -> Finding:
+def _l_diversity(file: Leaving, claim: LDiversity) -> CheckedClaim:
     names = _sensitive(file, claim.sensitive)
     wrong = np.zeros(file.n, dtype=bool)
     figures: dict[str, Any] = {}
@@ -255,7 +255,7 @@ def _l_diversity(file: Leaving, claim: LDiversity) -> Finding:
         own = _broken(file, seen, file.told_apart(name), _DIVERSITY[claim.kind](claim))
         figures[name] = {"records_short": int(own.sum())}
         wrong |= own
-    return Finding(np.flatnonzero(wrong), figures)
+    return CheckedClaim(np.flatnonzero(wrong), figures)
 
 
 def _distinct(claim: LDiversity) -> Breaks:
@@ -285,7 +285,7 @@ def _recursive(claim: LDiversity) -> Breaks:
 _DIVERSITY = {"distinct": _distinct, "entropy": _entropy, "recursive": _recursive}
 
 
-def _t_closeness(file: Leaving, claim: TCloseness) -> Finding:
+def _t_closeness(file: Leaving, claim: TCloseness) -> CheckedClaim:
     seen = file.combined(_keys(file), claim.missing)
     order = None if isinstance(claim.ordered, bool) else claim.ordered
     far = _far_on_a_line if claim.ordered else _far
@@ -304,7 +304,7 @@ def _t_closeness(file: Leaving, claim: TCloseness) -> Finding:
         value = file.ranked(name, order) if claim.ordered else file.told_apart(name)
         wrong |= _broken(file, seen, value, breaks)
         figures[name] = {"largest_distance": max(largest)}
-    return Finding(np.flatnonzero(wrong), figures)
+    return CheckedClaim(np.flatnonzero(wrong), figures)
 
 
 def _far(shown: Shown, overall: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -339,7 +339,7 @@ def _far_on_a_line(shown: Shown, overall: NDArray[np.float64]) -> NDArray[np.flo
     return np.bincount(shown.owner, weights=moved) / steps
 
 
-def _shares(file: Leaving, claim: AlphaK | BetaLikeness | DeltaDisclosure) -> Finding:
+def _shares(file: Leaving, claim: AlphaK | BetaLikeness | DeltaDisclosure) -> CheckedClaim:
     keys = _keys(file)
     seen = file.combined(keys, claim.missing)
     wrong = np.zeros(file.n, dtype=bool)
@@ -352,7 +352,7 @@ def _shares(file: Leaving, claim: AlphaK | BetaLikeness | DeltaDisclosure) -> Fi
         own = _broken(file, seen, file.told_apart(name), _frequent(claim))
         figures[name] = {"records_outside": int(own.sum())}
         wrong |= own
-    return Finding(np.flatnonzero(wrong), figures)
+    return CheckedClaim(np.flatnonzero(wrong), figures)
 
 
 def _frequent(claim: AlphaK | BetaLikeness | DeltaDisclosure) -> Breaks:

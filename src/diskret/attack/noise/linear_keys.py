@@ -55,7 +55,7 @@ def keyed_constellation_risk(
     Parameters
     ----------
     lookup
-        Intervals of keys of the perturbation table.
+        NoiseRows of keys of the perturbation table.
     up_to, limit, certainty
         As in `constellation_risk`; all counts are equally likely.
 
@@ -113,7 +113,7 @@ def together_shown(
     Parameters
     ----------
     lookup
-        Intervals of keys.
+        NoiseRows of keys.
     first, second
         True counts of the parts.
     parts, totals

@@ -1,4 +1,4 @@
-"""Show what is claimed of a large component by moving few unknowns at a time."""
+"""Show what is wanted of a large component by moving few unknowns at a time, in small windows."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from diskret.attack.exact import LIMIT, Point, product, times
+from diskret.attack.linear_programme import Answer, LinearProgramme
 from diskret.attack.moves import Moves, joined
 from diskret.attack.parallel import in_order
-from diskret.attack.programme import Answer, Programme
 from diskret.attack.search import Wanted
 from diskret.attack.surroundings import Surroundings
 from diskret.errors import ContradictionError, ProofError
 
-#: Unknowns of a block whose claims are looked at together at first.
+#: Unknowns of a block looked at together at first.
 _BLOCK = 60
-#: Unknowns that may move for claims that this does not show, how many times more then, and
+#: Unknowns that may move for what this does not show, how many times more then, and
 #: how many at most before all of them may.
 _FIRST, _MORE, _LARGEST = 1_500, 4, 10_000
 #: An unknown may move by this many times the largest move that is asked for nearby.
 _ROOM = 8
-#: Claims that a random direction has to show for another one to be tried.
+#: Unknowns that a random direction has to settle for another one to be tried.
 _WORTHWHILE = 4
 #: Nodes of branch and bound, in blocks of counts.
 _NODES = 200
 #: Broken numbers at a vertex of more unknowns beyond which whole ones are not looked for.
 _BROKEN = 200
-#: Unknowns times questions after which claims that need everything to move are given up.
+#: Unknowns times questions after which what needs everything to move is given up.
 _LARGEST_WORK = 10**6
 
 #: Unknowns and a point of them.
@@ -104,7 +104,7 @@ class Shown:
 
 
 def show(
-    programme: Callable[[], Programme] | None,
+    programme: Callable[[], LinearProgramme] | None,
     base: NDArray[np.int64],
     matrix: sparse.csr_array,
     lower: NDArray[np.int64],
@@ -219,7 +219,7 @@ class _Windows:
         base = self.base[window]
         room = min(_ROOM * _largest_need(shown, base), LIMIT // 4)
         low, high = self.lower[window], self.upper[window]
-        programme = Programme(
+        programme = LinearProgramme(
             inside,
             product(inside, base).astype(np.int64),
             np.where(low > base - room, low, base - room),
@@ -241,7 +241,7 @@ def _largest_need(shown: Shown, base: NDArray[np.int64]) -> int:
 class _Questions:
     """Questions to one programme, many at once and then one by one, until nothing is open."""
 
-    def __init__(self, programme: Programme, shown: Shown, whole: bool):
+    def __init__(self, programme: LinearProgramme, shown: Shown, whole: bool):
         self.programme, self.shown, self.whole = programme, shown, whole
         self.every = np.arange(len(programme.lower))
         self.random = np.random.default_rng(0)

@@ -63,7 +63,7 @@ class Answer:
         return np.abs(self.vertex - np.rint(self.vertex)) > 1e-6
 
 
-class Programme:
+class LinearProgramme:
     """Unknowns with ``matrix @ x = right`` and bounds, kept in the solver between questions.
 
     The solver sees floating point numbers near some centre and on a scale that suits it. The
@@ -160,11 +160,11 @@ class Programme:
         """The basis of the last answer, to start from again."""
         return self._solver.getBasis()
 
-    def face(self, point: Point) -> Programme:
+    def face(self, point: Point) -> LinearProgramme:
         """The same programme with those unknowns fixed that lie on a bound at a point."""
         x, unit = point.numerator, point.denominator
         at_lower, at_upper = x == times(self.lower, unit), x == times(self.upper, unit)
-        return Programme(
+        return LinearProgramme(
             self.matrix,
             self.right,
             np.where(at_upper, self.upper, self.lower),
