@@ -80,8 +80,6 @@ STRANGERS = {
 KNOWN_CIRCLES = {
     "hierarchy.build hierarchy.hrc hierarchy.intervals hierarchy.labels hierarchy.levels "
     "hierarchy.prefix hierarchy.tree",
-    "tables.from_cells tables.recode tables.table",
-    "tables.cells tables.public_files tables.published tables.read_public",
 }
 
 

@@ -13,7 +13,7 @@ from diskret.errors import InputError, ProofError
 from diskret.protect.make_additive import make_additive
 from diskret.protect.perturbed_result import PerturbedResult
 from diskret.tables import Noise, Perturbed
-from diskret.tables.noise import published_with
+from diskret.tables.perturbed import published_with
 
 
 @pytest.fixture

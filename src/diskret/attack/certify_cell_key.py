@@ -138,7 +138,7 @@ def certify_cell_key(
     >>> import pyarrow as pa
     >>> from dataclasses import replace
     >>> from types import SimpleNamespace
-    >>> from diskret.tables.noise import Noise, published_with
+    >>> from diskret.tables.perturbed import Noise, published_with
     >>> cells = pa.table({"region": ["N", "S"], "firms": [7, 0]})
     >>> table = Table.from_cells(cells, by={"region": None}, count="firms")
     >>> table = replace(table, key_sum=np.array([3, 3, 0], np.uint64), key_modulus=4)

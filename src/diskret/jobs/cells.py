@@ -8,7 +8,7 @@ from diskret.errors import InputError
 from diskret.jobs.schema import Section
 from diskret.jobs.values import CellsFile, TableJob
 from diskret.tables import Table
-from diskret.tables.additivity import Additivity
+from diskret.tables.add_up import Additivity
 
 _OF_RECORDS = ("unit", "holding", "weight", "where", "request", "waiver", "waiver_note")
 

@@ -22,7 +22,7 @@ from diskret.rules.exact import percent_of
 from diskret.system import System, joint_system
 from diskret.tables import Noise, Table
 from diskret.tables.from_cells import describe
-from diskret.tables.noise import published_with
+from diskret.tables.perturbed import published_with
 
 _EXAMPLES = 5
 

@@ -22,7 +22,7 @@ from diskret.protect.earlier_tables import Beside
 from diskret.rules import Rule, Sensitivity
 from diskret.rules.unions import judge_unions, rules_for_unions
 from diskret.tables import Publication, Table
-from diskret.tables.asked import Asked
+from diskret.tables.contributions import Asked
 from diskret.tables.crossed import Crossed, crossed
 from diskret.tables.requirements import stacked
 from diskret.tables.unions import union_table

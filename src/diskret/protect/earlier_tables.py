@@ -25,7 +25,7 @@ from diskret.tables import (
     Published,
     Table,
 )
-from diskret.tables.tied_by_unknowns import tied_by_unknowns
+from diskret.tables.meanings import tied_by_unknowns
 from diskret.tables.ties import tied_groups, tied_pairs
 
 

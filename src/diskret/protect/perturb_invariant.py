@@ -20,7 +20,7 @@ from diskret.protect.linked import default_names
 from diskret.protect.perturbed_result import PerturbedResult, noise_bound
 from diskret.system import definitions
 from diskret.tables import Noise, Table
-from diskret.tables.noise import published_with
+from diskret.tables.perturbed import published_with
 
 #: From the frequencies of the values 0, 1, … to the noise.
 Construction = Callable[[NDArray[np.int64]], PerturbationTable]

@@ -23,7 +23,7 @@ from diskret.io import FrameKind
 from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
 from diskret.tables import Perturbed, Published
-from diskret.tables.earlier import Earlier
+from diskret.tables.requirements import Earlier
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,10 +15,16 @@ from numpy.typing import NDArray
 from diskret.errors import InputError
 from diskret.io import from_arrow
 from diskret.tables.dimension import Dimension
-from diskret.tables.published import NO_BOUND, Published
 
 if TYPE_CHECKING:
+    from diskret.tables.published import Published
     from diskret.tables.table import Table
+
+#: Stands in `Published.lower` (negative) and `Published.upper` for no bound at all.
+NO_BOUND = int(np.iinfo(np.int64).max)
+
+#: Families of methods that change values.
+CHANGES = ("rounding", "cell_key", "invariant", "adjustment")
 
 #: What a public table says of a cell.
 STATUS = ("published", "suppressed", "empty")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,22 +18,29 @@ from diskret.hierarchy import Hierarchy
 from diskret.io import to_arrow
 from diskret.io.columns import code_text, column, scaled_integers, whole_numbers
 from diskret.io.frames import NO_RECORDS
-from diskret.tables.add_up import add_up, check_size, leaf_mask, merge_up
-from diskret.tables.additivity import (
+from diskret.tables.add_up import (
     Additivity,
     Recomputed,
+    add_up,
     check_additivity,
+    check_size,
     complete,
+    leaf_mask,
     leaf_number,
+    merge_up,
 )
+from diskret.tables.contributions import Measure
 from diskret.tables.dimension import Dimension, check_by, describe, said_totals
 from diskret.tables.own_totals import check_own_totals, leaf_rows
-from diskret.tables.table import Measure, Table
+
+if TYPE_CHECKING:
+    from diskret.tables.table import Table
 
 _EXAMPLES = 5
 
 
 def from_cells(
+    kind_of_table: type[Table],
     frame: Any,
     by: Mapping[str, Hierarchy | None],
     *,
@@ -50,7 +57,7 @@ def from_cells(
     round_values: bool,
     additivity: Additivity,
 ) -> Table:
-    """See [`Table.from_cells`][diskret.Table.from_cells]."""
+    """See [`Table.from_cells`][diskret.Table.from_cells]; `kind_of_table` is `Table` itself."""
     if value is None and count is None:
         raise InputError("from_cells needs value= (a table of sums) or count= (frequencies)")
     if value is None and rounding is not None:
@@ -104,7 +111,7 @@ def from_cells(
         measure, done = file.measure(shadow, given, decimals, largest, magnitude, None)
         measures.append(measure)
         recomputed += done
-    return Table(
+    return kind_of_table(
         dimensions=dimensions,
         count=counts,
         units=counts,

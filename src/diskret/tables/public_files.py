@@ -14,7 +14,7 @@ import hashlib
 import json
 import re
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -23,9 +23,11 @@ from numpy.typing import NDArray
 
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
-from diskret.tables.cells import check_names, public_columns, public_names
+from diskret.tables.cells import NO_BOUND, check_names, public_columns, public_names
 from diskret.tables.dimension import Dimension
-from diskret.tables.published import NO_BOUND, Published
+
+if TYPE_CHECKING:
+    from diskret.tables.published import Published
 
 #: The schema that structure files name.
 SCHEMA = "diskret/structure/1"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -21,10 +21,12 @@ from diskret.hierarchy import Hierarchy
 from diskret.io.formulas import marked, without_marks
 from diskret.io.from_json import read_json
 from diskret.population import Population
-from diskret.tables.cells import STATUS, check_names
+from diskret.tables.cells import CHANGES, NO_BOUND, STATUS, check_names
 from diskret.tables.dimension import Dimension
 from diskret.tables.public_files import SCHEMA, STRUCTURE, check_file_name, structure
-from diskret.tables.published import CHANGES, NO_BOUND, Published
+
+if TYPE_CHECKING:
+    from diskret.tables.published import Published
 
 _EXAMPLES = 3
 _MAX_CELLS = 10**12
@@ -32,11 +34,15 @@ _MAX_CELLS = 10**12
 T = TypeVar("T")
 
 
-def read_published(folder: str | PathLike[str], name: str | None = None) -> Published:
+def read_published(
+    kind: type[Published], folder: str | PathLike[str], name: str | None = None
+) -> Published:
     """The attacker's view, from the public files alone.
 
     Parameters
     ----------
+    kind
+        What is made: `Published`, which knows of this module.
     folder
         A folder with public files, or the folder of a release that holds ``public/``.
     name
@@ -67,13 +73,14 @@ def read_published(folder: str | PathLike[str], name: str | None = None) -> Publ
 
     bounds = {side: placed(_bounds(path, cells, outline, side, status == 1)) for side in sides}
     published = _published(
-        outline, placed(value), placed(status == 1), placed(status == 2), **bounds
+        kind, outline, placed(value), placed(status == 1), placed(status == 2), **bounds
     )
     _check_nothing_else(said, content, published)
     return published
 
 
 def of_structure(
+    kind: type[Published],
     content: Any,
     value: NDArray[np.int64],
     suppressed: NDArray[np.bool_],
@@ -86,6 +93,8 @@ def of_structure(
 
     Parameters
     ----------
+    kind
+        What is made: `Published`.
     content
         What `structure` says of the table.
     value, suppressed, empty, lower, upper
@@ -100,7 +109,7 @@ def of_structure(
     """
     path = Path(source)
     outline = _read_outline(path, content, _member(path, content, "name", str))
-    published = _published(outline, value, suppressed, empty, lower, upper)
+    published = _published(kind, outline, value, suppressed, empty, lower, upper)
     _check_nothing_else(path, content, published)
     return published
 
@@ -116,6 +125,7 @@ def _check_nothing_else(path: Path, content: dict[str, Any], published: Publishe
 
 
 def _published(
+    kind: type[Published],
     outline: _Outline,
     value: NDArray[np.int64],
     suppressed: NDArray[np.bool_],
@@ -123,7 +133,7 @@ def _published(
     lower: NDArray[np.int64] | None = None,
     upper: NDArray[np.int64] | None = None,
 ) -> Published:
-    return Published(
+    return kind(
         name=outline.name,
         dimensions=outline.dimensions,
         measure=outline.measure,

@@ -11,8 +11,8 @@ from scipy import sparse
 
 from diskret.errors import InputError
 from diskret.tables.boxes import Restriction, ranges
-from diskret.tables.contributions import Contributions
-from diskret.tables.table import Measure, Table
+from diskret.tables.contributions import Contributions, Measure
+from diskret.tables.table import Table
 from diskret.tables.union_members import Grouped
 from diskret.tables.unions import pairs_of, pairs_of_parts
 

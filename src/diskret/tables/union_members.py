@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
-from diskret.tables.contributions import Contributions
+from diskret.tables.contributions import Contributions, Measure
 from diskret.tables.dimension import Dimension
-from diskret.tables.table import Measure, Table
+from diskret.tables.table import Table
 
 
 @dataclass(frozen=True, eq=False)
