@@ -37,9 +37,8 @@ from diskret.ledger.entries import (
 )
 from diskret.ledger.narrowed_cells import BrokenCell
 from diskret.progress import Progress, silent
-from diskret.protect.hiding import hiding
 from diskret.protect.result import Result
-from diskret.protect.write import DEFAULT_FORMATS, checked, intervals_of, write
+from diskret.protect.write import DEFAULT_FORMATS, checked, hiding, intervals_of, write
 from diskret.publish.contract import Protected
 from diskret.publish.software import software
 from diskret.publish.staging import Stage

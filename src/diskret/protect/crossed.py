@@ -17,7 +17,7 @@ from diskret.attack.crossed import CrossedRests, crossed_rests
 from diskret.errors import InputError
 from diskret.io import Source, source
 from diskret.protect.arguments import Order
-from diskret.protect.default_attacker import LISTED
+from diskret.protect.attackers import LISTED
 from diskret.protect.earlier_tables import Beside
 from diskret.rules import Rule, Sensitivity
 from diskret.rules.unions import judge_unions, rules_for_unions

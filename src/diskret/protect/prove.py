@@ -32,7 +32,7 @@ from diskret.errors import ProofError, ProtectionError
 from diskret.protect.insider_repair import everything_around, repaired_against
 from diskret.protect.insiders import InsiderJudge
 from diskret.protect.parts import PartsJudge
-from diskret.protect.revealed_sums import Judge, again, asking_for, cleared, extended, price
+from diskret.protect.revealed_sums import Judge, asking_for, cleared, extended, found_anew, price
 from diskret.suppression import Method, Pattern, Problem, modular, propose
 from diskret.tables import Earlier, Publication
 
@@ -181,7 +181,7 @@ def prove(
         if len(problem.cost) > asked_at_first and not (missed.any() or chosen_anew):
             # told of all sums at once, the method may find a cheaper pattern
             chosen_anew = True
-            other = again(problem, pattern, method)
+            other = found_anew(problem, pattern, method)
             if open_sums.any() or price(problem, other) < price(problem, pattern):
                 pattern = other
                 continue

@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from diskret.attack import Attacker, Requirements, UnsafeSums, revealed_sums
-from diskret.errors import InputError, ProtectionError
+from diskret.errors import InputError, ProofError, ProtectionError
 from diskret.protect.arguments import Order
 from diskret.protect.earlier_tables import Beside
-from diskret.protect.method_contract import sound
 from diskret.protect.parts import PartsJudge
 from diskret.rules import Rule, Sensitivity
 from diskret.rules.unions import judge_unions, rules_for_unions
@@ -253,7 +252,7 @@ def price(problem: Problem, pattern: Pattern) -> float:
     return float(problem.cost[:n][pattern.suppressed[:n]].sum())
 
 
-def again(problem: Problem, pattern: Pattern, method: Method) -> Pattern:
+def found_anew(problem: Problem, pattern: Pattern, method: Method) -> Pattern:
     """A pattern for a problem that asks for more than before, found anew.
 
     Where time or steps are limited the method has used them up, so what is not needed is
@@ -262,7 +261,7 @@ def again(problem: Problem, pattern: Pattern, method: Method) -> Pattern:
     if problem.limited:
         return extended(problem, pattern, keep=False)
     # what a method proved of fewer requirements holds of more
-    return replace(sound(problem, method(problem)), bound=pattern.bound)
+    return replace(checked_pattern(problem, method(problem)), bound=pattern.bound)
 
 
 def asking_for(problem: Problem, sums: UnsafeSums) -> Problem:
@@ -311,7 +310,7 @@ def extended(problem: Problem, pattern: Pattern, keep: bool) -> Pattern:
             work=Work(),
         )
     )
-    return replace(sound(problem, found), bound=pattern.bound)
+    return replace(checked_pattern(problem, found), bound=pattern.bound)
 
 
 def _keeping(requirements: Requirements, hidden: NDArray[np.int64]) -> Requirements:
@@ -330,3 +329,21 @@ def _keeping(requirements: Requirements, hidden: NDArray[np.int64]) -> Requireme
         spread(requirements.upper),
         spread(requirements.sliding),
     )
+
+
+def checked_pattern(problem: Problem, pattern: Pattern) -> Pattern:
+    """Refuse a pattern that breaks the contract of methods.
+
+    Raises
+    ------
+    ProofError
+        The pattern publishes unsafe cells, or hides some that must stay published.
+    """
+    suppressed = pattern.suppressed
+    if suppressed.shape != problem.frozen.shape or suppressed.dtype != bool:
+        raise ProofError(f"method {pattern.method!r} returned no pattern for this table")
+    if not suppressed[problem.requirements.cell].all():
+        raise ProofError(f"method {pattern.method!r} would publish unsafe cells")
+    if np.any(suppressed & problem.frozen):
+        raise ProofError(f"method {pattern.method!r} suppresses cells that must stay published")
+    return pattern

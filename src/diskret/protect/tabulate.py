@@ -20,7 +20,7 @@ from diskret.io import Source, source
 from diskret.keys import modulus_with
 from diskret.population import Population
 from diskret.progress import Progress, silent
-from diskret.protect.default_attacker import LISTED
+from diskret.protect.attackers import LISTED
 from diskret.protect.marked_records import Marking, marks
 from diskret.tables import Table
 from diskret.tables.contributions import Asked
