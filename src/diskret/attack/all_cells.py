@@ -30,24 +30,14 @@ class Grid:
 class World:
     """The cells that equations are about. Positions below `public` are those of the publication.
 
-    Parameters
-    ----------
-    publication
-        What is attacked.
-    grids
-        Its tables, and behind them the finest combinations of those that need them.
-    public
-        Number of published cells; positions from here on are cells that nobody published.
-    latent
-        Number of cells that nobody published.
-    crossed
-        Whether there are finest combinations among these.
-    nobody
-        Cells that nobody published and nobody is in, ascending, int64.
-    vacant
-        Cells of the publication that no record can be in: codes that a filter leaves out, int64.
-    complete
-        Whether nothing is left that only common records of three or more tables tell.
+    grids: its tables, and behind them the finest combinations of those that need them.
+    public: number of published cells; positions from here on are cells that nobody published.
+    latent: number of cells that nobody published.
+    crossed: whether there are finest combinations among these.
+    nobody: cells that nobody published and nobody is in, ascending, int64.
+    vacant: cells of the publication that no record can be in: codes that a filter leaves out,
+        int64.
+    complete: whether nothing is left that only common records of three or more tables tell.
     """
 
     publication: Publication
@@ -99,14 +89,7 @@ class World:
 
 @remembered
 def world(publication: Publication) -> World:
-    """Number the cells of all tables, and refine groupings that cut through each other.
-
-    Raises
-    ------
-    InputError
-        The tables have nothing to do with each other: counts and sums, or values with
-        different decimals.
-    """
+    """Number the cells of all tables, and refine groupings that cut through each other."""
     tables = publication.tables
     _check_alike(tables)
     axes = axes_of(tables)

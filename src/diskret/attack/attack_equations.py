@@ -62,14 +62,7 @@ def attack_equations(
 ) -> Examination:
     """The attacker's intervals, with witnesses, from equations and bounds of the unknown cells.
 
-    Parameters
-    ----------
-    publication
-        What they are made from.
-    known, bounds
-        The intervals are those of the cells that `Equations.hidden` marks.
-    targets, progress, original, proposals, earlier
-        As in [`examine`][diskret.attack.examine.examine].
+    known, bounds: the intervals are those of the cells that `Equations.hidden` marks.
     """
     lower, upper = bounds
     reduced = reduce(known.matrix, known.right, lower, upper)
@@ -289,12 +282,8 @@ def complete_tables(
 ) -> Iterator[Point]:
     """Put points of all components together to few complete tables, one after the other.
 
-    Parameters
-    ----------
-    parts
-        The components; if one has no point at all, there is no complete table.
-    link, offset
-        The cells are ``link @ unknowns + offset``.
+    parts: the components; if one has no point at all, there is no complete table.
+    link, offset: the cells are ``link @ unknowns + offset``.
     """
     if not all(part.points for part in parts):
         return

@@ -18,22 +18,13 @@ from diskret.tables.meanings import Meaning, Side, side_by_side
 class Axis:
     """One classifying variable of a table as the attacker sees it.
 
-    Parameters
-    ----------
-    name
-        The variable.
-    parent
-        Position of each code's parent, -1 for the total, int32. The published codes come
-        first; behind them what is absent, and the parts of leaves that other tables cut through.
-    meaning
-        What each code stands for; empty where a table is read alone.
-    public
-        Number of published codes.
-    absent
-        Position of the code for all that other tables show and nobody of this one is in, -1 if
+    parent: position of each code's parent, -1 for the total, int32. The published codes come first;
+        behind them what is absent, and the parts of leaves that other tables cut through.
+    meaning: what each code stands for; empty where a table is read alone.
+    public: number of published codes.
+    absent: position of the code for all that other tables show and nobody of this one is in, -1 if
         there is none; it stands behind the published codes.
-    left_out
-        Positions of the codes of which the table's filter lets nobody through.
+    left_out: positions of the codes of which the table's filter lets nobody through.
     """
 
     name: str
@@ -162,16 +153,7 @@ def crossings(
 ) -> tuple[list[tuple[Published, tuple[Axis, ...]]], bool]:
     """Which combinations of codes an attacker has to think of; see `circles`.
 
-    Parameters
-    ----------
-    tables, axes
-        What is published, and the axes of each table.
-
-    Returns
-    -------
-    tuple
-        A table of the same population and the axes of the combinations, for each circle; and
-        whether nothing is left that three or more tables say of their common records.
+    tables, axes: what is published, and the axes of each table.
     """
     if len(tables) < 3:
         return [], True

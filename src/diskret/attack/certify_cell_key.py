@@ -110,46 +110,11 @@ def certify_cell_key(
 ) -> NoiseCertificate:
     """Check every claim about perturbed counts on published and true values.
 
-    Parameters
-    ----------
-    table
-        The original table with its key sums. Confidential.
-    published
-        The perturbed table.
-    intervals
-        The noise of each count and cell key. Confidential.
-    counted
-        The true numbers of counted units, shape of the table.
-    weighted
-        Whether values are counts times the mean weight of those counted.
-    threshold
-        Values below it, in scaled units, are withheld; None: none is. Confidential.
-
-    Raises
-    ------
-    ProofError
-        Published values are not those that counts and keys demand; a count of 0 became another
-        number; a small number is shown that the intervals rule out; two cells of the same count
-        and key were changed differently; the noise is larger than the largest; or what is withheld
-        is not what lies below the threshold. Says how many cells.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from dataclasses import replace
-    >>> from types import SimpleNamespace
-    >>> from diskret.tables.perturbed import Noise, published_with
-    >>> cells = pa.table({"region": ["N", "S"], "firms": [7, 0]})
-    >>> table = Table.from_cells(cells, by={"region": None}, count="firms")
-    >>> table = replace(table, key_sum=np.array([3, 3, 0], np.uint64), key_modulus=4)
-    >>> bounds = np.array([[4, 4], [2, 4]], dtype=np.uint64)
-    >>> known = SimpleNamespace(counts=np.array([0, 1]), modulus=4, bounds=bounds,
-    ...     noise=np.array([[0, 0], [-1, 1]]), step=1, reuse=1)
-    >>> noise = Noise.of(np.array([8, 8, 0]))
-    >>> shown = published_with(table, noise, name="firms", changed="cell_key")
-    >>> certificate = certify_cell_key(table, shown, known, counted=table.count)
-    >>> certificate.figures["max_noise"]
-    1
+    table: the original table with its key sums. Confidential.
+    intervals: the noise of each count and cell key. Confidential.
+    counted: the true numbers of counted units, shape of the table.
+    weighted: whether values are counts times the mean weight of those counted.
+    threshold: values below it, in scaled units, are withheld; None: none is. Confidential.
     """
     keys = keys_of(table, published, intervals.modulus)
     shown = ~(published.suppressed | published.empty)
@@ -186,19 +151,8 @@ def certify_unseen(published: Published, intervals: NoiseRows, least: int) -> No
     What can be checked without true counts is checked: that no count is negative or one that the
     perturbation table rules out, and that none is shown that lies below `least`.
 
-    Parameters
-    ----------
-    published
-        The perturbed table.
-    intervals
-        The noise of each count and cell key. Confidential.
-    least
-        The least perturbed count that is shown; 0: all are. Confidential.
-
-    Raises
-    ------
-    ProofError
-        Says of how many cells that does not hold.
+    intervals: the noise of each count and cell key. Confidential.
+    least: the least perturbed count that is shown; 0: all are. Confidential.
     """
     ruled_out, shown = _ruled_out(intervals), ~published.suppressed
     small = shown & (published.value >= 1) & (published.value <= ruled_out)
@@ -278,13 +232,7 @@ def row_moments(intervals: NoiseRows) -> tuple[NDArray[np.float64], NDArray[np.f
 
 
 def keys_of(table: Table, published: Published, modulus: int) -> NDArray[np.uint64]:
-    """The cell keys of a table, which must belong to the perturbation table.
-
-    Raises
-    ------
-    ProofError
-        There are none, or they have another modulus.
-    """
+    """The cell keys of a table, which must belong to the perturbation table."""
     if table.key_sum is None or table.key_modulus != modulus:
         raise ProofError(
             f"the cell keys of {published.name!r} do not belong to the perturbation table; nothing "

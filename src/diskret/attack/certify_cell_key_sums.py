@@ -56,29 +56,14 @@ def certify_cell_key_sums(
 ) -> NoiseCertificate:
     """Check every claim about perturbed sums on published and true values.
 
-    Parameters
-    ----------
-    table
-        The original table with its key sums. Confidential.
-    published
-        The perturbed table.
-    noise
-        The parameters of the noise. Confidential.
-    intervals, small, odd, counts
-        The noise of each row and cell key: of all cells, of very small ones, of those with an odd
-        number of units, and of the counts of the same cells. Confidential.
-    number
-        Counted units of each cell, int64.
-    windows
-        Sensitive cells and what their noise must not be; None: no rule was given. Confidential.
-
-    Raises
-    ------
-    ProofError
-        Published values are not those that contributions and keys demand; cells with nothing in
-        them became a number; values that cannot be negative are; or the rule's own estimators may
-        come too close in sensitive cells, or a guess, more often than `noise.risk` says. Says
-        how many cells.
+    table: the original table with its key sums. Confidential.
+    noise: the parameters of the noise. Confidential.
+    intervals, small, odd, counts: the noise of each row and cell key: of all cells, of very small
+        ones, of those with an odd number of units, and of the counts of the same cells.
+        Confidential.
+    number: counted units of each cell, int64.
+    windows: sensitive cells and what their noise must not be; None: no rule was given.
+        Confidential.
     """
     keys = keys_of(table, published, intervals.modulus)
     shown = ~(published.suppressed | published.empty)

@@ -52,35 +52,8 @@ def certify_adjustment(
 ) -> list[NoiseCertificate]:
     """Check tables that were adjusted together, and say what holds of each.
 
-    Parameters
-    ----------
-    published
-        The adjusted tables.
-    tables
-        The original ones, in the same order.
-    needs
-        How far each sensitive value must have moved: down by `lower` or up by `upper`. A level of
-        0 rules its direction out; where both are 0, any move will do.
-
-    Raises
-    ------
-    ProofError
-        Totals are not the sums of their parts, sensitive cells are too close to their true
-        values, or empty cells are not 0; says how many and which.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from diskret.hierarchy import Hierarchy
-    >>> from diskret.tables.dimension import Dimension
-    >>> region = Dimension("region", Hierarchy.flat(["N", "S"]))
-    >>> table = Table((region,), count=np.array([12, 10, 2]))
-    >>> shown = Published("t", (region,), "count", True, 0, np.array([12, 9, 3]),
-    ...     np.zeros(3, bool), np.zeros(3, bool), changed="adjustment")
-    >>> one = np.array([1])
-    >>> needs = Requirements(np.array([2]), one, one, one)
-    >>> certify_adjustment([shown], [table], [needs])[0].summary()[0]
-    'All totals are the sums of their parts, in all tables that were adjusted together.'
+    needs: how far each sensitive value must have moved: down by `lower` or up by `upper`. A level
+        of 0 rules its direction out; where both are 0, any move will do.
     """
     check_adding_up(published)
     return [_adjusted(*own) for own in zip(published, tables, needs, strict=True)]
@@ -168,20 +141,7 @@ _NOT_OF_ADDITIVE = (
 def certify_additive(published: Published, before: Published, table: Table) -> NoiseCertificate:
     """Check a perturbed table that was made additive.
 
-    Parameters
-    ----------
-    published
-        The additive table.
-    before
-        The perturbed one that it was made from.
-    table
-        The original.
-
-    Raises
-    ------
-    ProofError
-        Totals are not the sums of their parts, a cell that was 0 is not any more, or a value is
-        negative where none can be; says how many and which.
+    before: the perturbed one that it was made from.
     """
     check_adding_up([published])
     opened = np.flatnonzero(((before.value == 0) & (published.value != 0)).ravel())
@@ -267,24 +227,10 @@ def certify_invariant(
 ) -> list[NoiseCertificate]:
     """Check tables that were perturbed together by invariant noise.
 
-    Parameters
-    ----------
-    published
-        The perturbed tables.
-    tables
-        The original ones, in the same order.
-    cell
-        A number for each cell, the same for the same cell of several tables; shapes of the tables.
-    max_noise
-        The largest noise. Confidential.
-    exact
-        Whether every value has to be as frequent as it was, not only on average.
-
-    Raises
-    ------
-    ProofError
-        A value is more or less frequent than it was, one cell has two values, a cell is farther
-        from its value than the largest noise, or a cell of value 0 is not 0; says how many.
+    cell: a number for each cell, the same for the same cell of several tables; shapes of the
+        tables.
+    max_noise: the largest noise. Confidential.
+    exact: whether every value has to be as frequent as it was, not only on average.
     """
     number = np.concatenate([own.ravel() for own in cell])
     before = np.concatenate([own.measure.sum.ravel() for own in tables])

@@ -40,13 +40,9 @@ class Windows:
 class Closeness:
     """What estimates achieve in the sensitive cells, in the order of the table. Confidential.
 
-    Parameters
-    ----------
-    close
-        E: the probability, over keys, that the rule's own estimators come too close.
-    guess
-        The probability that the best guess of somebody who knows all parameters, but no key,
-        is so close, and a value from which to guess is published.
+    close: E: the probability, over keys, that the rule's own estimators come too close.
+    guess: the probability that the best guess of somebody who knows all parameters, but no key, is
+        so close, and a value from which to guess is published.
     """
 
     close: NDArray[np.float64]
@@ -76,21 +72,8 @@ def closeness(
 ) -> Closeness:
     """Judge the noise of all sensitive cells, with the cut at 0 and rounding.
 
-    Parameters
-    ----------
-    used
-        The parameters and lookups of the noise.
-    table
-        The original table.
-    windows
-        What noise must not be.
-    unit
-        Scaled units that published values are multiples of.
-    number
-        Counted units of each cell.
+    unit: scaled units that published values are multiples of.
 
-    Notes
-    -----
     Keys of different draws are independent. Where a cell has too many outcomes, those of the
     smaller contributions are not enumerated but widen the window by all they may come to: then the
     probabilities are bounds from above.

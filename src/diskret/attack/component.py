@@ -67,12 +67,8 @@ class Component:
 class Start:
     """What is known of a component before it is attacked. Confidential.
 
-    Parameters
-    ----------
-    value, given
-        Original values of the unknowns, and where these are known, ``(n,)``.
-    proposed
-        Moves from the original values that may show something.
+    value, given: original values of the unknowns, and where these are known, ``(n,)``.
+    proposed: moves from the original values that may show something.
     """
 
     value: NDArray[np.int64]
@@ -84,14 +80,8 @@ class Start:
 class Attacked:
     """What an attack on a component found.
 
-    Parameters
-    ----------
-    lower, upper
-        No table goes beyond these, ``(n,)``, float64.
-    points
-        Exact tables.
-    exact
-        Whether some table reaches, or comes close to, all these bounds of asked unknowns.
+    lower, upper: no table goes beyond these, ``(n,)``, float64.
+    exact: whether some table reaches, or comes close to, all these bounds of asked unknowns.
     """
 
     lower: NDArray[np.float64]
@@ -106,12 +96,7 @@ def exact_ones(components: Sequence[Component], asked: NDArray[np.bool_]) -> NDA
     The work is counted, not timed, and does not depend on what is claimed, so that everybody
     who attacks the same publication decides alike.
 
-    Parameters
-    ----------
-    components
-        All components.
-    asked
-        Whose intervals matter, bool, of all unknowns.
+    asked: whose intervals matter, bool, of all unknowns.
     """
     work = np.array([2.0 * asked[c.unknown].sum() * len(c.unknown) ** 2 for c in components])
     order = np.argsort(work, kind="stable")
@@ -135,31 +120,9 @@ def attack_component(
     Bounds do not depend on what is wanted, nor on the start. With outer bounds points are
     sought only for what is wanted, near the original table where that is known.
 
-    Parameters
-    ----------
-    component
-        What is attacked.
-    exact
-        Whether to find the intervals themselves.
-    asked
-        Whose intervals matter, bool, ``(n,)``.
-    start
-        The original table, and proposals.
-    wanted
-        How far unknowns should be able to move, if anybody wants to know.
-    whole
-        Only whole numbers count.
-    far
-        How far an unknown without end is moved to show that it has none.
-    tick
-        Told how many more questions, two for each unknown, are settled.
-
-    Raises
-    ------
-    ContradictionError
-        No values satisfy all equations and bounds.
-    ProofError
-        The solver ended without an answer.
+    asked: whose intervals matter, bool, ``(n,)``.
+    wanted: how far unknowns should be able to move, if anybody wants to know.
+    far: how far an unknown without end is moved to show that it has none.
     """
     if exact:
         points = _points_before(component, asked, start, wanted, whole, tick)

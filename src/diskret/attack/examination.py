@@ -20,13 +20,9 @@ from diskret.tables import Publication, Published
 class Targets:
     """How far a claim needs each suppressed cell to be able to move. All in scaled units.
 
-    Parameters
-    ----------
-    low, high
-        Some consistent table must reach a value ≤ low, some a value ≥ high, ``(k,)``,
-        int64, one for each suppressed cell in the order of `Examination.cell`.
-    width
-        Two consistent tables must differ by at least this much, ``(k,)``, int64.
+    low, high: some consistent table must reach a value ≤ low, some a value ≥ high, ``(k,)``, int64,
+        one for each suppressed cell in the order of `Examination.cell`.
+    width: two consistent tables must differ by at least this much, ``(k,)``, int64.
     """
 
     low: NDArray[np.int64]
@@ -38,31 +34,22 @@ class Targets:
 class Examination:
     """The result of an attack on all ``k`` suppressed cells. In scaled units.
 
-    Parameters
-    ----------
-    cell
-        Positions of the suppressed cells, ascending, ``(k,)``, int64: flat (C order) in the
+    cell: positions of the suppressed cells, ascending, ``(k,)``, int64: flat (C order) in the
         table, or in all tables one after the other.
-    lower, upper
-        The attacker's interval, ``(k,)``, float64; ``inf`` where nothing bounds it. For
+    lower, upper: the attacker's interval, ``(k,)``, float64; ``inf`` where nothing bounds it. For
         frequency tables rounded inwards to whole numbers.
-    witness_lower, witness_upper
-        The smallest and largest value that an exactly checked witness shows, ``(k,)``,
-        float64 (whole numbers for frequency tables); inf and −inf if there is no witness.
-        Where `upper` is inf, a witness shows a value far beyond all published ones.
-    witnesses
-        Alternative tables: numerators for the suppressed cells, ``(w, k)``, int64 CSR; each
+    witness_lower, witness_upper: the smallest and largest value that an exactly checked witness
+        shows, ``(k,)``, float64 (whole numbers for frequency tables); inf and −inf if there is no
+        witness. Where `upper` is inf, a witness shows a value far beyond all published ones.
+    witnesses: alternative tables: numerators for the suppressed cells, ``(w, k)``, int64 CSR; each
         row divided by its `denominator` satisfies every equation and bound exactly.
-    denominator
-        ``(w,)``, int64; all 1 for frequency tables.
-    beside
-        The witnesses' numerators for all else that is unknown: rounded values, and cells
-        that nobody published but that tie tables together; ``(w, others)``, int64 CSR, or
-        None if there is nothing else.
-    exact
-        Whether the interval is all that equations and bounds say of a cell, ``(k,)``, bool.
-        Where it is false, equations connect so many cells that only those near each cell were
-        used: the true interval lies within the stated one. None: everywhere.
+    denominator: ``(w,)``, int64; all 1 for frequency tables.
+    beside: the witnesses' numerators for all else that is unknown: rounded values, and cells that
+        nobody published but that tie tables together; ``(w, others)``, int64 CSR, or None if there
+        is nothing else.
+    exact: whether the interval is all that equations and bounds say of a cell, ``(k,)``, bool.
+        Where it is false, equations connect so many cells that only those near each cell were used:
+        the true interval lies within the stated one. None: everywhere.
     """
 
     cell: NDArray[np.int64]
@@ -185,8 +172,6 @@ def ends_in_units(
 ) -> tuple[pa.Array, pa.Array]:
     """Ends of intervals in scaled units as published ones, null where they are infinite.
 
-    Examples
-    --------
     >>> lower, upper = ends_in_units(np.array([1.5, -np.inf]), np.array([7.0, np.inf]), 0)
     >>> lower.to_pylist(), upper.to_pylist()
     ([2, None], [7, None])

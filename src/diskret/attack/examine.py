@@ -40,57 +40,19 @@ def examine(
     counted from the publication alone, the intervals are outer bounds (see `Examination.exact`),
     and witnesses are sought only for what `targets` claim.
 
-    Parameters
-    ----------
-    published
-        What the world sees, one table or several that are read together; nothing else is
+    published: what the world sees, one table or several that are read together; nothing else is
         used.
-    attacker
-        What is known beside it.
-    targets
-        How far each suppressed cell is claimed to move. Where witnesses fall short of it
-        although the interval does not, whole-numbered tables are searched by branch and
-        bound. The interval does not depend on targets.
-    progress
-        Told about the task ``"attack"``.
-    original
-        Original values in scaled integers, shape of the table (of several: flat, one after
-        the other). For ``Attacker(relative=...)``, whose bounds are computed from them; and as
-        an alternative table to start from, if they satisfy everything public. The interval does
-        not depend on them otherwise.
-    proposals
-        Alternative tables that may show what is claimed. They are checked; wrong ones are left
-        out.
-    earlier
-        What earlier attacks found about small connected parts, and this one will: one that is
+    targets: how far each suppressed cell is claimed to move. Where witnesses fall short of it
+        although the interval does not, whole-numbered tables are searched by branch and bound. The
+        interval does not depend on targets.
+    original: original values in scaled integers, shape of the table (of several: flat, one after
+        the other). For ``Attacker(relative=...)``, whose bounds are computed from them; and as an
+        alternative table to start from, if they satisfy everything public. The interval does not
+        depend on them otherwise.
+    proposals: alternative tables that may show what is claimed. They are checked; wrong ones are
+        left out.
+    earlier: what earlier attacks found about small connected parts, and this one will: one that is
         the same, and of which the same is claimed, is not attacked again.
-
-    Raises
-    ------
-    ContradictionError
-        Published values and bounds that no table can satisfy; names up to five cells.
-    ProofError
-        The linear solver failed.
-    InputError
-        Bounds that cannot be used, values too large for 64-bit sums, or changed values.
-
-    Examples
-    --------
-    >>> from diskret.hierarchy import Hierarchy
-    >>> from diskret.tables import Dimension
-    >>> value = np.array([[62, 40, 22], [30, 0, 0], [32, 0, 0]])
-    >>> table = Published(
-    ...     name="example",
-    ...     dimensions=(
-    ...         Dimension("sex", Hierarchy.flat(["f", "m"])),
-    ...         Dimension("region", Hierarchy.flat(["N", "S"])),
-    ...     ),
-    ...     measure="count", frequency=True, decimals=0,
-    ...     value=value, suppressed=value == 0, empty=np.zeros((3, 3), dtype=bool),
-    ... )
-    >>> found = examine(table)
-    >>> found.lower.tolist(), found.upper.tolist()
-    ([8.0, 0.0, 10.0, 0.0], [30.0, 22.0, 32.0, 22.0])
     """
     publication = together(published)
     known, bounds = known_beforehand(publication, attacker, original)
@@ -166,10 +128,8 @@ def moving_together(
     cell of a group knows all of them. Groups that only longer equations tie together are told
     apart.
 
-    Returns
-    -------
-    group, sign
-        In the order of the suppressed cells: numbers from 0, ``(k,)``, int64; and 1 or -1.
+    Returns group and sign, in the order of the suppressed cells: numbers from 0, ``(k,)``, int64;
+    and 1 or -1.
     """
     publication = together(published)
     known = equations(publication)

@@ -51,20 +51,13 @@ class Explanations:
     could tell otherwise. ``not examined``: the limit was reached first, the solver gave no
     answer, or no whole numbers were found for cells that nobody published.
 
-    Parameters
-    ----------
-    secondary
-        Flat (C order) position of the secondary, ascending, ``(r,)``, int64.
-    kind
-        As above, ``(r,)``.
-    needed_by
-        Flat position of the cell that needs it, ``(r,)``, int64; −1 if there is none.
-    lower, upper
-        What the attacker could compute for that cell, ``(r,)``, float64; −inf and inf where
-        nothing bounds it, or no cell needs it.
-    programmes
-        Work done: one for each secondary, and one for each end of an interval that witnesses
-        do not settle.
+    secondary: flat (C order) position of the secondary, ascending, ``(r,)``, int64.
+    kind: as above, ``(r,)``.
+    needed_by: flat position of the cell that needs it, ``(r,)``, int64; −1 if there is none.
+    lower, upper: what the attacker could compute for that cell, ``(r,)``, float64; −inf and inf
+        where nothing bounds it, or no cell needs it.
+    programmes: work done: one for each secondary, and one for each end of an interval that
+        witnesses do not settle.
     """
 
     secondary: NDArray[np.int64]
@@ -134,59 +127,17 @@ def explain(
     published, leaves the requirement of that cell unmet (see
     [`unmet`][diskret.attack.proof.unmet]; for counts, witnesses are whole-numbered).
 
-    Parameters
-    ----------
-    published
-        The protected table, or all tables that were attacked together; positions of cells
+    published: the protected table, or all tables that were attacked together; positions of cells
         count through all of them.
-    examination
-        Its attack by that attacker; it must meet all requirements. A witness in which the
-        secondary has its original value holds after it has been published too, so that much
-        is settled without a new linear programme.
-    requirements
-        The protection levels of the primaries; all other suppressed cells are secondaries.
-    original
-        Original values in scaled integers, shape of the table; of several tables flat.
-    attacker
-        Who attacks.
-    about
-        Positions of the secondaries to explain; None: all.
-    unclaimed
-        As given to [`targets_of`][diskret.attack.certificate.targets_of].
-    limit
-        Largest amount of work (see `Explanations.programmes`); None: no limit.
-        Small connected parts of the table come first.
-    progress
-        Told about the task ``"explain"``: secondaries done, and all.
-
-    Raises
-    ------
-    InputError
-        The original values do not belong to the published table, or the attacker's bounds
-        exclude them.
-    ProofError
-        The examination does not meet the requirements, so that nothing can be said of what
-        would break them.
-
-    Examples
-    --------
-    >>> from diskret.attack.examine import examine
-    >>> from diskret.hierarchy import Hierarchy
-    >>> from diskret.tables import Dimension
-    >>> flat = Hierarchy.flat(["1", "2"])
-    >>> value = np.array([[14, 6, 8], [9, 2, 7], [5, 4, 1]])
-    >>> hidden = np.array([[False] * 3, [False, True, True], [False, True, True]])
-    >>> table = Published(
-    ...     "t", (Dimension("x", flat), Dimension("y", flat)), "count", True, 0,
-    ...     np.where(hidden, 0, value), hidden, np.zeros((3, 3), dtype=bool),
-    ... )
-    >>> one = np.array([1])
-    >>> levels = Requirements(cell=np.array([4]), lower=one, upper=one, sliding=0 * one)
-    >>> found = explain(table, examine(table), levels, value)
-    >>> list(zip(found.secondary.tolist(), found.kind, found.needed_by.tolist()))
-    [(5, 'protects', 4), (7, 'protects', 4), (8, 'protects', 4)]
-    >>> found.lower.tolist(), found.upper.tolist()
-    ([2.0, 2.0, 2.0], [2.0, 2.0, 2.0])
+    examination: its attack by that attacker; it must meet all requirements. A witness in which the
+        secondary has its original value holds after it has been published too, so that much is
+        settled without a new linear programme.
+    requirements: the protection levels of the primaries; all other suppressed cells are
+        secondaries.
+    original: original values in scaled integers, shape of the table; of several tables flat.
+    about: positions of the secondaries to explain; None: all.
+    limit: largest amount of work (see `Explanations.programmes`); None: no limit. Small connected
+        parts of the table come first.
     """
     setting = setting_of(published, examination, requirements, original, attacker, unclaimed)
     explained = setting.hidden & ~setting.primary
@@ -301,15 +252,7 @@ def setting_of(
     attacker: Attacker,
     unclaimed: NDArray[np.int64] | None = None,
 ) -> Setting:
-    """The setting of an examination that met all requirements.
-
-    Raises
-    ------
-    InputError
-        The original values contradict what is published or what the attacker knows.
-    ProofError
-        The examination does not meet the requirements.
-    """
+    """The setting of an examination that met all requirements."""
     published = together(given)
     known = equations(published)
     original = np.asarray(original, dtype=np.int64).ravel()

@@ -29,25 +29,11 @@ def attacker_bounds(
 
     Values are multiples of 10**-decimals, so bounds are rounded inwards to such multiples.
 
-    Parameters
-    ----------
-    published
-        The table under attack.
-    attacker
-        Who attacks.
-    original
-        Original values in scaled integers, shape of the table; needed (and used) only for
+    original: original values in scaled integers, shape of the table; needed (and used) only for
         ``attacker.relative`` and for bounds with ``attacker.mistaken="drop"``.
 
-    Returns
-    -------
-    lower, upper
-        Scaled units, shape of the table, whole float64; −inf and inf where nothing is known.
-
-    Raises
-    ------
-    InputError
-        Bounds that cannot be read, that exclude each other, or that need original values.
+    Returns lower and upper bounds: scaled units, shape of the table, whole float64; −inf and inf
+    where nothing is known.
     """
     lower = np.full(published.shape, -np.inf)
     upper = np.full(published.shape, np.inf)

@@ -22,12 +22,8 @@ from diskret.errors import ContradictionError, InputError, ProofError
 class Moves:
     """Differences of alternative tables from one that is known to be possible.
 
-    Parameters
-    ----------
-    steps
-        Numerators, ``(w, n)``, int64 CSR; zero where a table agrees with the known one.
-    denominator
-        ``(w,)``, int64, ≥ 1.
+    steps: numerators, ``(w, n)``, int64 CSR; zero where a table agrees with the known one.
+    denominator: ``(w,)``, int64, ≥ 1.
     """
 
     steps: sparse.csr_array
@@ -104,17 +100,9 @@ def possible(
 
     What is too large to be checked in 64-bit integers is left out.
 
-    Parameters
-    ----------
-    moves
-        From anywhere; nothing is taken for granted.
-    base
-        A table that satisfies all equations and bounds, ``(n,)``, int64.
-    matrix, lower, upper
-        As in [`propagate`][diskret.attack.reduction.propagate].
+    moves: from anywhere; nothing is taken for granted.
+    base: a table that satisfies all equations and bounds, ``(n,)``, int64.
 
-    Examples
-    --------
     >>> row = sparse.csr_array(np.array([[1, 1]]))
     >>> tried = Moves(sparse.csr_array(np.array([[1, -1], [1, 0], [9, -9]])), np.ones(3, int))
     >>> zero = np.zeros(2, dtype=np.int64)
@@ -152,8 +140,6 @@ def packed(moves: Moves, apart: sparse.csr_array | None = None) -> Moves:
     all bounds hold as before. With equations `apart` moves that share one are in different
     tables, so that they are told from each other again.
 
-    Examples
-    --------
     >>> steps = sparse.csr_array(np.array([[1, -1, 0, 0], [0, 0, 2, -2], [0, 1, -1, 0]]))
     >>> packed(Moves(steps, np.ones(3, int))).steps.toarray().tolist()
     [[1, -1, 2, -2], [0, 1, -1, 0]]
@@ -192,19 +178,9 @@ class Proposals:
     holds. Each is checked exactly against the equations that the attacker reads from the
     publication; wrong ones are left out, so they can save work but never weaken a proof.
 
-    Parameters
-    ----------
-    difference
-        Numerators, ``(w, cells)``, int64 CSR: a column for each cell of all tables, one after
-        the other; columns behind these are not looked at.
-    denominator
-        ``(w,)``, int64, ≥ 1.
-
-    Examples
-    --------
-    >>> swap = sparse.csr_array(np.array([[1, -1, -1, 1]]))
-    >>> Proposals(swap, np.array([1])).difference.shape
-    (1, 4)
+    difference: numerators, ``(w, cells)``, int64 CSR: a column for each cell of all tables, one
+        after the other; columns behind these are not looked at.
+    denominator: ``(w,)``, int64, ≥ 1.
     """
 
     difference: sparse.csr_array
@@ -219,22 +195,7 @@ class Proposals:
 
 
 def proposed_moves(proposals: Proposals, cells: int, known: Equations, reduced: Reduction) -> Moves:
-    """Proposals as moves of the unknowns, without those that the links of cells contradict.
-
-    Parameters
-    ----------
-    proposals
-        From anywhere.
-    cells
-        Number of cells of all tables.
-    known, reduced
-        What the attacker made of the publication.
-
-    Raises
-    ------
-    InputError
-        The proposals are about fewer cells than the tables have.
-    """
+    """Proposals as moves of the unknowns, without those that the links of cells contradict."""
     difference = sparse.csr_array(proposals.difference.astype(np.int64))
     if difference.shape[1] < cells:
         raise InputError(

@@ -24,10 +24,7 @@ _GERMAN = str.maketrans({",": "\N{NO-BREAK SPACE}", ".": ","})
 class Statement:
     """One sentence of a certificate, in both languages.
 
-    Parameters
-    ----------
-    en, de
-        The sentence in English and in German.
+    en, de: the sentence in English and in German.
     """
 
     en: str
@@ -37,8 +34,6 @@ class Statement:
     def of(cls, en: str, de: str, **figures: str) -> Statement:
         r"""Sentences with figures in braces, each given as English writes it.
 
-        Examples
-        --------
         >>> Statement.of("{n} cells by {x}", "{n} Felder um {x}", n="1,250", x="0.5").de
         '1\xa0250 Felder um 0,5'
         """
@@ -118,13 +113,7 @@ class NoiseCertificate:
 def refuse_cells(
     published: Published, wrong: NDArray[np.bool_] | NDArray[np.int64], what: str
 ) -> None:
-    """Refuse a table in which something does not hold for some cells, a mask or flat positions.
-
-    Raises
-    ------
-    ProofError
-        Says for how many, with examples.
-    """
+    """Refuse a table in which something does not hold for some cells, a mask or flat positions."""
     cells = np.flatnonzero(wrong) if wrong.dtype == bool else wrong
     if len(cells):
         named = "; ".join(cell_name(published, int(cell)) for cell in cells[:_EXAMPLES])
@@ -140,30 +129,7 @@ def in_languages(statements: tuple[Statement, ...]) -> dict[str, list[str]]:
 
 
 def check_adding_up(tables: Sequence[Published]) -> None:
-    """Refuse tables whose totals are not the sums of their parts, also between tables.
-
-    Parameters
-    ----------
-    tables
-        Tables that are read together.
-
-    Raises
-    ------
-    ProofError
-        Some equation does not hold; names cells.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from diskret.hierarchy import Hierarchy
-    >>> from diskret.tables import Dimension
-    >>> region = Dimension("region", Hierarchy.flat(["N", "S"]))
-    >>> value, no = np.array([9, 3, 3]), np.zeros(3, dtype=bool)
-    >>> check_adding_up([Published("t", (region,), "count", True, 0, value, no, no)])
-    Traceback (most recent call last):
-        ...
-    diskret.errors.ProofError: values do not add up: ...
-    """
+    """Refuse tables whose totals are not the sums of their parts, also between tables."""
     try:
         equations(Publication(tuple(tables)))
     except ContradictionError as error:

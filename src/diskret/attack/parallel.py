@@ -32,21 +32,8 @@ def in_order(
     reads. The first error in the order of the pieces is raised, and what has not begun by then
     is dropped.
 
-    Parameters
-    ----------
-    work
-        What is done with each piece.
-    pieces
-        The pieces.
-    waiting
-        Called from time to time, by the thread that asks for the results.
-    workers
-        Number of threads; None: one for each core.
-
-    Examples
-    --------
-    >>> list(in_order(abs, [-3, 2, -1], workers=2))
-    [3, 2, 1]
+    waiting: called from time to time, by the thread that asks for the results.
+    workers: number of threads; None: one for each core.
     """
     workers = min(workers or cores(), len(pieces))
     if workers < 2:

@@ -27,14 +27,9 @@ _Side = Literal["lower", "upper"]
 class Known:
     """What is known of last period's cells, a row each.
 
-    Parameters
-    ----------
-    codes
-        Name of each variable → its codes.
-    code
-        Name of each variable → position of the row's code among these, ``(rows,)``.
-    low, high
-        The value lies between them, in published units, ``(rows,)``, float64; infinite where
+    codes: name of each variable → its codes.
+    code: name of each variable → position of the row's code among these, ``(rows,)``.
+    low, high: the value lies between them, in published units, ``(rows,)``, float64; infinite where
         nothing bounds it.
     """
 
@@ -44,13 +39,7 @@ class Known:
     high: NDArray[np.float64]
 
     def of(self, names: Sequence[str]) -> Known:
-        """The same, if these are the variables.
-
-        Raises
-        ------
-        InputError
-            They are not.
-        """
+        """The same, if these are the variables."""
         if sorted(names) != sorted(self.codes):
             raise InputError(
                 f"last period's values are broken down by {', '.join(self.codes)}, the table by "
@@ -75,25 +64,15 @@ class Known:
 class Rows:
     """Last period's values in a frame; which columns are codes is known with the table.
 
-    Parameters
-    ----------
-    frame
-        The columns of codes and others.
-    value
-        Last period's values, NaN where there is none, ``(rows,)``.
+    frame: the columns of codes and others.
+    value: last period's values, NaN where there is none, ``(rows,)``.
     """
 
     frame: pa.Table
     value: NDArray[np.float64]
 
     def of(self, names: Sequence[str]) -> Known:
-        """What is known of the cells of these variables; rows without a value say nothing.
-
-        Raises
-        ------
-        InputError
-            A column is missing, or a cell is there twice.
-        """
+        """What is known of the cells of these variables; rows without a value say nothing."""
         codes: dict[str, Sequence[str]] = {}
         code: dict[str, NDArray[np.int64]] = {}
         for name in names:
@@ -116,14 +95,7 @@ class Rows:
 class Within:
     """A bound for every cell that last period had: so many percent off what was known then.
 
-    Parameters
-    ----------
-    known
-        Last period's cells.
-    percent
-        By how much a value may have changed.
-    side
-        ``"lower"`` or ``"upper"``.
+    percent: by how much a value may have changed.
     """
 
     known: Known | Rows

@@ -18,19 +18,12 @@ _SWEEPS = 50
 class Reduction:
     """The same tables in fewer unknowns ``z``: cells are ``link @ z + offset``.
 
-    Parameters
-    ----------
-    matrix, right
-        What remains of the equations, in ``z``.
-    lower, upper
-        Bounds of ``z``, tightened by propagation.
-    link
-        ``(cells, unknowns)``, int64: 1 or −1 in the row of each cell, nothing for a cell
-        that is known exactly.
-    offset
-        ``(cells,)``, int64.
-    impossible
-        Cells that no table can fill; all else is meaningless unless this is empty.
+    matrix, right: what remains of the equations, in ``z``.
+    lower, upper: bounds of ``z``, tightened by propagation.
+    link: ``(cells, unknowns)``, int64: 1 or −1 in the row of each cell, nothing for a cell that is
+        known exactly.
+    offset: ``(cells,)``, int64.
+    impossible: cells that no table can fill; all else is meaningless unless this is empty.
     """
 
     matrix: sparse.csr_array
@@ -172,15 +165,10 @@ def propagate(
     The new bounds follow from the old ones: no table is lost. A lower bound above its upper
     one shows a contradiction.
 
-    Parameters
-    ----------
-    matrix, right
-        Equations ``matrix @ x = right`` with whole coefficients, ``(m, n)`` and ``(m,)``.
-    lower, upper
-        Whole bounds, ``(n,)``, int64; ``-UNKNOWN`` and ``UNKNOWN`` where there is none.
+    matrix, right: equations ``matrix @ x = right`` with whole coefficients, ``(m, n)`` and
+        ``(m,)``.
+    lower, upper: whole bounds, ``(n,)``, int64; ``-UNKNOWN`` and ``UNKNOWN`` where there is none.
 
-    Examples
-    --------
     >>> row = sparse.csr_array(np.array([[1, 1]]))
     >>> low, high = propagate(row, np.array([7]), np.zeros(2, np.int64), np.array([5, 99]))
     >>> low.tolist(), high.tolist()

@@ -232,15 +232,9 @@ class Alternatives:
     be whole, so is the mean of two tables, weighted so that the cell has its original value in
     it: equations are linear, and bounds leave no gaps.
 
-    Parameters
-    ----------
-    truth
-        The original values, ``(n,)``, int64.
-    whole
-        Only whole numbers are possible: tables are not mixed.
+    truth: the original values, ``(n,)``, int64.
+    whole: only whole numbers are possible: tables are not mixed.
 
-    Examples
-    --------
     >>> known = Alternatives(np.array([5, 8, 2]), whole=False)
     >>> _ = [known.add(Point(np.array(table), 1)) for table in ([6, 7, 2], [1, 8, 6])]
     >>> low, high = known.reach(2)

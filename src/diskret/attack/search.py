@@ -43,16 +43,9 @@ class Wanted:
 class SearchResult:
     """What is known about the unknowns of a component; grows while they are searched.
 
-    Parameters
-    ----------
-    lower, upper
-        No table goes beyond these, ``(n,)``, float64.
-    points
-        Exact tables.
-    low, high
-        The farthest values that points show, ``(n,)``, float64; made by `add`.
-    shows_low, shows_high
-        Which point shows them, ``(n,)``, int64; -1 for none.
+    lower, upper: no table goes beyond these, ``(n,)``, float64.
+    low, high: the farthest values that points show, ``(n,)``, float64; made by `add`.
+    shows_low, shows_high: which point shows them, ``(n,)``, int64; -1 for none.
     """
 
     lower: NDArray[np.float64]
@@ -104,31 +97,13 @@ def search(
 ) -> SearchResult:
     """Find the interval of every unknown of a component, and points at its ends.
 
-    Parameters
-    ----------
-    programme
-        The component.
-    whole
-        Only points of whole numbers count, and bounds are rounded inwards.
-    far
-        How far an unknown without end is moved to show that it has none.
-    asked
-        Whose intervals are of interest, bool, ``(n,)``. What is found about the others is
-        true, but need not be all.
-    wanted
-        Where to try harder, by branch and bound, if points fall short. The bounds do not
-        depend on it.
-    tick
-        Told how many more questions, two for each unknown, are settled.
-    known
-        Exact tables that are known already; what they show is not asked again.
-
-    Raises
-    ------
-    ContradictionError
-        No values satisfy all equations and bounds.
-    ProofError
-        The solver ended without an answer.
+    whole: only points of whole numbers count, and bounds are rounded inwards.
+    far: how far an unknown without end is moved to show that it has none.
+    asked: whose intervals are of interest, bool, ``(n,)``. What is found about the others is true,
+        but need not be all.
+    wanted: where to try harder, by branch and bound, if points fall short. The bounds do not depend
+        on it.
+    known: exact tables that are known already; what they show is not asked again.
     """
     questions = _Search(programme, whole, far, asked)
     for point in known:

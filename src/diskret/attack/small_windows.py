@@ -42,16 +42,10 @@ Step = tuple[NDArray[np.int64], Point]
 class Shown:
     """What is wanted of the unknowns of a component, and what is shown so far.
 
-    Parameters
-    ----------
-    wanted
-        How far each has to be able to move.
-    asked
-        Of which unknowns that matters, bool, ``(n,)``.
-    lower, upper
-        No table goes beyond these, ``(n,)``, float64.
-    low, high
-        The farthest values shown, ``(n,)``, float64.
+    wanted: how far each has to be able to move.
+    asked: of which unknowns that matters, bool, ``(n,)``.
+    lower, upper: no table goes beyond these, ``(n,)``, float64.
+    low, high: the farthest values shown, ``(n,)``, float64.
     """
 
     wanted: Wanted
@@ -118,20 +112,10 @@ def show(
     In a window few unknowns move and all others keep the value of a known table, so that every
     point of the window is one of the whole component.
 
-    Parameters
-    ----------
-    programme
-        Makes a programme of the whole component, for what no window shows; None: that is left.
-    base
-        A table that satisfies all equations and bounds, ``(n,)``, int64.
-    matrix, lower, upper
-        As in [`propagate`][diskret.attack.reduction.propagate].
-    shown
-        What is wanted and shown; brought up to date.
-    whole
-        Only moves by whole numbers count.
-    tick
-        Told 0 now and then, to say that something is going on.
+    programme: makes a programme of the whole component, for what no window shows; None: that is
+        left.
+    base: a table that satisfies all equations and bounds, ``(n,)``, int64.
+    shown: what is wanted and shown; brought up to date.
     """
     n = len(base)
     windows = _Windows(base, matrix, lower, upper, whole)

@@ -66,23 +66,13 @@ def claimed(
 ) -> Text:
     """What is proven, for any reader.
 
-    Parameters
-    ----------
-    publication
-        What was attacked.
-    outer
-        Number of a table's intervals that are outer bounds.
-    earlier
-        Number of tables of earlier releases that were attacked with it; None: those that
+    outer: number of a table's intervals that are outer bounds.
+    earlier: number of tables of earlier releases that were attacked with it; None: those that
         `publication` holds.
-    contributor
-        Whether sums of cells were judged against contributors.
-    parts
-        Whether all revealed parts of categories were judged; None: no categories overlap.
-    rests
-        The same of what is left beside filters; None: no filter lies beside a whole table.
-    crossed
-        Whether all was judged that variables of different tables leave of each other's cells;
+    contributor: whether sums of cells were judged against contributors.
+    parts: whether all revealed parts of categories were judged; None: no categories overlap.
+    rests: the same of what is left beside filters; None: no filter lies beside a whole table.
+    crossed: whether all was judged that variables of different tables leave of each other's cells;
         None: all tables have the same variables.
     """
     tables = publication.own

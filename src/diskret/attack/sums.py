@@ -28,13 +28,9 @@ LARGEST_LINE = 10
 class Sums:
     """Sums of suppressed cells of one table each.
 
-    Parameters
-    ----------
-    member
-        A row for each sum, a column for each cell of all tables, ``(s, n)``, int64 CSR with
+    member: a row for each sum, a column for each cell of all tables, ``(s, n)``, int64 CSR with
         entries 1; no two rows are the same, and each has at least two cells.
-    known
-        Whether everybody knows the sum exactly, as the difference of published values, bool,
+    known: whether everybody knows the sum exactly, as the difference of published values, bool,
         ``(s,)``.
     """
 
@@ -92,14 +88,9 @@ def revealed_sums(published: Published | Publication) -> Sums:
     - two suppressed parts of one total, if no more than `LARGEST_LINE` of its parts are
       suppressed.
 
-    Parameters
-    ----------
-    published
-        What the world sees; values do not matter, only what is suppressed. A suppressed cell that
-        another table publishes is not: everybody knows it.
+    published: what the world sees; values do not matter, only what is suppressed. A suppressed cell
+        that another table publishes is not: everybody knows it.
 
-    Examples
-    --------
     >>> from diskret.hierarchy import Hierarchy
     >>> from diskret.tables import Dimension
     >>> value = np.array([9, 0, 0, 4])
@@ -231,19 +222,6 @@ def show_sums(
     Sums that its witnesses do not show to be uncertain enough become unknowns of an attack of
     their own: one equation more for each, ``sum − cells = 0``. A sum that everybody knows
     stays as it is.
-
-    Parameters
-    ----------
-    published, attacker
-        As they were given to [`examine`][diskret.attack.examine.examine].
-    examination
-        Its result.
-    unsafe
-        What must stay uncertain.
-    original
-        Original values of all cells, flat.
-    progress
-        Told about the task ``"attack"``.
     """
     publication = together(published)
     missed = unmet_sums(examination, unsafe, original)

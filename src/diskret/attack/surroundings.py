@@ -25,13 +25,8 @@ Bounds = tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]
 class Surroundings:
     """The unknowns and equations of a component as a graph to walk in.
 
-    Parameters
-    ----------
-    matrix
-        A row for each equation, a column for each unknown, ``(m, n)``.
+    matrix: a row for each equation, a column for each unknown, ``(m, n)``.
 
-    Examples
-    --------
     Three equations in a chain: 0 + 1, 1 + 2 and 2 + 3.
 
     >>> chain = sparse.csr_array(np.array([[1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1]]))
@@ -123,26 +118,8 @@ def outer_bounds(
     All tables satisfy the nearby equations, so none goes beyond what these allow. Nothing but
     what is public goes in, so that the bounds tell nothing else.
 
-    Parameters
-    ----------
-    matrix, right, lower, upper
-        As in [`propagate`][diskret.attack.reduction.propagate]; the bounds are its results.
-    asked
-        Whose bounds are of interest, bool, ``(n,)``.
+    asked: whose bounds are of interest, bool, ``(n,)``.
 
-    Yields
-    ------
-    tuple
-        Some unknowns, and their lower and upper bounds, whole numbers or infinite, rounded
-        outwards; all unknowns in turn.
-
-    Raises
-    ------
-    ContradictionError
-        No values satisfy all equations and bounds. Not all contradictions are noticed.
-
-    Examples
-    --------
     >>> row = sparse.csr_array(np.array([[1, 1]]))
     >>> asked, zero = np.ones(2, dtype=bool), np.zeros(2, dtype=np.int64)
     >>> [found] = outer_bounds(row, np.array([7]), zero, zero + 7, asked)

@@ -20,16 +20,10 @@ from diskret.tables import MeasureSum, Publication
 class Tie:
     """Equations of one form: ``Σ sign · cell = rest`` with the same signs in each.
 
-    Parameters
-    ----------
-    cells
-        Positions in the world, ``(r, k)``, int64.
-    signs
-        ``(k,)``, int64.
-    rest
-        Whether each equation has an unknown rest ≥ 0 of its own: ``Σ sign · cell ≥ 0``.
-    why
-        What the equations say, for messages.
+    cells: positions in the world, ``(r, k)``, int64.
+    signs: ``(k,)``, int64.
+    rest: whether each equation has an unknown rest ≥ 0 of its own: ``Σ sign · cell ≥ 0``.
+    why: what the equations say, for messages.
     """
 
     cells: NDArray[np.int64]
@@ -138,8 +132,6 @@ def _filtered(whole: Grid, grids: Sequence[Grid]) -> Iterator[Tie]:
 def apart(disjoint: NDArray[np.bool_]) -> list[tuple[int, ...]]:
     """Single things, pairs that are disjoint, and sets of more to which none can be added.
 
-    Examples
-    --------
     >>> apart(np.array([[0, 1, 0], [1, 0, 0], [0, 0, 0]], dtype=bool))
     [(0,), (1,), (2,), (0, 1)]
     """
@@ -214,8 +206,6 @@ def same_cells(publication: Publication) -> NDArray[np.int64]:
 
     An only child is the same cell as its parent.
 
-    Examples
-    --------
     >>> from diskret.hierarchy import Hierarchy
     >>> from diskret.tables import Dimension, Published
     >>> def shown(*codes: str) -> Published:

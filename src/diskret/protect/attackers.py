@@ -23,13 +23,6 @@ def default_attacker(tables: Sequence[Table], rules: Sequence[object]) -> Attack
 
     Where the contributions of units are not listed, or something cannot be judged by them, a
     warning says that the tables are not protected against contributors.
-
-    Parameters
-    ----------
-    tables
-        Tables that are protected together.
-    rules
-        What judges each.
     """
     if not all(map(_sums_of_units, tables)):
         return Attacker()
@@ -63,13 +56,7 @@ _EXAMPLES = 5
 
 
 def check_names(attacker: Attacker, names: Sequence[str]) -> None:
-    """Refuse bounds for a table that is not there.
-
-    Raises
-    ------
-    InputError
-        Names it and the tables.
-    """
+    """Refuse bounds for a table that is not there."""
     for side in ("lower", "upper"):
         bounds = getattr(attacker, side)
         if isinstance(bounds, Mapping) and side not in bounds:
@@ -91,21 +78,8 @@ def check_bounds(
 ) -> None:
     """Refuse bounds that are wrong, or that alone are closer than a rule allows.
 
-    Parameters
-    ----------
-    table, name
-        The table, and the name it is published under.
-    requirements
-        The levels of its unsafe cells.
-    lower, upper
-        What the attacker knows of each cell, scaled units, shape of the table.
-
-    Raises
-    ------
-    InputError
-        Bounds exclude the true value: how many, with examples and the remedy.
-    ProtectionError
-        No pattern could protect these cells: how many, with examples and the remedy.
+    table, name: the table, and the name it is published under.
+    lower, upper: what the attacker knows of each cell, scaled units, shape of the table.
     """
     value = table.measure.sum.ravel()
     low, high = lower.ravel(), upper.ravel()

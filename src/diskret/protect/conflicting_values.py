@@ -18,14 +18,7 @@ _EXAMPLES = 3
 
 
 def check_alike(results: Sequence[Protected]) -> None:
-    """Two values for one cell tell more of the true one than either of them.
-
-    Raises
-    ------
-    InputError
-        A table with changed values has cells in common with one with suppressed cells, or shows
-        other values than another, or sums where a count is 0; names them.
-    """
+    """Two values for one cell tell more of the true one than either of them."""
     for one, other in combinations(results, 2):
         _check_weighted(one, other)
         tables = one.published, other.published
@@ -67,12 +60,7 @@ def _check_zeros(counts: Published, sums: Published) -> None:
 def check_sums_beside(counts: Published, zero: NDArray[np.bool_], sums: Published) -> None:
     """Refuse sums of cells whose count noise made 0.
 
-    Parameters
-    ----------
-    counts, zero
-        A table of counts, and where it shows 0, bool, in its shape.
-    sums
-        The sums, of whatever records.
+    counts, zero: a table of counts, and where it shows 0, bool, in its shape.
     """
     if not counts.about.shares_records(sums.about):
         return

@@ -57,15 +57,6 @@ def crossed_judge(orders: Sequence[Order], before: Beside, cells: int) -> Crosse
 
     The records are asked once more, by pairs of variables. Where they are gone, or tables are not
     of the same records, nothing is judged. None if all tables have the same variables.
-
-    Parameters
-    ----------
-    orders
-        The new tables and their rules.
-    before
-        What was published before.
-    cells
-        Number of cells of the protector's system.
     """
     tables = [order.table for order in orders]
     found: list[tuple[Crossed, tuple[Rule, ...]]] = []

@@ -347,26 +347,9 @@ def write_records(
 ) -> None:
     """Write a Parquet file: all of it, or nothing.
 
-    Parameters
-    ----------
-    path
-        Of the file; there must be none yet.
-    names
-        Of the columns of the records.
-    blocks
-        Records, and what they have in each key.
-    counts
-        The combinations of keys.
-    figures
-        Name of a new column → its value for each combination.
-    progress
-        Called with ``("write records", done, total)``.
-
-    Raises
-    ------
-    InputError
-        There is such a file, or it cannot be written; records have a combination that was not
-        counted.
+    path: of the file; there must be none yet.
+    blocks: records, and what they have in each key.
+    figures: name of a new column → its value for each combination.
     """
     total, done = int(counts.records.sum()), 0
     with _whole(path) as unfinished, ExitStack() as closing:

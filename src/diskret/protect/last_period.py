@@ -29,19 +29,7 @@ def knowing_last_period(
 
     Tables of last period that were attacked together then are read together.
 
-    Parameters
-    ----------
-    attacker
-        What else is known.
-    folders
-        Name of each table → the release of last period that holds a table of this name.
-    percent
-        By how much no value has changed.
-
-    Raises
-    ------
-    InputError
-        A release does not hold the table, or cannot be read.
+    folders: name of each table → the release of last period that holds a table of this name.
     """
     read: dict[tuple[Path, tuple[str, ...]], Attacker] = {}
     lower: dict[str, Any] = {}
@@ -75,26 +63,9 @@ def suppressed_before(table: Table, previous: Any) -> NDArray[np.bool_] | None:
 
     Codes that only one of the periods has match nothing.
 
-    Parameters
-    ----------
-    table
-        The table of this period.
-    previous
-        A result or a published table of last period, or a frame with the code columns and a
-        row for each suppressed cell; if it has a column ``status``, only rows with
-        ``suppressed``, ``primary`` or ``secondary`` count. None: nothing is known.
-
-    Raises
-    ------
-    InputError
-        The variables are not those of the table, or a frame names a cell twice.
-
-    Examples
-    --------
-    >>> cells = pa.table({"region": ["N", "S"], "firms": [7, 2]})
-    >>> table = Table.from_cells(cells, by={"region": None}, count="firms")
-    >>> suppressed_before(table, pa.table({"region": ["S", "closed"]})).tolist()
-    [False, False, True]
+    previous: a result or a published table of last period, or a frame with the code columns and a
+        row for each suppressed cell; if it has a column ``status``, only rows with ``suppressed``,
+        ``primary`` or ``secondary`` count. None: nothing is known.
     """
     if previous is None:
         return None

@@ -14,13 +14,7 @@ from diskret.tables.ties import tied_groups, tied_pairs
 
 
 def linked(tables: Sequence[Table], sums: Sequence[MeasureSum] = ()) -> list[list[int]]:
-    """Groups of tables that equations tie together, each in the order given.
-
-    Raises
-    ------
-    InputError
-        A sum names a measure that no table has, or tables that are tied differ in weights.
-    """
+    """Groups of tables that equations tie together, each in the order given."""
     abouts = [table.about for table in tables]
     for equation in sums:
         missing = {equation.total, *equation.parts} - {about.measure for about in abouts}
@@ -53,13 +47,7 @@ def sums_between(tables: Sequence[Table], sums: Sequence[MeasureSum]) -> tuple[M
 
 
 def default_names(tables: Sequence[Table], names: Sequence[str | None] | None) -> list[str]:
-    """A name for each table; by default its measure, with the variables if there are several.
-
-    Raises
-    ------
-    InputError
-        There are not as many names as tables, or two tables have the same name.
-    """
+    """A name for each table; by default its measure, with the variables if there are several."""
     if names is None:
         measures = [table.measure.name for table in tables]
         given: list[str | None] = [None] * len(tables)
@@ -96,27 +84,9 @@ def known_empty(
     Where nobody is counted nothing is earned: an empty cell of a table of turnover says that
     the number of firms is 0 there, too, and the other way round.
 
-    Parameters
-    ----------
-    tables
-        Tables that leave together.
-    shown
-        Which cells of each table are shown as empty, in its shape.
+    shown: which cells of each table are shown as empty, in its shape.
 
-    Returns
-    -------
-    list of ndarray
-        For each table which of its empty cells are known, in its shape, bool.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> cells = pa.table({"region": ["N", "S"], "firms": [2, 0], "sales": [5, 0]})
-    >>> firms = Table.from_cells(cells, by={"region": None}, count="firms")
-    >>> sales = Table.from_cells(cells, by={"region": None}, value="sales", count="firms")
-    >>> nothing = np.zeros(firms.shape, dtype=bool)
-    >>> [known.tolist() for known in known_empty([firms, sales], [nothing, sales.empty])]
-    [[False, False, True], [False, False, True]]
+    Returns for each table which of its empty cells are known, in its shape, bool.
     """
     known = [np.zeros(table.shape, dtype=bool) for table in tables]
     for vintage in {table.vintage for table in tables}:

@@ -59,13 +59,6 @@ def plan(
     for. Only attacks that pairs of tables do not explain need these, and they make it harder to
     find a cheap pattern. Tables that were published before (`before`) come behind the new ones:
     their published cells are frozen, their suppressed ones are hidden at no cost.
-
-    Raises
-    ------
-    InputError
-        An option cannot be used with a table, or tables contradict each other.
-    ProtectionError
-        A cell that must stay published is unsafe itself, or was published before.
     """
     before = before or Beside()
     each = zip(tables, sensitivities, names, costs, frozen, previous, discounts, strict=True)
@@ -310,28 +303,16 @@ def keyed_ties(table: Table, keys: SecretKeys) -> NDArray[np.float64]:
     on values, on what categories are called, on the order of rows, codes or variables, or on the
     table in which the cell stands. Other texts get other numbers, by design.
 
-    Parameters
-    ----------
-    table
-        The table.
-    keys
-        The office's keys; who does not have them cannot tell the numbers from random ones.
+    keys: the office's keys; who does not have them cannot tell the numbers from random ones.
 
-    Returns
-    -------
-    numpy.ndarray
-        float64, shape of the table.
+    Returns float64, shape of the table.
 
-    Notes
-    -----
     Each part of a definition (what is measured; each variable with the texts of a code, total of
     a variable left out) has a keyed hash of 64 bits: BLAKE2b (RFC 7693) under the subkey
     "ties". The hashes of a cell are added modulo 2⁶⁴ and scrambled by the finaliser of
     SplitMix64 (Steele, Lea and Flood, 2014, "Fast splittable pseudorandom number
     generators", OOPSLA), so that there is one hash for each code and none for each cell.
 
-    Examples
-    --------
     >>> import pyarrow as pa
     >>> cells = pa.table({"region": ["N", "S"], "firms": [7, 2]})
     >>> table = Table.from_cells(cells, by={"region": None}, count="firms")

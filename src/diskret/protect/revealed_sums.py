@@ -29,13 +29,7 @@ Judge = Callable[[Publication], tuple[UnsafeSums, NDArray[np.bool_]]]
 
 
 def check_judged(rules: Sequence[object], tables: Sequence[Table]) -> None:
-    """Refuse what cannot be judged by its contributors.
-
-    Raises
-    ------
-    InputError
-        A sensitivity is given in place of a rule, or a table is weighted.
-    """
+    """Refuse what cannot be judged by its contributors."""
     if any(isinstance(rule, Sensitivity) for rule in rules):
         raise InputError(
             "against a contributor sums of cells have to be judged too, which a Sensitivity does "
@@ -57,14 +51,8 @@ def judge_of(orders: Sequence[Order], attacker: Attacker, before: Beside) -> Jud
     smaller than they were are judged by the rule for a new table of the same measure, and by
     those who contribute to the earlier one, if these were kept.
 
-    Parameters
-    ----------
-    orders
-        The tables, with their rules as they judge single cells against this attacker.
-    attacker
-        A contributor.
-    before
-        What was published before; its tables stand behind the new ones.
+    orders: the tables, with their rules as they judge single cells against this attacker.
+    before: what was published before; its tables stand behind the new ones.
     """
     whoever = [
         *(_judge_of_new(order, attacker) for order in orders),
@@ -188,29 +176,9 @@ def cleared(
     has to stay uncertain, so that more has to be suppressed. What is hidden then reveals other
     sums. Patterns grow until there are no more.
 
-    Parameters
-    ----------
-    problem
-        What is required.
-    pattern
-        A pattern for it.
-    public
-        What the world sees when these cells are suppressed.
-    judge
-        Which sums of cells are unsafe; None: no contributor attacks.
-    parts
-        Which parts of categories are unsafe; None: no categories overlap.
-
-    Returns
-    -------
-    tuple
-        The problem with what had to be asked for, a pattern, and its unsafe sums, of which none
-        is known exactly.
-
-    Raises
-    ------
-    ProtectionError
-        A sum or a part cannot be protected.
+    public: what the world sees when these cells are suppressed.
+    judge: which sums of cells are unsafe; None: no contributor attacks.
+    parts: which parts of categories are unsafe; None: no categories overlap.
     """
     while True:
         seen = public(pattern.suppressed)
@@ -332,13 +300,7 @@ def _keeping(requirements: Requirements, hidden: NDArray[np.int64]) -> Requireme
 
 
 def checked_pattern(problem: Problem, pattern: Pattern) -> Pattern:
-    """Refuse a pattern that breaks the contract of methods.
-
-    Raises
-    ------
-    ProofError
-        The pattern publishes unsafe cells, or hides some that must stay published.
-    """
+    """Refuse a pattern that breaks the contract of methods."""
     suppressed = pattern.suppressed
     if suppressed.shape != problem.frozen.shape or suppressed.dtype != bool:
         raise ProofError(f"method {pattern.method!r} returned no pattern for this table")

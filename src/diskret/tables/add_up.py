@@ -88,19 +88,12 @@ def leaf_mask(dimensions: tuple[Dimension, ...]) -> NDArray[np.bool_]:
 class Recomputed:
     """What became of the totals of one column when they were computed anew. Confidential.
 
-    Parameters
-    ----------
-    column
-        Name of the column.
-    totals
-        How many totals the file holds.
-    changed
-        How many of them were not the sum of their parts.
-    largest
-        The largest change in words; empty if nothing changed.
-    contributions
-        At how many changed totals the largest contributions of the file are impossible, so
-        that those of the parts took their place.
+    column: name of the column.
+    totals: how many totals the file holds.
+    changed: how many of them were not the sum of their parts.
+    largest: the largest change in words; empty if nothing changed.
+    contributions: at how many changed totals the largest contributions of the file are impossible,
+        so that those of the parts took their place.
     """
 
     column: str
@@ -122,13 +115,7 @@ class Recomputed:
 
 
 def check_additivity(additivity: str, rounding: float | None) -> None:
-    """Refuse what is no way to treat totals.
-
-    Raises
-    ------
-    InputError
-        It is unknown, or totals of rounded values are to be replaced.
-    """
+    """Refuse what is no way to treat totals."""
     if additivity not in ("check", "totals"):
         raise InputError(f"additivity must be 'check' or 'totals', not {additivity!r}")
     if additivity == "totals" and rounding is not None:
@@ -154,34 +141,12 @@ def complete(
     Leaves that are not given are 0. Where values are rounded, each may be off by half a
     unit, and so may each part.
 
-    Parameters
-    ----------
-    dimensions
-        Of the table.
-    at
-        Flat positions of the cells that are given, ``(rows,)``.
-    given
-        Their values in scaled integers, ``(rows,)``.
-    name, decimals
-        Name and decimals of the column, for messages.
-    rounding
-        Scaled units that given values are multiples of.
-    additivity
-        ``"check"``: given totals must be the sums of their parts. ``"totals"``: sums of the
+    at: flat positions of the cells that are given, ``(rows,)``.
+    given: their values in scaled integers, ``(rows,)``.
+    name, decimals: name and decimals of the column, for messages.
+    rounding: scaled units that given values are multiples of.
+    additivity: ``"check"``: given totals must be the sums of their parts. ``"totals"``: sums of the
         parts take their place.
-
-    Returns
-    -------
-    tuple
-        The table, and what became of the given totals if they were computed anew.
-
-    Raises
-    ------
-    AdditivityError
-        Given totals are not the sums of their parts: how many equations do not hold, and
-        five of them with dimension, total, parts and difference.
-    InputError
-        Sums leave the range of 64-bit integers.
     """
     shape = tuple(len(d) for d in dimensions)
     trees = [d.hierarchy for d in dimensions]

@@ -20,27 +20,18 @@ from diskret.io.arrays import from_lists
 class Measure:
     """The sums of one variable in all cells of a table, in units of 10**-decimals.
 
-    Parameters
-    ----------
-    name
-        Column name, ``"count"`` for the number of records.
-    decimals
-        Decimals of the scaled integers below.
-    sum
-        Sum of all contributions, shape of the table, int64.
-    magnitude
-        Σ|contribution|, each contributor counted once a cell: the X of the rules. Equal to
+    name: column name, ``"count"`` for the number of records.
+    decimals: decimals of the scaled integers below.
+    sum: sum of all contributions, shape of the table, int64.
+    magnitude: Σ|contribution|, each contributor counted once a cell: the X of the rules. Equal to
         `sum` where no contribution is negative.
-    largest
-        The largest |contributions|, descending, padded with 0, shape ``(*table.shape, k)``.
-        In a weighted table a contribution of weight w counts as w equal ones, the last of
-        them partly: the i-th entry is what lies between i − 1 and i on the axis of weights.
-    marked
-        Mark → the largest |contribution| of a marked contributor, 0 if there is none, shape
-        of the table; for the marks see `Table.marked`.
-    source
-        The column that noise of the cell key method is named after: `name`, or the first by name
-        of the columns of the records that are proportional to it; "": `name`.
+    largest: the largest |contributions|, descending, padded with 0, shape ``(*table.shape, k)``. In
+        a weighted table a contribution of weight w counts as w equal ones, the last of them partly:
+        the i-th entry is what lies between i − 1 and i on the axis of weights.
+    marked: mark → the largest |contribution| of a marked contributor, 0 if there is none, shape of
+        the table; for the marks see `Table.marked`.
+    source: the column that noise of the cell key method is named after: `name`, or the first by
+        name of the columns of the records that are proportional to it; "": `name`.
     """
 
     name: str
@@ -103,12 +94,8 @@ class Asked:
 
     A table keeps the frame alive that it was made from; results do not.
 
-    Parameters
-    ----------
-    question
-        What the engine was asked.
-    engine
-        What aggregates, as in [`tabulate`][diskret.tabulate]; None: what suits the records.
+    question: what the engine was asked.
+    engine: what aggregates, as in [`tabulate`][diskret.tabulate]; None: what suits the records.
     """
 
     question: LeafQuestion

@@ -129,13 +129,6 @@ def from_cells(
 def scaled_unit(rounding: float, decimals: int, name: str) -> int:
     """A unit of rounding in scaled integers.
 
-    Raises
-    ------
-    InputError
-        It is not a positive multiple of the last decimal.
-
-    Examples
-    --------
     >>> scaled_unit(0.5, 2, "price")
     50
     """
@@ -151,8 +144,6 @@ def scaled_unit(rounding: float, decimals: int, name: str) -> int:
 def halved(rounding: float, decimals: int, name: str) -> tuple[int, int]:
     """Decimals in which half a unit can be told from nothing, and the unit in these.
 
-    Examples
-    --------
     >>> halved(1000, 0, "sales"), halved(1, 0, "sales in thousands")
     ((0, 1000), (1, 10))
     """
@@ -161,13 +152,7 @@ def halved(rounding: float, decimals: int, name: str) -> tuple[int, int]:
 
 
 def check_multiples(given: NDArray[np.int64], unit: int, name: str, decimals: int) -> None:
-    """Refuse values that are not rounded to the unit.
-
-    Raises
-    ------
-    InputError
-        Says how many, with examples.
-    """
+    """Refuse values that are not rounded to the unit."""
     wrong = given[given % unit != 0]
     if len(wrong):
         examples = ", ".join(f"{v / 10**decimals:.{decimals}f}" for v in wrong[:_EXAMPLES])
@@ -185,13 +170,6 @@ def locate(
     """The dimensions, and the flat position of each row's cell, ``(rows,)``.
 
     `said`: column → code of the total of a flat tree, ``"Total"`` if left out.
-
-    Raises
-    ------
-    HierarchyError
-        Codes that are not in their tree, with counts and examples.
-    InputError
-        A cell is there twice.
     """
     dimensions: list[Dimension] = []
     positions: list[NDArray[np.int64]] = []

@@ -30,14 +30,9 @@ _FEW = 20_000
 class Side:
     """A variable of one table, beside others.
 
-    Parameters
-    ----------
-    meaning
-        What each code stands for within the filter, the total's first.
-    absent
-        What other tables show of the variable and nobody of this table's population is in.
-    texts
-        All texts of the variable that there are; empty if this table does not tell.
+    meaning: what each code stands for within the filter, the total's first.
+    absent: what other tables show of the variable and nobody of this table's population is in.
+    texts: all texts of the variable that there are; empty if this table does not tell.
     """
 
     meaning: tuple[Meaning, ...]
@@ -51,11 +46,6 @@ def side_by_side(tables: Sequence[Table | Published]) -> list[dict[str, Side]]:
     Whether a code of one table is that of another follows from the texts of the records that
     they stand for, see [`base_codes`][diskret.hierarchy.meaning.base_codes]. A table that was
     tabulated shows all texts that its records have, so others are nobody's there.
-
-    Raises
-    ------
-    HierarchyError
-        It cannot be told what a code of an already tabulated file stands for.
     """
     names = dict.fromkeys(name for table in tables for name in _variables(table))
     sides = {name: _sides(tables, name) for name in names}
@@ -70,13 +60,9 @@ def common_cells(
     A filter for one code of a variable selects as the code does, and one for all texts that
     there are selects as the total does.
 
-    Returns
-    -------
-    tuple of numpy.ndarray
-        Positions in C order in the one and in the other table, int64, of the same length.
+    Returns positions in C order in the one and in the other table, int64,
+        of the same length.
 
-    Examples
-    --------
     >>> from diskret.tables.dimension import Dimension
     >>> from diskret.population import Population
     >>> from diskret.hierarchy import Hierarchy
@@ -173,14 +159,7 @@ def tied_by_unknowns(
     is not left out ([decision 21](../decisions/0021-beside-earlier-releases.md)). A definition is
     compared by a hash, and a wrong hit only keeps a table.
 
-    Parameters
-    ----------
-    tables
-        New tables, then earlier ones that are tied to them by measure and population.
-    new
-        Number of new ones.
-    sums
-        Equations between measures.
+    tables: new tables, then earlier ones that are tied to them by measure and population.
     """
     if sum(table.value.size for table in tables) <= _FEW:
         return list(range(len(tables)))

@@ -22,16 +22,11 @@ _METHODS = ("deterministic", "random", "controlled", "small_counts", "noise")
 class Noise:
     """The values that are published in place of the measure to protect.
 
-    Parameters
-    ----------
-    value
-        Published values in scaled units of the measure, shape of the table, int64.
-    withheld
-        Cells that are published without a value, e.g. below a threshold; bool, same shape. Their
-        `value` counts for nothing.
-    impossible
-        Structural zeros: cells that everybody knows to be empty, shown as "nothing"; bool, same
-        shape. No other cell may be told to be empty, for a published 0 need not be a true one.
+    value: published values in scaled units of the measure, shape of the table, int64.
+    withheld: cells that are published without a value, e.g. below a threshold; bool, same shape.
+        Their `value` counts for nothing.
+    impossible: structural zeros: cells that everybody knows to be empty, shown as "nothing"; bool,
+        same shape. No other cell may be told to be empty, for a published 0 need not be a true one.
     """
 
     value: NDArray[np.int64]
@@ -48,24 +43,6 @@ class Noise:
 def published_with(table: Table, noise: Noise, *, name: str, changed: str) -> Published:
     """What the world sees of a table whose values were changed.
 
-    Parameters
-    ----------
-    table
-        The original table.
-    noise
-        The values to publish.
-    name
-        Of the published table.
-    changed
-        The family of methods, one of `CHANGES`.
-
-    Raises
-    ------
-    InputError
-        A cell that has contributors is said to be impossible; says how many.
-
-    Examples
-    --------
     >>> from diskret.hierarchy import Hierarchy
     >>> from diskret.tables.dimension import Dimension
     >>> region = Dimension("region", Hierarchy.flat(["N", "S"]))
@@ -155,26 +132,9 @@ class Perturbed:
 def stands_for(published: Published, perturbed: Perturbed) -> Published:
     """What the world knows of the true values where perturbed ones were published.
 
-    Parameters
-    ----------
-    published
-        The perturbed values as they were published. Its decimals are those of the true values.
-    perturbed
-        How they were made.
+    published: the perturbed values as they were published. Its decimals are those of the true
+        values.
 
-    Returns
-    -------
-    Published
-        All cells suppressed, with the interval that each published value stands for. Cells that
-        were suppressed keep the intervals that were published for them, if any.
-
-    Raises
-    ------
-    InputError
-        Published values are no multiples of the base, or small counts are left.
-
-    Notes
-    -----
     With r published and base b, a true value is one of r − b/2 to below r + b/2 for deterministic
     rounding (ties up), of r − b + 1 to r + b − 1 for random rounding and of r − (K + 1) b + 1 to
     r + (K + 1) b − 1 for controlled rounding with K steps, all in units of the last decimal. Of
@@ -183,8 +143,6 @@ def stands_for(published: Published, perturbed: Perturbed) -> Published:
     r + D, where a true zero is never published as another number (so counts that are
     shown are at least 1).
 
-    Examples
-    --------
     >>> from diskret.hierarchy import Hierarchy
     >>> from diskret.tables.dimension import Dimension
     >>> shown = np.array([10, 5, 5])

@@ -39,20 +39,9 @@ def read_published(
 ) -> Published:
     """The attacker's view, from the public files alone.
 
-    Parameters
-    ----------
-    kind
-        What is made: `Published`, which knows of this module.
-    folder
-        A folder with public files, or the folder of a release that holds ``public/``.
-    name
-        Name of the table; may be left out if the folder holds only one.
-
-    Raises
-    ------
-    InputError
-        A file is missing or damaged, or cells are missing, doubled or unreadable; names
-        file, line and column.
+    kind: what is made: `Published`, which knows of this module.
+    folder: a folder with public files, or the folder of a release that holds ``public/``.
+    name: name of the table; may be left out if the folder holds only one.
     """
     public, name = _locate(Path(folder), name)
     said = public / f"{name}{STRUCTURE}"
@@ -89,24 +78,7 @@ def of_structure(
     upper: NDArray[np.int64] | None = None,
     source: str = "structure",
 ) -> Published:
-    """A published table from its [structure][diskret.tables.public_files.structure] and arrays.
-
-    Parameters
-    ----------
-    kind
-        What is made: `Published`.
-    content
-        What `structure` says of the table.
-    value, suppressed, empty, lower, upper
-        As in `Published`.
-    source
-        Where the structure comes from, for messages.
-
-    Raises
-    ------
-    InputError
-        The structure is damaged.
-    """
+    """A published table from its [structure][diskret.tables.public_files.structure] and arrays."""
     path = Path(source)
     outline = _read_outline(path, content, _member(path, content, "name", str))
     published = _published(kind, outline, value, suppressed, empty, lower, upper)
@@ -285,13 +257,7 @@ def _member(path: Path, content: Any, key: str, kind: type[T], usual: T | None =
 
 
 def read_text(path: Path, columns: list[str]) -> pa.Table:
-    """A public CSV with exactly these columns, every value as text.
-
-    Raises
-    ------
-    InputError
-        The file is missing, is no CSV in UTF-8, or has other columns.
-    """
+    """A public CSV with exactly these columns, every value as text."""
     try:
         cells = pa_csv.read_csv(
             path,

@@ -24,12 +24,9 @@ class Requirements:
     satisfy ``lo <= a - lower[i]``, ``up >= a + upper[i]`` and ``up - lo >= sliding[i]``.
     Every other suppressed cell must satisfy ``up - lo >= 1`` (no exact value).
 
-    Parameters
-    ----------
-    cell
-        Flat (C order) positions of the primary cells, ascending, shape ``(n,)``, int64.
-    lower, upper, sliding
-        Levels in scaled integers (units of 10**-decimals), ≥ 0, shape ``(n,)``, int64.
+    cell: flat (C order) positions of the primary cells, ascending, shape ``(n,)``, int64.
+    lower, upper, sliding: levels in scaled integers (units of 10**-decimals), ≥ 0, shape ``(n,)``,
+        int64.
     """
 
     cell: NDArray[np.int64]
@@ -56,15 +53,10 @@ NO_LEVELS = Requirements(*[np.empty(0, dtype=np.int64)] * 4)
 class UnsafeSums:
     """Sums that a rule finds unsafe, and what must stay uncertain about each. Confidential.
 
-    Parameters
-    ----------
-    member
-        A row for each sum, a column for each cell of all tables, ``(s, n)``, int64 CSR with
+    member: a row for each sum, a column for each cell of all tables, ``(s, n)``, int64 CSR with
         entries 1.
-    lower, upper, sliding
-        Levels in scaled integers as in `Requirements`, ``(s,)``, int64.
-    judged
-        Number of sums that were judged, safe ones included.
+    lower, upper, sliding: levels in scaled integers as in `Requirements`, ``(s,)``, int64.
+    judged: number of sums that were judged, safe ones included.
     """
 
     member: sparse.csr_array
@@ -125,36 +117,23 @@ def stacked(parts: Sequence[UnsafeSums], cells: int) -> UnsafeSums:
 class Earlier:
     """One table of an earlier release: what the world saw, and what has to stay uncertain.
 
-    Parameters
-    ----------
-    release
-        Name of the release, unique in its ledger.
-    published
-        What the world saw. A table that was perturbed has all cells "suppressed", with the
+    release: name of the release, unique in its ledger.
+    published: what the world saw. A table that was perturbed has all cells "suppressed", with the
         interval that each published value stands for in `Published.lower` and `upper`.
-    original
-        Original values in scaled integers, shape of the table; None if they are not known (a
+    original: original values in scaled integers, shape of the table; None if they are not known (a
         release from elsewhere). Confidential.
-    requirements
-        The levels of its primary cells, flat positions in this table. Confidential.
-    contributions
-        Who contributed what, or None; units and holdings by their keyed fingerprints.
+    requirements: the levels of its primary cells, flat positions in this table. Confidential.
+    contributions: who contributed what, or None; units and holdings by their keyed fingerprints.
         Confidential.
-    unsafe
-        Sums of its suppressed cells that stay uncertain for contributors, flat positions in this
-        table; None if it was not protected against them. Confidential.
-    sums
-        Equations between measures that the release stated.
-    weight
-        Column of the sampling weights, or None; see `Table.weight`.
-    perturbed
-        Whether `published` holds intervals that perturbed values stand for.
-    shown
-        The values that the world saw of a table that was perturbed, `NO_BOUND` where none; None:
+    unsafe: sums of its suppressed cells that stay uncertain for contributors, flat positions in
+        this table; None if it was not protected against them. Confidential.
+    sums: equations between measures that the release stated.
+    weight: column of the sampling weights, or None; see `Table.weight`.
+    perturbed: whether `published` holds intervals that perturbed values stand for.
+    shown: the values that the world saw of a table that was perturbed, `NO_BOUND` where none; None:
         they are not kept.
-    keyed
-        Gives other lists of contributions the keyed fingerprints that `contributions` uses; None:
-        they use the same numbers as it is.
+    keyed: gives other lists of contributions the keyed fingerprints that `contributions` uses;
+        None: they use the same numbers as it is.
     """
 
     release: str

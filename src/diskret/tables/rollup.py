@@ -37,11 +37,6 @@ def roll_up(
 
     Contributors that lie in a single leaf combination are simply added up; those that
     straddle leaves are counted once in every total they reach.
-
-    Raises
-    ------
-    InputError
-        The table has too many cells, or its totals leave the range of 64-bit integers.
     """
     dimensions = tuple(Dimension(name, tree) for name, tree in leaves.by.items())
     dense = _Dense(leaves, check_size(dimensions), [d.hierarchy for d in dimensions])
@@ -211,15 +206,9 @@ def merge_pairs_up(
 
     Right where no contributor is in two leaves.
 
-    Parameters
-    ----------
-    amount
-        The largest |contributions| for a weight of 1, descending, ``(*table.shape, k)``;
-        leaves must be filled.
-    weight
-        How many times each counts, same shape.
-    trees
-        The code tree of each dimension.
+    amount: the largest |contributions| for a weight of 1, descending, ``(*table.shape, k)``; leaves
+        must be filled.
+    weight: how many times each counts, same shape.
     """
     kept = amount.shape[-1]
     for axis, tree in enumerate(trees if kept else ()):
@@ -238,29 +227,17 @@ def slots(amount: NDArray[np.int64], weight: NDArray[np.int64], unit: int) -> ND
     Laid end to end, the largest amount first, contributions cover an axis of weights; slot i
     is what lies between i − 1 and i. As all weights are at least 1, k of them cover k slots.
 
-    Parameters
-    ----------
-    amount
-        The k largest |contributions| for a weight of 1, descending, ``(…, k)``: whole
-        multiples of `unit` wherever the weight is not `unit`, and 0 beyond the last.
-    weight
-        How many times each counts, in units of 1/`unit`, same shape.
-    unit
-        The scaled weight that means 1.
+    amount: the k largest |contributions| for a weight of 1, descending, ``(…, k)``: whole multiples
+        of `unit` wherever the weight is not `unit`, and 0 beyond the last.
+    weight: how many times each counts, in units of 1/`unit`, same shape.
+    unit: the scaled weight that means 1.
 
-    Returns
-    -------
-    ndarray
-        ``(…, k)``, int64. The sum of the first i slots is exact where no contributor of
-        weight `unit` lies across two slots, and rounded up to a whole number there.
+    Returns ``(…, k)``, int64. The sum of the first i slots is exact where no contributor
+        of weight `unit` lies across two slots, and rounded up to a whole number there.
 
-    References
-    ----------
     de Wolf et al., τ-ARGUS user's manual 4.1, sections 2.3 and 4.3.1 (sample weights in the
     dominance and p% rules).
 
-    Examples
-    --------
     10 counts 2.4 times, 6 counts three times, in tenths: 10, 10, 0.4·10 + 0.6·6 = 7.6.
 
     >>> slots(np.array([100, 60, 0]), np.array([24, 30, 0]), 10).tolist()

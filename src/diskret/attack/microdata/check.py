@@ -59,13 +59,9 @@ _CENSUS = 1e-12
 class CheckedClaim:
     """What the check of one claim found.
 
-    Parameters
-    ----------
-    failing
-        Positions of the records that do not keep to it, ascending; all, if it is a claim about
+    failing: positions of the records that do not keep to it, ascending; all, if it is a claim about
         the file as a whole and fails.
-    figures
-        JSON-ready. Confidential.
+    figures: JSON-ready. Confidential.
     """
 
     failing: Numbers
@@ -73,14 +69,7 @@ class CheckedClaim:
 
 
 def check(file: Leaving, claim: Claim) -> CheckedClaim:
-    """Count again what a claim says, on the values as they leave.
-
-    Raises
-    ------
-    InputError
-        The claim names columns that do not leave, or needs keys, sensitive variables or
-        households, and there are none.
-    """
+    """Count again what a claim says, on the values as they leave."""
     if isinstance(claim, KAnonymity):
         return _k_anonymity(file, claim)
     if isinstance(claim, RiskBelow):
@@ -388,15 +377,9 @@ def risk(count: NDArray[np.float64], population: NDArray[np.float64]) -> NDArray
     which is integrated in z = log(p + (1 - p) y), where for f = 1 the integrand is constant.
     Source of the model: Benedetti and Franconi (1998).
 
-    Parameters
-    ----------
-    count
-        f, at least 1, ``(n,)``.
-    population
-        F > 0, ``(n,)``; where it does not exceed f, the risk is 1 / f.
+    count: f, at least 1, ``(n,)``.
+    population: f > 0, ``(n,)``; where it does not exceed f, the risk is 1 / f.
 
-    Examples
-    --------
     >>> risk(np.array([1.0, 2.0, 3.0]), np.array([17.0, 110.0, 3.0])).round(8).tolist()
     [0.17707583, 0.01714426, 0.33333333]
     """

@@ -30,15 +30,10 @@ Numbers = NDArray[np.int64]
 class Combinations:
     """The combinations of keys that occur.
 
-    Parameters
-    ----------
-    of
-        For each record its combination, ``(n,)``.
-    keys
-        For each combination the number of its value of each key, -1 where any value is possible,
+    of: for each record its combination, ``(n,)``.
+    keys: for each combination the number of its value of each key, -1 where any value is possible,
         ``(c, m)``.
-    count
-        Number of records, ``(c,)``.
+    count: number of records, ``(c,)``.
     """
 
     of: Numbers
@@ -135,16 +130,10 @@ def agreeing(
 class Shown:
     """The sensitive values among the records that agree with some combinations.
 
-    Parameters
-    ----------
-    rows
-        The combinations, ``(b,)``.
-    owner
-        For each value shown the position among `rows`, ascending, ``(e,)``.
-    value
-        Its number, ascending for each combination, ``(e,)``.
-    count
-        How many records show it, ``(e,)``.
+    rows: the combinations, ``(b,)``.
+    owner: for each value shown the position among `rows`, ascending, ``(e,)``.
+    value: its number, ascending for each combination, ``(e,)``.
+    count: how many records show it, ``(e,)``.
     """
 
     rows: Numbers
@@ -158,21 +147,10 @@ def values_shown(
 ) -> Iterator[Shown]:
     """For each asking combination, the values of those present that agree with it.
 
-    Parameters
-    ----------
-    asking
-        Combinations, ``(a, m)``.
-    present
-        Combinations with a value each, ``(p, m)``.
-    value
-        The value, ``(p,)``, at least 0.
-    count
-        How many records, ``(p,)``.
-
-    Yields
-    ------
-    Shown
-        Some of the combinations; memory is bounded by taking few at a time.
+    asking: combinations, ``(a, m)``.
+    present: combinations with a value each, ``(p, m)``.
+    value: the value, ``(p,)``, at least 0.
+    count: how many records, ``(p,)``.
     """
     width = int(value.max(initial=0)) + 1
     for rows in _patterns(asking):
@@ -219,14 +197,10 @@ def _shared(asking: Numbers, present: Numbers) -> tuple[Numbers, Numbers]:
 class Modelled:
     """The risk of records by a log-linear model, beside the estimate by weights. Confidential.
 
-    Parameters
-    ----------
-    risk
-        Of each record, ``(n,)``; None if no model could be fitted.
-    uniques
-        How many of those that are alone in the file are expected to be alone in the population.
-    reason
-        Why there is no model.
+    risk: of each record, ``(n,)``; None if no model could be fitted.
+    uniques: how many of those that are alone in the file are expected to be alone in the
+        population.
+    reason: why there is no model.
     """
 
     risk: NDArray[np.float64] | None
@@ -238,23 +212,12 @@ class Modelled:
 class Leaving:
     """A file that is about to leave, and what belongs to its records.
 
-    Parameters
-    ----------
-    name
-        Of the file.
-    table
-        Its columns, as they leave.
-    keys, sensitive
-        Names of columns.
-    weight
-        Sampling weights > 0, ``(n,)``; None: the records are all there are. Confidential unless
+    table: its columns, as they leave.
+    weight: sampling weights > 0, ``(n,)``; None: the records are all there are. Confidential unless
         they leave.
-    household
-        Number of the household of each record, ``(n,)``, or None.
-    orders
-        Column → its values from the lowest to the highest, where that was declared.
-    models
-        What a missing key stands for → the risk by a log-linear model.
+    household: number of the household of each record, ``(n,)``, or None.
+    orders: column → its values from the lowest to the highest, where that was declared.
+    models: what a missing key stands for → the risk by a log-linear model.
     """
 
     name: str
@@ -274,13 +237,7 @@ class Leaving:
         return self.table.num_rows
 
     def numbers(self, name: str) -> tuple[Numbers, pa.Array]:
-        """The values of a column as numbers, -1 if missing, and what the numbers stand for.
-
-        Raises
-        ------
-        InputError
-            There is no such column.
-        """
+        """The values of a column as numbers, -1 if missing, and what the numbers stand for."""
         if name not in self._numbered:
             if name not in self.table.column_names:
                 raise InputError(
@@ -305,11 +262,6 @@ class Leaving:
         """The ranks of the values of a column, from 0 on, missing ones first.
 
         They ascend in the order given here, else in that of the column.
-
-        Raises
-        ------
-        InputError
-            There is no such column, it has no order, or a value that the order does not name.
         """
         number, values = self.numbers(name)
         at = ascending(values, name, self.orders.get(name) if order is None else order)

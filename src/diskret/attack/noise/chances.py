@@ -41,27 +41,11 @@ class NoiseTable(Protocol):
 def chances(table: NoiseTable, up_to: int) -> NDArray[np.float64]:
     """P(published value | true count) of all counts up to a limit.
 
-    Parameters
-    ----------
-    table
-        The perturbation table.
-    up_to
-        The largest count, at least 0.
+    up_to: the largest count, at least 0.
 
-    Returns
-    -------
-    array
-        Shape ``(up_to + 1, up_to + 1 + D)`` with the largest noise D: row n, column j holds the
-        probability that n is published as j.
+    Returns an array, shape ``(up_to + 1, up_to + 1 + D)`` with the largest noise D: row n, column j
+        holds the probability that n is published as j.
 
-    Raises
-    ------
-    InputError
-        The table is none for counts: noise is not whole, rows leave counts out, do not sum up
-        to 1, or publish a negative number.
-
-    Examples
-    --------
     >>> class Ends:
     ...     counts, noise, step = np.array([0, 1]), np.array([-1, 0, 1]), 1
     ...     probabilities = np.array([[0, 1, 0], [0.25, 0.5, 0.25]])
@@ -85,13 +69,7 @@ def largest_noise(table: NoiseTable) -> int:
 
 
 def noise_row(table: NoiseTable, count: int) -> NDArray[np.float64]:
-    """P(noise | count) of the noise −D, …, D, shape ``(2D + 1,)``.
-
-    Raises
-    ------
-    InputError
-        The table is none for counts, or the count is negative.
-    """
+    """P(noise | count) of the noise −D, …, D, shape ``(2D + 1,)``."""
     _check(table)
     if count < 0:
         raise InputError(f"a count is at least 0, not {count}")
