@@ -35,9 +35,9 @@ from diskret.attack import (
     unmet,
 )
 from diskret.attack.moves import Moves, packed, possible
-from diskret.attack.parallel import in_order
 from diskret.errors import ContradictionError, InputError, ProofError
 from diskret.hierarchy import Hierarchy
+from diskret.parallel import in_order
 
 
 @pytest.fixture(autouse=True)

@@ -12,7 +12,7 @@ from profiles import examples
 
 import diskret as dk
 from diskret.errors import InputError
-from diskret.protect.conflicting_values import check_alike
+from diskret.protect.linked import check_alike
 from diskret.tables import Noise
 from diskret.tables.perturbed import published_with
 

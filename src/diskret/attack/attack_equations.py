@@ -20,10 +20,10 @@ from diskret.attack.exact import LIMIT, UNKNOWN, Point, times
 from diskret.attack.examination import Examination, Targets, extremes
 from diskret.attack.knowledge import unknown_bounds
 from diskret.attack.moves import Moves, Proposals, joined, proposed_moves, starting_table
-from diskret.attack.parallel import in_order
 from diskret.attack.reduction import Reduction, reduce
 from diskret.attack.search import Wanted
 from diskret.errors import ContradictionError, InputError
+from diskret.parallel import in_order
 from diskret.progress import Progress, silent
 from diskret.tables import Publication
 

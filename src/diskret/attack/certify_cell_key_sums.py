@@ -19,7 +19,7 @@ from diskret.attack.certify_cell_key import (
     row_moments,
 )
 from diskret.attack.closeness import Closeness, Windows, closeness
-from diskret.attack.noise.sums import difference_estimates
+from diskret.attack.noise.estimates import difference_estimates
 from diskret.attack.noise_certificate import (
     GROUP_DISCLOSURE,
     NoiseCertificate,

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from diskret.attack.all_cells import Grid, world
+from diskret.attack.all_cells import Grid, remembered, world
 from diskret.attack.exact import LIMIT
-from diskret.attack.remembered import remembered
 from diskret.attack.ties import Tie, ties
 from diskret.errors import ContradictionError, InputError
 from diskret.tables import Publication, Published, together

@@ -13,10 +13,10 @@ from scipy import sparse
 from diskret.attack.exact import LIMIT, Point, product, times
 from diskret.attack.linear_programme import Answer, LinearProgramme
 from diskret.attack.moves import Moves, joined
-from diskret.attack.parallel import in_order
 from diskret.attack.search import Wanted
 from diskret.attack.surroundings import Surroundings
 from diskret.errors import ContradictionError, ProofError
+from diskret.parallel import in_order
 
 #: Unknowns of a block looked at together at first.
 _BLOCK = 60

@@ -11,8 +11,8 @@ from scipy import sparse
 
 from diskret.attack.exact import UNKNOWN
 from diskret.attack.linear_programme import Answer, LinearProgramme
-from diskret.attack.parallel import in_order
 from diskret.errors import ProofError
+from diskret.parallel import in_order
 
 #: Unknowns whose bounds are computed together. More is slower and narrows them further.
 _BLOCK = 60

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from diskret.errors import InputError, ProofError
 from diskret.ledger.check import check
 from diskret.progress import Progress, silent
-from diskret.protect.conflicting_values import check_sums_beside
+from diskret.protect.linked import check_sums_beside
 from diskret.publish.contract import Protected
 from diskret.tables import NO_BOUND, Earlier, Published
 from diskret.tables.dimension import describe

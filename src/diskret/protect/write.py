@@ -12,8 +12,7 @@ import numpy as np
 from diskret.errors import InputError
 from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
-from diskret.protect.conflicting_values import check_alike
-from diskret.protect.linked import known_empty, linked
+from diskret.protect.linked import check_alike, known_empty, linked
 from diskret.protect.safe_intervals import with_intervals
 from diskret.publish.contract import Look, Protected
 from diskret.publish.derived import Releases

@@ -171,7 +171,7 @@ class Publication:
 
     @cached_property
     def worked_out(self) -> dict[str, tuple[bytes, Any]]:
-        """What is known about it so far, by what was asked: see `diskret.attack.remembered`."""
+        """What is known about it so far, by what was asked: see `diskret.attack.all_cells`."""
         return {}
 
     def at(self, position: int) -> tuple[Published, int]:

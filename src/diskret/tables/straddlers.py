@@ -46,7 +46,7 @@ def count_straddlers(
     position: for each leaf combination the positions of its codes, ``(leaves, d)``.
     weight_unit: scaled weight that means 1, or None without weights.
     """
-    from diskret.tables._kernels import add_straddlers
+    from diskret.tables.straddler_kernels import add_straddlers
 
     sizes = np.array([len(tree) for tree in trees], dtype=np.int64)
     cells = int(np.prod(sizes))

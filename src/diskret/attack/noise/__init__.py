@@ -1,12 +1,5 @@
 """Attacks on counts that were changed by noise or rounding, and what they cost an attacker."""
 
-from diskret.attack.noise.averaging import (
-    Estimate,
-    ask_partitions,
-    average_out,
-    queries_needed,
-    recovery_probability,
-)
 from diskret.attack.noise.chances import (
     Differencing,
     NoiseTable,
@@ -21,6 +14,15 @@ from diskret.attack.noise.constellations import (
     ConstellationRisk,
     constellation_risk,
 )
+from diskret.attack.noise.estimates import (
+    Estimate,
+    ask_partitions,
+    average_out,
+    difference_estimates,
+    queries_needed,
+    ratio_estimates,
+    recovery_probability,
+)
 from diskret.attack.noise.feasible import (
     FeasibleCounts,
     HiddenParameters,
@@ -30,7 +32,6 @@ from diskret.attack.noise.feasible import (
     unpick,
 )
 from diskret.attack.noise.linear_keys import KeyIntervals, keyed_constellation_risk
-from diskret.attack.noise.sums import difference_estimates, ratio_estimates
 
 __all__ = [
     "Constellation",
