@@ -62,11 +62,11 @@ def plan(
     """
     before = before or Beside()
     each = zip(tables, sensitivities, names, costs, frozen, previous, discounts, strict=True)
-    parts = [_part(attacker, keys, *own) for own in each]
+    parts = [_planned(attacker, keys, *own) for own in each]
     system = system_beside(tables, sums, before, combinations)
     new = sum(part.cost.size for part in parts)
     _check_known(system, tables, parts, names, new, before)
-    parts += [_earlier_part(one, attacker) for one in before.earlier]
+    parts += [_planned_earlier(one, attacker) for one in before.earlier]
     starts = np.cumsum([0, *(part.cost.size for part in parts)]).tolist()
     unpublished = len(system.value) - starts[-1]
     start = np.ones(len(system.value), dtype=bool)
@@ -96,7 +96,7 @@ def plan(
 
 
 @dataclass(frozen=True, eq=False)
-class _Part:
+class _PlannedTable:
     """What a problem says of one table; arrays as in `Problem`."""
 
     requirements: Requirements
@@ -107,7 +107,7 @@ class _Part:
     upper: NDArray[np.float64]
 
 
-def _part(
+def _planned(
     attacker: Attacker,
     keys: SecretKeys | None,
     table: Table,
@@ -117,7 +117,7 @@ def _part(
     frozen: Any,
     previous: NDArray[np.bool_] | None,
     discount: float,
-) -> _Part:
+) -> _PlannedTable:
     _check_zeros(sensitivity, attacker)
     stays = frozen_cells(table, frozen)
     if sensitivity.frozen is not None:
@@ -135,7 +135,7 @@ def _part(
     ties = np.where(hidden, 0.0, _UNLIKE_BEFORE)
     if keys is not None:
         ties = ties + (1 - _UNLIKE_BEFORE) * keyed_ties(table, keys)
-    return _Part(
+    return _PlannedTable(
         needs,
         np.where(hidden.ravel(), price * (1 - discount / 100), price),
         ties.ravel(),
@@ -145,7 +145,7 @@ def _part(
     )
 
 
-def _earlier_part(earlier: Earlier, attacker: Attacker) -> _Part:
+def _planned_earlier(earlier: Earlier, attacker: Attacker) -> _PlannedTable:
     """A table that was published before: nothing about it can be changed any more."""
     seen, size = earlier.published, earlier.published.value.size
     hidden = seen.suppressed.ravel()
@@ -156,13 +156,15 @@ def _earlier_part(earlier: Earlier, attacker: Attacker) -> _Part:
         own, closer = (low, np.maximum) if side == "lower" else (high, np.minimum)
         own[known] = closer(own, bound)[known]
     nothing = np.zeros(size)
-    return _Part(earlier_requirements(earlier, attacker), nothing, nothing, ~hidden, low, high)
+    return _PlannedTable(
+        earlier_requirements(earlier, attacker), nothing, nothing, ~hidden, low, high
+    )
 
 
 def _check_known(
     system: System,
     tables: Sequence[Table],
-    parts: Sequence[_Part],
+    parts: Sequence[_PlannedTable],
     names: Sequence[str],
     new: int,
     before: Beside,
