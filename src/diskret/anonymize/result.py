@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from diskret.attack.microdata import MicrodataCertificate
 from diskret.errors import InputError
 from diskret.io import from_arrow
-from diskret.io.cleaned import cleaned
-from diskret.io.column_bytes import content
+from diskret.io.columns import content
+from diskret.io.returned import cleaned
 from diskret.keys import SecretKeys
 from diskret.publish.office.controlled import written
 from diskret.publish.office.records import Inside

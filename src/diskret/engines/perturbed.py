@@ -52,17 +52,9 @@ def perturbed(
 def ancestors(tree: Hierarchy, leaf: Sequence[int], codes: Sequence[int | str]) -> pa.Table:
     """Each leaf beside itself and all codes above it.
 
-    Parameters
-    ----------
-    tree
-        The code tree.
-    leaf
-        What stands for each of its leaves, in their order.
-    codes
-        What stands for each of its codes.
+    `leaf`: what stands for each of its leaves, in their order. `codes`: what stands for each of its
+    codes.
 
-    Examples
-    --------
     >>> tree = Hierarchy.flat(["N", "S"])
     >>> ancestors(tree, [0, 1], tree.codes).to_pydict()
     {'leaf': [0, 0, 1, 1], 'code': ['N', 'Total', 'S', 'Total']}

@@ -20,15 +20,9 @@ from diskret.population import EVERYBODY, Population
 class Mark:
     """Which records bear a mark.
 
-    Parameters
-    ----------
-    column
-        Column that says so.
-    codes
-        What is written there; None: a yes (``true`` or 1) in a column of yes and no, where
-        nothing means no.
-    listed
-        Whether the records with one of the codes bear the mark, or all others.
+    `column`: column that says so. `codes`: what is written there; None: a yes (``true`` or 1) in a
+    column of yes and no, where nothing means no. `listed`: whether the records with one of the
+    codes bear the mark, or all others.
     """
 
     column: str
@@ -40,41 +34,25 @@ class Mark:
 class LeafQuestion:
     """What to aggregate.
 
-    Parameters
-    ----------
-    by
-        Column → code tree, or None for "flat, from the codes in the data" (the answer's
+    `by`: column → code tree, or None for "flat, from the codes in the data" (the answer's
         `Leaves.by` then carries the tree that was found).
-    values
-        Measure column → decimals: values become integers in units of 10**-decimals.
-    round_values
-        Whether values with more decimals become the nearest, half a unit upwards.
-    unit, holding, record_key
-        Column names, or None. Without `unit` every record is a unit of its own. A null
-        holding is its own holding.
-    largest
-        How many of the largest |contributions| to keep for each leaf combination.
-    key_modulus
-        Record keys are integers in ``[0, key_modulus)``; key sums are reduced by it.
-    key_digits
-        The column holds decimals in [0, 1) with at most so many digits, which become integers
-        below the modulus ``10**key_digits``; None: it holds integers.
-    where
-        Which records count; the others are not looked at, whatever they hold.
-    weight
-        Column of sampling weights ≥ 1, or None. All sums are then weighted, in units of
+    `values`: measure column → decimals: values become integers in units of 10**-decimals.
+    `round_values`: whether values with more decimals become the nearest, half a unit upwards.
+    `unit`, `holding`, `record_key`: column names, or None. Without `unit` every record is a unit of
+        its own. A null holding is its own holding.
+    `largest`: how many of the largest |contributions| to keep for each leaf combination.
+    `key_modulus`: record keys are integers in ``[0, key_modulus)``; key sums are reduced by it.
+    `key_digits`: the column holds decimals in [0, 1) with at most so many digits, which become
+        integers below the modulus ``10**key_digits``; None: it holds integers.
+    `where`: which records count; the others are not looked at, whatever they hold.
+    `weight`: column of sampling weights ≥ 1, or None. All sums are then weighted, in units of
         10**-(decimals + weight_decimals). A unit has one weight. Not together with marks.
-    weight_decimals
-        Weights become integers in units of 10**-weight_decimals.
-    marks
-        Name → mark on records. A contributor is marked where one of its records there is.
-    contributions
-        Whether to list who contributes what; only with `unit` or `holding`, and without
-        weights.
-    most_listed
-        Records up to which that is done; None: however many there are.
-    totals
-        Column → code of the total of a flat tree; left out: "Total".
+    `weight_decimals`: weights become integers in units of 10**-weight_decimals.
+    `marks`: name → mark on records. A contributor is marked where one of its records there is.
+    `contributions`: whether to list who contributes what; only with `unit` or `holding`, and
+        without weights.
+    `most_listed`: records up to which that is done; None: however many there are.
+    `totals`: column → code of the total of a flat tree; left out: "Total".
     """
 
     by: Mapping[str, Hierarchy | None]
@@ -102,20 +80,12 @@ class Straddlers:
     They cannot be rolled up by adding, so they are listed one by one, a row for each
     (contributor, leaf combination), sorted by both. ``rows`` below is their number.
 
-    Parameters
-    ----------
-    contributor
-        Number of the contributor, 0 … , shape ``(rows,)``, int64.
-    leaf
-        Index into the rows of `Leaves`, shape ``(rows,)``, int64.
-    sums
-        Measure → exact scaled sum of the contributor there, ``(rows,)``, int64.
-    key
-        The contributor's record key, ``(rows,)``, uint64, or None.
-    marked
-        Mark → number of the contributor's marked records there, ``(rows,)``, int64.
-    weight
-        The contributor's weight, scaled, ``(rows,)``, int64; that of a holding is 1. None
+    `contributor`: number of the contributor, 0 … , shape ``(rows,)``, int64.
+    `leaf`: index into the rows of `Leaves`, shape ``(rows,)``, int64.
+    `sums`: measure → exact scaled sum of the contributor there, ``(rows,)``, int64.
+    `key`: the contributor's record key, ``(rows,)``, uint64, or None.
+    `marked`: mark → number of the contributor's marked records there, ``(rows,)``, int64.
+    `weight`: the contributor's weight, scaled, ``(rows,)``, int64; that of a holding is 1. None
         without weights.
     """
 
@@ -131,19 +101,12 @@ class Straddlers:
 class Listed:
     """Who contributes what, a row for each leaf combination, unit and holding.
 
-    Parameters
-    ----------
-    leaf
-        Index into the rows of `Leaves`, shape ``(rows,)``, int64; rows are sorted by it.
-    unit, holding
-        Who it is, ``(rows,)``, uint64, see `diskret.engines.listing`; None if the column
-        was not given. A null holding is that of the unit alone.
-    records
-        Number of records, ``(rows,)``, int64.
-    sums
-        Measure → exact scaled sum, ``(rows,)``, int64.
-    marked
-        Mark → number of marked records, ``(rows,)``, int64.
+    `leaf`: index into the rows of `Leaves`, shape ``(rows,)``, int64; rows are sorted by it.
+    `unit`, `holding`: who it is, ``(rows,)``, uint64, see `diskret.engines.listing`; None if the
+        column was not given. A null holding is that of the unit alone.
+    `records`: number of records, ``(rows,)``, int64.
+    `sums`: measure → exact scaled sum, ``(rows,)``, int64.
+    `marked`: mark → number of marked records, ``(rows,)``, int64.
     """
 
     leaf: NDArray[np.int64]
@@ -161,47 +124,31 @@ class Leaves:
     Everything is exact. ``rows`` is the number of non-empty leaf combinations; they are
     sorted by `position`. *Stayers* are contributors that lie in a single leaf combination.
 
-    Parameters
-    ----------
-    by
-        Column → code tree, all resolved.
-    position
-        For each dimension the position of the leaf code in its tree, ``(rows, d)``, int32.
-    count
-        Number of records, ``(rows,)``, int64.
-    sums
-        Measure → scaled sum over all records, ``(rows,)``, int64.
-    magnitudes
-        Measure → Σ|contribution| of the stayers among the largest-relevant contributors
+    `by`: column → code tree, all resolved.
+    `position`: for each dimension the position of the leaf code in its tree, ``(rows, d)``, int32.
+    `count`: number of records, ``(rows,)``, int64.
+    `sums`: measure → scaled sum over all records, ``(rows,)``, int64.
+    `magnitudes`: measure → Σ|contribution| of the stayers among the largest-relevant contributors
         (holdings if given, else units), ``(rows,)``, int64.
-    largest
-        Measure → the largest |contributions| of those stayers, descending, padded with
-        0, ``(rows, largest)``, int64. With weights: for a weight of 1, so that a unit's is
-        its unweighted sum and a holding's its weighted sum, which stands for itself.
-    units, holdings
-        Number of stayers, ``(rows,)``, int64; None if the column was not given.
-    unit_straddlers, holding_straddlers
-        The contributors that are not stayers; None if the column was not given.
-    key_sum
-        Sum of the record keys of the stayers among the units, modulo `key_modulus`,
+    `largest`: measure → the largest |contributions| of those stayers, descending, padded with 0,
+        ``(rows, largest)``, int64. With weights: for a weight of 1, so that a unit's is its
+        unweighted sum and a holding's its weighted sum, which stands for itself.
+    `units`, `holdings`: number of stayers, ``(rows,)``, int64; None if the column was not given.
+    `unit_straddlers`, `holding_straddlers`: the contributors that are not stayers; None if the
+        column was not given.
+    `key_sum`: sum of the record keys of the stayers among the units, modulo `key_modulus`,
         ``(rows,)``, uint64; None without a record key.
-    marked
-        Mark → number of marked records, ``(rows,)``, int64.
-    marked_largest
-        Mark → measure → the largest |contribution| of a marked stayer among the
-        largest-relevant contributors, 0 if there is none, ``(rows,)``, int64. Their
-        straddlers say which of them are marked.
-    weight_unit
-        10**weight_decimals, or None without weights.
-    largest_weight
-        Measure → the scaled weights of the contributors in `largest`, same shape; empty
-        without weights.
-    listed
-        Who contributes what; None if that was not asked for, or every record is a
-        contributor of its own.
-    sources
-        Measure → the column that noise of the cell key method is named after: of the columns of
-        the records that are proportional to it, itself among them, the first by name. Empty
+    `marked`: mark → number of marked records, ``(rows,)``, int64.
+    `marked_largest`: mark → measure → the largest |contribution| of a marked stayer among the
+        largest-relevant contributors, 0 if there is none, ``(rows,)``, int64. Their straddlers say
+        which of them are marked.
+    `weight_unit`: 10**weight_decimals, or None without weights.
+    `largest_weight`: measure → the scaled weights of the contributors in `largest`, same shape;
+        empty without weights.
+    `listed`: who contributes what; None if that was not asked for, or every record is a contributor
+        of its own.
+    `sources`: measure → the column that noise of the cell key method is named after: of the columns
+        of the records that are proportional to it, itself among them, the first by name. Empty
         without a record key.
     """
 
@@ -232,16 +179,10 @@ class Leaves:
 class PerturbedCounts:
     """Perturbed counts of all cells, totals included; nothing else has left the engine.
 
-    Parameters
-    ----------
-    by
-        Column → code tree, all resolved.
-    position
-        For each dimension the position of the code in its tree, ``(rows, d)``, int32; in no
-        particular order.
-    value
-        Perturbed counts, ``(rows,)``, int64. Cells that are not there have 0, or less than the
-        threshold that was asked for.
+    `by`: column → code tree, all resolved. `position`: for each dimension the position of the code
+    in its tree, ``(rows, d)``, int32; in no particular order. `value`: perturbed counts,
+    ``(rows,)``, int64. Cells that are not there have 0, or less than the threshold that was asked
+    for.
     """
 
     by: Mapping[str, Hierarchy]

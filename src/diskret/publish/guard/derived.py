@@ -18,8 +18,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
+from diskret.io.files import read_plain_parquet
 from diskret.io.from_json import read_json
-from diskret.io.plain_parquet import read_plain_parquet
 from diskret.publish.derived import COMBINED, DERIVED, Releases, combined_outline, derived_outline
 from diskret.tables import Derived, Published, SideBySide
 from diskret.tables.public_files import public_cells

@@ -15,9 +15,9 @@ import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
 from diskret.errors import InputError, VerificationError
+from diskret.io.files import read_plain_parquet
 from diskret.io.formulas import without_marks
 from diskret.io.from_json import Form, misfits, read_json
-from diskret.io.plain_parquet import read_plain_parquet
 from diskret.publish.certificates import NEEDED
 from diskret.publish.contract import Records
 from diskret.publish.digests import CERTIFICATE

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from diskret.io.column_bytes import content
+from diskret.io.columns import content
 from diskret.keys import SecretKeys
 from diskret.tables import Published, Table
 from diskret.tables.public_files import structure

@@ -12,9 +12,9 @@ import pyarrow as pa
 from diskret.attack.microdata import certify, claims_shown
 from diskret.attack.microdata.certificate import FAMILY
 from diskret.errors import InputError, ProofError, VerificationError
-from diskret.io.column_bytes import content
+from diskret.io.columns import content
+from diskret.io.files import read_plain_parquet
 from diskret.io.from_json import anything, check_form, read_json
-from diskret.io.plain_parquet import read_plain_parquet
 from diskret.keys import SecretKeys
 from diskret.microdata.modelled_risk import models
 from diskret.publish.certificates import NEEDED

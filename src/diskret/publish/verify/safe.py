@@ -17,8 +17,8 @@ from diskret.attack.microdata.certify_safe import check_minimum
 from diskret.attack.microdata.claims import Safe
 from diskret.attack.noise_certificate import in_languages
 from diskret.errors import InputError, ProofError, VerificationError
-from diskret.io.column_bytes import content
-from diskret.io.plain_parquet import read_plain_parquet
+from diskret.io.columns import content
+from diskret.io.files import read_plain_parquet
 from diskret.keys import SecretKeys
 from diskret.publish.certificates import NEEDED
 from diskret.publish.guard.microdata import MICRODATA_CERTIFICATE

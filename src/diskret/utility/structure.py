@@ -1,4 +1,4 @@
-"""What is left of the association of two variables: Cramér's V and shares between groups."""
+"""What protection did to the structure of a table: order, association, additivity."""
 
 from __future__ import annotations
 
@@ -12,6 +12,68 @@ from numpy.typing import NDArray
 
 from diskret.utility.deviations import NAN
 from diskret.utility.pairs import Pair
+
+_TENTHS = 10
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """The order of the cells whose original value is not 0, before and after.
+
+    Parameters
+    ----------
+    correlation
+        Spearman's rank correlation, ties with their mean rank; NaN where all values are equal.
+    moved
+        Share of cells that are in another tenth of the order than before, however equal values
+        are ordered.
+    """
+
+    correlation: float
+    moved: float
+
+
+def ranks(original: NDArray[np.int64], protected: NDArray[np.int64]) -> Ranks:
+    """Compare the order of cells before and after.
+
+    Parameters
+    ----------
+    original, protected
+        Values before and after, ``(cells,)``, int64.
+
+    Examples
+    --------
+    >>> ranks(np.array([1, 2, 3, 4]), np.array([2, 1, 3, 4])).correlation
+    0.8
+    """
+    there = original != 0
+    if not there.any():
+        return Ranks(NAN, NAN)
+    first, last = _places(original[there])
+    first_after, last_after = _places(protected[there])
+    elsewhere = (_tenth(last_after) < _tenth(first)) | (_tenth(first_after) > _tenth(last))
+    return Ranks(
+        correlation=_correlation(first + last, first_after + last_after),
+        moved=float(np.mean(elsewhere)),
+    )
+
+
+def _places(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """First and last place, from 0 on, that each value and those equal to it take in the order."""
+    _, at, number = np.unique(values, return_inverse=True, return_counts=True)
+    behind = np.cumsum(number)
+    return (behind - number)[at], (behind - 1)[at]
+
+
+def _tenth(place: NDArray[np.int64]) -> NDArray[np.int64]:
+    return place * _TENTHS // len(place)
+
+
+def _correlation(before: NDArray[np.int64], after: NDArray[np.int64]) -> float:
+    """Of mean ranks, here doubled, so that they are whole."""
+    one, other = before - before.mean(), after - after.mean()
+    scale = np.sqrt(np.sum(one**2) * np.sum(other**2))
+    return float(np.sum(one * other) / scale) if scale else NAN
 
 
 @dataclass(frozen=True)
@@ -148,3 +210,62 @@ def _held(cells: NDArray[np.int64]) -> NDArray[np.int64]:
 def _ratio(before: NDArray[np.int64], after: NDArray[np.int64]) -> float:
     original = between_variance(before)
     return between_variance(after) / original if original else NAN
+
+
+@dataclass(frozen=True)
+class Additivity:
+    """Defects of the equations total = sum of parts, in the measure's own unit.
+
+    Parameters
+    ----------
+    equations
+        How many there are between cells that are all published with a value.
+    broken
+        How many of them do not hold.
+    mean, largest
+        Mean, over all equations, and largest of |total − sum of parts|.
+    """
+
+    equations: int
+    broken: int
+    mean: float
+    largest: float
+
+
+def additivity(pairs: Iterable[Pair]) -> Additivity:
+    """The additivity defect of what is published.
+
+    Examples
+    --------
+    >>> from diskret.hierarchy import Hierarchy
+    >>> from diskret.tables import Dimension, Table
+    >>> region = Dimension("region", Hierarchy.flat(["N", "S"]))
+    >>> table = Table((region,), count=np.array([13, 8, 5]))
+    >>> shown = np.ones(3, dtype=bool)
+    >>> additivity([Pair(table, np.array([12, 9, 6]), shown)])
+    Additivity(equations=1, broken=1, mean=3.0, largest=3.0)
+    """
+    equations = broken = largest = 0
+    total, decimals = 0.0, 0
+    for pair in pairs:
+        decimals = pair.table.measure.decimals
+        for axis, dimension in enumerate(pair.table.dimensions):
+            values = np.moveaxis(pair.protected, axis, 0)
+            shown = np.moveaxis(pair.shown, axis, 0)
+            for code, children in enumerate(dimension.hierarchy.children):
+                if len(children):
+                    defect = _defect(values, shown, code, children)
+                    equations += defect.size
+                    broken += int(np.count_nonzero(defect))
+                    total += float(defect.sum(dtype=np.float64))
+                    largest = max(largest, int(defect.max(initial=0)))
+    mean = total / equations / 10**decimals if equations else NAN
+    return Additivity(equations, broken, mean, largest / 10**decimals)
+
+
+def _defect(
+    values: NDArray[np.int64], shown: NDArray[np.bool_], code: int, children: NDArray[np.int32]
+) -> NDArray[np.int64]:
+    """Defects of one total's equations, of those whose cells are all shown."""
+    complete = shown[code] & shown[children].all(axis=0)
+    return np.abs(values[code] - values[children].sum(axis=0))[complete]

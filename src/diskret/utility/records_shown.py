@@ -1,11 +1,12 @@
-"""The figures of compared records as frames of the user's own kind."""
+"""The figures of compared records as frames, and in sentences."""
 
 # pyarrow has no type information for its classes and compute functions.
 # pyright: reportAttributeAccessIssue=false, reportUnknownParameterType=false
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from diskret.io import coded, from_arrow
+from diskret.texts import number, words_in
 from diskret.utility.deviations import NAN
 from diskret.utility.moments import LEVELS, eigenvalue_loss, inverse_correlation_loss
 
@@ -204,3 +206,58 @@ def _mean(values: NDArray[np.float64]) -> float:
 def _ratio(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
     """Part / whole; 0 where nothing moved, NaN where something did and there is no scale."""
     return np.divide(part, whole, out=np.where(part == 0, 0.0, NAN), where=whole > 0)
+
+
+def sentences(found: RecordsComparison, language: str) -> list[str]:
+    """The key figures in sentences, see `RecordsComparison.lines`."""
+    words = words_in(language, "utility")
+
+    def written(value: float, decimals: int = 0) -> str:
+        return number(value, language, decimals)
+
+    def said() -> Iterator[str]:
+        if found.categories is None:
+            yield words.said("records", records=written(found.files.n))
+        else:
+            yield from found.categories.lines(language)
+        if found.dropped:
+            yield words.said("dropped", names=", ".join(found.dropped))
+        for name, loss in found.values.items():
+            if not (loss.changed or loss.suppressed or loss.filled):
+                yield words.said("unchanged values", variable=name)
+                continue
+            yield words.said(
+                "numeric values",
+                variable=name,
+                changed=written(loss.changed),
+                changed_share=written(100 * loss.changed / max(loss.compared, 1), 1),
+                suppressed=written(loss.suppressed),
+                il1s=written(loss.il1s, 4),
+                squares=written(100 * loss.squares, 2),
+            )
+        figures = found.figures
+        if found.numeric:
+            yield words.said(
+                "numeric structure",
+                means=written(figures["means"], 4),
+                variances=written(100 * figures["variances"], 2),
+            )
+        if len(found.numeric) > 1:
+            yield words.said(
+                "correlations",
+                correlations=written(figures["correlations"], 4),
+                spearman=written(figures["spearman"], 4),
+                eigenvalues=written(100 * figures["eigenvalues"], 2),
+                gamma=written(figures["gamma"], 4),
+            )
+        yield words.said("lambda", value=written(figures["lambda"], 4))
+        if not math.isnan(figures["pmse"]):
+            told = found.propensity()
+            yield words.said(
+                "propensity",
+                parameters=written(told.parameters),
+                pmse=written(told.pmse, 6),
+                ratio=written(told.ratio, 2),
+            )
+
+    return list(said())
