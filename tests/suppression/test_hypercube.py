@@ -30,7 +30,7 @@ from diskret.suppression import Problem, hypercube
 from diskret.suppression import hypercube as public_name
 from diskret.suppression.hypercube import covered
 from diskret.suppression.reduce import changeable
-from diskret.system.cells import RectangularCells
+from diskret.system.equations import RectangularCells
 
 
 def corners(problem: Problem) -> NDArray[np.bool_]:

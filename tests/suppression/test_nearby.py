@@ -14,8 +14,7 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from diskret.suppression.master import Cut, Master
-from diskret.suppression.nearby import Movement, Surroundings
-from diskret.suppression.neighbours import neighbours
+from diskret.suppression.nearby import Movement, Surroundings, neighbours
 
 NOTHING = np.empty(0, dtype=np.int64)
 

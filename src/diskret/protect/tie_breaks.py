@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.keys import SecretKeys
-from diskret.system.cells import RectangularCells
+from diskret.system.equations import RectangularCells
 from diskret.tables import Dimension, Table
 
 

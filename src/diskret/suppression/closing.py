@@ -21,7 +21,7 @@ from diskret.suppression.certify import certify, show
 from diskret.suppression.exact import Change, part
 from diskret.suppression.greedy import moved, safe
 from diskret.suppression.master import Cut, Master
-from diskret.suppression.neighbours import neighbours
+from diskret.suppression.nearby import neighbours
 from diskret.suppression.problem import Pattern, Problem, Work
 from diskret.suppression.reduce import changeable
 from diskret.suppression.search import Search, fulfil
@@ -129,10 +129,7 @@ class Closing:
     def begin(self) -> None:
         """A first safe pattern, quickly.
 
-        Raises
-        ------
-        ProtectionError
-            There is none, or time is up.
+        Raises ProtectionError: there is none, or time is up.
         """
         cells, seconds = self.cells, self.seconds()
         until = None if seconds == inf else time.monotonic() + _TIDY * seconds

@@ -27,20 +27,13 @@ _LARGEST = 2.0**46
 class Part:
     """The equations between the groups that can change while all others are published.
 
-    Parameters
-    ----------
-    cell
-        The groups, ascending, ``(k,)``.
-    equations
-        Shape ``(m, k)``, int64 CSR.
-    down, up
-        Room that the attacker's bounds leave, ``(k,)``.
-    component, row_component
-        Connected component of each group and each equation, ``(k,)`` and ``(m,)``.
-    whole
-        Whether changes must be whole scaled units.
-    unit
-        See [`Program`][diskret.suppression.linear.Program].
+    `cell`: the groups, ascending, ``(k,)``.
+    `equations`: shape ``(m, k)``, int64 CSR.
+    `down`, `up`: room that the attacker's bounds leave, ``(k,)``.
+    `component`, `row_component`: connected component of each group and each equation, ``(k,)`` and
+        ``(m,)``.
+    `whole`: whether changes must be whole scaled units.
+    `unit`: see [`Program`][diskret.suppression.linear.Program].
     """
 
     cell: NDArray[np.int64]
@@ -57,18 +50,13 @@ class Part:
 class Change:
     """The groups that a checked change moves, and how far, in whole units (rounded down).
 
-    Parameters
-    ----------
-    cell
-        The groups, ascending, ``(s,)``.
-    down, up, width
-        How far below and above its original value each is shown to be possible, and the
-        distance between the two, int64, ``(s,)``. Both are known where the opposite
-        change is possible as well.
-    step, divisor
-        The change is ``step / divisor``, int64, ``(s,)``.
-    there, back
-        Whether this change of the group, and its opposite, are possible, bool, ``(s,)``.
+    `cell`: the groups, ascending, ``(s,)``.
+    `down`, `up`, `width`: how far below and above its original value each is shown to be possible,
+        and the distance between the two, int64, ``(s,)``. Both are known where the opposite change
+        is possible as well.
+    `step`, `divisor`: the change is ``step / divisor``, int64, ``(s,)``.
+    `there`, `back`: whether this change of the group, and its opposite, are possible, bool,
+        ``(s,)``.
     """
 
     cell: NDArray[np.int64]

@@ -18,14 +18,7 @@ _Whole, _Real = NDArray[np.int64], NDArray[np.float64]
 class Cut:
     """``weight @ x[group] >= least`` for the 0-1 variables x of every safe pattern.
 
-    Parameters
-    ----------
-    group
-        Ascending, ``(s,)``.
-    weight
-        float64, ``(s,)``.
-    least
-        The right-hand side.
+    `group`: ascending, ``(s,)``. `weight`: float64, ``(s,)``. `least`: the right-hand side.
     """
 
     group: NDArray[np.int64]
@@ -37,12 +30,8 @@ class Cut:
 class Choice:
     """A best choice as far as known: 1 for a group that is hidden, fractions in between.
 
-    Parameters
-    ----------
-    x
-        ``(g,)``; None if no choice is better than what was asked for, or time ran out.
-    bound
-        No choice costs less.
+    `x`: ``(g,)``; None if no choice is better than what was asked for, or time ran out. `bound`: no
+    choice costs less.
     """
 
     x: NDArray[np.float64] | None
@@ -52,14 +41,8 @@ class Choice:
 class Master:
     """``min cost @ x`` subject to the cuts, ``0 <= x <= 1``.
 
-    Parameters
-    ----------
-    cost
-        Cost of hiding each group, ``(g,)``.
-    fixed
-        Groups that are hidden anyway, bool, ``(g,)``.
-    nodes
-        Size at which the search for a whole choice is given up; None: never.
+    `cost`: cost of hiding each group, ``(g,)``. `fixed`: groups that are hidden anyway, bool,
+    ``(g,)``. `nodes`: size at which the search for a whole choice is given up; None: never.
     """
 
     def __init__(
@@ -109,16 +92,7 @@ class Master:
     ) -> NDArray[np.float64] | None:
         """The best whole choice that differs from another in some groups only, or None.
 
-        Parameters
-        ----------
-        base
-            The other choice, bool, ``(g,)``.
-        free
-            Where it can differ, bool, ``(g,)``.
-        seconds
-            Time left.
-        gap
-            Share of the cost of the free groups up to which it is the best.
+        `base`: the other choice, bool, ``(g,)``. `free`: where it can differ, bool, ``(g,)``.
         """
         group, weight, row, least = self._entries()
         inside = free[group]

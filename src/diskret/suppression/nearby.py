@@ -1,4 +1,4 @@
-"""How far a group can move, told from the equations around it.
+"""What is near a group: how far it can move, told from the equations around it; neighbours.
 
 Some of the equations bind less than all of them. So a movement that a few forbid is forbidden,
 and one that breaks no other equation is possible: equations are added where the movement found
@@ -22,21 +22,13 @@ _UNMOVED = 1e-9
 class Movement:
     """The furthest movement that some equations permit.
 
-    Parameters
-    ----------
-    distance
-        How far the group moves in the direction asked for. Under all equations it moves no
+    `distance`: how far the group moves in the direction asked for. Under all equations it moves no
         further.
-    rows
-        The equations used, ascending, ``(r,)``.
-    duals
-        Their multipliers, ``(r,)``.
-    column
-        The groups that move, ascending, ``(s,)``.
-    change
-        How far, ``(s,)``.
-    possible
-        Whether the movement satisfies all equations.
+    `rows`: the equations used, ascending, ``(r,)``.
+    `duals`: their multipliers, ``(r,)``.
+    `column`: the groups that move, ascending, ``(s,)``.
+    `change`: how far, ``(s,)``.
+    `possible`: whether the movement satisfies all equations.
     """
 
     distance: float
@@ -50,13 +42,8 @@ class Movement:
 class Surroundings:
     """Equations between groups, asked about one group at a time.
 
-    Parameters
-    ----------
-    equations
-        ``(m, k)``; ``equations @ z = 0`` for movements ``z``.
+    `equations`: ``(m, k)``; ``equations @ z = 0`` for movements ``z``.
 
-    Examples
-    --------
     Two parts and their total, of which the first part is asked: it can move as far as the
     second makes up for.
 
@@ -93,20 +80,8 @@ class Surroundings:
     ) -> Movement | None:
         """The furthest movement of a group; None if the solver is in trouble.
 
-        Parameters
-        ----------
-        at
-            The group; its own bounds are finite.
-        sign
-            1 for up, -1 for down.
-        down, up
-            How far each group can move, ``(k,)``.
-        rows
-            Equations to begin with, ascending; those of the group are added.
-        enough
-            Shorter movements are not followed any further.
-        most
-            No equations are added to more than so many.
+        `sign`: 1 for up, -1 for down. `down`, `up`: how far each group can move, ``(k,)``. `rows`:
+        equations to begin with, ascending; those of the group are added.
         """
         rows = np.union1d(rows, self._rows_of(at))
         while True:
@@ -171,3 +146,42 @@ def entries(
     end = np.cumsum(size)
     first = np.repeat(start[line] - (end - size), size)
     return first + np.arange(len(first)), size
+
+
+def neighbours(
+    equations: sparse.csr_array,
+    by_group: sparse.csc_array,
+    centre: int,
+    candidate: NDArray[np.bool_],
+    size: int,
+) -> NDArray[np.bool_]:
+    """Candidates near a group: those of its equations, of their groups' equations, and so on.
+
+    `equations`, `by_group`: the equations between groups, by row and by column, ``(m, g)``.
+    `candidate`: the groups that count, bool, ``(g,)``. `size`: the last equation is the one that
+    makes it at least so many. Gives bool, ``(g,)``.
+
+    Two equations with a group in common; the first has enough groups.
+
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> equations = sparse.csr_array(np.array([[1, -1, -1, 0, 0], [0, 0, 1, -1, -1]]))
+    >>> everybody = np.ones(5, dtype=bool)
+    >>> neighbours(equations, sparse.csc_array(equations), 0, everybody, 3).tolist()
+    [True, True, True, False, False]
+    """
+    inside = np.zeros(equations.shape[1], dtype=bool)
+    inside[centre] = True
+    seen = np.zeros(equations.shape[0], dtype=bool)
+    newest = np.array([centre])
+    while len(newest):
+        rows = np.unique(by_group.indices[entries(by_group.indptr, newest)[0]])
+        rows = rows[~seen[rows]].astype(np.int64)
+        seen[rows] = True
+        before = inside.copy()
+        for row in rows.tolist():
+            inside[equations.indices[equations.indptr[row] : equations.indptr[row + 1]]] = True
+            if np.count_nonzero(inside & candidate) >= size:
+                return inside & candidate
+        newest = np.flatnonzero(inside & ~before)
+    return inside & candidate

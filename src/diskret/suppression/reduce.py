@@ -29,28 +29,19 @@ class Changeable:
     A group is a cell with its aliases (a total and its only part that is not fixed); hiding
     one member hides all. ``g`` is the number of groups.
 
-    Parameters
-    ----------
-    group
-        Group of each original cell, -1 if no other value is possible for it, ``(n,)``.
-    equations
-        ``equations @ z = 0`` for the changes ``z`` of the groups, ``(m, g)``, int64 CSR.
-    down, up
-        Room that the attacker's bounds leave below and above, whole scaled units (rounded
+    `group`: group of each original cell, -1 if no other value is possible for it, ``(n,)``.
+    `equations`: ``equations @ z = 0`` for the changes ``z`` of the groups, ``(m, g)``, int64 CSR.
+    `down`, `up`: room that the attacker's bounds leave below and above, whole scaled units (rounded
         inwards), float64 ≥ 0 or inf, ``(g,)``.
-    below, above, width
-        Room that must be shown: down, up and together; 0 if no primary, int64, ``(g,)``.
-    price
-        Cost of hiding the group, ties broken against totals, float64 > 0, ``(g,)``.
-    ties
-        What decides between groups of equal cost that are in as many totals, float64 ≥ 0,
+    `below`, `above`, `width`: room that must be shown: down, up and together; 0 if no primary,
+        int64, ``(g,)``.
+    `price`: cost of hiding the group, ties broken against totals, float64 > 0, ``(g,)``.
+    `ties`: what decides between groups of equal cost that are in as many totals, float64 ≥ 0,
         ``(g,)``.
-    primary, started
-        Whether the group holds a primary cell, or a cell of `Problem.start`; bool, ``(g,)``.
-    whole
-        Whether changes must be whole scaled units.
-    scale
-        All distances above are in so many scaled units, what is required rounded up and room
+    `primary`, `started`: whether the group holds a primary cell, or a cell of `Problem.start`;
+        bool, ``(g,)``.
+    `whole`: whether changes must be whole scaled units.
+    `scale`: all distances above are in so many scaled units, what is required rounded up and room
         rounded down: 1, unless numbers are too large for exact arithmetic.
     """
 
@@ -97,12 +88,7 @@ def changeable(problem: Problem, asked: Sequence[int] = ()) -> Changeable:
 
     Distances that are `asked` for beside the requirements have their share in the scale.
 
-    Raises
-    ------
-    InputError
-        The attacker's bounds exclude an original value.
-    ProtectionError
-        A primary or started cell is frozen.
+    Raises ProtectionError: a primary or started cell is frozen.
     """
     down, up = _room(problem)
     n = len(problem.cost)

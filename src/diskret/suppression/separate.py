@@ -45,16 +45,10 @@ _NOBODY = np.empty(0, dtype=np.int64)
 class Attacks:
     """The requirements that are not shown yet, asked as linear programs.
 
-    Parameters
-    ----------
-    cells
-        The groups and their requirements.
-    shown
-        What holds for every pattern.
-    fixed
-        Groups that every pattern hides, or may hide for nothing, bool, ``(g,)``.
-    deadline
-        Value of ``time.monotonic()`` after which nothing more is asked, or None.
+    `cells`: the groups and their requirements.
+    `shown`: what holds for every pattern.
+    `fixed`: groups that every pattern hides, or may hide for nothing, bool, ``(g,)``.
+    `deadline`: value of ``time.monotonic()`` after which nothing more is asked, or None.
     """
 
     def __init__(
@@ -260,16 +254,8 @@ class Attacks:
     ) -> list[Cut]:
         """The inequalities of these multipliers that a choice violates.
 
-        Parameters
-        ----------
-        ask
-            The movement that they limit.
-        limits
-            Equations and multipliers for each of its directions.
-        view
-            The choice.
-        near
-            By how much they must be violated.
+        `limits`: equations and multipliers for each of its directions. `near`: by how much they
+        must be violated.
         """
         for parts in (_PARTS, 0):
             group, room = self._limit(ask, limits, parts)

@@ -32,12 +32,8 @@ class Ask:
 class View:
     """A choice seen from its groups: what is hidden, and what is known to move there.
 
-    Parameters
-    ----------
-    cells
-        The groups.
-    x
-        The choice: 1 for groups that are hidden, fractions in between, ``(g,)``.
+    `cells`: the groups. `x`: the choice: 1 for groups that are hidden, fractions in between,
+    ``(g,)``.
     """
 
     def __init__(self, cells: Changeable, x: NDArray[np.float64]):
@@ -118,14 +114,8 @@ def components(equations: sparse.csr_array) -> tuple[NDArray[np.int32], NDArray[
 class Component:
     """The attacker's linear program of one connected component of a choice.
 
-    Parameters
-    ----------
-    view
-        The choice.
-    columns, rows
-        Hidden groups and equations of the component, ``(k,)`` and ``(m,)``.
-    equations
-        ``(m, k)``.
+    `view`: the choice. `columns`, `rows`: hidden groups and equations of the component, ``(k,)``
+    and ``(m,)``. `equations`: ``(m, k)``.
     """
 
     def __init__(

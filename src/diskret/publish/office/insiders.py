@@ -127,7 +127,7 @@ def _level(arrays: dict[str, NDArray[Any]], own: sparse.csr_array, target: spars
     }
     there = abs(own).astype(bool).astype(np.int64)
     there.data[:] = 1
-    inside = sparse.csr_array(there @ target.T)
+    inside = sparse.csr_array(there @ abs(target).T)
     members = [set(inside.indices[a:b].tolist()) for a, b in zip(inside.indptr, inside.indptr[1:],
                                                                  strict=False)]  # fmt: skip
     base = arrays["base_lower"], arrays["base_upper"]

@@ -207,7 +207,9 @@ def _check_targets(
     """Refuse a list of contributors that asks for less than the cells and sums that are unsafe."""
     rows = np.split(cell[insiders.target.indices], insiders.target.indptr[1:-1])
     levels = zip(*(most.tolist() for most in insiders.most), strict=True)
-    asked = dict(zip((tuple(sorted(row.tolist())) for row in rows), levels, strict=False))
+    named = [tuple(sorted(row.tolist())) for row in rows]
+    # cells and sums stand before rests, which may be all that is left of one hidden cell
+    asked = dict(reversed([*zip(named, levels, strict=False)]))
     starts = publication.starts.tolist()
     for table, own, sums, start in zip(publication.own, inside, judged, starts, strict=False):
         needs = own.requirements
