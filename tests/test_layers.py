@@ -136,7 +136,11 @@ def test_a_circle_is_found():
         ("diskret.attack.examine", "from diskret.system import System", "must not know"),
         ("diskret.attack.examine", "from ..system.cells import Cell", "must not know"),
         ("diskret.attack.examine", "from diskret.suppression import Pattern", "points upwards"),
-        ("diskret.publish.guard.read", "from diskret.publish.formats import csv", "must not know"),
+        (
+            "diskret.publish.guard.read",
+            "from diskret.publish.formats import data_files",
+            "must not know",
+        ),
         ("diskret.publish.guard.read", "from ..pages.report import Page", "must not know"),
         ("diskret.rules.rule", "import diskret", "package root"),
         ("diskret.rules.rule", "from diskret import Table", "package root"),

@@ -34,7 +34,7 @@ from diskret.suppression import (
     sequential,
 )
 from diskret.suppression.blocks import Blocks
-from diskret.suppression.reduce import changeable
+from diskret.suppression.changeable import changeable
 
 
 @pytest.fixture(autouse=True)

@@ -28,8 +28,8 @@ from diskret.attack import Requirements
 from diskret.errors import InputError, ProtectionError
 from diskret.hierarchy import Hierarchy
 from diskret.suppression import Problem, network, optimal
+from diskret.suppression.changeable import Changeable, changeable, prices
 from diskret.suppression.cycles import Arcs, Cycles, Flow, arcs_of
-from diskret.suppression.reduce import Changeable, changeable, prices
 from diskret.system.equations import RectangularCells
 
 DEEP = Hierarchy(("T", "a", "a1", "a2", "b"), np.array([-1, 0, 1, 1, 0], dtype=np.int32))

@@ -16,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from diskret.engines.columns import INT64, counted
-from diskret.engines.questions import Mark
+from diskret.engines.contract import Mark
 from diskret.errors import HierarchyError, InputError
 from diskret.hierarchy import Hierarchy
 from diskret.hierarchy.codes import as_code, some

@@ -39,15 +39,6 @@ class DuckDBEngine(Engine):
     `source`: the records: scanned where they are, not copied. `memory_limit`: what DuckDB may use
     before it spills to disk, e.g. ``"4GB"``; None: 80 % of memory. `threads`: number of threads, ≥
     1; None: all cores, or one for few records in memory. No answer depends on it.
-
-    >>> from diskret.engines import LeafQuestion
-    >>> from diskret.hierarchy import Hierarchy
-    >>> records = pa.table({"region": ["N", "N", "S"], "turnover": ["1.5", "2", "4"]})
-    >>> question = LeafQuestion(by={"region": None}, values={"turnover": 1})
-    >>> with DuckDBEngine(Source(("region", "turnover"), "pyarrow", records)) as engine:
-    ...     leaves = engine.leaves(question)
-    >>> leaves.count.tolist(), leaves.sums["turnover"].tolist()
-    ([2, 1], [35, 40])
     """
 
     name = "duckdb"

@@ -13,8 +13,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from diskret.engines.columns import Kind
+from diskret.engines.contract import LeafQuestion, Listed
 from diskret.engines.contributions import find, read_integers, read_marked, read_sums
-from diskret.engines.questions import LeafQuestion, Listed
 
 
 def read(

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from diskret.engines import columns, sql
 from diskret.engines.codes import mappings, resolve
 from diskret.engines.columns import Kind
+from diskret.engines.contract import LeafQuestion, PerturbedCounts
 from diskret.engines.leaves import answer
 from diskret.engines.perturbed_sql import NoiseIntervals, perturbed_counts, usable
-from diskret.engines.questions import LeafQuestion, PerturbedCounts
 from diskret.engines.records import Records, code_counts, column_named, filtered
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy

@@ -40,12 +40,6 @@ class PostgresEngine(Engine):
     `source`: the records; its `database` says where they are. `work_mem`: memory for each sort or
     hash table on the server before it spills to its disk, as PostgreSQL writes it. No answer
     depends on it.
-
-    >>> from diskret.io import PostgresTable, source
-    >>> PostgresEngine(source(PostgresTable("postgresql://localhost:1/register", "firms")))
-    Traceback (most recent call last):
-    ...
-    diskret.errors.InputError: the database postgresql://localhost:1/register cannot be reached: ...
     """
 
     name = "postgres"

@@ -18,8 +18,8 @@ from diskret.protect.hiding import hiding
 from diskret.protect.linked import linked
 from diskret.protect.safe_intervals import with_intervals
 from diskret.publish.contract import Look, Protected
-from diskret.publish.derived import Releases
 from diskret.publish.formats.symbols import SymbolSet, symbol_set
+from diskret.publish.read import Releases
 from diskret.publish.write import Staging, check_look, write_releases
 from diskret.tables import Derived, Published, SideBySide
 from diskret.tables.dimension import describe

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from diskret.attack import Requirements
 from diskret.errors import ProtectionError
-from diskret.suppression.exact import Reach, part
+from diskret.suppression.changeable import Changeable, changeable
+from diskret.suppression.changes import Reach, part
 from diskret.suppression.problem import Problem
-from diskret.suppression.reduce import Changeable, changeable
 from diskret.suppression.search import Search, fulfil
 
 _EXAMPLES = 5
@@ -102,28 +102,6 @@ def blame(problem: Problem, cell: int) -> Blame:
     Deletion filter: Chinneck and Dravnieks (1991), "Locating minimal infeasible constraint
     sets in linear programs", ORSA Journal on Computing 3(2), 157-168. The set is irreducible;
     a smaller one may exist.
-
-    Of 11 = 1 + 4 + 6 the 1 is to be hidden and all else is frozen. Each of the three would do
-    as its company, so all three together are to blame.
-
-    >>> import numpy as np
-    >>> from diskret.system import System
-    >>> from diskret.tables import Dimension, Table
-    >>> from diskret.hierarchy import Hierarchy
-    >>> sizes = Hierarchy(("Total", "S", "M", "L"), np.array([-1, 0, 0, 0]))
-    >>> system = System.of_table(Table((Dimension("size", sizes),), np.array([11, 1, 4, 6])))
-    >>> one = np.array([1])
-    >>> problem = Problem(
-    ...     system=system,
-    ...     requirements=Requirements(cell=one, lower=one, upper=one, sliding=0 * one),
-    ...     cost=system.value.astype(float),
-    ...     frozen=np.array([True, False, True, True]),
-    ...     lower=np.zeros(4),
-    ...     upper=np.full(4, np.inf),
-    ...     integer=True,
-    ... )
-    >>> blame(problem, 1)
-    Blame(cells=(0, 2, 3), irreducible=True, empty=False)
     """
     empty = problem.frozen & (problem.system.value == 0)
     frozen = np.flatnonzero(problem.frozen & ~empty)

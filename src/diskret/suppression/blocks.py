@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from diskret.hierarchy import Hierarchy
 from diskret.parallel import cores
-from diskret.suppression.exact import Change, Reach, part_of
+from diskret.suppression.changeable import Changeable
+from diskret.suppression.changes import Change, Reach, part_of
 from diskret.suppression.problem import Problem
-from diskret.suppression.reduce import Changeable
 from diskret.suppression.search import Search, fulfil
 from diskret.tables import Dimension
 

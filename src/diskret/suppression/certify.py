@@ -13,10 +13,10 @@ from scipy import sparse
 from diskret.attack import Proposals, Requirements
 from diskret.parallel import cores
 from diskret.suppression.blocks import Blocks, hide_in_blocks
-from diskret.suppression.exact import Change, Part, Reach, checked, part, part_of
+from diskret.suppression.changeable import Changeable, changeable
+from diskret.suppression.changes import Change, Part, Reach, checked, part, part_of
 from diskret.suppression.linear import Program
 from diskret.suppression.problem import Problem, Work
-from diskret.suppression.reduce import Changeable, changeable
 
 #: Components are put together in programs of about so many groups.
 _BUNDLE = 1_000

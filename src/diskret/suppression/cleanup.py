@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.suppression.blocks import Block, Blocks
-from diskret.suppression.exact import Change, Reach, part, part_of
+from diskret.suppression.changeable import Changeable
+from diskret.suppression.changes import Change, Reach, part, part_of
 from diskret.suppression.problem import Problem
-from diskret.suppression.reduce import Changeable
 from diskret.suppression.search import Search, fulfil
 
 #: Components of more groups are searched in blocks, blocks of more cells not at all.

@@ -16,10 +16,10 @@ from diskret.errors import ProtectionError
 from diskret.suppression.blame import refuse_fixed, unprotectable
 from diskret.suppression.blocks import Blocks, hide_in_blocks
 from diskret.suppression.certify import certify
+from diskret.suppression.changeable import Changeable, changeable
+from diskret.suppression.changes import Change, Reach, part
 from diskret.suppression.cleanup import clean_up
-from diskret.suppression.exact import Change, Reach, part
 from diskret.suppression.problem import Pattern, Problem
-from diskret.suppression.reduce import Changeable, changeable
 from diskret.suppression.search import Search, fulfil
 
 

@@ -13,9 +13,9 @@ from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.suppression.blame import refuse_fixed
 from diskret.suppression.certify import certify, show
+from diskret.suppression.changeable import Changeable, changeable, prices
 from diskret.suppression.greedy import safe
 from diskret.suppression.problem import Pattern, Problem
-from diskret.suppression.reduce import Changeable, changeable, prices
 from diskret.system.equations import RectangularCells
 
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from diskret.errors import ProtectionError
-from diskret.suppression.closing import Closing
 from diskret.suppression.greedy import modular, sequential
+from diskret.suppression.optimal_search import Closing
 from diskret.suppression.problem import Pattern, Problem, Work
 
 

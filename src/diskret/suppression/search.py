@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from diskret.suppression.exact import Change, Part, Reach, checked
+from diskret.suppression.changeable import Changeable
+from diskret.suppression.changes import Change, Part, Reach, checked
 from diskret.suppression.linear import Program
-from diskret.suppression.reduce import Changeable
 
 
 def fulfil(

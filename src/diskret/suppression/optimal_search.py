@@ -15,17 +15,17 @@ from scipy import sparse
 
 from diskret.errors import ProtectionError
 from diskret.progress import silent
+from diskret.suppression.attack_cuts import Attacks
 from diskret.suppression.blame import refuse_fixed
 from diskret.suppression.blocks import Blocks
 from diskret.suppression.certify import certify, show
-from diskret.suppression.exact import Change, part
+from diskret.suppression.changeable import changeable
+from diskret.suppression.changes import Change, part
 from diskret.suppression.greedy import moved, safe
-from diskret.suppression.master import Cut, Master
-from diskret.suppression.nearby import neighbours
 from diskret.suppression.problem import Pattern, Problem, Work
-from diskret.suppression.reduce import changeable
 from diskret.suppression.search import Search, fulfil
-from diskret.suppression.separate import Attacks
+from diskret.suppression.surroundings import neighbours
+from diskret.suppression.zero_one_program import Cut, Master
 
 #: A pattern is taken for the cheapest if no other costs less by more than this share.
 _GAP = 1e-4

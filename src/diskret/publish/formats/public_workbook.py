@@ -11,9 +11,8 @@ from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
 from diskret.publish.formats.symbols import SymbolSet, symbol_set
-from diskret.publish.formats.xlsx.layout import Layout
-from diskret.publish.formats.xlsx.legend import write_legend
-from diskret.publish.formats.xlsx.workbook import check_fits, print_wide, workbook
+from diskret.publish.formats.workbook_layout import Layout
+from diskret.publish.formats.workbooks import check_fits, print_wide, workbook
 from diskret.tables import Dimension, Published
 from diskret.tables.cells import in_published_units
 from diskret.texts import check_language
@@ -30,32 +29,12 @@ def write_xlsx(
     language: str = "en",
     symbols: str | SymbolSet = "de-classic",
 ) -> None:
-    """Write a table as a workbook for readers.
+    """Write a table as a workbook for readers: one sheet with the table, one that explains it.
 
-    The last dimension runs across if it has at most 30 codes, all others down the side;
-    otherwise the table is a long list. Values are numbers (a spreadsheet keeps 15 digits
-    of them), symbols are text. There are no formulas, comments, hidden parts or defined
-    names, and the same table always gives the same bytes.
-
-    Parameters
-    ----------
-    published
-        The table.
-    path
-        The file to write; overwritten if it exists.
-    title
-        Text above the table; None for "<measure> by <dimensions>".
-    language
-        ``"en"`` or ``"de"``.
-    symbols
-        Name of a symbol set (``"de-classic"``, ``"de-letters"``, ``"sdmx"``, ``"px"``,
-        ``"eurostat"``) or a set of your own.
-
-    Raises
-    ------
-    InputError
-        The table is larger than a sheet can be, an option is unknown, or the file cannot
-        be written.
+    The last dimension runs across if it has at most 30 codes, all others down the side; otherwise
+    the table is a long list. Values are numbers (a spreadsheet keeps 15 digits of them), symbols
+    are text. There are no formulas, comments, hidden parts or defined names, and the same table
+    always gives the same bytes. `title`: None for "<measure> by <dimensions>".
     """
     check_language(language)
     layout = Layout(published, symbol_set(symbols), language, title)
@@ -149,3 +128,43 @@ def _digits(value: NDArray[np.int64], decimals: int) -> int:
 
 def _width(characters: int) -> int:
     return min(max(characters + 2, _NARROWEST), _WIDEST)
+
+
+def write_legend(book: Workbook, layout: Layout) -> None:
+    """Add the sheet that explains the table."""
+    words, published = layout.words, layout.published
+    sheet: Worksheet = book.add_worksheet(words["legend"])
+    bold = book.add_format({"bold": True})
+    top = book.add_format({"valign": "top"})
+    left = book.add_format({"text_wrap": True, "valign": "top", "align": "left"})
+    number = book.add_format({"num_format": "#,##0", "valign": "top", "align": "left"})
+    sheet.set_column(0, 0, 32)
+    sheet.set_column(1, 1, 70)
+
+    cells = published.value.size
+    suppressed, empty = int(published.suppressed.sum()), int(published.empty.sum())
+    about: dict[str, str | int] = {
+        words["title"]: layout.title,
+        words["measure"]: layout.measure,
+        words["dimensions"]: ", ".join(d.name for d in published.dimensions),
+        **layout.circumstances,
+        words["cells"]: cells,
+        words["published"]: cells - suppressed - empty,
+        words["suppressed"]: suppressed,
+        words["empty"]: empty,
+    }
+    row = 0
+    symbols = dict(layout.symbols.legend[layout.language])
+    if published.intervals:
+        symbols[words["range"]] = words["range note"]
+    blocks = {words["symbols"]: symbols, words["about"]: about}
+    for heading, lines in blocks.items():
+        sheet.write_string(row, 0, heading, bold)
+        for name, content in lines.items():
+            row += 1
+            sheet.write_string(row, 0, name, top)
+            if isinstance(content, int):
+                sheet.write_number(row, 1, content, number)
+            else:
+                sheet.write_string(row, 1, content, left)
+        row += 2

@@ -1,6 +1,5 @@
 """What an engine is asked and what it answers."""
 
-
 # pyarrow has no type information for its classes.
 # pyright: reportUnknownParameterType=false
 

@@ -20,16 +20,7 @@ MOST_ACROSS = 30
 class Layout:
     """Which dimension goes where, and what stands above and beside.
 
-    Parameters
-    ----------
-    published
-        The table.
-    symbols
-        What stands for suppressed and empty cells.
-    language
-        ``"en"`` or ``"de"``.
-    given_title
-        Text above the table; None for "<measure> by <dimensions>".
+    `given_title` is the text above the table; None for "<measure> by <dimensions>".
     """
 
     published: Published

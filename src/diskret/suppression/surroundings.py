@@ -43,18 +43,6 @@ class Surroundings:
     """Equations between groups, asked about one group at a time.
 
     `equations`: ``(m, k)``; ``equations @ z = 0`` for movements ``z``.
-
-    Two parts and their total, of which the first part is asked: it can move as far as the
-    second makes up for.
-
-    >>> import numpy as np
-    >>> from scipy import sparse
-    >>> around = Surroundings(sparse.csr_array(np.array([[1, -1, -1]])))
-    >>> bound = np.array([0.0, 1.0, 0.25])
-    >>> none = np.empty(0, dtype=np.int64)
-    >>> movement = around.furthest(1, 1, bound, bound, none, enough=1.0, most=10)
-    >>> movement.distance, movement.rows.tolist(), movement.possible
-    (0.25, [0], True)
     """
 
     def __init__(self, equations: sparse.csr_array):

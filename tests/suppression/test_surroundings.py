@@ -13,8 +13,8 @@ from profiles import examples
 from scipy import sparse
 from scipy.optimize import linprog
 
-from diskret.suppression.master import Cut, Master
-from diskret.suppression.nearby import Movement, Surroundings, neighbours
+from diskret.suppression.surroundings import Movement, Surroundings, neighbours
+from diskret.suppression.zero_one_program import Cut, Master
 
 NOTHING = np.empty(0, dtype=np.int64)
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from diskret.suppression.reduce import Changeable
+from diskret.suppression.changeable import Changeable
 
 #: Vertices of these programs are whole or have small denominators.
 _MULTIPLES = range(1, 61)

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from diskret.suppression.changeable import Changeable
 from diskret.suppression.linear import Program
-from diskret.suppression.nearby import Movement, Surroundings
-from diskret.suppression.reduce import Changeable
+from diskret.suppression.surroundings import Movement, Surroundings
 
 #: What is hidden to at least this share is taken for hidden.
 _CERTAIN = 0.999

@@ -74,20 +74,9 @@ def told_of_earlier(
     """The same of earlier releases that are protected against contributors, because of new tables.
 
     The ledger keeps levels and no rules, so each target's own level is asked for whoever attacks;
-    that is never less than its rule asked for.
-
-    Parameters
-    ----------
-    tables
-        The new tables; None where nobody knows who contributes.
-    publication, earlier
-        What is attacked: the new tables, and behind them the earlier ones.
-    required, unsafe
-        What has to stay uncertain, all tables one after the other.
-    original
-        Original values of all cells.
-    attacker
-        What is known beforehand; one contributor alone if it is no contributor.
+    that is never less than its rule asked for. `tables` are the new ones, None where nobody knows
+    who contributes; in `publication` they stand before `earlier`. `required`, `unsafe` and
+    `original` are of all tables one after the other.
     """
     starts = publication.starts[len(publication.own) :].tolist()
     kept = np.zeros(int(publication.starts[-1]), dtype=bool)

@@ -22,11 +22,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from diskret.suppression.exact import Reach
-from diskret.suppression.master import Cut
-from diskret.suppression.nearby import Movement, entries
-from diskret.suppression.reduce import Changeable
-from diskret.suppression.view import Ask, Component, View, components
+from diskret.suppression.attacked_choice import Ask, Component, View, components
+from diskret.suppression.changeable import Changeable
+from diskret.suppression.changes import Reach
+from diskret.suppression.surroundings import Movement, entries
+from diskret.suppression.zero_one_program import Cut
 
 #: Multipliers are rounded to fractions with this denominator: all up to tenths.
 _PARTS = 2520
