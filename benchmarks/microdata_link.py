@@ -18,11 +18,10 @@ from _memory import peak_megabytes
 from _records import KEYS, NUMERIC, persons
 
 from diskret import Microdata
-from diskret.risk.intervals import deviation_intervals, rank_intervals
+from diskret.risk.intervals import deviation_intervals, rank_intervals, regions
 from diskret.risk.linkage import assigned, linked
 from diskret.risk.neighbours import Seen
 from diskret.risk.probabilistic_linkage import linked_by_weights
-from diskret.risk.regions import regions
 
 
 def main(arguments: Sequence[str]) -> None:

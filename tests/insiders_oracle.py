@@ -6,7 +6,7 @@ records. Tables are plain codes with trees, systems of equations are the finest 
 
 from collections import Counter, defaultdict
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import chain, combinations, product
 from math import ceil
 
 import highspy
@@ -109,13 +109,19 @@ class Case:
 
         `tables` are pairs of trees and what is published, None for a hidden cell.
         """
-        people = sorted({self.who(row, i) for i, row in enumerate(self.rows)})
+        return self._broken(tables, self.targets(tables), lone, sides)
+
+    def targets(self, tables):
+        """Hidden cells and unsafe sums of them."""
         targets = []
         for trees, public in tables:
             hidden = {cell for cell, value in public.items() if value is None}
             every = {frozenset([c]) for c in hidden} | revealed(trees, hidden)
             targets += [(trees, cells) for cells in every]
-        targets = [t for t in targets if len(t[1]) == 1 or self.unsafe(*t)]
+        return [t for t in targets if len(t[1]) == 1 or self.unsafe(*t)]
+
+    def _broken(self, tables, targets, lone, sides):
+        people = sorted({self.who(row, i) for i, row in enumerate(self.rows)})
         found = []
         for size in range(self.coalition + 1):
             for who in combinations(people, size):
@@ -140,12 +146,13 @@ class Case:
     def inside(self, trees, cells):
         key = id(trees), frozenset(cells)
         if key not in self._inside:
-            self._inside[key] = [
+            people = [
                 (self.who(row, i), row)
                 for i, row in enumerate(self.rows)
                 if inside(trees, cells, row)
             ]
-        return self._inside[key]
+            self._inside[key] = trees, people  # trees live on, so that ids stay theirs
+        return self._inside[key][1]
 
     def people(self, trees, cell):
         return {name for name, _ in self.inside(trees, [cell])}
@@ -259,13 +266,57 @@ class Between(Case):
         table = dk.tabulate(frame, by=by, **some, **more)
         return table.recode("nace", level=1) if parts(trees) else table
 
+    def rests(self, tables):
+        """Unsafe rests beside filters: the cells of a table of what a filter leaves."""
+        found = []
+        wholes, filters = ([t for t in tables if ("staff" in t[0]) == part] for part in (0, 1))
+        some = chain.from_iterable(combinations(filters, n + 1) for n in range(len(filters)))
+        for (whole, every), parts in product(wholes, list(some)):
+            codes = [below(trees["staff"], FILTER) for trees, _ in parts]
+            within = set().union(*codes)
+            if sum(map(len, codes)) > len(within):
+                continue
+            left = {REST: None, **dict.fromkeys(sorted(set("123") - within), REST)}
+            trees = {**whole, "staff": left}
+            inside = [{self._meant(part, c[:-1]) for c in cells} for part, cells in parts]
+            cells = [c for c in every if all(self._meant(whole, c) in own for own in inside)]
+            cells = [(*c, REST) for c in cells]
+            found += [(trees, frozenset([c])) for c in cells if self.unsafe(trees, [c])]
+        return found
+
+    @staticmethod
+    def _meant(trees, cell):
+        pairs = zip(trees.items(), cell, strict=False)
+        return tuple(frozenset(below(tree, code)) for (_, tree), code in pairs)
+
+    def told_of_rests(self, tables):
+        """The same as `broken` of what is left beside filters."""
+        return self._broken(tables, self.rests(tables), True, (1, -1))
+
     def seen(self, trees, result):
         """What a result publishes, by codes; those of a filter are the last."""
         more = (FILTER,) if "staff" in trees else ()
         return {(*codes, *more): value for codes, value in published(result).items()}
 
 
-FILTER = "some"
+class Beside(Between):
+    """One table and filters of its records, one or two, more often than not of the same codes."""
+
+    def __init__(self, random, coalition):
+        super().__init__(random, coalition)
+        names = list(self.layouts[0])
+        filters = random.choice([["1"], ["12"], ["3"], ["1", "2"], ["1", "3"], ["12", "1"]])
+        self.layouts = [self._layout(random, names, True)] + [
+            self._layout(random, names, True)
+            | {"staff": {FILTER: None, **dict.fromkeys(codes, FILTER)}}
+            for codes in filters
+        ]
+        missing = set("".join(filters)) - {row[-1] for row in self.rows}
+        for place, code in enumerate(sorted(missing)):  # a filter for nobody is refused
+            self.rows[2 + place] = (*self.rows[2 + place][:-1], code)
+
+
+FILTER, REST = "some", "others"
 #: Groupings of industries that cut through each other.
 GROUPS = [("ab", "cd"), ("bc", "ad"), ("ab",), ("bc",), ("acd",), ("bcd",)]
 

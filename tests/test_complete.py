@@ -293,7 +293,7 @@ def new_claim(monkeypatch):
 
 
 def new_engine(monkeypatch):
-    engine = import_module("diskret.engines.questions")
+    engine = import_module("diskret.engines.contract")
     made = type("MarksEngine", (), {"__module__": engine.__name__})
     monkeypatch.setattr(engine, "MarksEngine", made, raising=False)
 
@@ -311,7 +311,7 @@ def new_verb(monkeypatch):
     [
         ("rule", new_rule, "BrandNew"),
         ("claim", new_claim, "BrandNew"),
-        ("engine", new_engine, "questions"),
+        ("engine", new_engine, "contract"),
         ("verb of microdata", new_verb, "BrandNew"),
     ],
 )

@@ -68,13 +68,8 @@ class Population:
     Equal populations are equal values, however their filters were written. A missing value
     satisfies no condition.
 
-    Parameters
-    ----------
-    conditions
-        Columns in the order of their names, each once, with what is asked of it.
+    `conditions`: columns in the order of their names, each once, with what is asked of it.
 
-    Examples
-    --------
     >>> small = Population.of({"year": 2025, "staff": {"max": 9}})
     >>> str(small), small.overlaps(Population.of({"staff": ["09", "12"]}))
     ('staff ≤ 9, year = 2025', True)
@@ -88,16 +83,8 @@ class Population:
     def of(cls, where: Mapping[str, Any] | Population | None) -> Population:
         """The population of a filter as users write it.
 
-        Parameters
-        ----------
-        where
-            Column → a code, several codes, or ``{"min": …, "max": …}`` with numbers (either
-            may be None or left out). A record satisfies the filter if it does in every column.
-
-        Raises
-        ------
-        InputError
-            What is asked of a column is neither; names the column.
+        `where`: column → a code, several codes, or ``{"min": …, "max": …}`` with numbers (either
+        may be None or left out). A record satisfies the filter if it does in every column.
         """
         if isinstance(where, Population):
             return where
@@ -143,8 +130,6 @@ class Population:
 
         Nobody has less than one employee, so staff up to 4 is a part of staff 1 to 5.
 
-        Examples
-        --------
         >>> str(Population.of({"staff": {"max": 4}}).up_to(Population.of({"staff": {"min": 1}})))
         'staff 1 to 4'
         """
@@ -158,8 +143,6 @@ class Population:
 
         A single code that reads like bounds stands in ``{"codes": […]}``.
 
-        Examples
-        --------
         >>> Population.of({"staff": {"min": 10}, "year": 2025}).to_lists()
         {'staff': ['≥ 10'], 'year': ['2025']}
         """
@@ -167,13 +150,7 @@ class Population:
 
     @classmethod
     def from_lists(cls, given: Mapping[str, Any]) -> Population:
-        """What `to_lists` wrote.
-
-        Raises
-        ------
-        InputError
-            It did not write that.
-        """
+        """What `to_lists` wrote."""
         return cls(tuple((name, _read(name, given[name])) for name in sorted(given)))
 
     def words(self, either: str, to: str) -> str:
@@ -195,15 +172,6 @@ def pieces(conditions: Sequence[Condition], codes: Iterable[str] = ()) -> list[f
     pieces of the number line, which is cut wherever bounds end. Two spellings of a number are
     two pieces; one spelling is taken for all records with that number.
 
-    Parameters
-    ----------
-    conditions
-        All that is asked of the column.
-    codes
-        The codes that tables show of it.
-
-    Examples
-    --------
     >>> large, larger = pieces([Bounds(Decimal(10), None), Bounds(Decimal(20), None)])
     >>> larger < large
     True

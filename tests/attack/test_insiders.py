@@ -130,8 +130,8 @@ def without_lower(monkeypatch):
 def without_sums(monkeypatch):
     targets = insiders._targets
 
-    def cells_only(required, unsafe, cells):
-        return targets(required, unsafe.only(np.zeros(len(unsafe), dtype=bool)), cells)
+    def cells_only(required, unsafe, rests, cells):
+        return targets(required, unsafe.only(np.zeros(len(unsafe), dtype=bool)), rests, cells)
 
     monkeypatch.setattr(insiders, "_targets", cells_only)
 

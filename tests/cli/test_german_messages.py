@@ -50,7 +50,7 @@ ELSEWHERE = {
     "jobs/rules.py: f\"'{name}': {error}\"": _INNER,
     "jobs/microdata.py: f\"'{name}': {error}\"": _INNER,
     "anonymize/rank_swap.py: f'{name!r}: {error}'": _INNER,
-    "publish/verify/derived.py: str(error)": _INNER,
+    "publish/verify/folder.py: str(error)": _INNER,
 }
 
 

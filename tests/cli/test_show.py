@@ -11,7 +11,7 @@ from diskret.cli.options import Language
 from diskret.cli.show import show_table
 from diskret.datasets.classifications import nace_tree, region_tree, size_tree
 from diskret.hierarchy import Hierarchy
-from diskret.publish.formats import symbol_set
+from diskret.publish.formats.symbols import symbol_set
 from diskret.tables import Dimension, Published
 
 

@@ -139,7 +139,7 @@ def of(tree):
 
 
 def write(published, folder, **changes):
-    from diskret.publish.formats import write_csv
+    from diskret.publish.formats.data_files import write_csv
     from diskret.publish.json_files import write_json
 
     content = structure(published)

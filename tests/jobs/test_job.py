@@ -20,7 +20,7 @@ from diskret.jobs.run import run_job
 from diskret.jobs.template import template
 from diskret.population import Population
 from diskret.protect.result import Result
-from diskret.publish.formats import SymbolSet
+from diskret.publish.formats.symbols import SymbolSet
 from diskret.rules import (
     PQ,
     Apriori,

@@ -12,7 +12,7 @@ from sealing import reseal
 import diskret as dk
 from diskret.attack import Requirements, examine
 from diskret.errors import InputError, ProofError, ProtectionError, VerificationError
-from diskret.ledger.attack_again import attack_again
+from diskret.ledger.refusals import attack_again
 from diskret.publish.verify.folder import verify
 from diskret.suppression import Pattern
 from diskret.tables import Earlier, Perturbed, Publication

@@ -267,7 +267,7 @@ def test_levels_that_no_witness_shows_are_refused(tmp_path):
     from dataclasses import replace
 
     from diskret.keys import SecretKeys
-    from diskret.publish.office.sums import write_sums
+    from diskret.publish.office.tables import write_sums
 
     keys = SecretKeys(bytes(range(32)))
     result = dk.suppress(counts(1, 2, 8, 9, 3), RULE, attacker=CONTRIBUTOR)

@@ -40,13 +40,18 @@ def bounds_of(repair, **least):
     return low, repair.problem.upper
 
 
+def wanted(who, side, need):
+    """Cell 6 has to move so far for somebody."""
+    return Wanted((who,), np.array([6]), np.array([side]), need)
+
+
 def test_what_is_hidden_for_one_serves_others_without_a_programme(asked):
     repair = repair_of()
-    assert repair.hide(Wanted((0,), np.array([6]), 1, 4), *bounds_of(repair))
+    assert repair.hide(wanted(0, 1, 4), *bounds_of(repair))
     hidden, programmes = repair.hidden.copy(), len(asked)
     for want in (
-        Wanted((1,), np.array([6]), 1, 3),
-        Wanted((1,), np.array([6]), -1, 4),  # the opposite
+        wanted(1, 1, 3),
+        wanted(1, -1, 4),  # the opposite
     ):
         assert repair.hide(want, *bounds_of(repair))
     assert len(asked) == programmes
@@ -55,18 +60,18 @@ def test_what_is_hidden_for_one_serves_others_without_a_programme(asked):
 
 def test_who_rules_a_move_out_gets_another_one(asked):
     repair = repair_of()
-    assert repair.hide(Wanted((0,), np.array([6]), 1, 4), *bounds_of(repair))
+    assert repair.hide(wanted(0, 1, 4), *bounds_of(repair))
     hidden, programmes = repair.hidden.copy(), len(asked)
     # nothing that is hidden so far may move by more than 3
     own = {f"c{cell}": 6 for cell in np.flatnonzero(hidden).tolist()}
-    assert repair.hide(Wanted((1,), np.array([6]), 1, 4), *bounds_of(repair, **own))
+    assert repair.hide(wanted(1, 1, 4), *bounds_of(repair, **own))
     assert len(asked) > programmes
     assert np.count_nonzero(repair.hidden) > np.count_nonzero(hidden)
 
 
 def test_what_nobody_needs_is_published_again():
     repair = repair_of()
-    first, second = Wanted((0,), np.array([6]), 1, 4), Wanted((1,), np.array([6]), 1, 4)
+    first, second = wanted(0, 1, 4), wanted(1, 1, 4)
     bounds = {(0,): bounds_of(repair)}
     assert repair.hide(first, *bounds[0,])
     own = {f"c{cell}": 6 for cell in np.flatnonzero(repair.hidden).tolist()}

@@ -9,7 +9,7 @@ from earlier_releases import Before
 import diskret as dk
 from diskret.attack import revealed_parts
 from diskret.errors import ProofError, ProtectionError
-from diskret.ledger.attack_again import attack_again
+from diskret.ledger.refusals import attack_again
 from diskret.protect.safe_intervals import with_intervals
 from diskret.publish.verify.folder import verify
 

@@ -12,7 +12,7 @@ from earlier_releases import Before
 import diskret as dk
 from diskret.attack import revealed_rests
 from diskret.errors import ProofError, ProtectionError, VerificationError
-from diskret.ledger.attack_again import attack_again
+from diskret.ledger.refusals import attack_again
 from diskret.population import Population
 from diskret.protect.safe_intervals import with_intervals
 from diskret.publish.verify.folder import verify

@@ -10,7 +10,8 @@ import xlsxwriter
 from diskret.errors import ProofError
 from diskret.hierarchy import Hierarchy
 from diskret.publish.digests import public_digests
-from diskret.publish.formats import write_csv, write_xlsx
+from diskret.publish.formats.data_files import write_csv
+from diskret.publish.formats.public_workbook import write_xlsx
 from diskret.publish.guard.check import check_public
 from diskret.publish.json_files import write_json
 from diskret.tables import Dimension, Published

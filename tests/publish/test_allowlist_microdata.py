@@ -9,7 +9,7 @@ import pytest
 from diskret.errors import ProofError, VerificationError
 from diskret.publish.contract import Records
 from diskret.publish.digests import digest
-from diskret.publish.formats import write_records
+from diskret.publish.formats.data_files import write_records
 from diskret.publish.guard.check import check_public
 from diskret.publish.guard.microdata import read_records_csv, read_records_parquet
 

@@ -9,8 +9,8 @@ from openpyxl import load_workbook
 
 from diskret.errors import ProofError
 from diskret.publish.digests import public_digests
-from diskret.publish.formats import write_csv
-from diskret.publish.formats.template import fill_template, template_texts
+from diskret.publish.formats.data_files import write_csv
+from diskret.publish.formats.template.fill import fill_template, template_texts
 from diskret.publish.guard.check import FilledTemplate, check_public
 from diskret.publish.guard.template import template_problems
 from diskret.publish.json_files import write_json

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from diskret.hierarchy import Hierarchy
-from diskret.publish.formats import csv as writer
-from diskret.publish.formats import write_csv, write_internal_csv
+from diskret.publish.formats import data_files as writer
+from diskret.publish.formats.data_files import write_csv, write_internal_csv
 from diskret.tables import Dimension, Published
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import diskret as dk
 from diskret.io.formulas import formulas, is_formula, with_marks, without_marks
-from diskret.publish.formats.csv import write_internal_csv
+from diskret.publish.formats.data_files import write_internal_csv
 from diskret.publish.verify.folder import verify
 
 KEYS = dk.SecretKeys(bytes(range(32)))

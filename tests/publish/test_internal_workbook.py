@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from diskret.errors import InputError
-from diskret.publish.formats import write_internal_xlsx
+from diskret.publish.formats.workbooks import write_internal_xlsx
 
 CELLS = pa.table(
     {

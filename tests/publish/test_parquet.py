@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from diskret.hierarchy import Hierarchy
-from diskret.publish.formats import write_parquet
+from diskret.publish.formats.data_files import write_parquet
 from diskret.publish.guard.tables import parquet_problems
 from diskret.tables import Dimension, Published
 

@@ -10,7 +10,8 @@ import pytest
 
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
-from diskret.publish.formats import symbol_sets, write_xlsx
+from diskret.publish.formats.public_workbook import write_xlsx
+from diskret.publish.formats.symbols import symbol_sets
 from diskret.tables import Dimension, Published
 
 REGION = Dimension(

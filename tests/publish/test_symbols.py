@@ -3,7 +3,7 @@
 import pytest
 
 from diskret.errors import InputError
-from diskret.publish.formats import SymbolSet, symbol_set, symbol_sets
+from diskret.publish.formats.symbols import SymbolSet, symbol_set, symbol_sets
 
 
 @pytest.mark.parametrize("symbols", symbol_sets().values(), ids=lambda s: s.name)

@@ -19,7 +19,7 @@ from openpyxl.workbook.defined_name import DefinedName
 from openpyxl.worksheet.datavalidation import DataValidation
 
 from diskret.errors import InputError
-from diskret.publish.formats.template import fill_template
+from diskret.publish.formats.template.fill import fill_template
 from diskret.publish.formats.template.placeholders import read_placeholder
 
 BLOCK = {

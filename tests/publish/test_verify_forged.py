@@ -14,7 +14,7 @@ from sealing import reseal
 import diskret as dk
 from diskret.errors import DiskretError, VerificationError
 from diskret.publish.digests import digest
-from diskret.publish.formats import SymbolSet
+from diskret.publish.formats.symbols import SymbolSet
 from diskret.publish.verify.folder import verify
 
 CERTIFICATE = ".certificate.json"

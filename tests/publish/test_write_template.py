@@ -95,7 +95,7 @@ def test_a_missing_template_is_named(results, tmp_path):
 
 def test_a_careless_filler_is_caught(results, tmp_path, monkeypatch):
     """A filler that writes original values is stopped by the one that reads the file back."""
-    module = import_module("diskret.publish.template")
+    module = import_module("diskret.publish.write")
     honest = module.fill_template
 
     def careless(tables, template, path, **options):

@@ -13,9 +13,18 @@ from scipy.optimize import linprog
 from diskret.errors import InputError
 from diskret.risk import by_record, frequencies
 from diskret.risk import distributions as module
-from diskret.risk.closeness import hierarchical, nominal, ordered
-from diskret.risk.diversity import distinct, entropy, largest_share, recursive
-from diskret.risk.likeness import disclosure, enhanced_likeness, likeness
+from diskret.risk.sensitive_figures import (
+    disclosure,
+    distinct,
+    enhanced_likeness,
+    entropy,
+    hierarchical,
+    largest_share,
+    likeness,
+    nominal,
+    ordered,
+    recursive,
+)
 
 MISSING = ["wildcard", "category", "conservative"]
 

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from diskret import DiskretError
-from diskret.risk.intervals import deviation_intervals, rank_intervals
-from diskret.risk.regions import regions
+from diskret.risk.intervals import deviation_intervals, rank_intervals, regions
 from diskret.risk.robust import robust_scatter
 
 

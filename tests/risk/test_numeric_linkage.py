@@ -8,8 +8,7 @@ from scipy.optimize import linear_sum_assignment
 
 from diskret import DiskretError
 from diskret.risk.linkage import assigned, linked
-from diskret.risk.metrics import space
-from diskret.risk.neighbours import Seen, distinct
+from diskret.risk.neighbours import Seen, distinct, space
 
 METRICS = ["standardised", "robust", "mahalanobis", "robust_mahalanobis", "gower"]
 

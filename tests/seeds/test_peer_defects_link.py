@@ -6,10 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from diskret.risk.intervals import deviation_intervals
+from diskret.risk.intervals import deviation_intervals, regions
 from diskret.risk.linkage import linked
 from diskret.risk.neighbours import Seen
-from diskret.risk.regions import regions
 
 
 @pytest.fixture(scope="module")

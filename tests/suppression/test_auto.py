@@ -46,6 +46,6 @@ def test_a_budget_too_small_for_a_proof_leaves_the_quick_pattern():
 
 
 def test_larger_tables_are_compared_too(monkeypatch):
-    monkeypatch.setattr(sys.modules["diskret.suppression.auto"], "_LARGEST", 10)
+    monkeypatch.setattr(sys.modules["diskret.suppression.optimal"], "_LARGEST", 10)
     table = skewed(4, (3, 3, 4))
     assert cost(table, auto) <= cost(table, sequential)

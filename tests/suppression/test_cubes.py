@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from itertools import product
 
 import numpy as np
@@ -13,8 +14,7 @@ from profiles import examples
 from suppression_problems import flat, with_totals
 
 from diskret.hierarchy import Hierarchy
-from diskret.suppression import cubes
-from diskret.suppression.cubes import Cube, Need, Room, Subtable, cheapest_cube, subtables
+from diskret.suppression.hypercube import Cube, Need, Room, Subtable, cheapest_cube, subtables
 from diskret.system.equations import rectangular_equations
 from diskret.tables import Dimension
 
@@ -142,7 +142,7 @@ def test_no_more_hypercubes_are_compared_than_the_limit_says(monkeypatch: pytest
     question = whole(3, 3), 5, Counting(2, 6, 1), room_of(VALUES)
     assert values_at(cheapest_cube(*question)) == [2, 7, 8, 9]
     assert max(seen) == 2 * 3  # the corner beside must have room: the 5 has not
-    monkeypatch.setattr(cubes, "LARGEST_NUMBER", 4)
+    monkeypatch.setattr(sys.modules[Need.__module__], "LARGEST_NUMBER", 4)
     seen.clear()
     assert values_at(cheapest_cube(*question)) == [2, 7, 8, 9]
     assert 0 < max(seen) <= 4

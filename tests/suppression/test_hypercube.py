@@ -28,9 +28,9 @@ from diskret.errors import InputError, ProtectionError
 from diskret.hierarchy import Hierarchy
 from diskret.suppression import Problem, hypercube
 from diskret.suppression import hypercube as public_name
+from diskret.suppression.changeable import changeable
 from diskret.suppression.hypercube import covered
-from diskret.suppression.reduce import changeable
-from diskret.system.cells import RectangularCells
+from diskret.system.equations import RectangularCells
 
 
 def corners(problem: Problem) -> NDArray[np.bool_]:

@@ -26,7 +26,7 @@ from diskret.suppression import (
     Method,
     Problem,
     Work,
-    blockwise,
+    blocks,
     cleanup,
     hypercube,
     modular,
@@ -34,7 +34,7 @@ from diskret.suppression import (
     sequential,
 )
 from diskret.suppression.blocks import Blocks
-from diskret.suppression.reduce import changeable
+from diskret.suppression.changeable import changeable
 
 
 @pytest.fixture(autouse=True)
@@ -114,7 +114,7 @@ def test_the_pattern_does_not_depend_on_the_number_of_cores(
     problem = regional(seed)
     patterns = []
     for cores in (1, 2, 7):
-        monkeypatch.setattr(blockwise, "cores", lambda cores=cores: cores)
+        monkeypatch.setattr(blocks, "cores", lambda cores=cores: cores)
         patterns.append(modular(problem).suppressed)
     assert np.array_equal(patterns[0], patterns[1]) and np.array_equal(patterns[0], patterns[2])
 

@@ -28,10 +28,9 @@ from diskret.attack import Requirements
 from diskret.errors import InputError, ProtectionError
 from diskret.hierarchy import Hierarchy
 from diskret.suppression import Problem, network, optimal
-from diskret.suppression.arcs import Arcs, arcs_of
-from diskret.suppression.cycles import Cycles, Flow
-from diskret.suppression.reduce import Changeable, changeable, prices
-from diskret.system.cells import RectangularCells
+from diskret.suppression.changeable import Changeable, changeable, prices
+from diskret.suppression.cycles import Arcs, Cycles, Flow, arcs_of
+from diskret.system.equations import RectangularCells
 
 DEEP = Hierarchy(("T", "a", "a1", "a2", "b"), np.array([-1, 0, 1, 1, 0], dtype=np.int32))
 

@@ -33,15 +33,15 @@ from suppression_problems import (
 from diskret.attack import Requirements
 from diskret.errors import ProtectionError
 from diskret.suppression import Pattern, Problem, optimal, sequential
+from diskret.suppression.attack_cuts import Attacks
 from diskret.suppression.certify import certify
-from diskret.suppression.master import Cut
-from diskret.suppression.reduce import Changeable, changeable
-from diskret.suppression.separate import Attacks
+from diskret.suppression.changeable import Changeable, changeable
+from diskret.suppression.zero_one_program import Cut
 
 # the package has functions of these names
-searching: Any = import_module("diskret.suppression.closing")
-separating: Any = import_module("diskret.suppression.separate")
-viewing: Any = import_module("diskret.suppression.view")
+searching: Any = import_module("diskret.suppression.optimal_search")
+separating: Any = import_module("diskret.suppression.attack_cuts")
+viewing: Any = import_module("diskret.suppression.attacked_choice")
 
 
 def tried(problem: Problem, most: int = 9) -> Problem:

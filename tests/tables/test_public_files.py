@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
-from diskret.publish.formats import write_csv
+from diskret.publish.formats.data_files import write_csv
 from diskret.publish.json_files import write_json
 from diskret.tables import Dimension, Published
 from diskret.tables.public_files import (

@@ -20,9 +20,18 @@ from diskret.io import FrameKind, from_arrow
 from diskret.io.columns import code_text
 from diskret.io.names import some
 from diskret.risk import Distributions, Keys, Measure, Missing, by_record, frequencies
-from diskret.risk.closeness import hierarchical, nominal, ordered
-from diskret.risk.diversity import distinct, entropy, largest_share, recursive
-from diskret.risk.likeness import disclosure, enhanced_likeness, likeness
+from diskret.risk.sensitive_figures import (
+    disclosure,
+    distinct,
+    enhanced_likeness,
+    entropy,
+    hierarchical,
+    largest_share,
+    likeness,
+    nominal,
+    ordered,
+    recursive,
+)
 
 if TYPE_CHECKING:
     from diskret.anonymize.data import Microdata

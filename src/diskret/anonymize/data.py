@@ -20,10 +20,9 @@ from diskret.anonymize.usable import usable
 from diskret.anonymize.verb import Verb
 from diskret.errors import InputError
 from diskret.io import Coded, FrameKind, Source, coded, renewed, returned, source
-from diskret.io.columns import column
+from diskret.io.columns import column, numbers
 from diskret.io.files import parquet_rows
 from diskret.io.frames import NO_RECORDS, in_memory
-from diskret.io.numbers import numbers
 from diskret.io.order import declared_orders, in_order, keeps_order
 from diskret.risk import Keys
 

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from diskret.io import Coded
-from diskret.io.column_bytes import content
+from diskret.io.columns import content
 from diskret.keys import SecretKeys
 
 

@@ -18,12 +18,17 @@ from numpy.typing import NDArray
 from diskret.errors import InputError
 from diskret.io import Coded, FrameKind, from_arrow
 from diskret.io.names import some
-from diskret.risk.intervals import Inside, deviation_intervals, rank_intervals
+from diskret.risk.intervals import (
+    Inside,
+    RegionRisk,
+    Regions,
+    deviation_intervals,
+    rank_intervals,
+    regions,
+)
 from diskret.risk.linkage import Assignment, Links, assigned, linked
-from diskret.risk.metrics import Metric
-from diskret.risk.neighbours import Seen
+from diskret.risk.neighbours import Metric, Seen
 from diskret.risk.probabilistic_linkage import ProbabilisticLinks, linked_by_weights
-from diskret.risk.regions import RegionRisk, Regions, regions
 
 if TYPE_CHECKING:
     from diskret.anonymize.data import Microdata
@@ -176,7 +181,7 @@ def numeric_risk(
         close (RMDID2).
     metric
         Of the linkage: ``"standardised"``, ``"robust"``, ``"mahalanobis"``,
-        ``"robust_mahalanobis"`` or ``"gower"``; see [`space`][diskret.risk.metrics.space].
+        ``"robust_mahalanobis"`` or ``"gower"``; see [`space`][diskret.risk.neighbours.space].
     blocks
         Categorical variables in which records have to agree to be linked. Where a variable was
         recoded, original values are recoded in the same way.
@@ -208,7 +213,7 @@ def numeric_risk(
     [`linked_by_weights`][diskret.risk.probabilistic_linkage.linked_by_weights],
     [`deviation_intervals`][diskret.risk.intervals.deviation_intervals],
     [`rank_intervals`][diskret.risk.intervals.rank_intervals] and
-    [`regions`][diskret.risk.regions.regions] for the methods and their sources.
+    [`regions`][diskret.risk.intervals.regions] for the methods and their sources.
 
     Examples
     --------

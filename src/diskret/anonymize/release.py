@@ -27,7 +27,7 @@ from diskret.errors import InputError, ProofError
 from diskret.io.names import some
 from diskret.keys import SecretKeys
 from diskret.microdata.modelled_risk import models
-from diskret.publish.office.records import Inside
+from diskret.publish.office.microdata import Inside
 from diskret.tables.public_files import check_file_name
 
 if TYPE_CHECKING:

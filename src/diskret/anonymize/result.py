@@ -19,11 +19,10 @@ from numpy.typing import NDArray
 from diskret.attack.microdata import MicrodataCertificate
 from diskret.errors import InputError
 from diskret.io import from_arrow
-from diskret.io.cleaned import cleaned
-from diskret.io.column_bytes import content
+from diskret.io.columns import content
+from diskret.io.returned import cleaned
 from diskret.keys import SecretKeys
-from diskret.publish.office.controlled import written
-from diskret.publish.office.records import Inside
+from diskret.publish.office.microdata import Inside, controlled_cells
 from diskret.tables.counted import TableCounts, beside_all, combined
 from diskret.utility.table_deviations import TableDeviations, table_deviations
 
@@ -139,7 +138,7 @@ class MicrodataResult:
     def kept(self) -> Iterator[bytes]:
         """What the office keeps to check the claims with, for a keyed fingerprint. Confidential."""
         linked = self.microdata.linked
-        return content(self.inside.columns() if linked else written(self.controlled))
+        return content(self.inside.columns() if linked else controlled_cells(self.controlled))
 
     @cached_property
     def deviations(self) -> TableDeviations | None:

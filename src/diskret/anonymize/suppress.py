@@ -35,9 +35,8 @@ from diskret.microdata.suppression.further import (
 )
 from diskret.progress import Progress, silent
 from diskret.risk import Keys, classes, frequencies
-from diskret.risk.closeness import nominal
-from diskret.risk.closeness import ordered as on_a_line
-from diskret.risk.diversity import distinct
+from diskret.risk.sensitive_figures import distinct, nominal
+from diskret.risk.sensitive_figures import ordered as on_a_line
 
 if TYPE_CHECKING:
     from diskret.anonymize.data import Microdata

@@ -12,17 +12,14 @@ from diskret.anonymize.outline import inside_outline, outline
 from diskret.errors import InputError
 from diskret.io import to_arrow
 from diskret.keys import SecretKeys
-from diskret.publish.contract import Look, Records, Release
-from diskret.publish.formats.parquet import write_internal_parquet
+from diskret.publish.contract import Look, Records, Release, software
+from diskret.publish.formats.data_files import write_columns_parquet
 from diskret.publish.json_files import write_json
-from diskret.publish.office.controlled import written
-from diskret.publish.office.fingerprint import record_marks
-from diskret.publish.office.records import claim_as_json
+from diskret.publish.office.microdata import claim_as_json, controlled_cells, record_marks
 from diskret.publish.pages.microdata import (
     write_internal_microdata_report,
     write_public_microdata_report,
 )
-from diskret.publish.software import software
 from diskret.publish.write import check_look, write_releases
 
 if TYPE_CHECKING:
@@ -75,7 +72,9 @@ def _write_internal(
     if result.microdata.linked:
         _write_link(result, folder / f"{name}.link.parquet")
     else:
-        write_internal_parquet(written(result.controlled), folder / f"{name}.controlled.parquet")
+        write_columns_parquet(
+            controlled_cells(result.controlled), folder / f"{name}.controlled.parquet"
+        )
     write_json(settings(result), folder / f"{name}.settings.json")
     if "html" in look.formats:
         both = {**certificate, "checked": result.certificate.internal()["checked"]}
@@ -95,7 +94,7 @@ def _write_link(result: MicrodataResult, path: Path) -> None:
     for column in ("weight", "household"):
         if column in inside.column_names:
             link = link.append_column(column, inside.column(column))
-    write_internal_parquet(link, path)
+    write_columns_parquet(link, path)
 
 
 def _write_certificate(result: MicrodataResult, folder: Path) -> None:

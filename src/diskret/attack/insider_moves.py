@@ -182,7 +182,10 @@ class Shown:
         t, side = claim
         insiders, room = self.insiders, self.insiders.coalition - len(who)
         start, stop = insiders.target.indptr[t : t + 2]
-        inside = insiders.target.indices[start:stop]
+        inside = insiders.target.indices[start:stop].astype(np.int64)
+        if (insiders.target.data[start:stop] < 0).any():
+            # who is in what is left of a published cell may be in no hidden one
+            inside = np.union1d(inside, np.flatnonzero(self.latent))
         most = int(insiders.most[0 if side < 0 else 1][t])
         if place < 0:
             return [i for i in _names(self._by_cell, inside) if i not in who]

@@ -300,18 +300,19 @@ class _Piece:
 
     def _farthest_given(self, claim: int) -> Move | None:
         """The part of the table at hand that goes farthest, long as it may be."""
-        cells, sign = self._members(claim)
+        cells, signs = self._members(claim)
         best, farthest = None, 0.0
         for table in self.tables:
             step = table.numerator[self.cells] - times(self.truth, table.denominator)
-            far = float(sign * step[cells].sum() / table.denominator)
+            far = float((signs * step[cells]).sum() / table.denominator)
             if far > farthest and step.dtype == np.int64 and np.abs(step).max() < 2**46:
                 best, farthest = Move(np.flatnonzero(step), step[step != 0], table.denominator), far
         return best
 
-    def _members(self, claim: int) -> tuple[NDArray[np.int64], int]:
-        start, stop = self.member.indptr[claim : claim + 2]
-        return self.member.indices[start:stop].astype(np.int64), int(self.side[claim])
+    def _members(self, claim: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The cells of a claim, and which way each has to move."""
+        own = slice(*self.member.indptr[claim : claim + 2].tolist())
+        return self.member.indices[own].astype(np.int64), self.member.data[own]
 
     def _unproven(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """Claims that contributors rule out with all moves at hand: claim, who, how far."""
@@ -440,12 +441,12 @@ class _Piece:
         moves: Sequence[int],
     ) -> NDArray[np.int64]:
         """Which of some contributors rule out too much of each of some moves."""
-        cells, sign = self._members(claim)
-        of = set(cells.tolist())
+        cells, signs = self._members(claim)
+        of = dict(zip(cells.tolist(), signs.tolist(), strict=True))
         for i in moves:
             move = self.moves[i]
             pairs = zip(move.cell.tolist(), move.step.tolist(), strict=True)
-            far = sign * sum(step for cell, step in pairs if cell in of)
+            far = sum(of[cell] * step for cell, step in pairs if cell in of)
             if far > 0 and len(rows):
                 part, who = self._share_of(i)
                 goes = float(_told(np.array(float(far)), move.unit))
@@ -476,20 +477,20 @@ class _Piece:
 
         Its number, or None and the weights that say why there is none, see `Shortest`.
         """
-        cells, sign = self._members(claim)
+        cells, signs = self._members(claim)
         down, up = self.down.copy(), self.up.copy()
         for name in names:
             own = slice(self.first[name], self.first[name + 1])
             column = self.column[own]
             down[column] = np.minimum(down[column], self.slack[own])
             down[column[self.alone[own]]] = up[column[self.alone[own]]] = 0
-        if float((up if sign > 0 else down)[cells].sum()) < need:
+        if float(np.where(signs > 0, up[cells], down[cells]).sum()) < need:
             weights = np.zeros(len(self.cells))
-            weights[cells] = sign
+            weights[cells] = signs
             return None, weights
-        move, none = self._programme.look(cells, sign, need, down, up)
+        move, none = self._programme.look(cells, signs, need, down, up)
         if not none and (move is None or (self.view.whole and move.unit > 1)):
-            move = self._searched(cells, sign, need, down, up)
+            move = self._searched(cells, signs, need, down, up)
         if none or move is None:
             return None, self._programme.weights
         return self.add(move), None
@@ -497,7 +498,7 @@ class _Piece:
     def _searched(
         self,
         cells: NDArray[np.int64],
-        sign: int,
+        signs: NDArray[np.int64],
         need: int,
         down: NDArray[np.float64],
         up: NDArray[np.float64],
@@ -507,7 +508,7 @@ class _Piece:
         low, high = view.bounds[0].copy(), view.bounds[1].copy()
         low[self.cells] = _at(self.truth, -down, low[self.cells])
         high[self.cells] = _at(self.truth, up, high[self.cells])
-        point = view.search.look(self.cells[cells], sign, need, low, high)
+        point = view.search.look(self.cells[cells], signs, need, low, high)
         if point is None:
             return None
         step = point.numerator[self.cells] - times(self.truth, point.denominator)

@@ -57,7 +57,7 @@ class Search:
     def look(
         self,
         cells: NDArray[np.int64],
-        side: int,
+        side: int | NDArray[np.int64],
         need: int,
         low: NDArray[np.int64],
         high: NDArray[np.int64],
@@ -65,6 +65,7 @@ class Search:
     ) -> Point | None:
         """A table in which some cells together move by `need` within bounds, or None.
 
+        `side` is the way they move, up (1) or down (−1), all alike or each its own.
         With `near` only the window around them is looked at. Where there are cells that nobody
         published, there is no table to begin with, even if nothing connects them with these.
         """
@@ -78,11 +79,17 @@ class Search:
             point = self._within(everything, cells, side, need, low, high)
         return point
 
+    def _signs(self, cells: NDArray[np.int64], side: int | NDArray[np.int64]) -> NDArray[np.int64]:
+        """How each cell counts in what moves."""
+        signs = np.zeros(len(self.truth), dtype=np.int64)
+        signs[cells] = side
+        return signs
+
     def _within(
         self,
         window: NDArray[np.int64],
         cells: NDArray[np.int64],
-        side: int,
+        side: int | NDArray[np.int64],
         need: int,
         low: NDArray[np.int64],
         high: NDArray[np.int64],
@@ -90,7 +97,7 @@ class Search:
         inside = sparse.csr_array(self._by_column[:, window])
         inside = sparse.csr_array(inside[np.flatnonzero(np.diff(inside.indptr))])
         n, base = len(window), self.truth[window]
-        of = np.isin(window, cells).astype(np.int64) * -side
+        of = -self._signs(cells, side)[window]
         row = sparse.csr_array(np.concatenate((of, -of, [1]))[None])
         none = sparse.csr_array((inside.shape[0], 1), dtype=np.int64)
         matrix = sparse.csr_array(
@@ -143,7 +150,7 @@ class Search:
     def _from_nowhere(
         self,
         cells: NDArray[np.int64],
-        side: int,
+        side: int | NDArray[np.int64],
         need: int,
         low: NDArray[np.int64],
         high: NDArray[np.int64],
@@ -154,13 +161,14 @@ class Search:
         )
         rows = np.flatnonzero(np.diff(self.known.matrix[:, window].indptr))
         inside = sparse.csr_array(self.known.matrix[rows][:, window])
-        of = np.isin(window, cells).astype(np.int64) * -side
-        value = int(self.truth[cells].sum())
+        signs = self._signs(cells, side)
+        of = -signs[window]
+        value = int(self.truth[cells] @ signs[cells])
         matrix = sparse.block_array(
             [[inside, None], [sparse.csr_array(of[None]), sparse.eye_array(1, dtype=np.int64)]],
             format="csr",
         )
-        end = side * value + need
+        end = value + need
         programme = LinearProgramme(
             sparse.csr_array(matrix, dtype=np.int64),
             np.append(self.known.right[rows], 0),

@@ -55,7 +55,8 @@ class Insiders:
     coalition
         How many contributors pool what they know.
     target
-        Cells and sums that are unsafe, ``(t, k)``, int64 CSR of ones.
+        Cells, sums and rests that are unsafe, ``(t, k)``, int64 CSR of ones, and −1 for what
+        is taken away.
     most
         Lower and upper level of each that nobody is owed more than, ``(t,)``, int64.
     level
@@ -295,10 +296,10 @@ class _Work:
         """Solve for a table that proves a claim; the place of what proves it, or −1."""
         t, side = claim
         low, high = self.shown.bounds_of(who, self.search.bounds)
-        cells = self.insiders.target.indices[
-            self.insiders.target.indptr[t] : self.insiders.target.indptr[t + 1]
-        ]
-        point = self.search.look(cells, side, far, low, high, near=had >= 0)
+        target = self.insiders.target
+        own = slice(target.indptr[t], target.indptr[t + 1])
+        signs = target.data[own] * side
+        point = self.search.look(target.indices[own], signs, far, low, high, near=had >= 0)
         if point is None:
             return had
         self.new.append(point)

@@ -64,6 +64,31 @@ def beside_filters(publication: Publication) -> bool:
     return any(len(cells) for _, cells in _rests(seen))
 
 
+def rests_beside(publication: Publication, original: NDArray[np.int64]) -> list[Rests]:
+    """All that cells leave beside filters, as looked at by `revealed_rests`, hidden or not.
+
+    Left out is what nothing is taken away from, and counts of nobody. Categories of what a filter
+    asks for are no filters here.
+
+    Parameters
+    ----------
+    publication
+        Only its structure matters.
+    original
+        Values of the cells of all tables.
+    """
+    found: list[Rests] = []
+    nobody = np.concatenate([table.empty.ravel() for table in publication.tables])
+    for of, cells in _rests(world(publication)):
+        rests = Rests(of, cells, original[cells[:, 0]] - original[cells[:, 1:]].sum(axis=1))
+        which = ~nobody[cells[:, 1:]].all(axis=1)
+        if publication.tables[of[0]].frequency:
+            which &= rests.value > 0
+        if which.any():
+            found.append(rests.only(which))
+    return found
+
+
 def revealed_rests(publication: Publication) -> list[Rests]:
     """What published cells leave of cells beside filters, where everybody can compute it.
 

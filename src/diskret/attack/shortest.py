@@ -89,7 +89,7 @@ class Shortest:
     def look(
         self,
         cells: NDArray[np.int64],
-        side: int,
+        side: int | NDArray[np.int64],
         need: int,
         down: NDArray[np.float64],
         up: NDArray[np.float64],
@@ -98,14 +98,16 @@ class Shortest:
 
         If there is none, `weights` tell why.
 
-        cells, side, need: whose sum has to move, which way, and how far, at least 1.
+        cells, side, need: whose sum has to move, which way, all alike or each its own, and how far,
+            at least 1.
         down, up: how far each cell may move, ``(n,)``, inf without end.
 
         Returns the move, None also if it could not be made exact; and whether there is none.
         """
         unit = 2.0 ** np.floor(np.log2(need))
         room = np.minimum(np.concatenate((up, down)) / unit, _FAR)
-        solver, ones = self._solver, np.full(len(cells), float(side))
+        signs = np.broadcast_to(side, cells.shape)
+        solver, ones = self._solver, signs.astype(np.float64)
         other = np.flatnonzero(room != self._room)
         solver.changeColsBounds(
             len(other), other.astype(np.int32), np.zeros(len(other)), room[other]
@@ -117,21 +119,23 @@ class Shortest:
         solver.run()
         status = solver.getModelStatus()
         none = status in (_STATUS.kInfeasible, _STATUS.kUnboundedOrInfeasible)
-        self.weights = self._reason(cells, side) if none else None
+        self.weights = self._reason(cells, signs) if none else None
         value = np.array(solver.getSolution().col_value)
         solver.deleteRows(1, np.array([self._rows], dtype=np.int32))
         if status != _STATUS.kOptimal:
             return None, none
         moved = (value[: self._n] - value[self._n :]) * unit
-        return self._exact(moved, cells, side * need, down, up), False
+        return self._exact(moved, cells, signs, need, down, up), False
 
-    def _reason(self, cells: NDArray[np.int64], side: int) -> NDArray[np.float64] | None:
+    def _reason(
+        self, cells: NDArray[np.int64], signs: NDArray[np.int64]
+    ) -> NDArray[np.float64] | None:
         """What the cells' moves add up to so that it is what was wanted of some, in all moves."""
         _, there, ray = self._solver.getDualRay()
         if not there or abs(ray[-1]) <= _ZERO * np.abs(ray).max():
             return None
         weights = self._by_cell @ (np.array(ray[:-1]) / ray[-1])
-        weights[cells] += side
+        weights[cells] += signs
         weights[np.abs(weights) <= _ZERO] = 0
         return weights
 
@@ -139,7 +143,8 @@ class Shortest:
         self,
         moved: NDArray[np.float64],
         cells: NDArray[np.int64],
-        goal: int,
+        signs: NDArray[np.int64],
+        need: int,
         down: NDArray[np.float64],
         up: NDArray[np.float64],
     ) -> Move | None:
@@ -152,7 +157,7 @@ class Shortest:
                 continue
             step = scaled.astype(np.int64)
             inside = (scaled <= up * unit) & (-scaled <= down * unit)
-            far = int(step[cells].sum()) * (1 if goal > 0 else -1) >= abs(goal) * unit
+            far = int(step[cells] @ signs) >= need * unit
             if inside.all() and far and not (self.matrix @ step).any():
                 cell = np.flatnonzero(step)
                 return Move(cell, step[cell], unit)

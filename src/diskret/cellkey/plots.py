@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from diskret.texts import Words, words_in
-from diskret.utility.figures import new_figure
+from diskret.utility.plots import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -17,7 +17,7 @@ from diskret.texts import words_in
 
 if TYPE_CHECKING:
     from diskret.ledger.ledger import Ledger
-    from diskret.publish.store.entry import Release
+    from diskret.publish.store.entry import LedgerRelease
 
 ledger = typer.Typer(
     help="What was published: create a ledger, list it, show it, check new tables against it, "
@@ -146,7 +146,7 @@ def _opened(place: str) -> Ledger:
     return Ledger(place)
 
 
-def _status(release: Release, language: Language) -> str:
+def _status(release: LedgerRelease, language: Language) -> str:
     texts = words_in(language, "commands")
     if release.withdrawn is not None:
         gone = release.withdrawn

@@ -14,7 +14,7 @@ from rich.text import Text
 from diskret.cli.crosstab import Crosstab, crosstab
 from diskret.cli.options import Language
 from diskret.hierarchy import Hierarchy
-from diskret.publish.formats import SymbolSet, symbol_set
+from diskret.publish.formats.symbols import SymbolSet, symbol_set
 from diskret.tables import Published
 from diskret.texts import number, scaled, words_in
 

@@ -1,7 +1,7 @@
 """Records stay in an engine; it answers a few questions about them."""
 
+from diskret.engines.contract import LeafQuestion, Leaves, Listed, Mark, Straddlers
 from diskret.engines.key_counts import KeyCounts, KeyQuestion
-from diskret.engines.questions import LeafQuestion, Leaves, Listed, Mark, Straddlers
 
 __all__ = [
     "KeyCounts",

@@ -16,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from diskret.engines.columns import INT64, counted
-from diskret.engines.questions import Mark
+from diskret.engines.contract import Mark
 from diskret.errors import HierarchyError, InputError
 from diskret.hierarchy import Hierarchy
 from diskret.hierarchy.codes import as_code, some
@@ -30,24 +30,9 @@ def resolve(
 ) -> Hierarchy:
     """Check the codes of a column against its tree, or make a flat tree of them.
 
-    Parameters
-    ----------
-    name
-        The column, for messages.
-    found
-        Columns ``raw`` (a row for each distinct value, text or whole numbers) and
-        ``records`` (how many records have it).
-    hierarchy
-        The tree, or None for "flat, from the codes in the data".
-    total
-        Code of the total of a flat tree.
-
-    Raises
-    ------
-    InputError
-        Records have no code; there are too many codes; a code of a flat tree is its total's.
-    HierarchyError
-        Codes are unknown, or have codes below them.
+    `found`: columns ``raw`` (a row for each distinct value, text or whole numbers) and ``records``
+    (how many records have it). `hierarchy`: the tree, or None for "flat, from the codes in the
+    data".
     """
     refuse_too_many(name, found)
     records: dict[str, int] = {}
@@ -88,16 +73,8 @@ def refuse_too_many(name: str, found: pa.Table) -> None:
 def mappings(found: Sequence[pa.Table], hierarchies: Sequence[Hierarchy]) -> list[pa.Table]:
     """What each distinct value adds to the number of the combination of leaves.
 
-    Returns
-    -------
-    list of pyarrow.Table
-        For each dimension the columns ``raw`` and ``leaf``, the leaf's number times the
-        weight of its dimension; int32 where that suffices.
-
-    Raises
-    ------
-    InputError
-        There are more combinations than 64-bit integers.
+    Gives for each dimension the columns ``raw`` and ``leaf``, the leaf's number times the weight of
+    its dimension; int32 where that suffices.
     """
     sizes = _sizes(hierarchies)
     if prod(sizes) > INT64:
@@ -161,24 +138,8 @@ _YES, _NO = ("true", "1"), ("false", "0", "")
 def spellings_of_codes(name: str, found: pa.Table, codes: tuple[str, ...]) -> pa.Table:
     """The distinct values of a column that are spellings of codes, e.g. with blanks around.
 
-    Parameters
-    ----------
-    name
-        The column, for messages.
-    found
-        Column ``raw`` with a row for each distinct value, text or whole numbers.
-    codes
-        The codes a filter asks for.
-
-    Returns
-    -------
-    pyarrow.Table
-        The columns ``raw`` and ``leaf``, which is 0.
-
-    Raises
-    ------
-    InputError
-        None of the codes occurs. If only some do, there is a warning.
+    `found`: column ``raw`` with a row for each distinct value, text or whole numbers. Gives the
+    columns ``raw`` and ``leaf``, which is 0.
     """
     read = [as_code(value) for value in found["raw"].to_pylist()]
     missing = [code for code in codes if code not in read]
@@ -200,22 +161,8 @@ def spellings_of_codes(name: str, found: pa.Table, codes: tuple[str, ...]) -> pa
 def spellings_of_mark(mark: Mark, found: pa.Table) -> pa.Table:
     """The distinct values of a mark's column that are spellings of its codes.
 
-    Parameters
-    ----------
-    mark
-        The mark.
-    found
-        Columns ``raw`` (a row for each distinct value) and ``records`` (how many have it).
-
-    Returns
-    -------
-    pyarrow.Table
-        The columns ``raw`` and ``leaf``, which is 0.
-
-    Raises
-    ------
-    InputError
-        A column of yes and no says something else.
+    `found`: columns ``raw`` (a row for each distinct value) and ``records`` (how many have it).
+    Gives the columns ``raw`` and ``leaf``, which is 0.
     """
     read = [as_code(value) or "" for value in found["raw"].to_pylist()]
     if mark.codes is None:

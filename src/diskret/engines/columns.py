@@ -25,17 +25,11 @@ _DECIMALS = 18  # 10**18 is the largest power of ten that fits 64 bits
 class Column:
     """A column of the records.
 
-    Parameters
-    ----------
-    name
-        As the user wrote it.
-    internal
-        As the engine knows it, e.g. ``c3``.
-    kind
-        What can be done with it: ``"other"`` has a text form (dates, booleans),
-        ``"unusable"`` has none (lists, bytes).
-    type
-        The engine's name of its type, for messages.
+    `name`: as the user wrote it.
+    `internal`: as the engine knows it, e.g. ``c3``.
+    `kind`: what can be done with it: ``"other"`` has a text form (dates, booleans), ``"unusable"``
+        has none (lists, bytes).
+    `type`: the engine's name of its type, for messages.
     """
 
     name: str

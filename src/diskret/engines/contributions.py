@@ -66,24 +66,9 @@ def read(
 ) -> Contributions:
     """Read the answers of `sql.stayers` and `sql.straddlers`.
 
-    Parameters
-    ----------
-    stayers, straddlers
-        The answers; None: nobody straddles.
-    measures
-        Names of the measures.
-    largest
-        How many largest contributions were asked for.
-    marks
-        How many marks.
-    weight_unit
-        Scaled weight that means 1, or None without weights. Where the answers tell no
-        weights, each contributor has this one.
-
-    Raises
-    ------
-    InputError
-        A sum leaves the range of 64-bit integers.
+    `stayers`, `straddlers`: the answers; None: nobody straddles. `weight_unit`: scaled weight that
+    means 1, or None without weights. Where the answers tell no weights, each contributor has this
+    one.
     """
     sums = read_sums(stayers, "sum", measures)  # first of all: refuses what leaves the range
     top, top_weight = _largest(stayers, len(measures), largest), None
@@ -105,13 +90,7 @@ def read(
 
 
 def merge(parts: Sequence[Contributions], measures: Sequence[str]) -> Contributions:
-    """Put together parts with different contributors.
-
-    Raises
-    ------
-    InputError
-        A sum leaves the range of 64-bit integers.
-    """
+    """Put together parts with different contributors."""
     if len(parts) == 1:
         return parts[0]
     leaves = np.unique(np.concatenate([part.leaf for part in parts]))
@@ -166,13 +145,7 @@ def align(part: Contributions, leaves: NDArray[np.int64]) -> Contributions:
 def totals(
     part: Contributions, measures: Sequence[str]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Leaves, number of records and sums of stayers and straddlers together.
-
-    Raises
-    ------
-    InputError
-        A sum leaves the range of 64-bit integers.
-    """
+    """Leaves, number of records and sums of stayers and straddlers together."""
     rows = part.straddlers
     leaves = np.unique(np.concatenate((part.leaf, rows.leaf)))
     aligned = align(part, leaves)
@@ -278,13 +251,7 @@ def _keys(table: pa.Table, name: str) -> NDArray[np.uint64] | None:
 
 
 def read_sums(table: pa.Table, name: str, measures: Sequence[str]) -> NDArray[np.int64]:
-    """The columns `name` 0, 1, … of sums, ``(rows, measures)``.
-
-    Raises
-    ------
-    InputError
-        A sum leaves the range of 64-bit integers.
-    """
+    """The columns `name` 0, 1, … of sums, ``(rows, measures)``."""
     sums = np.empty((len(table), len(measures)), dtype=np.int64)
     for i, measure in enumerate(measures):
         if table[f"{name}{i}"].null_count:
@@ -336,8 +303,6 @@ def heaviest(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The pairs with the largest amounts along the last axis, descending.
 
-    Examples
-    --------
     >>> amount, weight = heaviest(np.array([6, 10, 6]), np.array([3, 2, 4]), 2)
     >>> amount.tolist(), weight.tolist()
     ([10, 6], [2, 4])

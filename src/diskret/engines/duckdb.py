@@ -36,31 +36,9 @@ class DuckDBEngine(Engine):
     a private spill folder, which is removed with the engine. Few records in memory need no folder;
     the empty database is kept for the next engine after this one.
 
-    Parameters
-    ----------
-    source
-        The records: scanned where they are, not copied.
-    memory_limit
-        What DuckDB may use before it spills to disk, e.g. ``"4GB"``; None: 80 % of memory.
-    threads
-        Number of threads, ≥ 1; None: all cores, or one for few records in memory. No answer
-        depends on it.
-
-    Raises
-    ------
-    InputError
-        An option cannot be used, or a file cannot be read.
-
-    Examples
-    --------
-    >>> from diskret.engines import LeafQuestion
-    >>> from diskret.hierarchy import Hierarchy
-    >>> records = pa.table({"region": ["N", "N", "S"], "turnover": ["1.5", "2", "4"]})
-    >>> question = LeafQuestion(by={"region": None}, values={"turnover": 1})
-    >>> with DuckDBEngine(Source(("region", "turnover"), "pyarrow", records)) as engine:
-    ...     leaves = engine.leaves(question)
-    >>> leaves.count.tolist(), leaves.sums["turnover"].tolist()
-    ([2, 1], [35, 40])
+    `source`: the records: scanned where they are, not copied. `memory_limit`: what DuckDB may use
+    before it spills to disk, e.g. ``"4GB"``; None: 80 % of memory. `threads`: number of threads, ≥
+    1; None: all cores, or one for few records in memory. No answer depends on it.
     """
 
     name = "duckdb"
@@ -85,16 +63,6 @@ class DuckDBEngine(Engine):
         """The records with all their columns, and what they have in each key, block by block.
 
         They come in the order in which they lie; if there is a filter, those that satisfy it.
-
-        Parameters
-        ----------
-        question
-            Keys, weight and filter.
-
-        Raises
-        ------
-        InputError
-            As for `frequencies`.
         """
         with self._open() as records:
             number = len(records.columns)
@@ -230,15 +198,7 @@ def _connected(
 ) -> tuple[duckdb.DuckDBPyConnection, Callable[[], None]]:
     """Open a connection for a source.
 
-    Returns
-    -------
-    tuple
-        The connection, and what gives back all that it holds.
-
-    Raises
-    ------
-    InputError
-        An option cannot be used.
+    Gives the connection, and what gives back all that it holds.
     """
     if memory_limit is None and threads is None and _few(source):
         return _lent()

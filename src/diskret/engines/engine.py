@@ -15,11 +15,11 @@ from typing import Literal, Self
 from sqlglot.expressions import Select
 
 from diskret.engines import columns, sql
+from diskret.engines.contract import LeafQuestion, Leaves, PerturbedCounts
 from diskret.engines.key_counts import WEIGHT_DECIMALS, KeyCounts, KeyQuestion, in_order
 from diskret.engines.leaves import answer
 from diskret.engines.perturbed import perturbed
 from diskret.engines.perturbed_sql import NoiseIntervals
-from diskret.engines.questions import LeafQuestion, Leaves, PerturbedCounts
 from diskret.engines.records import Records, check, filtered, reader
 from diskret.errors import InputError
 

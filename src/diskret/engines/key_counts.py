@@ -28,14 +28,9 @@ _LARGEST = 2**62
 class KeyQuestion:
     """Which combinations to count.
 
-    Parameters
-    ----------
-    keys
-        Columns an attacker may know; at least one, none twice.
-    weight
-        Column of sampling weights > 0, or None.
-    where
-        Which records count; the others are not looked at, whatever they hold.
+    `keys`: columns an attacker may know; at least one, none twice. `weight`: column of sampling
+    weights > 0, or None. `where`: which records count; the others are not looked at, whatever they
+    hold.
     """
 
     keys: tuple[str, ...]
@@ -50,16 +45,10 @@ class KeyCounts:
     Rows ascend by the codes of the first key, then of the second …, missing first; so they
     depend on the records alone, not on their order or on the engine.
 
-    Parameters
-    ----------
-    keys
-        For each key its code in every combination, c codes each. Categories are text or whole
-        numbers: dates, times and logical values are told as text.
-    records
-        Number of records, ``(c,)``, int64.
-    weight
-        Exact sum of their weights in units of ``10**-WEIGHT_DECIMALS``, ``(c,)``, int64; None
-        without weights.
+    `keys`: for each key its code in every combination, c codes each. Categories are text or whole
+    numbers: dates, times and logical values are told as text. `records`: number of records,
+    ``(c,)``, int64. `weight`: exact sum of their weights in units of ``10**-WEIGHT_DECIMALS``,
+    ``(c,)``, int64; None without weights.
     """
 
     keys: tuple[Coded, ...]
@@ -72,20 +61,7 @@ class KeyCounts:
     def rows(self, values: Sequence[pa.Array]) -> NDArray[np.intp]:
         """In which row of the combinations records stand.
 
-        Parameters
-        ----------
-        values
-            What n records have in each key, in the type of its categories; null where missing.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Ascending from 0.
-
-        Raises
-        ------
-        InputError
-            Records have a combination that was not counted.
+        Gives ndarray of shape (n,): ascending from 0.
         """
         codes = [_key_codes(key, told) for key, told in zip(self.keys, values, strict=True)]
         number = self._numbering.numbers(codes)
@@ -108,23 +84,9 @@ class KeyCounts:
 def in_order(names: Sequence[str], batches: pa.RecordBatchReader, weighted: bool) -> KeyCounts:
     """Put an engine's answer in order.
 
-    Parameters
-    ----------
-    names
-        Of the keys.
-    batches
-        Columns ``g0 …`` with the values of the keys, ``records`` and, if weighted, ``weight``;
-        a row for each combination, in any order.
-    weighted
-        Whether there are weights.
+    `batches`: columns ``g0 …`` with the values of the keys, ``records`` and, if weighted,
+    ``weight``; a row for each combination, in any order.
 
-    Raises
-    ------
-    InputError
-        A sum of weights leaves the range of 64-bit integers: it is null.
-
-    Examples
-    --------
     >>> found = pa.table({"g0": ["m", None, "f"], "records": [3, 1, 2]})
     >>> counts = in_order(["sex"], found.to_reader(), weighted=False)
     >>> counts.keys[0].column().to_pylist(), counts.records.tolist()
@@ -214,15 +176,9 @@ def _looked_up(encoded: pa.DictionaryArray, at: pa.Array) -> NDArray[np.int32]:
 class _Numbering:
     """One number for each combination of codes, ascending as they do.
 
-    Parameters
-    ----------
-    widths
-        How many codes each key has, missing and unknown among them.
-    ranks
-        Position of a key → the numbers of what stands before it, where numbers would grow
-        beyond 64 bits: they go on with their ranks.
-    found
-        The numbers of the combinations that occur.
+    `widths`: how many codes each key has, missing and unknown among them. `ranks`: position of a
+    key → the numbers of what stands before it, where numbers would grow beyond 64 bits: they go on
+    with their ranks. `found`: the numbers of the combinations that occur.
     """
 
     widths: tuple[int, ...]

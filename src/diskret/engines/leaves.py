@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from diskret.engines import columns, contributions, listing, proportional, sql
 from diskret.engines.codes import mappings, positions, refuse_too_many, resolve, spellings_of_mark
 from diskret.engines.columns import Check, Column, Kind, Reading
+from diskret.engines.contract import LeafQuestion, Leaves, Listed, Straddlers
 from diskret.engines.contributions import Contributions, Rows
-from diskret.engines.questions import LeafQuestion, Leaves, Listed, Straddlers
 from diskret.engines.records import (
     Records,
     check,

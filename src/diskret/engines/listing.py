@@ -13,8 +13,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from diskret.engines.columns import Kind
+from diskret.engines.contract import LeafQuestion, Listed
 from diskret.engines.contributions import find, read_integers, read_marked, read_sums
-from diskret.engines.questions import LeafQuestion, Listed
 
 
 def read(
@@ -26,24 +26,9 @@ def read(
 ) -> Listed:
     """Read the answers of `sql.listed` and `sql.listed_records`.
 
-    Parameters
-    ----------
-    named
-        The answer about units and holdings.
-    alone
-        That about records that belong to neither: each is a contributor of its own. None if
-        units are known.
-    question
-        What was asked.
-    kinds
-        ``"u"`` and ``"h"``, as far as they are known → the kind of their column.
-    leaves
-        The numbers of all leaf combinations, ascending.
-
-    Raises
-    ------
-    InputError
-        A sum leaves the range of 64-bit integers.
+    `alone`: that about records that belong to neither: each is a contributor of its own. None if
+    units are known. `kinds`: ``"u"`` and ``"h"``, as far as they are known → the kind of their
+    column. `leaves`: the numbers of all leaf combinations, ascending.
     """
     tables = [named] if alone is None else [named, alone]
     unit = identities(named["u"], kinds["u"], "unit") if "u" in kinds else None
@@ -90,17 +75,8 @@ def identities(told: pa.ChunkedArray, kind: Kind, what: str) -> NDArray[np.uint6
 
     Only distinct identifiers are hashed.
 
-    Parameters
-    ----------
-    told
-        Identifiers as text.
-    kind
-        Of the column they come from.
-    what
-        ``"unit"`` or ``"holding"``: identifiers of one are not those of the other.
+    `what`: ``"unit"`` or ``"holding"``: identifiers of one are not those of the other.
 
-    Examples
-    --------
     >>> one = identities(pa.chunked_array([["7", None, "7"]]), "integer", "unit")
     >>> other = identities(pa.chunked_array([["7.00"]]), "decimal", "unit")
     >>> one[1], one[0] == one[2] == other[0]
@@ -117,12 +93,7 @@ def identities(told: pa.ChunkedArray, kind: Kind, what: str) -> NDArray[np.uint6
 def nobodys(number: int, told: bytes) -> NDArray[np.uint64]:
     """Numbers for contributors that nothing identifies, different in different tables.
 
-    Parameters
-    ----------
-    number
-        How many.
-    told
-        What tells the table from others, its contents included.
+    `told`: what tells the table from others, its contents included.
     """
     return _hashed([told], b"nobody") + np.arange(number, dtype=np.uint64)
 

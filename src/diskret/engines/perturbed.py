@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from diskret.engines import columns, sql
 from diskret.engines.codes import mappings, resolve
 from diskret.engines.columns import Kind
+from diskret.engines.contract import LeafQuestion, PerturbedCounts
 from diskret.engines.leaves import answer
 from diskret.engines.perturbed_sql import NoiseIntervals, perturbed_counts, usable
-from diskret.engines.questions import LeafQuestion, PerturbedCounts
 from diskret.engines.records import Records, code_counts, column_named, filtered
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
@@ -52,17 +52,9 @@ def perturbed(
 def ancestors(tree: Hierarchy, leaf: Sequence[int], codes: Sequence[int | str]) -> pa.Table:
     """Each leaf beside itself and all codes above it.
 
-    Parameters
-    ----------
-    tree
-        The code tree.
-    leaf
-        What stands for each of its leaves, in their order.
-    codes
-        What stands for each of its codes.
+    `leaf`: what stands for each of its leaves, in their order. `codes`: what stands for each of its
+    codes.
 
-    Examples
-    --------
     >>> tree = Hierarchy.flat(["N", "S"])
     >>> ancestors(tree, [0, 1], tree.codes).to_pydict()
     {'leaf': [0, 0, 1, 1], 'code': ['N', 'Total', 'S', 'Total']}

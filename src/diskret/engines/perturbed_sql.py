@@ -42,17 +42,8 @@ def perturbed_counts(
 ) -> Select:
     """A row for each cell whose perturbed count is not too small: its codes and that count.
 
-    Parameters
-    ----------
-    shape
-        How the records are read; `key` is null where a record has no usable key, and `unit`
-        where it has no unit.
-    noise
-        What the relation ``noise`` holds.
-    names
-        Columns of the answer: one for each dimension and one for the counts.
-    threshold
-        The least perturbed count that comes back, ≥ 1.
+    `noise`: what the relation ``noise`` holds. `names`: columns of the answer: one for each
+    dimension and one for the counts. `threshold`: the least perturbed count that comes back, ≥ 1.
     """
     axes = range(len(shape.codes))
     unit = ["u"] if shape.unit else []
@@ -208,17 +199,11 @@ class Lookup(Protocol):
 class NoiseIntervals:
     """Which noise each interval of cell keys means, for each count from 1 to `last`.
 
-    Parameters
-    ----------
-    table
-        Columns ``counted``, ``low``, ``high`` (keys from low to below high) and ``change``, all
-        int64; the intervals of a count cover all keys once.
-    last
-        The largest count that has intervals of its own.
-    reuse
-        Larger counts take those of the last so many counts in turn.
-    modulus
-        Of the keys.
+    `table`: columns ``counted``, ``low``, ``high`` (keys from low to below high) and ``change``,
+        all int64; the intervals of a count cover all keys once.
+    `last`: the largest count that has intervals of its own.
+    `reuse`: larger counts take those of the last so many counts in turn.
+    `modulus`: of the keys.
     """
 
     table: pa.Table
@@ -230,14 +215,6 @@ class NoiseIntervals:
     def of(cls, lookup: Lookup) -> NoiseIntervals:
         """NoiseIntervals that are not empty; neighbours with the same noise are one.
 
-        Raises
-        ------
-        InputError
-            The noise has decimals or takes counts below 0, the keys exceed 64 bits, or no count
-            but 0 has a row.
-
-        Examples
-        --------
         >>> from types import SimpleNamespace
         >>> bounds = np.array([[9, 9, 9], [4, 4, 9], [3, 6, 9]], dtype=np.uint64)
         >>> noise = np.array([[0, 0, 0], [-1, 0, 1], [-1, 2, 2]])

@@ -35,27 +35,8 @@ def perturbed_text(
 ) -> str:
     """One statement that names nothing but the table of the records.
 
-    Parameters
-    ----------
-    by
-        Column → code tree.
-    noise
-        The intervals of keys; they stand in the text.
-    table
-        The table, perhaps after schema and catalogue.
-    record_key, unit
-        Columns: whole numbers below the modulus of `noise`; who is counted, or None.
-    threshold
-        The least perturbed count that comes back, ≥ 1.
-    value
-        Name of the column of perturbed counts.
-    dialect
-        One of `DIALECTS`.
-
-    Raises
-    ------
-    InputError
-        There is no such dialect.
+    `record_key`, `unit`: columns: whole numbers below the modulus of `noise`; who is counted, or
+    None. `threshold`: the least perturbed count that comes back, ≥ 1.
     """
     if dialect not in DIALECTS:
         raise InputError(f"dialect= is one of {', '.join(DIALECTS)}, not {dialect!r}")

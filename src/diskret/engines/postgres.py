@@ -37,27 +37,9 @@ class PostgresEngine(Engine):
     database. The right to read the table suffices. Only aggregates and contributors in
     several leaf combinations (as numbers) leave the database.
 
-    Parameters
-    ----------
-    source
-        The records; its `database` says where they are.
-    work_mem
-        Memory for each sort or hash table on the server before it spills to its disk, as
-        PostgreSQL writes it. No answer depends on it.
-
-    Raises
-    ------
-    InputError
-        The driver is not installed, the source is no table in a database, there is no such
-        table, or the database cannot be reached. No message holds the password.
-
-    Examples
-    --------
-    >>> from diskret.io import PostgresTable, source
-    >>> PostgresEngine(source(PostgresTable("postgresql://localhost:1/register", "firms")))
-    Traceback (most recent call last):
-    ...
-    diskret.errors.InputError: the database postgresql://localhost:1/register cannot be reached: ...
+    `source`: the records; its `database` says where they are. `work_mem`: memory for each sort or
+    hash table on the server before it spills to its disk, as PostgreSQL writes it. No answer
+    depends on it.
     """
 
     name = "postgres"

@@ -53,14 +53,8 @@ class Connection:
 def connect(login: Login) -> Connection:
     """Open a connection.
 
-    Raises
-    ------
-    InputError
-        The driver is not installed.
-    OSError
-        The server cannot be reached, or does not agree on encryption.
-    Exception
-        One of `driver_errors`: the server refuses.
+    Raises OSError: the server cannot be reached, or does not agree on encryption. Raises Exception:
+    one of `driver_errors`: the server refuses.
     """
     return Connection(opened(login, _driver(), "diskret"))
 
@@ -145,18 +139,11 @@ _LAST_PORT = 65_535
 class Login:
     """Who asks which database on which server.
 
-    Parameters
-    ----------
-    host
-        A name or an address; or the folder of a socket, which begins with ``/``.
-    port
-        The number of its port, also of a socket.
-    user, database
-        As the server knows them.
-    password
-        Never shown.
-    ssl_mode, root_certificate
-        As PostgreSQL's ``sslmode`` and ``sslrootcert``.
+    `host`: A name or an address; or the folder of a socket, which begins with ``/``.
+    `port`: the number of its port, also of a socket.
+    `user`, `database`: as the server knows them.
+    `password`: never shown.
+    `ssl_mode`, `root_certificate`: as PostgreSQL's ``sslmode`` and ``sslrootcert``.
     """
 
     host: str
@@ -176,10 +163,7 @@ class Login:
     def ssl_context(self) -> ssl.SSLContext | bool | None:
         """What the driver is told: False never, None if offered, otherwise always.
 
-        Raises
-        ------
-        OSError
-            The file of the root certificate cannot be read.
+        Raises OSError: the file of the root certificate cannot be read.
         """
         if self.ssl_mode == "disable" or self.socket:
             return False
@@ -193,20 +177,8 @@ class Login:
 def login(url: str, environment: Mapping[str, str] | None = None) -> Login:
     """Read a url; a password that it leaves out comes from ``PGPASSWORD``.
 
-    Parameters
-    ----------
-    url
-        As a [`PostgresTable`][diskret.PostgresTable] has checked it.
-    environment
-        Variables; without it those of this process.
+    `environment`: variables; without it those of this process.
 
-    Raises
-    ------
-    InputError
-        An option is not known, or has no such value. No message repeats the url.
-
-    Examples
-    --------
     >>> found = login("postgresql://clerk@db.example/register?sslmode=require", {})
     >>> found.host, found.port, found.user, found.ssl_mode
     ('db.example', 5432, 'clerk', 'require')

@@ -11,7 +11,7 @@ from sqlglot import exp
 from sqlglot.expressions import Select
 
 from diskret.engines.columns import Column
-from diskret.engines.questions import LeafQuestion
+from diskret.engines.contract import LeafQuestion
 from diskret.engines.records import Records
 
 #: Records that are looked at first: few columns are proportional there that are not everywhere.

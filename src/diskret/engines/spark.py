@@ -239,11 +239,6 @@ def session() -> tuple[Any, bool]:
 
     A new one is configured as Spark's own files and variables say (``SPARK_HOME``,
     ``SPARK_CONF_DIR``, ``spark-submit``).
-
-    Raises
-    ------
-    InputError
-        Spark is not installed, or cannot be started.
     """
     try:
         from pyspark.errors import PySparkRuntimeError

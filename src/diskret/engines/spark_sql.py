@@ -24,15 +24,6 @@ BLANKS = " \u00a0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u202f\u2
 def text(query: Select, views: Mapping[str, str]) -> str:
     """Write a query.
 
-    Parameters
-    ----------
-    query
-        One of `diskret.engines.sql`.
-    views
-        Relation that it may name → the view that holds it.
-
-    Examples
-    --------
     >>> text(sql.code_counts("c0", 9), {"source": "diskret_1"})
     'SELECT c0 AS raw, COUNT(*) AS records FROM diskret_1 AS source GROUP BY c0 LIMIT 9'
     """

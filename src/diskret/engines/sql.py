@@ -27,24 +27,15 @@ _once = lru_cache(maxsize=128)
 class Shape:
     """How the records are read.
 
-    Parameters
-    ----------
-    codes
-        Expression of each dimension; the relation ``m0 …`` maps its values (``raw``) to
-        what they add to the leaf number (``leaf``).
-    measures
-        Expression of each measure.
-    unit, holding, key
-        Expressions, or None.
-    modulus
-        Of the record keys.
-    where
-        Condition on the records that count, or None for all.
-    marks
-        Expression that tells each mark, and whether the records with a value in the relation
+    `codes`: expression of each dimension; the relation ``m0 …`` maps its values (``raw``) to what
+        they add to the leaf number (``leaf``).
+    `measures`: expression of each measure.
+    `unit`, `holding`, `key`: expressions, or None.
+    `modulus`: of the record keys.
+    `where`: condition on the records that count, or None for all.
+    `marks`: expression that tells each mark, and whether the records with a value in the relation
         ``g0 …`` (column ``raw``) bear it, or all others.
-    weight
-        Expression of the weights, or None.
+    `weight`: expression of the weights, or None.
     """
 
     codes: tuple[str, ...]
@@ -62,16 +53,10 @@ class Shape:
 class Part:
     """Some of the records, with what tells their contributors apart.
 
-    Parameters
-    ----------
-    contributor
-        ``"u"``, ``"h"``, or None: each record is a contributor of its own.
-    where
-        Condition on the records that belong here, or None for all.
-    keyed
-        Whether record keys are wanted.
-    largest
-        How many of the largest |contributions| are wanted.
+    `contributor`: ``"u"``, ``"h"``, or None: each record is a contributor of its own.
+    `where`: condition on the records that belong here, or None for all.
+    `keyed`: whether record keys are wanted.
+    `largest`: how many of the largest |contributions| are wanted.
     """
 
     contributor: str | None

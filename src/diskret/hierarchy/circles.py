@@ -37,16 +37,8 @@ def circles(tables: Sequence[Sequence[Codes]]) -> tuple[list[list[Codes]], bool]
     for the sets of crossed variables to form no circle themselves. A variable at different
     depths counts as several, of which the finer ones tell the coarser ones.
 
-    Parameters
-    ----------
-    tables
-        The variables of each table; all of the same records.
-
-    Returns
-    -------
-    tuple
-        The variables of the combinations, one or more for each circle; and whether nothing is left
-        that only common records tell: no circle is too large, and depths can be compared.
+    Gives the variables of the combinations, one or more for each circle; and whether nothing is
+    left that only common records tell: no circle is too large, and depths can be compared.
 
     References
     ----------
@@ -55,8 +47,6 @@ def circles(tables: Sequence[Sequence[Codes]]) -> tuple[list[list[Codes]], bool]
     the desirability of acyclic database schemes", Journal of the ACM 30 (1983), also for the
     reduction of Graham, Yu and Özsoyoğlu.
 
-    Examples
-    --------
     >>> x, y, z = (Codes(n, (-1, 0, 0), (None, frozenset("a"), frozenset("b"))) for n in "xyz")
     >>> circles([[x, y], [y, z]])
     ([], True)

@@ -6,25 +6,13 @@ from collections.abc import Iterable, Sequence
 from math import inf, isinf
 
 from diskret.errors import HierarchyError
+from diskret.hierarchy.build import Built, from_levels
 from diskret.hierarchy.codes import as_codes, some
-from diskret.hierarchy.levels import from_levels
-from diskret.hierarchy.tree import Hierarchy
 
 
 def interval_labels(breaks: Sequence[float], right: bool = False, whole: bool = True) -> list[str]:
     """Name the classes between ascending breaks, the first and the last of which may be infinite.
 
-    Parameters
-    ----------
-    breaks
-        One more than there are classes.
-    right
-        Whether the upper break of a class belongs to it, and not the lower one.
-    whole
-        Whether the values are whole numbers; breaks that are not make it False.
-
-    Examples
-    --------
     >>> interval_labels([-inf, 20, 30, 31, inf])
     ['< 20', '20-29', '30', '≥ 31']
     >>> interval_labels([0, 0.5, 1], right=True)
@@ -53,21 +41,14 @@ def _label(low: float, high: float, right: bool, whole: bool) -> str:
 def number_text(number: float) -> str:
     """A number as short as it can be told.
 
-    Examples
-    --------
     >>> number_text(30.0), number_text(0.1)
     ('30', '0.1')
     """
     return f"{number:.15g}"
 
 
-def from_widths(
-    values: Iterable[object], widths: Sequence[int], origin: int, total: str
-) -> Hierarchy:
-    """Put whole numbers into classes of ever larger widths.
-
-    See [`Hierarchy.from_widths`][diskret.Hierarchy.from_widths].
-    """
+def from_widths(values: Iterable[object], widths: Sequence[int], origin: int, total: str) -> Built:
+    """Put whole numbers into classes of ever larger widths."""
     if isinstance(values, str):
         raise HierarchyError(f"values must be a list of whole numbers, not the one text {values!r}")
     codes = sorted(set(as_codes(values, "values")))

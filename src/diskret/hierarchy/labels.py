@@ -5,17 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Mapping
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from diskret.errors import HierarchyError
-from diskret.hierarchy.build import frame_columns
+from diskret.hierarchy.build import file_text, frame_columns
 from diskret.hierarchy.codes import as_code, as_codes, some
-from diskret.hierarchy.hrc import file_text
-from diskret.hierarchy.tree import Hierarchy
 
 _LANGUAGE = re.compile("[a-z]{2,3}")
 _COLUMNS = ("code", "label", "language")
@@ -23,13 +20,10 @@ _COLUMNS = ("code", "label", "language")
 _Labels = dict[str, dict[str, str]]
 
 
-def with_labels(
-    tree: Hierarchy, labels: Any, language: str | None = None, encoding: str = "utf-8"
-) -> Hierarchy:
-    """The same tree with labels added; those it has in the same language are replaced.
-
-    See [`Hierarchy.with_labels`][diskret.Hierarchy.with_labels].
-    """
+def read_labels(
+    labels: Any, language: str | None, encoding: str, tree: Collection[str]
+) -> dict[str, dict[str, str]]:
+    """Language, or "" for none in particular → code → label; some are of codes of the tree."""
     if isinstance(labels, str | PathLike):
         found = _read(Path(labels), language, encoding)
     elif _is_mapping_of_codes(labels):
@@ -43,11 +37,7 @@ def with_labels(
             "letters, e.g. 'en' or 'de'"
         )
     _check_codes(tree, found)
-    translations = {name: dict(texts) for name, texts in tree.translations.items()}
-    for name, texts in found.items():
-        if name:
-            translations[name] = {**translations.get(name, {}), **texts}
-    return replace(tree, labels={**tree.labels, **found.get("", {})}, translations=translations)
+    return found
 
 
 def _is_mapping_of_codes(labels: object) -> bool:
@@ -107,15 +97,15 @@ def _of_columns(columns: Mapping[str, Iterable[Any]], language: str | None, what
     return found
 
 
-def _check_codes(tree: Hierarchy, found: _Labels) -> None:
+def _check_codes(tree: Collection[str], found: _Labels) -> None:
     """Labels of codes outside the tree are a list made for another one, if none fits."""
     given = {code for texts in found.values() for code in texts}
     if not given:
         raise HierarchyError("there are no labels; each needs a code and a text")
-    if not given & set(tree.codes):
+    if not given & set(tree):
         raise HierarchyError(
             f"none of the {len(given):,} labelled codes ({some([repr(c) for c in sorted(given)])}) "
-            f"is a code of the tree ({some([repr(c) for c in tree.codes])}); are leading zeros "
+            f"is a code of the tree ({some([repr(c) for c in tree])}); are leading zeros "
             "missing, or is this the list of another variable?"
         )
 

@@ -19,13 +19,9 @@ from diskret.hierarchy.tree import Hierarchy
 class Shown:
     """Codes as a table shows them, or as its filter asks for them.
 
-    Parameters
-    ----------
-    tree
-        A tree, or the codes of a filter.
-    recorded
-        Whether the finest codes are known to be texts of the records, as in tables that were
-        tabulated. Else they may be groups that another table shows under this name.
+    `tree`: A tree, or the codes of a filter. `recorded`: whether the finest codes are known to be
+    texts of the records, as in tables that were tabulated. Else they may be groups that another
+    table shows under this name.
     """
 
     tree: Hierarchy | tuple[str, ...]
@@ -60,13 +56,6 @@ def base_codes(shown: Sequence[Shown]) -> list[tuple[frozenset[str], ...]]:
     the group of this name in another tree; unless its own tree shows parts of that group beside
     it, for then it is something else.
 
-    Raises
-    ------
-    HierarchyError
-        Such a code could be several groups, or a part of a group that has its name.
-
-    Examples
-    --------
     >>> fine = Hierarchy.from_prefix(["011", "012", "02"], (2, 1))
     >>> coarse = Hierarchy.flat(["01", "02"])
     >>> sorted(base_codes([Shown(coarse, False), Shown(fine, True)])[0][1])

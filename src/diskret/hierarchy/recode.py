@@ -18,16 +18,9 @@ from diskret.hierarchy.tree import Hierarchy
 class Recoding:
     """A coarser tree, and where its codes come from.
 
-    Parameters
-    ----------
-    hierarchy
-        The coarser tree.
-    source
-        For each of its codes the position in the old tree, of a combined one that of its
-        first part; ``(len(hierarchy),)``.
-    parts
-        Position of each combined code → positions of its parts in the old tree. A part's
-        own children are gone.
+    `hierarchy`: the coarser tree. `source`: for each of its codes the position in the old tree, of
+    a combined one that of its first part; ``(len(hierarchy),)``. `parts`: position of each combined
+    code → positions of its parts in the old tree. A part's own children are gone.
     """
 
     hierarchy: Hierarchy
@@ -38,24 +31,10 @@ class Recoding:
 def combine(tree: Hierarchy, groups: Mapping[str, Sequence[str]]) -> Recoding:
     """Combine codes of one parent into a new leaf; what stood below them is dropped.
 
-    Parameters
-    ----------
-    tree
-        Any tree.
-    groups
-        New code → the codes it combines, leaves or not. A single code gets a new name, and
-        becomes a leaf if it was none. All codes below one parent can only be combined under the
-        parent's own code, which becomes a leaf.
+    `groups`: new code → the codes it combines, leaves or not. A single code gets a new name, and
+    becomes a leaf if it was none. All codes below one parent can only be combined under the
+    parent's own code, which becomes a leaf.
 
-    Raises
-    ------
-    HierarchyError
-        There is no group, or one without codes; codes are unknown, have different
-        parents, lie in two groups or below another one that is combined; a new code is
-        already that of another category.
-
-    Examples
-    --------
     >>> made = combine(Hierarchy.flat(["a", "b", "c"]), {"rest": ["b", "c"]})
     >>> made.hierarchy.codes, made.source.tolist(), made.parts[2].tolist()
     (('Total', 'a', 'rest'), [0, 1, 2], [2, 3])
@@ -91,13 +70,6 @@ def combine(tree: Hierarchy, groups: Mapping[str, Sequence[str]]) -> Recoding:
 def cut(tree: Hierarchy, level: int) -> Recoding:
     """Cut the tree: codes more than `level` steps below the total are dropped.
 
-    Raises
-    ------
-    HierarchyError
-        `level` is negative, or nothing lies below it.
-
-    Examples
-    --------
     >>> tree = Hierarchy.from_prefix(["011", "012", "02"], (2, 1))
     >>> cut(tree, 1).hierarchy.codes
     ('Total', '01', '02')

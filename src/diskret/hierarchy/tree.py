@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
 from typing import Any
@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.errors import HierarchyError
+from diskret.hierarchy import build, intervals
+from diskret.hierarchy.labels import read_labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,9 +86,7 @@ class Hierarchy:
         >>> Hierarchy.flat([2, "01", " 2", "10"]).codes
         ('Total', '01', '10', '2')
         """
-        from diskret.hierarchy.build import flat
-
-        return flat(codes, total)
+        return cls(*build.flat(codes, total))
 
     @classmethod
     def from_parents(cls, frame: Any, total: str = "Total") -> Hierarchy:
@@ -119,9 +119,7 @@ class Hierarchy:
         >>> tree.codes, tree.parent.tolist()
         (('DE', 'BE', 'BB', 'P'), [-1, 0, 0, 2])
         """
-        from diskret.hierarchy.build import from_parents
-
-        return from_parents(frame, total)
+        return cls(*build.from_parents(frame, total))
 
     @classmethod
     def from_levels(cls, frame: Any, total: str = "Total") -> Hierarchy:
@@ -156,9 +154,7 @@ class Hierarchy:
         >>> nace.codes, nace.parent.tolist()
         (('Total', 'A', '01', '02', 'B'), [-1, 0, 1, 1, 0])
         """
-        from diskret.hierarchy.levels import from_levels
-
-        return from_levels(frame, total)
+        return cls(*build.from_levels(frame, total))
 
     @classmethod
     def from_prefix(
@@ -191,9 +187,7 @@ class Hierarchy:
         >>> Hierarchy.from_prefix(["011", "012", "02"], (2, 1)).codes
         ('Total', '01', '011', '012', '02')
         """
-        from diskret.hierarchy.prefix import from_prefix
-
-        return from_prefix(codes, widths, total)
+        return cls(*build.from_prefix(codes, widths, total))
 
     @classmethod
     def from_widths(
@@ -228,9 +222,7 @@ class Hierarchy:
         >>> age.codes, age.parent.tolist()
         (('Total', '30-39', '30-34', '31', '34', '40-49', '45-49', '48'), [-1, 0, 1, 2, 2, 0, 5, 6])
         """
-        from diskret.hierarchy.intervals import from_widths
-
-        return from_widths(values, widths, origin, total)
+        return cls(*intervals.from_widths(values, widths, origin, total))
 
     @classmethod
     def read(
@@ -260,9 +252,7 @@ class Hierarchy:
             no code, a code for the second time or the total's, or lies more than one level
             below the line above. The message names the lines.
         """
-        from diskret.hierarchy.hrc import read_hrc
-
-        return read_hrc(path, total, lead, encoding)
+        return cls(*build.read_hrc(path, total, lead, encoding))
 
     def with_labels(
         self, labels: Any, language: str | None = None, encoding: str = "utf-8"
@@ -295,9 +285,13 @@ class Hierarchy:
         >>> region.label("N", "de"), region.label("S", "de")
         ('Norden', 'South')
         """
-        from diskret.hierarchy.labels import with_labels
-
-        return with_labels(self, labels, language, encoding)
+        found = read_labels(labels, language, encoding, self.codes)
+        translations = {name: dict(texts) for name, texts in self.translations.items()}
+        for name, texts in found.items():
+            if name:
+                translations[name] = {**translations.get(name, {}), **texts}
+        own = {**self.labels, **found.get("", {})}
+        return replace(self, labels=own, translations=translations)
 
     # ── what the tree says ──────────────────────────────────────────────────────
 

@@ -26,17 +26,11 @@ _SHOWN = 60
 class Wanted:
     """What an array must be.
 
-    Parameters
-    ----------
-    kind
-        Kind of its elements as numpy names it: ``"i"`` int64 or int32, ``"u"`` unsigned of any
+    `kind`: kind of its elements as numpy names it: ``"i"`` int64 or int32, ``"u"`` unsigned of any
         width, ``"iu"`` one of these, ``"f"`` float64, ``"b"`` bool, ``"U"`` text.
-    shape
-        Its lengths; None where any length is right.
-    low, high
-        The smallest and the largest admissible element; None: any.
-    ascending
-        Whether each element is larger than the one before.
+    `shape`: its lengths; None where any length is right.
+    `low`, `high`: the smallest and the largest admissible element; None: any.
+    `ascending`: whether each element is larger than the one before.
     """
 
     kind: str
@@ -50,11 +44,6 @@ def from_lists(owner: Any, kinds: Mapping[str, type[np.generic]], optional: bool
     """Make arrays of the fields of a new object that were given as lists, or the like.
 
     If they are `optional`, None stays None.
-
-    Raises
-    ------
-    InputError
-        A field is no list of numbers, no rows of equal length, or has numbers of another kind.
     """
     for name, kind in kinds.items():
         given = getattr(owner, name)
@@ -66,8 +55,6 @@ def from_lists(owner: Any, kinds: Mapping[str, type[np.generic]], optional: bool
 def from_list(given: Any, name: str, kind: type[np.generic]) -> NDArray[Any]:
     """An array of a list of numbers, or of rows of equal length; errors as of `from_lists`.
 
-    Examples
-    --------
     >>> from_list([[1, 2], [3, 4]], "counts", np.int64).shape
     (2, 2)
     """
@@ -92,13 +79,7 @@ def _shortly(given: Any) -> str:
 
 
 def read_arrays(path: Path, wrong: type[DiskretError] = InputError) -> dict[str, NDArray[Any]]:
-    """All arrays of an ``.npz`` file; nothing in it is executed.
-
-    Raises
-    ------
-    DiskretError
-        Of the kind `wrong`: it cannot be read.
-    """
+    """All arrays of an ``.npz`` file; nothing in it is executed."""
     try:
         with zipfile.ZipFile(path) as archive:  # else numpy would try formats that run code
             members = archive.namelist()
@@ -119,13 +100,6 @@ def checked(
 ) -> NDArray[Any]:
     """An array by its name, if it is what is wanted.
 
-    Raises
-    ------
-    DiskretError
-        Of the kind `wrong`; names the source, the array, and what is wrong with it.
-
-    Examples
-    --------
     >>> checked({"at": np.array([3, 9])}, "at", Wanted("i", (2,), 0, 5), "x.npz")
     Traceback (most recent call last):
     diskret.errors.InputError: x.npz is damaged: 'at' holds a number above 5
@@ -145,13 +119,7 @@ def checked_csr(
     source: str,
     wrong: type[DiskretError] = InputError,
 ) -> sparse.csr_array:
-    """A sparse matrix of whole numbers below `limit` in size, from data, indices and starts.
-
-    Raises
-    ------
-    DiskretError
-        Of the kind `wrong`: its parts do not make a matrix of this shape with each entry once.
-    """
+    """A sparse matrix of whole numbers below `limit` in size, from data, indices and starts."""
     data, indices, starts = names
     rows, columns = shape
     start = checked(arrays, starts, Wanted("i", (rows + 1,), 0), source, wrong)

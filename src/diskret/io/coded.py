@@ -22,15 +22,9 @@ _EXACT = 2.0**53
 class Coded:
     """One categorical variable, a small integer for each record.
 
-    Parameters
-    ----------
-    name
-        Its column.
-    categories
-        The distinct values in the type of the column, ascending (text by code points), without
-        null; not all of them need to occur.
-    codes
-        For each record the position in `categories`, or -1 if missing, ``(n,)``, int32.
+    `name`: its column. `categories`: the distinct values in the type of the column, ascending (text
+    by code points), without null; not all of them need to occur. `codes`: for each record the
+    position in `categories`, or -1 if missing, ``(n,)``, int32.
     """
 
     name: str
@@ -55,13 +49,6 @@ def coded(column: pa.ChunkedArray, name: str) -> Coded:
 
     The numbers depend on the values alone, not on the order of the records.
 
-    Raises
-    ------
-    InputError
-        The values are numbers with decimals, which are no categories.
-
-    Examples
-    --------
     >>> made = coded(pa.chunked_array([["b", None, "a", "b"]]), "region")
     >>> made.codes.tolist(), made.categories.to_pylist()
     ([1, -1, 0, 1], ['a', 'b'])

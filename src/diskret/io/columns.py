@@ -1,8 +1,12 @@
-"""Columns of a frame as the rest of the system wants them: code texts and scaled integers."""
+"""Columns of a frame as the rest of the system wants them: code texts, numbers, bytes."""
+
+
+# pyarrow has no type information for its classes and compute functions.
+# pyright: reportAttributeAccessIssue=false, reportUnknownParameterType=false
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -17,13 +21,7 @@ _EXAMPLES = 5
 
 
 def column(table: pa.Table, name: str) -> pa.ChunkedArray:
-    """A column by name.
-
-    Raises
-    ------
-    InputError
-        It is missing or there twice.
-    """
+    """A column by name."""
     found = table.schema.get_all_field_indices(name)
     if len(found) == 1:
         return table.column(found[0])
@@ -34,13 +32,7 @@ def column(table: pa.Table, name: str) -> pa.ChunkedArray:
 
 
 def code_text(values: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
-    """Codes as text without padding; leading zeros stay.
-
-    Raises
-    ------
-    InputError
-        Codes are floating point numbers or missing.
-    """
+    """Codes as text without padding; leading zeros stay."""
     if pa.types.is_dictionary(values.type):
         values = values.cast(values.type.value_type)
     if pa.types.is_floating(values.type):
@@ -74,12 +66,6 @@ def scaled_integers(
     """Exact values as integers in units of 10**-decimals.
 
     With `round_values` those with more decimals become the nearest, half a unit upwards.
-
-    Raises
-    ------
-    InputError
-        A value is missing, not a number, not finite, too large, or has more decimals than
-        stated.
     """
     if pa.types.is_dictionary(values.type):
         values = values.cast(values.type.value_type)
@@ -208,3 +194,47 @@ def _fits(value: Any, decimals: int) -> bool:
     return isinstance(exponent, int) and (
         -exponent <= decimals or number == round(number, decimals)
     )
+
+
+def numbers(values: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
+    """A column as numbers, ``(n,)``; NaN where a value is missing.
+
+    >>> numbers(pa.chunked_array([[1, None, 3]]), "income").tolist()
+    [1.0, nan, 3.0]
+    """
+    try:
+        cast = values.cast(pa.float64())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise InputError(f"the values in {name!r} are not numbers ({error})") from None
+    found = cast.to_numpy().astype(np.float64)
+    endless = np.flatnonzero(np.isinf(found))
+    if len(endless):
+        raise InputError(
+            f"{len(endless):,} values in {name!r} are infinite (first in row {endless[0] + 1}); "
+            "correct them or leave them missing"
+        )
+    return found
+
+
+# ── as bytes, for keyed marks and secret draws that repeat exactly ──────────────────
+
+
+def content(table: pa.Table) -> Iterator[bytes]:
+    """Names, and values as text with their lengths and gaps; the same for any way of storage."""
+    for name in table.column_names:
+        text = table.column(name).cast(pa.large_string()).combine_chunks()
+        if isinstance(text, pa.ChunkedArray):  # what combining gives depends on the release
+            text = pa.concat_arrays(text.chunks) if text.num_chunks else pa.array([], text.type)
+        yield name.encode()
+        yield np.packbits(text.is_null().to_numpy(zero_copy_only=False)).tobytes()
+        filled = pc.fill_null(text, "")
+        yield pc.binary_length(filled).to_numpy().astype("<i8").tobytes()
+        yield _letters(filled)
+
+
+def _letters(text: pa.LargeStringArray) -> bytes:
+    _, edges, letters = text.buffers()
+    if letters is None or not len(text):
+        return b""
+    at = np.frombuffer(edges, dtype="<i8")[text.offset : text.offset + len(text) + 1]
+    return memoryview(letters)[at[0] : at[-1]].tobytes()

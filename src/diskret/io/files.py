@@ -14,7 +14,7 @@ import pyarrow as pa
 from pyarrow import csv as arrow_csv
 from pyarrow import parquet
 
-from diskret.errors import InputError
+from diskret.errors import DiskretError, InputError
 from diskret.io.names import check_names, some
 
 _ENDS = {b"\n": "LF (Unix)", b"\r\n": "CR LF (Windows)", b"\r": "CR (old Mac)"}
@@ -127,3 +127,26 @@ def read_csv(path: Path, columns: tuple[str, ...], delimiter: str) -> pa.Table:
         raise InputError(
             f"{path}: cannot be read as CSV; every row needs as many fields as the header ({error})"
         ) from error
+
+
+def read_plain_parquet(path: Path, wrong: type[DiskretError] = InputError) -> pa.Table:
+    """The columns of a Parquet file of ours, with nothing in it but columns.
+
+    Offsets and texts in it are checked before they are used; errors are of the kind `wrong`.
+    """
+    try:
+        file = parquet.ParquetFile(path)
+        said = file.metadata.metadata
+        columns = None if said else file.read()
+        if columns is not None:
+            columns.validate(full=True)
+    except FileNotFoundError:
+        raise wrong(f"{path}: the file is missing") from None
+    except Exception as error:  # damaged files raise errors of a dozen kinds
+        raise wrong(
+            f"{path} cannot be read; take the file as it was written ({type(error).__name__}: "
+            f"{error})"
+        ) from None
+    if columns is None:
+        raise wrong(f"{path} holds metadata")
+    return columns

@@ -23,19 +23,8 @@ from diskret.io.frames import Source
 class Column:
     """Where one field stands in a line.
 
-    Parameters
-    ----------
-    name
-        Column name.
-    start
-        Position of its first character, counted from 1.
-    width
-        Number of characters, ≥ 1.
-
-    Raises
-    ------
-    InputError
-        `start` or `width` is less than 1.
+    `name`: column name. `start`: position of its first character, counted from 1. `width`: number
+    of characters, ≥ 1.
     """
 
     name: str

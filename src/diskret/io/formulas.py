@@ -29,8 +29,6 @@ _BEGINS = (
 def is_formula(text: str) -> bool:
     """Whether a spreadsheet would run a text.
 
-    Examples
-    --------
     >>> [is_formula(text) for text in ("=1+1", "@A1", "-2+3", "-2", "-", "a=b", "'=1")]
     [True, True, True, False, False, False, False]
     """
@@ -40,8 +38,6 @@ def is_formula(text: str) -> bool:
 def marked(text: str) -> str:
     """A text with an apostrophe before it if it is a formula, perhaps behind others.
 
-    Examples
-    --------
     >>> marked("=1+1"), marked("'=1+1"), marked("-2")
     ("'=1+1", "''=1+1", '-2')
     """
@@ -72,8 +68,6 @@ def with_marks(cells: pa.Table) -> pa.Table:
 def without_marks(cells: pa.Table) -> pa.Table:
     """What was marked by `with_marks`, or written as it was because nothing was.
 
-    Examples
-    --------
     >>> cells = pa.table({"code": ["=1+1", "'a", "'=2"]})
     >>> without_marks(with_marks(cells)).equals(cells), without_marks(cells).equals(cells)
     (True, True)

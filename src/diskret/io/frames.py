@@ -50,23 +50,15 @@ _INCONVERTIBLE = (pa.ArrowException, OverflowError)  # the latter for integers b
 class Source:
     """Records as an engine takes them: in memory, in files on disk, in Spark, or in a database.
 
-    Parameters
-    ----------
-    columns
-        Column names as the user wrote them; empty for a database, which is asked by the engine.
-    kind
-        The kind of frame to give back.
-    arrow
-        The records, or None if they stay in `paths`.
-    paths, format
-        Files to scan (``"parquet"``, or ``"csv"`` in which every column is read as text so
-        that leading zeros stay).
-    delimiter
-        Separator of CSV files.
-    database
-        The table of a database that the records stay in.
-    spark
-        The Spark data frame that the records are, or None.
+    `columns`: column names as the user wrote them; empty for a database, which is asked by the
+        engine.
+    `kind`: the kind of frame to give back.
+    `arrow`: the records, or None if they stay in `paths`.
+    `paths`, `format`: files to scan (``"parquet"``, or ``"csv"`` in which every column is read as
+        text so that leading zeros stay).
+    `delimiter`: separator of CSV files.
+    `database`: the table of a database that the records stay in.
+    `spark`: the Spark data frame that the records are, or None.
     """
 
     columns: tuple[str, ...]
@@ -85,26 +77,13 @@ def source(records: Any) -> Source:
     Frames are taken into memory as Arrow; files stay where they are, only their column
     names are read; a database is not asked, and a Spark frame not computed, before an engine is.
 
-    Parameters
-    ----------
-    records
-        A pandas or Polars data frame, a Polars lazy frame, a PyArrow table, record batch or
-        record batch reader, a DuckDB relation (run on its own connection), a Spark data
-        frame, the path of a
-        ``.parquet``, ``.csv`` or ``.txt`` file, a list of ``.parquet`` paths, or a table in a
-        database, as [`PostgresTable`][diskret.io.PostgresTable]. A CSV file
-        is UTF-8 with one header line; its delimiter, one of ``,``, ``;``, tab and ``|``, is
-        the one that is most frequent in the header. A pandas index is dropped, category
-        types become plain columns.
+    `records`: A pandas or Polars data frame, a Polars lazy frame, a PyArrow table, record batch or
+    record batch reader, a DuckDB relation (run on its own connection), a Spark data frame, the path
+    of a ``.parquet``, ``.csv`` or ``.txt`` file, a list of ``.parquet`` paths, or a table in a
+    database, as [`PostgresTable`][diskret.io.PostgresTable]. A CSV file is UTF-8 with one header
+    line; its delimiter, one of ``,``, ``;``, tab and ``|``, is the one that is most frequent in the
+    header. A pandas index is dropped, category types become plain columns.
 
-    Raises
-    ------
-    InputError
-        The object or the file is of no accepted kind, the file is missing, or the column
-        names are not text or not unique.
-
-    Examples
-    --------
     >>> import pyarrow as pa
     >>> opened = source(pa.table({"region": ["01", "02"], "turnover": [3, 4]}))
     >>> opened.columns, opened.kind
@@ -126,35 +105,14 @@ def source(records: Any) -> Source:
 def to_arrow(frame: Any) -> tuple[pa.Table, FrameKind]:
     """Read any frame as an Arrow table, and tell the kind it came as.
 
-    Parameters
-    ----------
-    frame
-        Whatever [`source`][diskret.io.source] accepts; files are read (CSV as text, an
-        empty field is null).
-
-    Returns
-    -------
-    tuple of pyarrow.Table and str
-        Text columns are ``string`` or ``large_string``, never dictionaries.
-
-    Raises
-    ------
-    InputError
-        As for [`source`][diskret.io.source]; or the file cannot be read, or it is a table
-        in a database.
+    Text columns are ``string`` or ``large_string``, never dictionaries.
     """
     opened = source(frame)
     return in_memory(opened), opened.kind
 
 
 def in_memory(opened: Source) -> pa.Table:
-    """The records of a source as an Arrow table.
-
-    Raises
-    ------
-    InputError
-        As for `to_arrow`.
-    """
+    """The records of a source as an Arrow table."""
     if opened.database is not None:
         raise InputError(
             f"{opened.database!r} stays in its database: it can be tabulated, but not read as a "
@@ -168,8 +126,6 @@ def in_memory(opened: Source) -> pa.Table:
 def arrow_types(opened: Source) -> dict[str, pa.DataType]:
     """The type that each column has, or has once it is in memory.
 
-    Examples
-    --------
     >>> arrow_types(source(pa.table({"age": [31]})))
     {'age': DataType(int64)}
     """
@@ -184,8 +140,6 @@ def arrow_types(opened: Source) -> dict[str, pa.DataType]:
 def blocks(opened: Source, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
     """The records block by block, some columns; Parquet files are not read at once.
 
-    Examples
-    --------
     >>> ages = source(pa.table({"age": [31, 84, 7]}))
     >>> [block.num_rows for block in blocks(ages, ["age"], 2)]
     [2, 1]
@@ -199,18 +153,10 @@ def blocks(opened: Source, columns: Sequence[str], rows: int) -> Iterator[pa.Rec
 def from_arrow(table: pa.Table, kind: FrameKind) -> Any:
     """Turn an Arrow table into the kind of frame the user works with.
 
-    Parameters
-    ----------
-    table
-        The cells or records to hand back.
-    kind
-        ``"pandas"``, ``"polars"`` (a data frame, also where a lazy frame came in),
-        ``"pyarrow"``, ``"duckdb"``: a relation on a private in-memory connection, which
-        the relation itself keeps open for as long as it lives, or ``"spark"``: a data frame
-        of the active session.
+    `kind`: ``"pandas"``, ``"polars"`` (a data frame, also where a lazy frame came in),
+    ``"pyarrow"``, ``"duckdb"``: a relation on a private in-memory connection, which the relation
+    itself keeps open for as long as it lives, or ``"spark"``: a data frame of the active session.
 
-    Examples
-    --------
     >>> from_arrow(pa.table({"region": ["01"]}), "duckdb").fetchall()
     [('01',)]
     """

@@ -30,21 +30,7 @@ def anything(_: Any) -> bool:
 
 
 def read_json(path: Path, wrong: type[DiskretError] = InputError) -> Any:
-    """The content of a JSON file.
-
-    Parameters
-    ----------
-    path
-        The file.
-    wrong
-        The error to raise.
-
-    Raises
-    ------
-    DiskretError
-        Of the kind `wrong`: the file is missing or no JSON in UTF-8, or holds what no file of
-        diskret does: objects deeper than 40 levels, a key twice, numbers of more than 40 digits.
-    """
+    """The content of a JSON file."""
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -57,8 +43,6 @@ def read_json(path: Path, wrong: type[DiskretError] = InputError) -> Any:
 def parse_json(text: str, source: str, wrong: type[DiskretError] = InputError) -> Any:
     """The content of a JSON text; `source` is what messages call it. Errors as for `read_json`.
 
-    Examples
-    --------
     >>> parse_json('{"a": 1, "a": 2}', "t.json")
     Traceback (most recent call last):
     diskret.errors.InputError: t.json: not valid JSON: the key 'a' is there twice
@@ -87,22 +71,9 @@ def parse_json(text: str, source: str, wrong: type[DiskretError] = InputError) -
 def misfits(content: Any, form: Form, at: str = "") -> Iterator[str]:
     """What of a content does not have its form: keys that are too many, values of other types.
 
-    Parameters
-    ----------
-    content
-        What was read.
-    form
-        See `Form`. All keys may be missing: what is needed is for the reader to say.
-    at
-        Where it stands, as ``intervals.lower``.
+    `at`: where it stands, as ``intervals.lower``. Gives the place and what is wrong there, e.g.
+    ``"holds the key shown.p"``.
 
-    Yields
-    ------
-    str
-        The place and what is wrong there, e.g. ``"holds the key shown.p"``.
-
-    Examples
-    --------
     >>> list(misfits({"n": True, "p": 5}, {"n": int}))
     ['n is not of type int', 'holds the key p']
     """
@@ -138,13 +109,7 @@ def misfits(content: Any, form: Form, at: str = "") -> Iterator[str]:
 def check_form(
     content: Any, form: Form, source: str, wrong: type[DiskretError] = InputError
 ) -> None:
-    """Refuse what does not have its form; see `misfits`.
-
-    Raises
-    ------
-    DiskretError
-        Of the kind `wrong`; names the first places.
-    """
+    """Refuse what does not have its form; see `misfits`."""
     found = list(dict.fromkeys(misfits(content, form)))
     if found:
         more = f" and {len(found) - _EXAMPLES:,} more" if len(found) > _EXAMPLES else ""

@@ -38,8 +38,6 @@ def declared_orders(frame: Any) -> dict[str, tuple[Any, ...]]:
     Those of ordered categoricals (pandas), of Enum columns (Polars, DuckDB), and of ordered
     dictionaries (Arrow, also in a Parquet file that has one list of values throughout).
 
-    Examples
-    --------
     >>> level = pa.DictionaryArray.from_arrays([1, 0], ["low", "high"], ordered=True)
     >>> declared_orders(pa.table({"level": level, "town": ["B", "A"]}))
     {'level': ('low', 'high')}
@@ -69,13 +67,7 @@ def declared_orders(frame: Any) -> dict[str, tuple[Any, ...]]:
 
 
 def order_given(name: str, values: Any) -> tuple[Any, ...]:
-    """An order as somebody wrote it down: a list of values, or a code tree from top to bottom.
-
-    Raises
-    ------
-    InputError
-        It is neither, or names a value twice.
-    """
+    """An order as somebody wrote it down: a list of values, or a code tree from top to bottom."""
     if isinstance(values, Hierarchy):
         return values.codes
     if isinstance(values, (str, Mapping)) or not isinstance(values, Sequence):
@@ -175,8 +167,6 @@ def recoded_order(
 
     None if they had no order, or if values became one that have others between them.
 
-    Examples
-    --------
     >>> age = pa.chunked_array([[83, 9, 31, 90]])
     >>> recoded_order(age, pa.chunked_array([["≥ 80", "9", "31", "≥ 80"]]), "age")
     ('9', '31', '≥ 80')
@@ -194,13 +184,7 @@ def recoded_order(
 
 
 def places(values: Sequence[Any], name: str, order: Sequence[Any]) -> list[int]:
-    """Where values stand in an order.
-
-    Raises
-    ------
-    InputError
-        A value does not stand in it.
-    """
+    """Where values stand in an order."""
     place = {_plain(value): at for at, value in enumerate(order)}
     unknown = [value for value in values if _plain(value) not in place]
     if unknown:

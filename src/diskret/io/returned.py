@@ -1,4 +1,4 @@
-"""The caller's own frame again, with some of its columns replaced."""
+"""Frames of the caller's kind: the own one with columns replaced, other records, clean ones."""
 
 # pyarrow has no type information for its classes; pandas and Polars are optional.
 # pyright: reportUnknownParameterType=false, reportMissingImports=false
@@ -9,6 +9,7 @@ from collections.abc import Collection
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from diskret.io.frames import FrameKind, from_arrow
 
@@ -16,24 +17,10 @@ from diskret.io.frames import FrameKind, from_arrow
 def returned(frame: Any, kind: FrameKind, table: pa.Table, changed: Collection[str]) -> Any:
     """The kind of frame that came in, with its types, row order and index.
 
-    Parameters
-    ----------
-    frame
-        What the caller handed in.
-    kind
-        Its kind.
-    table
-        All columns as they are now; those of `frame` that it does not have are gone.
-    changed
-        Names of the columns that differ from `frame`, or are new in `table`.
-
-    Returns
-    -------
-    frame
-        Columns that did not change are the caller's own. A whole-number or logical column of
-        pandas that has gaps now is a nullable one (``Int64``, ``boolean``). Categories stay
-        categories, with new ones where values are new; pandas categories that lost all their
-        values are gone, those that never had any stay.
+    Columns that did not change are the caller's own. A whole-number or logical column of
+    pandas that has gaps now is a nullable one (``Int64``, ``boolean``). Categories stay categories,
+    with new ones where values are new; pandas categories that lost all their values are gone, those
+    that never had any stay.
     """
     if kind == "pandas":
         return _pandas(frame, table, changed)
@@ -47,22 +34,8 @@ def returned(frame: Any, kind: FrameKind, table: pa.Table, changed: Collection[s
 def renewed(frame: Any, kind: FrameKind, table: pa.Table) -> Any:
     """Other records than the caller's, as the kind of frame that came in, with its types.
 
-    Parameters
-    ----------
-    frame
-        What the caller handed in.
-    kind
-        Its kind.
-    table
-        The records; those of its columns that `frame` has get their types from there.
+    As from `returned`; nullable types of pandas stay nullable, and the index is new.
 
-    Returns
-    -------
-    frame
-        As from `returned`; nullable types of pandas stay nullable, and the index is new.
-
-    Examples
-    --------
     >>> frame = pa.table({"town": pa.array(["A", "B"]).dictionary_encode()})
     >>> renewed(frame, "pyarrow", pa.table({"town": ["B", "B", "B"]})).schema.field("town").type
     DictionaryType(dictionary<values=string, indices=int32, ordered=0>)
@@ -170,3 +143,66 @@ def _arrow_values(frame: pa.Table, name: str, values: pa.ChunkedArray) -> pa.Chu
             values = values.cast(before.value_type)  # reading made it large
         return values.dictionary_encode()
     return values
+
+
+# ── frames that keep no trace of values that are no longer there ────────────────────
+
+
+def cleaned(table: pa.Table, kind: FrameKind, like: Any, new: Collection[str] = ()) -> Any:
+    """Turn columns into the caller's kind of frame, with the types of another one.
+
+    Lists of categories hold the values that occur and no others, there is no metadata, and the
+    index of pandas counts from 0: nothing tells of values that were suppressed, or of records
+    that were somewhere else.
+    """
+    if kind == "pandas":
+        return _cleaned_pandas(table, like, new)
+    if kind == "polars":
+        return _cleaned_polars(table, like, new)
+    if kind == "pyarrow" and isinstance(like, pa.Table):
+        return _cleaned_arrow(table, like, new)
+    return from_arrow(table, kind)
+
+
+def _cleaned_pandas(table: pa.Table, like: Any, new: Collection[str]) -> Any:
+    import pandas as pd
+
+    made: dict[str, Any] = {}
+    for name in table.column_names:
+        values = table.column(name)
+        before: Any = like[name].dtype if name in like.columns and name not in new else None
+        if isinstance(before, pd.CategoricalDtype):
+            there = set(pc.unique(values).to_pylist())
+            known = [category for category in before.categories if category in there]
+            dtype = pd.CategoricalDtype(known, ordered=before.ordered)
+            made[name] = pd.Series(pd.Categorical(values.to_pylist(), dtype=dtype))
+        else:
+            nullable = pd.api.types.is_extension_array_dtype(before)
+            series = values.to_pandas(types_mapper=_nullable(pd) if nullable else None)
+            made[name] = series if before is None else series.astype(before)
+    return pd.DataFrame(made)
+
+
+def _cleaned_polars(table: pa.Table, like: Any, new: Collection[str]) -> Any:
+    import polars as pl
+
+    made: list[Any] = []
+    for name in table.column_names:
+        series = pl.Series(name, pl.from_arrow(table.column(name)))
+        dtype = None if name in new else like.schema.get(name)
+        if isinstance(dtype, pl.Enum):
+            there = set(series.drop_nulls().unique())
+            dtype = pl.Enum([category for category in dtype.categories if category in there])
+        made.append(series if dtype is None else series.cast(dtype))
+    return pl.DataFrame(made)
+
+
+def _cleaned_arrow(table: pa.Table, like: pa.Table, new: Collection[str]) -> pa.Table:
+    made = table.replace_schema_metadata(None)
+    for at, name in enumerate(table.column_names):
+        there = like.schema.get_field_index(name)
+        if name in new or there < 0:
+            continue
+        if pa.types.is_dictionary(like.schema.field(there).type):
+            made = made.set_column(at, name, table.column(name).dictionary_encode())
+    return made

@@ -16,8 +16,6 @@ from diskret.errors import InputError
 def is_spark_frame(frame: Any) -> bool:
     """Whether it is a Spark data frame, in this process or behind Spark Connect.
 
-    Examples
-    --------
     >>> is_spark_frame(pa.table({"region": ["01"]}))
     False
     """
@@ -25,13 +23,7 @@ def is_spark_frame(frame: Any) -> bool:
 
 
 def frame_to_arrow(frame: Any) -> pa.Table:
-    """Fetch all rows of a Spark data frame.
-
-    Raises
-    ------
-    InputError
-        Spark cannot compute it.
-    """
+    """Fetch all rows of a Spark data frame."""
     from pyspark.errors import PySparkException
 
     try:
@@ -43,18 +35,8 @@ def frame_to_arrow(frame: Any) -> pa.Table:
 def arrow_to_frame(table: pa.Table, session: Any = None) -> Any:
     """Make a Spark data frame of an Arrow table.
 
-    Parameters
-    ----------
-    table
-        The rows. Unsigned numbers become wider signed ones, which Spark lacks; a time without
-        a zone stays one.
-    session
-        The session to make it in; None: the one that is active.
-
-    Raises
-    ------
-    InputError
-        No session is active any more, or Spark has no such type.
+    `table`: the rows. Unsigned numbers become wider signed ones, which Spark lacks; a time without
+    a zone stays one. `session`: the session to make it in; None: the one that is active.
     """
     from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession

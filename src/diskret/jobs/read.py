@@ -34,7 +34,7 @@ from diskret.jobs.values import (
 )
 from diskret.population import Population
 from diskret.protect.marked_records import Marking, marks
-from diskret.publish.formats import SymbolSet, symbol_sets
+from diskret.publish.formats.symbols import SymbolSet, symbol_sets
 from diskret.rules import NoRule
 from diskret.tables import MeasureSum
 from diskret.tables.cells import check_reserved

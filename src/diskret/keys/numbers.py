@@ -16,27 +16,13 @@ def keyed_numbers(
 ) -> NDArray[np.uint64]:
     """Keyed fingerprints of 64-bit numbers: equal numbers stay equal, nothing else is told.
 
-    Parameters
-    ----------
-    keys
-        The office's keys; who does not have them can neither compute nor invert fingerprints.
-    purpose
-        Fingerprints for different purposes cannot be compared.
-    numbers
-        uint64, any shape.
-
-    Returns
-    -------
-    numpy.ndarray
-        uint64, the same shape.
+    `numbers`: uint64, any shape. Gives uint64, the same shape.
 
     Notes
     -----
     SipHash-2-4 (Aumasson and Bernstein, 2012, "SipHash: a fast short-input PRF", INDOCRYPT) of
     the 8 bytes of each number, little-endian, under 16 bytes of the subkey of the purpose.
 
-    Examples
-    --------
     >>> found = keyed_numbers(SecretKeys(bytes(range(32))), "units", np.array([7, 8, 7], np.uint64))
     >>> found[0] == found[2] != found[1]
     np.True_

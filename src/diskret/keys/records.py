@@ -210,13 +210,7 @@ def members_keys(
 
 
 def modulus_with(digits: int | None, modulus: int = MODULUS) -> int:
-    """The modulus of record keys that are decimals in [0, 1) with so many digits, if they are.
-
-    Raises
-    ------
-    InputError
-        There cannot be so many digits, or another modulus is stated beside them.
-    """
+    """The modulus of record keys that are decimals in [0, 1) with so many digits, if they are."""
     if digits is None:
         return modulus
     if type(digits) is not int or not 1 <= digits <= _MOST_DIGITS:

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from diskret.attack import Attacker, Requirements, UnsafeSums
+from diskret.attack import Attacker
 from diskret.attack.earlier_tables import read_beside
 from diskret.errors import InputError
-from diskret.ledger.insiders_again import told_again, told_of_earlier
+from diskret.ledger.contributors import told_again, told_of_earlier
 from diskret.ledger.narrowed_cells import BrokenCell, Case, contradictions_named
 from diskret.progress import Progress, silent
 from diskret.protect.earlier_tables import groups
@@ -30,14 +29,8 @@ WORK = 100_000
 class CheckReport:
     """Whether tables may be published as they are. Confidential.
 
-    Parameters
-    ----------
-    tables
-        Names of the new tables.
-    beside
-        Release and table of all that they were attacked with.
-    broken
-        The cells that would be narrowed down too far.
+    `beside` are release and table of all that they were attacked with, `broken` the cells that
+    would be narrowed down too far.
     """
 
     tables: tuple[str, ...]
@@ -81,34 +74,8 @@ def check(
 ) -> CheckReport:
     """Whether tables may be published as they are, beside all that was published before.
 
-    Everything is attacked together. Each cell of an earlier release has to keep what was
-    required of it; a cell that was hidden for the sake of others must not be known exactly,
-    unless it is published itself. Of results of `suppress` the same is asked. Where an earlier
-    release is protected against contributors, each of them is tried with what is theirs, as when
-    it is published; the cell's own level is asked for then, whatever is theirs.
-
-    Parameters
-    ----------
-    tables
-        A `Publication` or `Published`; or a `Table`, of which every cell would be published, a
-        `Result`, a `PerturbedResult` with a known bound, or a list of these. Changed values count
-        as the intervals that they stand for; nothing is asked of these themselves.
-    earlier
-        Tables of earlier releases; those that are not tied to the new ones do not matter.
-    sums
-        Equations between measures.
-    attacker
-        Who attacks; None: the plain outsider.
-    limit
-        Largest amount of work to find out which new cells are to blame: unknown cells in all
-        linear programmes together; None: no limit.
-    progress
-        Called with ``("attack", done, total)``.
-
-    Raises
-    ------
-    InputError
-        New tables and an earlier one contradict each other; names the release.
+    As `Ledger.check`, with the tables of earlier releases; those that are not tied to the new ones
+    do not matter.
 
     Examples
     --------
@@ -125,7 +92,8 @@ def check(
     (('count', 'region=W'),)
     """
     attacker = attacker or Attacker()
-    own, given, levels, values, unsafe = _read(tables)
+    new, given = _read(tables)
+    own = [table.published for table in new]
     known = tuple(dict.fromkeys([*sums, *given]))
     parts = [None] * len(own) if isinstance(tables, Publication) else _parts(tables)
     who = [part if isinstance(part, Table | Result) else None for part in parts]
@@ -135,11 +103,9 @@ def check(
         chosen = [own[i] for i in group.new]
         case = Case(
             read_beside(chosen, tuple(dict.fromkeys([*known, *group.sums])), group.earlier),
+            [new[i] for i in group.new],
             group.earlier,
-            [levels[i] for i in group.new],
-            [values[i] for i in group.new],
             attacker,
-            [unsafe[i] for i in group.new],
         )
         with contradictions_named(chosen, known, group.earlier):
             broken += case.broken(np.inf if limit is None else limit, progress=progress)
@@ -177,53 +143,25 @@ def _by_contributors(
 
 
 def to_publish(tables: Any) -> tuple[list[Published], tuple[MeasureSum, ...]]:
-    """Tables as they are to be published, in any form that `check` takes, and their sums.
-
-    Raises
-    ------
-    InputError
-        Something else was given.
-    """
-    shown, sums, *_ = _read(tables)
-    return shown, sums
+    """Tables as they are to be published, in any form that `check` takes, and their sums."""
+    new, sums = _read(tables)
+    return [table.published for table in new], sums
 
 
-def _read(
-    given: Any,
-) -> tuple[
-    list[Published],
-    tuple[MeasureSum, ...],
-    list[Requirements],
-    list[NDArray[np.int64] | None],
-    list[UnsafeSums | None],
-]:
-    """Tables as they are to be published, sums, levels, and original values where known."""
+def _read(given: Any) -> tuple[list[Earlier], tuple[MeasureSum, ...]]:
+    """What would be known of each table if it were published, and their sums."""
     if isinstance(given, Publication):
-        tables = list(given.own)
-        nothing = [None] * len(tables)
-        return tables, given.sums, [NO_LEVELS] * len(tables), [*nothing], [*nothing]
-    parts = _parts(given)
-    tables: list[Published] = []
-    levels: list[Requirements] = []
-    values: list[NDArray[np.int64] | None] = []
-    unsafe: list[UnsafeSums | None] = []
-    sums: dict[MeasureSum, None] = {}
-    for part in parts:
+        return [Earlier("", table, None, NO_LEVELS) for table in given.own], given.sums
+    new: list[Earlier] = []
+    for part in _parts(given):
         if isinstance(part, Table):
-            nothing = np.zeros(part.shape, dtype=bool)
-            known = earlier_of(
-                "", publish(part, nothing, part.measure.name), None, part.measure.sum
-            )
+            shown = publish(part, np.zeros(part.shape, dtype=bool), part.measure.name)
+            new.append(earlier_of("", shown, None, part.measure.sum))
         elif isinstance(part, Published):
-            known = earlier_of("", part, None)
+            new.append(earlier_of("", part, None))
         else:
-            known = _of_result(part)
-        tables.append(known.published)
-        levels.append(known.requirements)
-        values.append(known.original)
-        unsafe.append(known.unsafe)
-        sums |= dict.fromkeys(known.sums)
-    return tables, tuple(sums), levels, values, unsafe
+            new.append(_of_result(part))
+    return new, tuple(dict.fromkeys(equation for table in new for equation in table.sums))
 
 
 def _parts(given: Any) -> list[Any]:

@@ -132,13 +132,7 @@ def as_earlier(
     original: Sequence[NDArray[np.int64] | None] | None,
     requirements: Sequence[Requirements] | None,
 ) -> list[Earlier]:
-    """Tables from elsewhere, with what is known of them.
-
-    Raises
-    ------
-    InputError
-        Original values or levels do not belong to the tables.
-    """
+    """Tables from elsewhere, with what is known of them."""
     tables = publication.tables
     values = original or [None] * len(tables)
     levels = requirements or [NO_LEVELS] * len(tables)

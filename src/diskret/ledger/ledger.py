@@ -18,13 +18,6 @@ import diskret.unrepeatable as unrepeatable
 from diskret.attack import Attacker, Requirements
 from diskret.errors import InputError
 from diskret.keys import SecretKeys
-from diskret.ledger.attack_again import attack_again
-from diskret.ledger.changed_before import (
-    check_changed,
-    check_noise_stays_unknown,
-    check_same_values,
-    check_zeros_before,
-)
 from diskret.ledger.check import WORK, CheckReport, check, to_publish
 from diskret.ledger.entries import (
     as_earlier,
@@ -36,15 +29,21 @@ from diskret.ledger.entries import (
     recorded,
 )
 from diskret.ledger.narrowed_cells import BrokenCell
+from diskret.ledger.refusals import (
+    attack_again,
+    check_changed,
+    check_noise_stays_unknown,
+    check_same_values,
+    check_zeros_before,
+)
 from diskret.progress import Progress, silent
 from diskret.protect.result import Result
 from diskret.protect.write import DEFAULT_FORMATS, checked, hiding, intervals_of, write
-from diskret.publish.contract import Protected
-from diskret.publish.software import software
+from diskret.publish.contract import Protected, software
 from diskret.publish.staging import Stage
 from diskret.publish.store import store
 from diskret.publish.store.cells import Row
-from diskret.publish.store.entry import Entry, Release, releases_of
+from diskret.publish.store.entry import Entry, LedgerRelease, releases_of
 from diskret.tables import (
     Earlier,
     MeasureSum,
@@ -140,7 +139,7 @@ class Ledger:
         with store.read(self._store) as connection:
             return store.position(connection, self._store)
 
-    def releases(self) -> list[Release]:
+    def releases(self) -> list[LedgerRelease]:
         """All releases in order, withdrawn ones too."""
         with store.read(self._store) as connection:
             return releases_of(store.entries(connection, self._store))
@@ -156,7 +155,7 @@ class Ledger:
         with store.read(self._store) as connection:
             _check_free(store.entries(connection, self._store), name)
 
-    def release(self, name: str) -> Release:
+    def release(self, name: str) -> LedgerRelease:
         """The release of a name.
 
         Raises
@@ -205,10 +204,27 @@ class Ledger:
     ) -> CheckReport:
         """Whether tables may be published as they are, and if not, what breaks which release.
 
+        Everything is attacked together. Each cell of an earlier release has to keep what was
+        required of it; a cell that was hidden for the sake of others must not be known exactly,
+        unless it is published itself. Of results of `suppress` the same is asked. Where an earlier
+        release is protected against contributors, each of them is tried with what is theirs, as
+        when it is published; the cell's own level is asked for then, whatever is theirs.
+
         Parameters
         ----------
-        tables, sums, attacker, limit, progress
-            As for [`check`][diskret.ledger.check.check].
+        tables
+            A `Publication` or `Published`; or a `Table`, of which every cell would be published, a
+            `Result`, a `PerturbedResult` with a known bound, or a list of these. Changed values
+            count as the intervals that they stand for; nothing is asked of these themselves.
+        sums
+            Equations between measures.
+        attacker
+            Who attacks; None: the plain outsider.
+        limit
+            Largest amount of work to find out which new cells are to blame: unknown cells in all
+            linear programmes together; None: no limit.
+        progress
+            Called with ``("attack", done, total)``.
 
         Raises
         ------
@@ -257,7 +273,7 @@ class Ledger:
         intervals: bool = False,
         again: Again = attack_again,
         **options: Any,
-    ) -> Release:
+    ) -> LedgerRelease:
         """Write results into a folder and record them: both, or neither.
 
         Publications go one after the other. What the ledger has learnt since the results were
@@ -283,7 +299,7 @@ class Ledger:
 
         Returns
         -------
-        Release
+        LedgerRelease
             As it was recorded.
 
         Raises
@@ -344,7 +360,7 @@ class Ledger:
         noise: Perturbed | None = None,
         original: Sequence[NDArray[np.int64] | None] | None = None,
         requirements: Sequence[Requirements] | None = None,
-    ) -> Release:
+    ) -> LedgerRelease:
         """Record what was published without this ledger: elsewhere, or before there was one.
 
         Parameters
@@ -391,7 +407,7 @@ class Ledger:
             store.add(connection, self._store, *described)
         return self.release(name)
 
-    def withdraw(self, name: str, why: str, who: str | None = None) -> Release:
+    def withdraw(self, name: str, why: str, who: str | None = None) -> LedgerRelease:
         """Note that a release was withdrawn. The world has seen it, so it counts as before.
 
         Parameters
@@ -445,7 +461,7 @@ def _check_free(entries: Sequence[Entry], name: str) -> None:
         )
 
 
-def _named(releases: Sequence[Release], name: str) -> Release:
+def _named(releases: Sequence[LedgerRelease], name: str) -> LedgerRelease:
     for release in releases:
         if release.name == name:
             return release

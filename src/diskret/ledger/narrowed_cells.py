@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from diskret.attack import (
     Attacker,
     Examination,
-    Requirements,
     UnsafeSums,
     ends_in_units,
     examine,
@@ -42,25 +41,13 @@ _NOTHING = np.zeros(0, dtype=np.int64)
 class BrokenCell:
     """A hidden cell that can be narrowed down too far. Confidential.
 
-    Parameters
-    ----------
-    release
-        The earlier release that hides it; empty if a new table does.
-    table, codes
-        The table, and the cell there: ``region=N, size=Total``.
-    primary
-        Whether it is unsafe itself; else its exact value would be known.
-    lower, upper
-        What an outsider would know, in published units; None: no end.
-    blamed
-        New cells, each with its table: publishing all of them leaves the cell too little room.
-        Empty if `already`, or if work ended the search.
-    irreducible
-        Whether the cell would have enough room without any one of them.
-    already
-        Whether it is not protected even without the new tables.
-    contributors
-        Whether it is contributors who would know too much, each of what is theirs.
+    `release` is the earlier release that hides it, empty if a new table does; `codes` the cell in
+    its table: ``region=N, size=Total``. `primary`: it is unsafe itself, else its exact value would
+    be known. `lower` and `upper` are what an outsider would know, in published units, None: no end.
+    `blamed` are new cells, each with its table: publishing all of them leaves the cell too little
+    room; none if `already`, or if work ended the search. `irreducible`: without any one of them the
+    cell would have enough room. `already`: it is not protected even without the new tables.
+    `contributors`: it is they who would know too much, each of what is theirs.
     """
 
     release: str
@@ -94,36 +81,36 @@ class contradictions_named:
 
 
 class Case:
-    """New tables and the earlier ones that are tied to them, attacked as one."""
+    """New tables and the earlier ones that are tied to them, attacked as one.
+
+    `new` is what would be known of each new table if it were published.
+    """
 
     def __init__(
         self,
         publication: Publication,
+        new: Sequence[Earlier],
         earlier: Sequence[Earlier],
-        levels: Sequence[Requirements],
-        values: Sequence[NDArray[np.int64] | None],
         attacker: Attacker,
-        unsafe: Sequence[UnsafeSums | None] = (),
     ):
         self.publication, self.earlier, self.attacker = publication, earlier, attacker
+        every = [*new, *earlier]
         starts = publication.starts.tolist()
-        own = joined_requirements(levels, starts[: len(levels)])
+        own = joined_requirements([n.requirements for n in new], starts[: len(new)])
         self.required = required_beside(own, publication, earlier, attacker)
         # an original value that is not known is only one that nothing can start from
-        known = [*values, *(e.original for e in earlier)]
         self.original = np.concatenate(
             [
-                (table.value if value is None else value).ravel()
-                for table, value in zip(publication.tables, known, strict=True)
+                (table.value if known.original is None else known.original).ravel()
+                for table, known in zip(publication.tables, every, strict=True)
             ]
         )
-        sums = [*(unsafe or [None] * len(levels)), *(e.unsafe for e in earlier)]
-        own_sums = [
-            of.beside(start, starts[-1])
-            for of, start in zip(sums, starts[:-1], strict=True)
-            if of is not None
+        sums = [
+            known.unsafe.beside(start, starts[-1])
+            for known, start in zip(every, starts[:-1], strict=True)
+            if known.unsafe is not None
         ]
-        self.unsafe = stacked(own_sums, starts[-1])
+        self.unsafe = stacked(sums, starts[-1])
         self.first = starts[len(publication.own)]
         self.earlier_starts = starts[len(publication.own) : -1]
 

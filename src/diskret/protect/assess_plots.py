@@ -11,7 +11,7 @@ import numpy as np
 
 from diskret.attack import differencing, recovery_probability
 from diskret.texts import Words, words_in
-from diskret.utility.figures import single_plot
+from diskret.utility.plots import single_plot
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -63,7 +63,7 @@ def repaired_against(
     slow = set[Coalition]()
     if quickly:
         wanted = [
-            Wanted(one.who, np.array(asked.cells(one), dtype=np.int64), side, need)
+            Wanted(one.who, np.array(asked.cells(one)), side * np.array(asked.signs(one)), need)
             for one in found
             for side, need in ((1, one.upper), (-1, one.lower))
             if need > 0
@@ -214,11 +214,11 @@ _Bounds = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 @dataclass(frozen=True, eq=False)
 class Wanted:
-    """Cells that together have to be able to move up (1) or down (−1) so far for a coalition."""
+    """Cells that have to move so far together for a coalition, up (1) or down (−1) each."""
 
     who: Coalition
     cells: NDArray[np.int64]
-    side: int
+    signs: NDArray[np.int64]
     need: int
 
 
@@ -343,7 +343,9 @@ class Repair:
         dear[self._free()[window]] = 1
         programme.charge(dear)
         target = np.flatnonzero(np.isin(window, want.cells))
-        move, _ = programme.look(target, want.side, want.need, down, up)
+        order = np.argsort(want.cells)
+        signs = want.signs[order][np.searchsorted(want.cells, window[target], sorter=order)]
+        move, _ = programme.look(target, signs, want.need, down, up)
         if move is None:
             return None
         return self._moves.add(window[move.cell], move.step / move.unit)
@@ -389,16 +391,17 @@ class _Kept:
 
         None if there is none.
         """
-        target = set(want.cells.tolist())
+        target = dict(zip(want.cells.tolist(), want.signs.tolist(), strict=True))
         number = sorted(
             {i for cell in target for i in self.using(cell)}, key=lambda i: len(self._cell[i])
         )
         for i in number:
             cell, step = self._cell[i], self._step[i]
-            far = sum(s for c, s in zip(cell.tolist(), step.tolist(), strict=True) if c in target)
+            pairs = zip(cell.tolist(), step.tolist(), strict=True)
+            far = sum(target[c] * s for c, s in pairs if c in target)
             if abs(far) < want.need or not may[cell].all():
                 continue
-            step = step if far * want.side > 0 else -step
+            step = step if far > 0 else -step
             if (step <= up[cell]).all() and (-step <= down[cell]).all():
-                return i if far * want.side > 0 else self.add(cell, step)
+                return i if far > 0 else self.add(cell, step)
         return None

@@ -28,6 +28,13 @@ from diskret.attack.insiders import Coalition
 from diskret.progress import Progress, silent
 from diskret.protect.arguments import Order
 from diskret.protect.earlier_tables import Beside
+from diskret.protect.insider_rests import (
+    CountedRests,
+    RestsOfTables,
+    as_targets,
+    judged_by_contributors,
+    unsafe_rests,
+)
 from diskret.protect.known_contributions import Elsewhere, contributing, present
 from diskret.protect.unpublished_cells import Unpublished
 from diskret.protect.unpublished_cells import unpublished as unpublished_of
@@ -81,7 +88,16 @@ class InsiderJudge:
     attacker: Attacker
     coalition: int
     _between: list[Unpublished | None] = field(default_factory=list[Unpublished | None], repr=False)
+    _rests: list[list[RestsOfTables]] = field(default_factory=list[list[RestsOfTables]], repr=False)
     gave_up: set[_Told] = field(default_factory=set[_Told], repr=False)
+
+    def rests(self, publication: Publication, original: NDArray[np.int64]) -> list[RestsOfTables]:
+        """What is left beside filters and unsafe, whatever is hidden."""
+        if not self._rests:
+            tables = [seat.table for seat in self.seats]
+            rules = [seat.rule for seat in self.seats]
+            self._rests.append(unsafe_rests(tables, rules, publication, original))
+        return self._rests[0]
 
     def between(self, publication: Publication, original: NDArray[np.int64]) -> Unpublished | None:
         """What contributors have in cells that nobody published, whatever is hidden."""
@@ -155,7 +171,7 @@ class Asked:
     names
         The number of each contributor, uint64.
     target
-        The targets as sums of all cells, ``(t, n)``.
+        The targets as sums of all cells, ``(t, n)``, entries 1, and −1 for what is taken away.
     between
         What contributors have in unpublished cells; None if there are none.
     row
@@ -187,10 +203,14 @@ class Asked:
         """The cells of a target."""
         return self.target[[one.target]].indices.tolist()
 
+    def signs(self, one: Open) -> list[int]:
+        """For each of its cells 1, or −1 where it is taken away."""
+        return self.target[[one.target]].data.tolist()
+
     def told(self, one: Open) -> list[_Told]:
         """Who can tell which cells on which sides, whatever their numbers."""
         who = _somebody(self.names, self.row, np.array(one.who, dtype=np.int64))
-        cells = tuple(sorted(self.cells(one)))
+        cells = _marked(self.cells(one), self.signs(one))
         sides = ((-1, one.lower), (1, one.upper))
         return [(who, cells, side) for side, level in sides if level > 0]
 
@@ -231,28 +251,44 @@ def _asked(
     original: NDArray[np.int64],
 ) -> Asked:
     ends = list(pairwise(publication.starts.tolist()))
-    target, most = _targets(required, unsafe, int(publication.starts[-1]))
+    rests = judge.rests(publication, original)
+    target, most = _targets(required, unsafe, rests, int(publication.starts[-1]))
     tables = [seat.table for seat in judge.seats]
     between = judge.between(publication, original)
     there = present(tables, publication, cell, free, between)
     names = there.names
     owed: list[_OfTable] = []
+    sums = target.shape[0] - sum(len(of.rests) for of in rests)
     for place, (seat, (start, stop)) in enumerate(zip(judge.seats, ends, strict=True)):
-        rows = np.flatnonzero(np.diff(target[:, start:stop].indptr))
+        rows = np.flatnonzero(np.diff(target[:sums, start:stop].indptr))
         if len(rows) and seat.table is not None and (seat.rule is not None or seat.strict):
             member = sparse.csr_array(target[rows][:, start:stop])
             owed.append(_of_table(judge, seat.table, seat.rule, member, rows, place, most))
+    counted: list[tuple[NDArray[np.int64], CountedRests]] = []
+    for of, rows in zip(rests, _numbered(rests, sums), strict=True):
+        known = judged_by_contributors(of)
+        if known is None:
+            counted.append((rows, CountedRests.of(of, between, there)))
+            continue
+        none = np.zeros(len(rows), dtype=np.int64)
+        least = none if of.bounded else None
+        owed.append(_OfTable(rows, *known, (none, none), of.rests.value, least, None))
     elsewhere = None if between is None else Elsewhere.of(between, there, target, publication)
     place = np.full(int(max(publication.starts[-1], cell.max(initial=0) + 1)), -1)
     place[cell] = np.arange(len(cell))
+    unknown = place[target.indices] >= 0  # a rest is what is left of a published cell, too
+    first = np.searchsorted(np.flatnonzero(unknown), target.indptr)
     narrow = sparse.csr_array(
-        (target.data, place[target.indices], target.indptr), shape=(target.shape[0], len(cell))
+        (target.data[unknown], place[target.indices[unknown]], first),
+        shape=(target.shape[0], len(cell)),
     )
-
-    rows = np.split(target.indices, target.indptr[1:-1])
-    number_of = (
-        {tuple(sorted(row.tolist())): i for i, row in enumerate(rows)} if judge.gave_up else {}
-    )
+    told = np.diff(first) == 0  # everybody can compute it: rules have judged it already
+    most = np.where(told, 0, most[0]), np.where(told, 0, most[1])
+    number_of = dict[tuple[int, ...], int]()
+    if judge.gave_up:
+        for i in range(target.shape[0]):
+            row = slice(*target.indptr[i : i + 2].tolist())
+            number_of[_marked(target.indices[row].tolist(), target.data[row].tolist())] = i
 
     def level(
         at: NDArray[np.int64], coalition: NDArray[np.int64]
@@ -273,6 +309,13 @@ def _asked(
                 lower[here], upper[here] = one.level(
                     np.searchsorted(one.rows, at[here]), name, used, nowhere
                 )
+        for rows, left in counted:
+            here = np.flatnonzero(np.isin(at, rows))
+            if len(here):
+                lower[here], upper[here] = left.level(at[here] - rows[0], coalition[here])
+        # who has nothing to do with a rest is asked what its rules ask of a cell
+        nobody = (at >= sums) & (coalition < 0).all(axis=1)
+        lower, upper = np.where(nobody, most[0][at], lower), np.where(nobody, most[1][at], upper)
         for who, cells, side in judge.gave_up:
             for i in np.flatnonzero(at == number_of.get(cells, -1)).tolist():
                 if _somebody(names, there.row, coalition[i][coalition[i] >= 0]) == who:
@@ -293,18 +336,31 @@ def _somebody(
     return tuple(sorted(zip(names[who].tolist(), place.tolist(), strict=True)))
 
 
+def _marked(cells: Sequence[int], signs: Sequence[int]) -> tuple[int, ...]:
+    """A target as numbers that no other one has: a rest may be that of one cell."""
+    return tuple(sorted(c if s > 0 else ~c for c, s in zip(cells, signs, strict=True)))
+
+
+def _numbered(rests: Sequence[RestsOfTables], sums: int) -> list[NDArray[np.int64]]:
+    """The numbers of rests as targets; they stand behind cells and sums."""
+    ends = sums + np.cumsum([0, *(len(of.rests) for of in rests)])
+    return [np.arange(start, stop) for start, stop in pairwise(ends.tolist())]
+
+
 def _targets(
-    required: Requirements, unsafe: UnsafeSums, cells: int
+    required: Requirements, unsafe: UnsafeSums, rests: Sequence[RestsOfTables], cells: int
 ) -> tuple[sparse.csr_array, tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Unsafe cells and unsafe sums, and their levels."""
+    """Unsafe cells, unsafe sums and unsafe rests, and their levels."""
     own = np.flatnonzero(required.cell < cells)
     n = len(own)
     alone = sparse.csr_array(
         (np.ones(n, np.int64), required.cell[own], np.arange(n + 1)), shape=(n, cells)
     )
-    target = sparse.csr_array(sparse.vstack([alone, unsafe.member], format="csr"), dtype=np.int64)
-    lower = np.append(required.lower[own], unsafe.lower)
-    return target, (lower, np.append(required.upper[own], unsafe.upper))
+    left = as_targets(rests, cells)
+    members = sparse.vstack([alone, unsafe.member, left.member], format="csr")
+    lower = np.concatenate((required.lower[own], unsafe.lower, left.lower))
+    upper = np.concatenate((required.upper[own], unsafe.upper, left.upper))
+    return sparse.csr_array(members, dtype=np.int64), (lower, upper)
 
 
 @dataclass(frozen=True, eq=False)

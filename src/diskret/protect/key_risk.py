@@ -32,7 +32,7 @@ from diskret.population import Population
 from diskret.progress import Progress, silent
 from diskret.protect.tabulate import engine_of
 from diskret.risk import Compat, individual_risk
-from diskret.risk.agreement import agreeing
+from diskret.risk.frequencies import agreeing
 
 _FIGURES = ("sample_frequency", "population_frequency", "risk")
 _BLOCK = 1_000_000

@@ -22,7 +22,7 @@ from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
 from diskret.protect.write_internal import write_internal_changed
 from diskret.publish.contract import Memory, Protected, Release
-from diskret.publish.office.fingerprint import fingerprint
+from diskret.publish.office.tables import fingerprint
 from diskret.publish.pages.public import write_public_report
 from diskret.tables import Earlier, Perturbed, Published, Table
 from diskret.tables.add_up import add_up, leaf_mask

@@ -22,7 +22,7 @@ from diskret.protect.earlier_tables import Beside, known_before, system_beside
 from diskret.rules import Sensitivity
 from diskret.suppression import Problem, Work
 from diskret.system import System
-from diskret.system.cells import RectangularCells
+from diskret.system.equations import RectangularCells
 from diskret.tables import NO_BOUND, Dimension, Earlier, MeasureSum, Published, Table
 from diskret.tables.from_cells import describe
 from diskret.tables.named import named_cells

@@ -43,6 +43,8 @@ _ROUNDS = 20
 #: Repairs against insiders by the cheapest moves alone.
 _QUICK = 3
 _EXAMPLES = 5
+#: Cells that are added up, and cells that are taken away.
+_Cells = tuple[list[int], list[int]]
 #: With more suppressed cells the attack is shown alternative tables to check.
 _LARGE = 5_000
 
@@ -104,7 +106,7 @@ def prove(
     told: Sequence[Open] = ()
     attacked: dict[bytes, Attacked] = {}
     tries = 0
-    failing: list[list[int]] = []
+    failing: list[_Cells] = []
     unsafe: UnsafeSums | None = None
     unrepaired: ProtectionError | None = None
     published = public(pattern.suppressed)
@@ -164,7 +166,12 @@ def prove(
                 told = found.open
             withstood = insiders.withstood(found, asked)
             if told:
-                failing = [[*cells] for cells in dict.fromkeys(tuple(asked.cells(o)) for o in told)]
+                signed = dict.fromkeys(
+                    tuple(zip(asked.cells(o), asked.signs(o), strict=True)) for o in told
+                )
+                failing = [
+                    ([c for c, s in of if s > 0], [c for c, s in of if s < 0]) for of in signed
+                ]
                 tries += 1
                 before = pattern.suppressed
                 pattern = repaired_against(
@@ -172,7 +179,7 @@ def prove(
                 )
                 if tries > _QUICK and np.array_equal(before, pattern.suppressed):
                     # what proves too little must not refuse before all is hidden
-                    cells = np.array(sum(failing, []), dtype=np.int64)
+                    cells = np.array(sum((a + b for a, b in failing), []), dtype=np.int64)
                     pattern = everything_around(problem, pattern, cells)
                     if np.array_equal(before, pattern.suppressed):
                         raise ProofError(
@@ -228,10 +235,11 @@ def prove(
                 raise
             unrepaired, failed = error, len(_REPAIRS)
     if missed.any():
-        failing = [[int(cell)] for cell in np.flatnonzero(published.suppressed)[missed]]
+        hidden = np.flatnonzero(published.suppressed)
+        failing = [([cell], []) for cell in hidden[missed].tolist()]
     elif unsafe is not None and open_sums.any():
         rows = np.split(unsafe.member.indices, unsafe.member.indptr[1:-1])
-        failing = [rows[i].tolist() for i in np.flatnonzero(open_sums).tolist()]
+        failing = [(rows[i].tolist(), []) for i in np.flatnonzero(open_sums).tolist()]
     what = "cells" if missed.any() else "sums of cells" if open_sums.any() else "cells or sums"
     by = " by contributors" if told else ""
     raise ProofError(
@@ -241,10 +249,15 @@ def prove(
     ) from unrepaired
 
 
-def _named(published: Publication, failing: Sequence[Sequence[int]]) -> str:
-    """The first of some cells and sums of cells."""
+def _named(published: Publication, failing: Sequence[_Cells]) -> str:
+    """The first of some cells, sums of cells, and rests."""
+
+    def names(cells: Sequence[int], between: str) -> str:
+        return between.join(cell_name(published, cell) for cell in cells)
+
     return "; ".join(
-        " + ".join(cell_name(published, cell) for cell in cells) for cells in failing[:_EXAMPLES]
+        names(cells, " + ") + (f" without {names(taken, ' and ')}" if taken else "")
+        for cells, taken in failing[:_EXAMPLES]
     )
 
 

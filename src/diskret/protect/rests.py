@@ -90,7 +90,7 @@ def rests_judge(
             somebody = _somebody(own, cells_of) & ~beyond_whole(own, cells_of)
             judged += int((~somebody).sum())
             rests = rests.only(somebody)
-            told, complete = _judged(rules, own, rests, cells_of[somebody])
+            told, complete = judged_rests(rules, own, rests, cells_of[somebody])
             judged += len(rests) if complete else 0
             unjudged += 0 if complete else len(rests)
             if told is None:
@@ -161,7 +161,7 @@ def _somebody(tables: Sequence[Table], cells: NDArray[np.int64]) -> NDArray[np.b
     return number > 0
 
 
-def _judged(
+def judged_rests(
     rules: Sequence[Rule],
     tables: Sequence[Table],
     rests: Rests,
@@ -171,17 +171,15 @@ def _judged(
     if not rules or any(isinstance(rule, Sensitivity) for rule in rules):
         return None, False
     used = [rule for rule in rules if rules_for_unions(rule)[0]]
-    model = next((t for t in tables if t.measures and t.count is not None), tables[0])
     if len(used) < len(rules) or any(table.weight is not None for table in tables):
         return None, False
-    room = np.zeros((*model.shape, max(r.largest for r in used)), dtype=np.int64)
-    model = replace(model, measures=tuple(replace(m, largest=room) for m in model.measures))
+    model = model_of(used, tables)
     with suppress(InputError):  # contributions are not listed, or not of all that a rule looks at
         left = rest_table(model, tables, cells)
         return _by(used, left), True
     with suppress(InputError):  # it looks at contributors, who are not known
         if model.frequency:
-            return _by(used, _counted(rests.value)), True
+            return _by(used, counted_rests(rests.value)), True
     counts = [table.units if table.units is not None else table.count for table in tables]
     least = [own for rule in used for own in _frequencies(rule)]
     if model.frequency or not least or any(count is None for count in counts):
@@ -191,7 +189,14 @@ def _judged(
     # every record a contributor of its own, and counted: nothing is left to be told
     alone = all(table.contributors == "records" and table.units is None for table in tables)
     enough = alone and all(len(_frequencies(r)) == len(rules_for_unions(r)[0]) for r in used)
-    return _by(least, _counted(number, model.measure, rests.value)), enough
+    return _by(least, counted_rests(number, model.measure, rests.value)), enough
+
+
+def model_of(rules: Sequence[Rule], tables: Sequence[Table]) -> Table:
+    """One of the tables, with room for as many contributions as rules look at."""
+    model = next((t for t in tables if t.measures and t.count is not None), tables[0])
+    room = np.zeros((*model.shape, max(r.largest for r in rules)), dtype=np.int64)
+    return replace(model, measures=tuple(replace(m, largest=room) for m in model.measures))
 
 
 def _by(rules: Sequence[Rule], rests: Table) -> Sensitivity:
@@ -204,7 +209,7 @@ def _frequencies(rule: Rule) -> list[Rule]:
     return [replace(one, of=None) for one in used if isinstance(one, MinimumFrequency)]
 
 
-def _counted(
+def counted_rests(
     number: NDArray[np.int64],
     measure: Measure | None = None,
     value: NDArray[np.int64] | None = None,

@@ -22,7 +22,7 @@ from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
 from diskret.protect.explanations import explanation_columns
 from diskret.publish.contract import Look, Memory, Release
-from diskret.publish.office.fingerprint import fingerprint
+from diskret.publish.office.tables import fingerprint
 from diskret.publish.pages.public import write_public_report
 from diskret.publish.store.cells import keyed_contributions
 from diskret.rules import Sensitivity

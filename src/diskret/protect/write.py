@@ -15,8 +15,8 @@ from diskret.progress import Progress, silent
 from diskret.protect.linked import check_alike, known_empty, linked
 from diskret.protect.safe_intervals import with_intervals
 from diskret.publish.contract import Look, Protected
-from diskret.publish.derived import Releases
 from diskret.publish.formats.symbols import SymbolSet, symbol_set
+from diskret.publish.read import Releases
 from diskret.publish.write import Staging, check_look, write_releases
 from diskret.tables import Derived, Published, SideBySide
 from diskret.tables.dimension import describe

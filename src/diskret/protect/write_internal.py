@@ -12,16 +12,13 @@ from scipy import sparse
 
 from diskret.attack import Examination, Explanations, NoiseCertificate
 from diskret.keys import SecretKeys
-from diskret.publish.contract import Look
-from diskret.publish.formats.csv import write_internal_csv
-from diskret.publish.formats.parquet import write_internal_parquet
-from diskret.publish.formats.xlsx import write_internal_xlsx
+from diskret.publish.contract import Look, software
+from diskret.publish.formats.data_files import write_columns_parquet, write_internal_csv
+from diskret.publish.formats.workbooks import write_internal_xlsx
 from diskret.publish.json_files import write_json
-from diskret.publish.office.insiders import write_insiders
-from diskret.publish.office.sums import write_sums
+from diskret.publish.office.tables import write_insiders, write_sums
 from diskret.publish.pages.changed import write_internal_changed_report
 from diskret.publish.pages.internal import write_internal_report
-from diskret.publish.software import software
 
 if TYPE_CHECKING:
     from diskret.protect.perturbed_result import PerturbedResult
@@ -100,7 +97,7 @@ def _write_cells(name: str, cells: pa.Table, folder: Path, look: Look) -> None:
     """The office's table in the formats asked for."""
     write_internal_csv(cells, folder / f"{name}.cells.csv", look.neutralise)
     if "parquet" in look.formats:
-        write_internal_parquet(cells, folder / f"{name}.cells.parquet")
+        write_columns_parquet(cells, folder / f"{name}.cells.parquet")
     if "xlsx" in look.formats:
         write_internal_xlsx(cells, folder / f"{name}.cells.xlsx", look.language)
 

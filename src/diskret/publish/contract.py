@@ -17,26 +17,31 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
+from diskret import __version__
 from diskret.attack import NoiseCertificate, SuppressionCertificate
 from diskret.attack.certificate import Proof
 from diskret.io import FrameKind
+from diskret.io.from_json import Form
 from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
 from diskret.tables import Perturbed, Published
 from diskret.tables.requirements import Earlier
 
+_TEXT: Form = {"en": [str], "de": [str]}
+#: What every public certificate holds, as `diskret.io.from_json` describes it; not the time of
+#: writing: the same release, the same bytes.
+NEEDED: Form = {
+    **dict.fromkeys(("schema", "family", "name", "software"), str),
+    "claimed": _TEXT,
+    "not_claimed": _TEXT,
+    "files": {"*": str},
+    "inputs": {"*": str},
+}
+
 
 @dataclass(frozen=True, eq=False)
 class Records:
-    """Records that may leave.
-
-    Parameters
-    ----------
-    name
-        Of the file.
-    table
-        The records as they were certified.
-    """
+    """Records that may leave, as they were certified; `name` is that of the file."""
 
     name: str
     table: pa.Table
@@ -51,18 +56,9 @@ class Records:
 class Look:
     """In which files something is written, and what these look like.
 
-    Parameters
-    ----------
-    formats
-        Some of csv, parquet, xlsx, html.
-    language
-        Of workbooks and pages, one of `LANGUAGES`.
-    symbols
-        A set of symbols of `diskret.publish.formats`; None where there are no workbooks.
-    neutralise
-        As of `diskret.publish.formats.csv.write_csv`.
-    titles
-        Name → heading of workbook and pages; none: the name, or what is shown.
+    `formats` are some of csv, parquet, xlsx, html; `language` of workbooks and pages is one of
+    `LANGUAGES`; `symbols` a `SymbolSet`, None where there are no workbooks; `neutralise` as of
+    `write_csv`; `titles` name → heading of workbook and pages, else the name or what is shown.
     """
 
     formats: tuple[str, ...]
@@ -76,14 +72,8 @@ class Look:
 class Memory:
     """What a ledger keeps of a release. Confidential.
 
-    Parameters
-    ----------
-    table
-        What later tables have to know of this one.
-    how
-        How its values were changed, in words; empty: they were not.
-    unbounded
-        Whether nothing follows for other cells, because values were changed without a bound.
+    `how` says in words how values were changed, empty: they were not; `unbounded`: nothing follows
+    for other cells, because they were changed without a bound.
     """
 
     table: Earlier
@@ -192,3 +182,8 @@ class Protected(Protocol):
     ) -> Release:
         """What is written and recorded of it."""
         ...
+
+
+def software() -> str:
+    """Name and version, e.g. ``"diskret 0.1.0"``."""
+    return f"diskret {__version__}"

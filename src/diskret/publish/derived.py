@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from diskret.errors import InputError
 from diskret.io.from_json import check_form, read_json
 from diskret.publish.digests import CERTIFICATE, digest
+from diskret.publish.read import Releases, public_folder
 from diskret.tables import Derived, Published, SideBySide
-from diskret.tables.public_files import content_digest, same_published
+from diskret.tables.public_files import same_published
 
 #: How the names of the files end that describe derived figures and combined tables.
 DERIVED = ".derived.json"
@@ -31,28 +31,14 @@ _FORMS = {
     _SCHEMA_COMBINED: {"schema": str, "name": str, "parts": [str]},
 }
 
-Releases = Sequence[str | PathLike[str]]
-
 
 def derived_outline(
     derived: Derived, tables: Iterable[Published], releases: Releases = ()
 ) -> dict[str, Any]:
     """How a derived figure is made, so that anyone can compute it again; JSON-ready.
 
-    Parameters
-    ----------
-    derived
-        The figure.
-    tables
-        The tables of this release.
-    releases
-        Folders of other releases that some of its inputs may have been published in. These
-        inputs are named with the digests of their files.
-
-    Raises
-    ------
-    InputError
-        One of its inputs is published nowhere.
+    Inputs that were published in another of `releases` are named with the digests of their files;
+    one that is published nowhere is an `InputError`.
     """
     tables = list(tables)
     return {
@@ -77,24 +63,8 @@ def read_derived(
 ) -> Derived | None:
     """The derived figure that an outline describes, from published tables alone.
 
-    Parameters
-    ----------
-    path
-        The outline.
-    tables
-        The tables of its release by name.
-    releases
-        Folders of other releases.
-
-    Returns
-    -------
-    Derived or None
-        None if a table of another release is in none of `releases`.
-
-    Raises
-    ------
-    InputError
-        The outline is damaged, or names tables that are not there.
+    `tables` are those of its release by name. None if a table of another release is in none of
+    `releases`; an `InputError` if the outline is damaged or names tables that are not there.
     """
     content = _read(path, _SCHEMA_DERIVED, path.name.removesuffix(DERIVED))
     inputs: list[Published] = []
@@ -124,26 +94,10 @@ def read_derived(
 def read_combined(
     path: Path, parts: Mapping[str, Published | Derived], unknown: Collection[str] = ()
 ) -> SideBySide | None:
-    """The combined table that an outline describes.
+    """The combined table that an outline describes; None if it shows one of `unknown`.
 
-    Parameters
-    ----------
-    path
-        The outline.
-    parts
-        The tables and figures of the release by name.
-    unknown
-        Names of figures that cannot be computed, because another release is missing.
-
-    Returns
-    -------
-    SideBySide or None
-        None if it shows one of `unknown`.
-
-    Raises
-    ------
-    InputError
-        The outline is damaged, or names tables that are not there.
+    `parts` are tables and figures of the release by name, `unknown` figures that cannot be computed
+    because another release is missing.
     """
     content = _read(path, _SCHEMA_COMBINED, path.name.removesuffix(COMBINED))
     try:
@@ -171,7 +125,7 @@ def _source(
     if any(table.name == other.name and same_published(table, other) for other in tables):
         return {"table": table.name}
     for folder in releases:
-        files = _listed(_public(folder), table.name)
+        files = _listed(public_folder(folder), table.name)
         found = _released(table.name, files, [folder]) if files else None
         if found is not None and same_published(found, table):
             return {"table": table.name, "files": files}
@@ -187,7 +141,7 @@ def _source(
 def _released(name: str, files: Mapping[str, str], releases: Releases) -> Published | None:
     """The table with these digests in the releases; its certificate must list them too."""
     for folder in releases:
-        public = _public(folder)
+        public = public_folder(folder)
         paths = {file: public / file for file in _files(name)}
         there = all(path.is_file() for path in paths.values())
         if there and {f: digest(path) for f, path in paths.items()} == files == _listed(
@@ -195,18 +149,6 @@ def _released(name: str, files: Mapping[str, str], releases: Releases) -> Publis
         ):
             return Published.read(public, name)
     return None
-
-
-def published_in(releases: Releases) -> dict[tuple[str, str], Published]:
-    """All tables of some releases, by name and by what they show, see `content_digest`."""
-    found: dict[tuple[str, str], Published] = {}
-    for folder in releases:
-        public = _public(folder)
-        for path in sorted(public.glob(f"*{CERTIFICATE}")):
-            name = path.name.removesuffix(CERTIFICATE)
-            table = Published.read(public, name)
-            found[name, content_digest(table)] = table
-    return found
 
 
 def _listed(public: Path, name: str) -> dict[str, str]:
@@ -220,8 +162,3 @@ def _listed(public: Path, name: str) -> dict[str, str]:
 
 def _files(name: str) -> list[str]:
     return [f"{name}{ending}" for ending in _TABLE]
-
-
-def _public(folder: str | PathLike[str]) -> Path:
-    inside = Path(folder) / "public"
-    return inside if inside.is_dir() else Path(folder)

@@ -46,33 +46,17 @@ def plain(path: Path) -> bool:
 
 
 def check_digests(folder: str | PathLike[str], expected: Mapping[str, str]) -> None:
-    """Compare the files in a folder with the digests that a certificate lists.
+    """Compare the files in a folder with the digests that a certificate lists, file name → digest.
 
-    Parameters
-    ----------
-    folder
-        The folder with the public files.
-    expected
-        File name → digest.
-
-    Raises
-    ------
-    VerificationError
-        Names the files that are missing, changed, not listed, or no plain files (a link shows
-        tomorrow what it does not show today).
+    Refused are files that are missing, changed, not listed, or no plain files: a link shows
+    tomorrow what it does not show today.
     """
     check_plain(Path(folder))
     _compare(str(folder), public_digests(folder), expected, "the certificate was made for")
 
 
 def check_files(folder: Path, expected: Mapping[str, str]) -> None:
-    """Compare all files in a folder, certificates too, with the digests that a ledger keeps.
-
-    Raises
-    ------
-    VerificationError
-        As for `check_digests`.
-    """
+    """Compare all files in a folder, certificates too, with the digests that a ledger keeps."""
     if not folder.is_dir():
         raise VerificationError(f"{folder}: the public files are missing")
     check_plain(folder)
@@ -81,13 +65,7 @@ def check_files(folder: Path, expected: Mapping[str, str]) -> None:
 
 
 def check_plain(folder: Path) -> None:
-    """Refuse a folder that holds anything but plain files.
-
-    Raises
-    ------
-    VerificationError
-        Names the links, folders and the like.
-    """
+    """Refuse a folder that holds links, folders or anything else but plain files."""
     odd = sorted(path.name for path in folder.iterdir() if not plain(path))
     if odd:
         raise VerificationError(
@@ -136,20 +114,9 @@ def sealed_content(public: Path, internal: Path, keys: SecretKeys) -> dict[str, 
 
 
 def check_content(public: Path, internal: Path, keys: SecretKeys | None) -> None:
-    """Compare all files of a release with the list that the office keeps.
+    """Compare all files of a release with the list that the office keeps, and that with its seal.
 
-    Parameters
-    ----------
-    public, internal
-        The two folders.
-    keys
-        The office's key; None: the list is used, but nobody knows whether it was changed.
-
-    Raises
-    ------
-    VerificationError
-        A file is missing, changed, not listed or no plain file; or the list does not bear the
-        office's seal.
+    Without `keys` the list is used, but nobody knows whether it was changed.
     """
     path = internal / CONTENT
     check_plain(public)

@@ -10,12 +10,6 @@ from typing import Any
 
 
 def write_json(content: Mapping[str, Any], path: str | PathLike[str]) -> None:
-    """Write a mapping as JSON: UTF-8, indented, keys in the order given.
-
-    Raises
-    ------
-    ValueError
-        A number is not finite; JSON has no infinity, so use null.
-    """
+    """Write a mapping as JSON: UTF-8, indented, keys in the order given; no infinite numbers."""
     text = json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)
     Path(path).write_text(text + "\n", encoding="utf-8", newline="\n")

@@ -37,12 +37,7 @@ _STAGE, _OLD = ".stage", ".old"
 class Stage:
     """Where the files of a release are written before they are moved into place.
 
-    Parameters
-    ----------
-    public
-        Folder for what may leave the office.
-    internal
-        Folder for what stays; readable by its owner only.
+    `internal` is for what stays, and readable by its owner only.
     """
 
     public: Path
@@ -53,33 +48,10 @@ class Stage:
 def staged(folder: str | PathLike[str], keys: SecretKeys) -> Generator[Stage]:
     """Write ``public/`` and ``internal/`` below `folder`: both complete, or nothing at all.
 
-    Parameters
-    ----------
-    folder
-        The target; its parent must exist. It may be missing, empty, or a release written
-        before, which is then replaced.
-    keys
-        The office's key, which seals the list of all files.
-
-    Yields
-    ------
-    Stage
-        Two empty folders to write files into. Files only: no folders, no links.
-
-    Raises
-    ------
-    InputError
-        The target holds files that are not part of a release, or cannot be written. The
-        target is untouched, as it is after any exception inside the ``with`` block.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as home:
-    ...     with staged(Path(home) / "out", SecretKeys(bytes(range(32)))) as stage:
-    ...         _ = (stage.public / "t.csv").write_text("a,b", encoding="utf-8")
-    ...     sorted(os.listdir(Path(home) / "out"))
-    ['internal', 'public']
+    The target's parent must exist; the target may be missing, empty, or a release written before,
+    which is then replaced. It is untouched after any exception inside the ``with`` block. Into the
+    two empty folders files only may be written: no folders, no links. `keys` seal the list of all
+    files.
     """
     target = target_of(folder)
     room = new_room(target)
@@ -96,13 +68,7 @@ def staged(folder: str | PathLike[str], keys: SecretKeys) -> Generator[Stage]:
 
 
 def target_of(folder: str | PathLike[str]) -> Path:
-    """Where a release really goes; refused if anything but a release written before is there.
-
-    Raises
-    ------
-    InputError
-        As [`staged`][diskret.publish.staging.staged].
-    """
+    """The absolute path of a target that may be written to; see `staged`."""
     # a link is followed, so that what it points to is replaced and not the link
     target = Path(os.path.realpath(folder))
     _check_target(target)
@@ -137,13 +103,7 @@ def filled(room: Path, keys: SecretKeys) -> Generator[Stage]:
 
 
 def move(room: Path, target: Path) -> None:
-    """Put the finished folder in the target's place.
-
-    Raises
-    ------
-    InputError
-        As [`staged`][diskret.publish.staging.staged]: files have appeared at the target.
-    """
+    """Put the finished folder in the target's place, unless files have appeared there."""
     _check_target(target)
     _move(room, target)
 
@@ -151,10 +111,7 @@ def move(room: Path, target: Path) -> None:
 def moved(room: Path, target: Path, files: Mapping[str, str]) -> bool:
     """Whether a move that was cut short had happened: the target holds exactly these files.
 
-    Parameters
-    ----------
-    files
-        Path below the target → SHA-256 digest.
+    `files`: path below the target → SHA-256 digest.
     """
     if room.exists():
         return False

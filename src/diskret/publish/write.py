@@ -10,20 +10,23 @@ from typing import Any
 
 from diskret.errors import InputError
 from diskret.keys import SecretKeys
-from diskret.publish.contract import Look, Records, Release
-from diskret.publish.derived import COMBINED, DERIVED, Releases, combined_outline, derived_outline
+from diskret.publish.contract import Look, Records, Release, software
+from diskret.publish.derived import COMBINED, DERIVED, combined_outline, derived_outline
 from diskret.publish.digests import digest
-from diskret.publish.formats import write_columns, write_records
-from diskret.publish.formats.csv import write_csv
-from diskret.publish.formats.parquet import write_parquet
-from diskret.publish.formats.xlsx import write_xlsx
-from diskret.publish.guard.check import check_public
+from diskret.publish.formats.data_files import (
+    write_columns,
+    write_csv,
+    write_parquet,
+    write_records,
+)
+from diskret.publish.formats.public_workbook import write_xlsx
+from diskret.publish.formats.template.fill import fill_template, template_texts
+from diskret.publish.guard.check import FilledTemplate, check_public
 from diskret.publish.json_files import write_json
-from diskret.publish.software import software
+from diskret.publish.read import Releases
 from diskret.publish.staging import Stage, staged
-from diskret.publish.template import fill_into
 from diskret.tables import Derived, Published, SideBySide
-from diskret.tables.public_files import structure
+from diskret.tables.public_files import check_file_name, structure
 from diskret.texts import check_language
 
 #: Opens the two folders that files are written into, and closes the release.
@@ -44,38 +47,15 @@ def write_releases(
 ) -> Path:
     """Write releases into one folder.
 
-    Parameters
-    ----------
-    releases
-        What leaves.
-    folder
-        The target; missing, empty, or releases written before, which are replaced.
-    look
-        Formats, language, symbols, headings.
-    keys
-        The office's keys, which seal the list of all files.
-    template
-        A workbook in the layout of the office to fill.
-    derived, combined
-        Figures made of the tables, and tables side by side, a file of its own for each.
-    elsewhere
-        Folders of other releases that derived figures refer to.
-    staging
-        How the files get into the folder; None: all at once. Else together with an entry in a
-        ledger.
+    `folder` is missing, empty, or holds releases written before, which are replaced. `keys` seal
+    the list of all files. `template` is a workbook in the layout of the office to fill; `derived`
+    and `combined` get a file of its own for each figure, and for tables side by side. Derived
+    figures may refer to releases in the folders `elsewhere`. `staging` gets the files into the
+    folder together with an entry in a ledger; None: all at once.
 
-    Returns
-    -------
-    Path
-        The folder.
-
-    Raises
-    ------
-    InputError
-        Two things would have the same file name, the folder holds other files, or a derived
-        figure is made of something that is not published.
-    ProofError
-        Something that must not leave would have been written; nothing was.
+    `InputError`: two things would have the same file name, the folder holds other files, or a
+    derived figure is made of something that is not published. `ProofError`: something that must not
+    leave would have been written; nothing was.
     """
     if any(Path(release).resolve() == Path(folder).resolve() for release in elsewhere):
         raise InputError(
@@ -109,13 +89,7 @@ def write_releases(
 
 
 def check_look(formats: Sequence[str], admissible: Sequence[str], language: str) -> None:
-    """Refuse formats and languages that there are not.
-
-    Raises
-    ------
-    InputError
-        Names them.
-    """
+    """Refuse formats and languages that there are not."""
     unknown = [one for one in formats if one not in admissible]
     if unknown and "xlsx" not in admissible:
         raise InputError(
@@ -184,3 +158,32 @@ def _check_file_names(written: Sequence[Published | Records | Derived | SideBySi
                 f"the name {one.name!r} is taken by another table or figure of this release; "
                 "give one of them another name="
             )
+
+
+def fill_into(
+    folder: Path,
+    tables: Sequence[Published],
+    template: Path,
+    look: Look,
+) -> FilledTemplate:
+    """Fill a template into the public folder, under its own name; what the guard needs."""
+    if not template.is_file():
+        raise InputError(f"there is no template {template}; template= names a workbook (.xlsx)")
+    check_file_name(template.stem)
+    name = f"{template.stem}.xlsx"
+    own = {f"{table.name}.xlsx".casefold() for table in tables}
+    if name.casefold() in own:
+        raise InputError(
+            f"the template {template.name} is called like the workbook of a table "
+            f"({', '.join(sorted(own))}); rename it, e.g. layout-{name}"
+        )
+    fill_template(
+        tables,
+        template,
+        folder / name,
+        language=look.language,
+        symbols=look.symbols,
+        titles=look.titles,
+    )
+    texts = template_texts(tables, look.language, look.symbols, look.titles)
+    return FilledTemplate(name, template, texts)

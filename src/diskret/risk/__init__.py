@@ -1,12 +1,16 @@
 """How easily a person or firm is recognised in microdata."""
 
 from diskret.risk.distributions import Distributions, Measure, by_record
-from diskret.risk.frequencies import Frequencies, Missing, frequencies
-from diskret.risk.household import Households, household_risk
-from diskret.risk.individual import Compat, individual_risk
-from diskret.risk.k_map import k_map
+from diskret.risk.frequencies import Frequencies, Missing, frequencies, k_map
+from diskret.risk.individual import (
+    Compat,
+    Households,
+    household_risk,
+    individual_risk,
+    individual_threshold,
+    person_thresholds,
+)
 from diskret.risk.keys import Classes, Keys, classes
-from diskret.risk.thresholds import individual_threshold, person_thresholds
 
 __all__ = [
     "Classes",

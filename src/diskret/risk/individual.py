@@ -1,7 +1,8 @@
-"""Individual risk: how likely somebody who knows a person's keys names the right record."""
+"""Individual risk with sampling weights, that of households, and how large both may be."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -9,6 +10,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
+from diskret.io import Coded
+from diskret.risk.sums import sums, total
 
 #: Whose figures to give instead of the exact ones.
 Compat = Literal["lecture", "sdcmicro"]
@@ -163,3 +166,165 @@ def _distinct(
     found = np.frombuffer(encoded.dictionary.buffers()[1], dtype=np.float64)
     f, total = found[: 2 * len(encoded.dictionary)].reshape(-1, 2).T
     return f, total, encoded.indices.to_numpy()
+
+
+@dataclass(frozen=True, eq=False)
+class Households:
+    """Households of the sample, and the risk that at least one member is recognised.
+
+    Parameters
+    ----------
+    of
+        For each record its household, ``(n,)``, intp.
+    size
+        Number of records of each household, ``(h,)``, int64.
+    risk
+        1 - Π (1 - r) over its members, ``(h,)``.
+    """
+
+    of: NDArray[np.intp]
+    size: NDArray[np.int64]
+    risk: NDArray[np.float64]
+
+    @property
+    def records(self) -> NDArray[np.float64]:
+        """The risk of its household for each record, ``(n,)``."""
+        return self.risk[self.of]
+
+    @property
+    def expected(self) -> float:
+        """Expected number of households in which somebody is recognised."""
+        return total(self.risk)
+
+    @property
+    def expected_persons(self) -> float:
+        """Expected number of persons who are recognised, alone or through their household."""
+        return total(self.risk * self.size)
+
+
+def household_risk(risk: NDArray[np.float64], household: Coded) -> Households:
+    """Put individual risks together by household.
+
+    Members are recognised independently of each other, and one suffices:
+    ``1 - Π (1 - r)``. It is summed up in logarithms, so that neither many members nor tiny
+    risks are a problem; who has risk 1 makes that of the household exactly 1.
+
+    Parameters
+    ----------
+    risk
+        Individual risks from 0 to 1, ``(n,)``.
+    household
+        The household of each record, numbers or text; a record without one is a household of
+        its own.
+
+    References
+    ----------
+    Franconi and Polettini (2004), Individual risk estimation in μ-Argus: a review.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from diskret.io import coded
+    >>> flat = coded(pa.chunked_array([["b", "a", "b", None]]), "flat")
+    >>> found = household_risk(np.array([0.5, 0.1, 0.5, 0.2]), flat)
+    >>> found.records.round(3).tolist(), round(found.expected, 3), round(found.expected_persons, 3)
+    ([0.75, 0.1, 0.75, 0.2], 1.05, 1.8)
+    """
+    alone = household.codes < 0
+    of = household.codes.astype(np.intp)
+    of[alone] = len(household.categories) + np.arange(alone.sum())
+    size = np.bincount(of, minlength=len(household.categories))
+    sure = risk >= 1  # there is no logarithm of 0
+    joint = -np.expm1(sums(of, np.log1p(-np.where(sure, 0, risk)), len(size)))
+    joint[of[sure]] = 1
+    there = size > 0
+    rank = np.cumsum(there) - 1
+    return Households(rank[of], size[there], joint[there])
+
+
+def individual_threshold(risk: NDArray[np.float64], global_risk: float) -> float:
+    """The largest risk any record may have so that the file as a whole is below a target.
+
+    The global risk is the mean of the individual risks, the expected share of records that are
+    recognised. Once the records above the threshold are protected, each of them has at most the
+    threshold, so that the global risk is at most the mean of ``min(r, threshold)``. The
+    largest threshold for which this mean does not exceed the target is found exactly, with one
+    sort of the risks.
+
+    Parameters
+    ----------
+    risk
+        Individual risks, ``(n,)``.
+    global_risk
+        The target, above 0 and at most 1.
+
+    Returns
+    -------
+    float
+        1 if the file is below the target as it is.
+
+    Raises
+    ------
+    InputError
+        The target is not between 0 and 1.
+
+    References
+    ----------
+    Franconi and Polettini (2004), Individual risk estimation in μ-Argus: a review.
+
+    Examples
+    --------
+    >>> round(individual_threshold(np.array([0.5, 0.1, 0.02, 0.02]), 0.06), 6)
+    0.1
+    """
+    check_share("global_risk", global_risk)
+    ascending = np.sort(risk)
+    # with the threshold at the j-th risk: those up to there, and the rest cut to it
+    rest = len(risk) - np.arange(len(risk))
+    before = np.concatenate([[0.0], np.cumsum(ascending)])[:-1]
+    cut = (before + rest * ascending) / len(risk)
+    j = int(np.searchsorted(cut, global_risk, side="right"))
+    if j == len(risk):
+        return 1.0
+    return float((global_risk * len(risk) - before[j]) / rest[j])
+
+
+def person_thresholds(
+    household_risk: float, of: NDArray[np.intp], size: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """What each person may have so that no household has more than a given risk.
+
+    The risk of a household is at most the sum of those of its members, so that the risk
+    divided by their number is enough.
+
+    Parameters
+    ----------
+    household_risk
+        What a household may have, above 0 and at most 1.
+    of, size
+        Household of each record ``(n,)``, and number of records of each household ``(h,)``.
+
+    Raises
+    ------
+    InputError
+        The risk is not between 0 and 1.
+
+    Examples
+    --------
+    >>> person_thresholds(0.06, np.array([0, 1, 1]), np.array([1, 2])).tolist()
+    [0.06, 0.03, 0.03]
+    """
+    check_share("household_risk", household_risk)
+    return household_risk / size[of]
+
+
+def check_share(name: str, value: float) -> None:
+    """Refuse what is no share above 0.
+
+    Raises
+    ------
+    InputError
+        It is not.
+    """
+    if not 0 < value <= 1:
+        raise InputError(f"{name}= must lie above 0 and be at most 1, not {value!r}")

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
-from diskret.risk.metrics import Metric, Numbers, space
-from diskret.risk.neighbours import Comparison, Seen, comparisons
+from diskret.risk.neighbours import Comparison, Metric, Numbers, Seen, comparisons, space
 from diskret.risk.sums import total
 
 #: Distances that differ by less, in relation or in units of the metric, are the same.
@@ -72,7 +71,7 @@ def linked(
     original, protected
         The same n records before and after protection, in the same order.
     metric
-        See [`space`][diskret.risk.metrics.space]; keys need ``"gower"``.
+        See [`space`][diskret.risk.neighbours.space]; keys need ``"gower"``.
     candidates
         An attacker with other means to choose looks at so many of the nearest.
 

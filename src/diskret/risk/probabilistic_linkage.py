@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
-from diskret.risk.metrics import Numbers, space
-from diskret.risk.neighbours import Comparison, Seen, comparisons
+from diskret.risk.neighbours import Comparison, Numbers, Seen, comparisons, space
 from diskret.risk.sums import total
 
 #: Steps of the EM algorithm at most, and the change of a probability at which it ends.

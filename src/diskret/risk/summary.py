@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from diskret.io import Coded
 from diskret.risk.frequencies import frequencies
-from diskret.risk.household import household_risk
-from diskret.risk.individual import individual_risk
+from diskret.risk.individual import household_risk, individual_risk
 from diskret.risk.keys import Keys
 
 #: Groups of frequencies: from, to.

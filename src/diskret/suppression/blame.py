@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from diskret.attack import Requirements
 from diskret.errors import ProtectionError
-from diskret.suppression.exact import Reach, part
+from diskret.suppression.changeable import Changeable, changeable
+from diskret.suppression.changes import Reach, part
 from diskret.suppression.problem import Problem
-from diskret.suppression.reduce import Changeable, changeable
 from diskret.suppression.search import Search, fulfil
 
 _EXAMPLES = 5
@@ -24,16 +24,11 @@ _WORK, _FEWEST, _MOST = 20_000_000, 20, 1_000
 class Blame:
     """Why a cell cannot be protected.
 
-    Parameters
-    ----------
-    cells
-        Frozen cells, ascending: with them published and every other cell hidden that may be,
-        protection is impossible; with any one of them released it is possible.
-    irreducible
-        False if time or work ended the search: `cells` make protection impossible, but some
-        of them may not be needed for that.
-    empty
-        Without any frozen cell, empty cells (values of 0) that stay published are to blame.
+    `cells`: frozen cells, ascending: with them published and every other cell hidden that may be,
+    protection is impossible; with any one of them released it is possible. `irreducible`: false if
+    time or work ended the search: `cells` make protection impossible, but some of them may not be
+    needed for that. `empty`: without any frozen cell, empty cells (values of 0) that stay published
+    are to blame.
     """
 
     cells: tuple[int, ...] = ()
@@ -44,10 +39,7 @@ class Blame:
 def refuse_fixed(problem: Problem, cells: Changeable) -> None:
     """Refuse primary cells that can have no other value, whatever is suppressed.
 
-    Raises
-    ------
-    ProtectionError
-        Names one of them and the frozen cells to blame.
+    Raises ProtectionError: names one of them and the frozen cells to blame.
     """
     primary = problem.requirements.cell
     fixed = primary[cells.group[primary] < 0]
@@ -56,15 +48,7 @@ def refuse_fixed(problem: Problem, cells: Changeable) -> None:
 
 
 def unprotectable(problem: Problem, candidates: Sequence[int]) -> ProtectionError:
-    """The error for cells of which no pattern protects all: need, and what stands in the way.
-
-    Parameters
-    ----------
-    problem
-        What is required, and what is frozen.
-    candidates
-        Cells; the first that cannot be protected is named.
-    """
+    """The error for cells of which no pattern protects all: need, and what stands in the way."""
     cell = next((c for c in candidates if not _possible_at_all(problem, c)), candidates[0])
     found = blame(problem, cell)
     cells, value = problem.system.cells, problem.system.value
@@ -110,43 +94,14 @@ def blame(problem: Problem, cell: int) -> Blame:
     What is possible is shown by checked changes: in whole numbers where the problem asks for
     them. That something is impossible is the solver's word.
 
-    Parameters
-    ----------
-    problem
-        What is required, and what is frozen. Frozen cells with a value of 0 are empty cells
-        that stay published by policy; they are never released.
-    cell
-        A cell that cannot be protected.
+    `problem`: what is required, and what is frozen. Frozen cells with a value of 0 are empty cells
+    that stay published by policy; they are never released.
 
     Notes
     -----
     Deletion filter: Chinneck and Dravnieks (1991), "Locating minimal infeasible constraint
     sets in linear programs", ORSA Journal on Computing 3(2), 157-168. The set is irreducible;
     a smaller one may exist.
-
-    Examples
-    --------
-    Of 11 = 1 + 4 + 6 the 1 is to be hidden and all else is frozen. Each of the three would do
-    as its company, so all three together are to blame.
-
-    >>> import numpy as np
-    >>> from diskret.system import System
-    >>> from diskret.tables import Dimension, Table
-    >>> from diskret.hierarchy import Hierarchy
-    >>> sizes = Hierarchy(("Total", "S", "M", "L"), np.array([-1, 0, 0, 0]))
-    >>> system = System.of_table(Table((Dimension("size", sizes),), np.array([11, 1, 4, 6])))
-    >>> one = np.array([1])
-    >>> problem = Problem(
-    ...     system=system,
-    ...     requirements=Requirements(cell=one, lower=one, upper=one, sliding=0 * one),
-    ...     cost=system.value.astype(float),
-    ...     frozen=np.array([True, False, True, True]),
-    ...     lower=np.zeros(4),
-    ...     upper=np.full(4, np.inf),
-    ...     integer=True,
-    ... )
-    >>> blame(problem, 1)
-    Blame(cells=(0, 2, 3), irreducible=True, empty=False)
     """
     empty = problem.frozen & (problem.system.value == 0)
     frozen = np.flatnonzero(problem.frozen & ~empty)

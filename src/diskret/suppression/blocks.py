@@ -1,8 +1,10 @@
-"""Neighbourhoods of a cell in which the table can change while all the rest stays."""
+"""Protection near each cell: in blocks of the table that change while all the rest stays."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, partial
 from math import prod
@@ -11,6 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.hierarchy import Hierarchy
+from diskret.parallel import cores
+from diskret.suppression.changeable import Changeable
+from diskret.suppression.changes import Change, Reach, part_of
+from diskret.suppression.problem import Problem
+from diskret.suppression.search import Search, fulfil
 from diskret.tables import Dimension
 
 #: A block of all codes of a variable, the total included.
@@ -24,17 +31,11 @@ class Block:
     Its cells can change without any change outside. Blocks of one `kind` have no cell in
     common.
 
-    Parameters
-    ----------
-    table
-        Number of the table.
-    below
-        For each variable the code whose descendants are meant, itself not among them; or
-        −1 for all codes.
-    kind
-        Number of the table, and the level of each of these codes.
-    size
-        Number of cells.
+    `table`: number of the table.
+    `below`: for each variable the code whose descendants are meant, itself not among them; or −1
+        for all codes.
+    `kind`: number of the table, and the level of each of these codes.
+    `size`: number of cells.
     """
 
     table: int
@@ -46,14 +47,9 @@ class Block:
 class Blocks:
     """The blocks around the cells of one table or several.
 
-    Parameters
-    ----------
-    tables
-        The variables of each table. Cells are numbered in C order, one table after the
-        other.
-    group
-        Group of each cell, −1 for those that cannot change, ``(n,)``; behind the cells of the
-        tables there may be others.
+    `tables`: the variables of each table. Cells are numbered in C order, one table after the other.
+    `group`: group of each cell, −1 for those that cannot change, ``(n,)``; behind the cells of the
+    tables there may be others.
     """
 
     def __init__(self, tables: Sequence[Sequence[Dimension]], group: NDArray[np.int64]):
@@ -133,3 +129,101 @@ def _below(tree: Hierarchy) -> list[NDArray[np.int64]]:
     for code in range(len(tree) - 1, 0, -1):
         below[tree.parent[code]] += [code, *below[code]]
     return [np.sort(np.array(codes, dtype=np.int64)) for codes in [*below, range(len(tree))]]
+
+
+# ── changes in ever larger blocks, on all cores ───────────────────────────────────────
+
+
+#: Of all cells; blocks that are larger are left to programs of the whole table.
+_SHARE = 0.5
+
+#: Changes, and the groups that they do not protect.
+_Found = tuple[list[Change], list[int]]
+
+
+def hide_in_blocks(
+    problem: Problem,
+    cells: Changeable,
+    blocks: Blocks,
+    hidden: NDArray[np.bool_],
+    reach: Reach,
+    share: float = _SHARE,
+) -> list[Change]:
+    """Hide the cheapest groups nearby until as much as possible is shown.
+
+    Every group that misses its requirement is asked for in the smallest block around it;
+    if that is not enough, in the next. Blocks of one kind have nothing in common, so they are
+    searched at the same time, and the outcome does not depend on how many are.
+
+    `hidden`, `reach`: the pattern and what it shows, ``(g,)``; both grow. Gives the changes found.
+    """
+    queue: defaultdict[Block, list[int]] = defaultdict(list)
+    missing = np.flatnonzero(reach.missing(cells)).tolist()
+    ladders = {group: list(blocks.around(group)) for group in missing}
+    for group, ladder in ladders.items():
+        if ladder:
+            queue[ladder.pop(0)].append(group)
+    changes: list[Change] = []
+    total, left = len(ladders), len(ladders)
+    with ThreadPoolExecutor(cores()) as pool:
+        while queue and problem.seconds() > 0:
+            wave = _next_wave(queue)
+            if wave[0].size > share * len(cells.group):
+                break
+            asked = [queue.pop(block) for block in wave]
+            inside = [blocks.groups(block) for block in wave]
+            tasks = (
+                partial(_in_block, cells, groups, of, hidden, reach, problem.seconds)
+                for groups, of in zip(inside, asked, strict=True)
+            )
+            together = len(np.unique(np.concatenate(inside))) == sum(map(len, inside))
+            work = pool.map(_do, tasks) if together else map(_do, tasks)
+            problem.work.step(sum(map(len, asked)))
+            for groups, (found, failed) in zip(asked, work, strict=True):
+                changes += found
+                left -= len(groups)
+                for group in failed:
+                    if ladders[group]:
+                        queue[ladders[group].pop(0)].append(group)
+                        left += 1
+                problem.progress("suppress", total - left, total)
+    return changes
+
+
+def _do(task: Callable[[], _Found]) -> _Found:
+    return task()
+
+
+def _next_wave(queue: Iterable[Block]) -> list[Block]:
+    """The blocks of the kind whose largest block is the smallest."""
+    kinds: defaultdict[tuple[int, ...], list[Block]] = defaultdict(list)
+    for block in queue:
+        kinds[block.kind].append(block)
+    kind = min(kinds, key=lambda kind: (max(block.size for block in kinds[kind]), kind))
+    return sorted(kinds[kind], key=lambda block: block.below)
+
+
+def _in_block(
+    cells: Changeable,
+    inside: NDArray[np.int64],
+    groups: Sequence[int],
+    hidden: NDArray[np.bool_],
+    reach: Reach,
+    seconds: Callable[[], float],
+) -> _Found:
+    """Changes within a block for groups of it, largest need first; those it cannot protect."""
+    asked = [group for group in groups if reach.misses(cells, group)]
+    here = part_of(cells, inside) if asked else None
+    if here is None or len(here.cell) == 0:
+        return [], asked
+    search = Search(here, hidden[here.cell], cells.price[here.cell])
+    found: list[Change] = []
+    for group in sorted(asked, key=lambda group: (-int(cells.need[group]), group)):
+        if not reach.misses(cells, group) or seconds() <= 0:
+            continue
+        for change in fulfil(search, cells, reach, group, seconds):
+            new = change.cell[~hidden[change.cell]]
+            hidden[new] = True
+            search.hide(np.searchsorted(here.cell, new))
+            found.append(change)
+    return found, [group for group in asked if reach.misses(cells, group)]

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.suppression.blocks import Block, Blocks
-from diskret.suppression.exact import Change, Reach, part, part_of
+from diskret.suppression.changeable import Changeable
+from diskret.suppression.changes import Change, Reach, part, part_of
 from diskret.suppression.problem import Problem
-from diskret.suppression.reduce import Changeable
 from diskret.suppression.search import Search, fulfil
 
 #: Components of more groups are searched in blocks, blocks of more cells not at all.
@@ -36,29 +36,11 @@ def clean_up(
     One pass is enough: what cannot be published from a pattern cannot be published from a
     part of it either.
 
-    Parameters
-    ----------
-    problem
-        For the time left and progress.
-    cells
-        The groups and their requirements.
-    hidden
-        A pattern that meets all requirements, bool, ``(g,)``.
-    certified
-        What is shown by changes of primary groups alone.
-    changes
-        Changes within `hidden` that, with `certified`, show all requirements.
-    blocks
-        Where to look for other changes in large patterns; None: everywhere. A group that
-        could only be published by changes of more than a large block stays hidden.
-    until
-        Value of ``time.monotonic()`` at which to stop, if that is before time is up.
-
-    Returns
-    -------
-    hidden, changes, complete
-        The smaller pattern, changes within it that show all requirements, and whether
-        the pass was finished.
+    `hidden`: A pattern that meets all requirements, bool, ``(g,)``. `blocks`: where to look for
+    other changes in large patterns; None: everywhere. A group that could only be published by
+    changes of more than a large block stays hidden. `until`: value of ``time.monotonic()`` at which
+    to stop, if that is before time is up. Gives the smaller pattern, changes within it that show
+    all requirements, and whether the pass was finished.
     """
     pattern = _Pattern(cells, hidden, certified, changes, blocks)
     candidates = np.flatnonzero(hidden & ~cells.primary)

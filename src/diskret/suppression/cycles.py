@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import dijkstra
 
-from diskret.suppression.arcs import Arcs
+from diskret.errors import InputError
+from diskret.hierarchy import Hierarchy
+from diskret.system.equations import RectangularCells
 
 #: Shares of the distance that each of several cycles carries at least; 0: at least one unit.
 _SHARES = (1 / 2, 1 / 8, 0)
@@ -27,16 +29,10 @@ _MOST_CYCLES = 400
 class Flow:
     """What groups of cells move, and what it costs to hide those that are not hidden.
 
-    Parameters
-    ----------
-    group
-        Groups that move, int64 ascending, ``(s,)``.
-    distance
-        How far, float64 whole numbers, ``(s,)``.
-    new
-        Those of the groups that were not hidden, int64.
-    cost
-        Prices of these.
+    `group`: groups that move, int64 ascending, ``(s,)``.
+    `distance`: how far, float64 whole numbers, ``(s,)``.
+    `new`: those of the groups that were not hidden, int64.
+    `cost`: prices of these.
     """
 
     group: NDArray[np.int64]
@@ -52,19 +48,12 @@ class Flow:
 class Cycles:
     """Cheapest cycles, given what is hidden already.
 
-    Parameters
-    ----------
-    arcs
-        The network.
-    group
-        Group of each cell, -1 for those that cannot change, ``(n,)``; the cells of a group lie
+    `arcs`: the network.
+    `group`: group of each cell, -1 for those that cannot change, ``(n,)``; the cells of a group lie
         on the same cycles.
-    down, up
-        Room of each group below and above, whole numbers ≥ 0 or inf, ``(g,)``.
-    price
-        Of hiding a cell, float64 > 0, ``(n,)``.
-    hidden
-        Groups that are free of charge, bool, ``(g,)``.
+    `down`, `up`: room of each group below and above, whole numbers ≥ 0 or inf, ``(g,)``.
+    `price`: of hiding a cell, float64 > 0, ``(n,)``.
+    `hidden`: groups that are free of charge, bool, ``(g,)``.
     """
 
     def __init__(
@@ -238,3 +227,100 @@ class Cycles:
         return self._entries_by_group[
             np.repeat(begin - np.r_[0, np.cumsum(length)[:-1]], length) + np.arange(length.sum())
         ]
+
+
+# ── a table with at most one hierarchy as a network: every cell an arc ────────────────
+
+
+_INSTEAD = "use method='sequential' or method='optimal'"
+
+
+@dataclass(frozen=True, eq=False)
+class Arcs:
+    """Arcs that carry the change of a cell from one node to another.
+
+    A change of the table satisfies every equation if and only if at each node as much
+    arrives as leaves. No two arcs join the same two nodes.
+
+    `tail`, `head`: nodes that a rise of the cell leads from and to, int64, ``(a,)``. `cell`: the
+    cell of each arc in C order of the table, -1 for arcs that stand for no cell and carry anything;
+    int64, ``(a,)``. `nodes`: number of nodes.
+    """
+
+    tail: NDArray[np.int64]
+    head: NDArray[np.int64]
+    cell: NDArray[np.int64]
+    nodes: int
+
+
+def arcs_of(table: RectangularCells) -> Arcs:
+    """The network of a table.
+
+    A leaf r of the hierarchy is one node (its equation over the flat variable), any other code
+    p one for each column c (its equation over the children), and one more node, the ground,
+    stands for the equation of the total row, which follows from the others like those of
+    all rows that are no leaves. A cell in row r leads from the node of r to that of its
+    parent in the same column, from the total row to the ground, and in the column of totals
+    the other way round.
+    """
+    tree, columns, stride = _oriented(table)
+    rows = len(tree)
+    ground = rows * columns
+    # a leaf needs no node for each column: with a flat variable all its cells meet in one
+    node = np.arange(ground, dtype=np.int64).reshape(rows, columns)
+    node[tree.leaves] = node[tree.leaves, :1]
+    above = np.where(tree.parent[:, None] < 0, ground, node[tree.parent])
+    back = np.arange(columns) == 0
+    tail, head = np.where(back, above, node), np.where(back, node, above)
+    row, column = np.indices((rows, columns))
+    cell = row * stride[0] + column * stride[1]
+    arcs = tail.ravel(), head.ravel(), cell.ravel()
+    if columns == 1:
+        # leaves are in no second equation: what they carry comes from the ground, by way of one
+        # more node, so that no two arcs join the same nodes even where a total is all there is
+        leaf = node[tree.leaves, 0]
+        spare = (
+            np.append(leaf, ground),
+            np.full(len(leaf) + 1, ground + 1),
+            np.full(len(leaf) + 1, -1),
+        )
+        arcs = tuple(np.concatenate(both) for both in zip(arcs, spare, strict=True))
+    used, numbered = np.unique(np.stack(arcs[:2]), return_inverse=True)
+    ends = numbered.reshape(2, -1).astype(np.int64)
+    return Arcs(ends[0], ends[1], arcs[2].astype(np.int64), len(used))
+
+
+def _oriented(table: RectangularCells) -> tuple[Hierarchy, int, tuple[int, int]]:
+    """The hierarchy, the number of columns and the strides of rows and columns."""
+    trees = [dimension.hierarchy for dimension in table.dimensions if len(dimension.hierarchy) > 1]
+    deep = [int(tree.level.max()) > 1 for tree in trees]
+    if len(trees) > 2 or sum(deep) > 1:
+        raise InputError(_no_network(table))
+    if not trees:
+        return table.dimensions[0].hierarchy, 1, (1, 0)
+    if len(trees) == 1:
+        return trees[0], 1, (1, 0)
+    first, second = trees
+    if deep[1]:
+        return second, len(first), (1, len(second))
+    return first, len(second), (len(second), 1)
+
+
+def _no_network(table: RectangularCells) -> str:
+    trees = [
+        f"{dimension.name!r} ({int(dimension.hierarchy.level.max())} level(s) below the total)"
+        for dimension in table.dimensions
+    ]
+    return (
+        "method='network' protects tables of at most two variables of which at most one has "
+        f"more than one level below the total; this one has {len(trees)}: {', '.join(trees)}; "
+        + _INSTEAD
+    )
+
+
+def refuse_several(cells: int) -> InputError:
+    """The error for cells of several tables that are tied to each other."""
+    return InputError(
+        f"method='network' protects one table alone, but {cells:,} cells of several tables that "
+        f"are tied to each other are to be protected together; {_INSTEAD}"
+    )

@@ -1,4 +1,8 @@
-"""A safe pattern from any pattern: hide what is missing, publish what is not needed."""
+"""Greedy suppression: hide the cheapest cells that are missing, publish what is not needed.
+
+`sequential` looks for them in the whole table, `modular` near each unsafe cell first, in parts of
+the table, on all cores.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +13,154 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.errors import ProtectionError
-from diskret.suppression.blame import unprotectable
-from diskret.suppression.blocks import Blocks
-from diskret.suppression.blockwise import hide_in_blocks
+from diskret.suppression.blame import refuse_fixed, unprotectable
+from diskret.suppression.blocks import Blocks, hide_in_blocks
+from diskret.suppression.certify import certify
+from diskret.suppression.changeable import Changeable, changeable
+from diskret.suppression.changes import Change, Reach, part
 from diskret.suppression.cleanup import clean_up
-from diskret.suppression.exact import Change, Reach, part
-from diskret.suppression.problem import Problem
-from diskret.suppression.reduce import Changeable
+from diskret.suppression.problem import Pattern, Problem
 from diskret.suppression.search import Search, fulfil
+
+
+def sequential(problem: Problem) -> Pattern:
+    """Find a safe pattern quickly: greedy by linear programs, then publish what is not needed.
+
+    Each primary cell that the primary cells alone do not protect gets, largest need first,
+    the cheapest changes of the table that move it as far as required; the cells
+    moved become secondaries. At the end every secondary, dearest first, is published again
+    unless a requirement needs it. Whatever counts as protection is a change of the table
+    that was checked in whole numbers.
+
+    Parameters
+    ----------
+    problem
+        Cells that `problem.start` suppresses without being primary are free of charge at
+        first and are published again where no requirement needs them.
+
+    Returns
+    -------
+    Pattern
+        All requirements hold, and every secondary can take values at least one scaled unit
+        apart. `complete` is False if the deadline fell into the final tidying up.
+
+    Raises
+    ------
+    ProtectionError
+        A primary cell cannot be protected, e.g. because of frozen cells; or the deadline
+        passed before a safe pattern was found.
+    InputError
+        The attacker's bounds exclude an original value.
+
+    Notes
+    -----
+    Cheapest changes by linear programs: Kelly, Golden and Assad (1992), "Cell suppression:
+    disclosure protection for sensitive tabular data", Networks 22(4), 397-417, and Fischetti
+    and Salazar (2001), Management Science 47(7), 1008-1027.
+
+    Examples
+    --------
+    A total of 11 and its parts 1, 4 and 6: the 1 is hidden, and the cheapest company for it
+    is the 4.
+
+    >>> import numpy as np
+    >>> from diskret.attack import Requirements
+    >>> from diskret.system import System
+    >>> from diskret.tables import Dimension, Table
+    >>> from diskret.hierarchy import Hierarchy
+    >>> sizes = Hierarchy(("Total", "S", "M", "L"), np.array([-1, 0, 0, 0]))
+    >>> system = System.of_table(Table((Dimension("size", sizes),), np.array([11, 1, 4, 6])))
+    >>> one = np.array([1])
+    >>> problem = Problem(
+    ...     system=system,
+    ...     requirements=Requirements(cell=one, lower=one, upper=one, sliding=0 * one),
+    ...     cost=system.value.astype(float),
+    ...     frozen=system.value == 0,
+    ...     lower=np.zeros(4),
+    ...     upper=np.full(4, np.inf),
+    ...     integer=True,
+    ... )
+    >>> sequential(problem).suppressed.tolist()
+    [False, True, True, False]
+    """
+    cells = changeable(problem)
+    refuse_fixed(problem, cells)
+    certified = certify(cells, cells.primary)
+    hidden, complete = safe(problem, cells, cells.primary | cells.started, certified)
+    return Pattern(cells.of_cells(hidden), "sequential", complete)
+
+
+def modular(problem: Problem) -> Pattern:
+    """Find a safe pattern of a large table quickly.
+
+    Like [`sequential`][diskret.suppression.sequential], but changes are searched in the smallest
+    block of the table around a cell first: all cells whose codes lie below its codes'
+    parents. What happens there leaves all totals outside as they are, so blocks with no cell in
+    common are searched at the same time. A cell that its block cannot protect is asked for in
+    ever larger ones, at last in the whole table; the protection is that of every other
+    method.
+
+    Parameters
+    ----------
+    problem
+        Cells that `problem.start` suppresses without being primary are free of charge at
+        first and are published again where no requirement needs them.
+
+    Returns
+    -------
+    Pattern
+        All requirements hold, and every secondary can take values at least one scaled unit
+        apart. It does not depend on the number of cores. `complete` is False if the deadline or
+        the budget fell into the final tidying up. In large patterns a cell may stay hidden that
+        could only be published by changes across large parts of the table.
+
+    Raises
+    ------
+    ProtectionError
+        A primary cell cannot be protected, e.g. because of frozen cells; or the deadline or
+        budget ended before a safe pattern was found.
+    InputError
+        The attacker's bounds exclude an original value.
+
+    Notes
+    -----
+    The idea of protecting subtable by subtable is that of HITAS (de Wolf 2002, "HiTaS: a
+    heuristic approach to cell suppression in hierarchical tables", LNCS 2316, 74-82), which
+    goes from the top down and has to come back; changes that leave all margins alone need
+    not.
+
+    Examples
+    --------
+    A total of 11 and its parts 1, 4 and 6: the 1 is hidden, and the cheapest company for it
+    is the 4.
+
+    >>> import numpy as np
+    >>> from diskret.attack import Requirements
+    >>> from diskret.system import System
+    >>> from diskret.tables import Dimension, Table
+    >>> from diskret.hierarchy import Hierarchy
+    >>> sizes = Hierarchy(("Total", "S", "M", "L"), np.array([-1, 0, 0, 0]))
+    >>> system = System.of_table(Table((Dimension("size", sizes),), np.array([11, 1, 4, 6])))
+    >>> one = np.array([1])
+    >>> problem = Problem(
+    ...     system=system,
+    ...     requirements=Requirements(cell=one, lower=one, upper=one, sliding=0 * one),
+    ...     cost=system.value.astype(float),
+    ...     frozen=system.value == 0,
+    ...     lower=np.zeros(4),
+    ...     upper=np.full(4, np.inf),
+    ...     integer=True,
+    ... )
+    >>> modular(problem).suppressed.tolist()
+    [False, True, True, False]
+    """
+    cells = changeable(problem)
+    refuse_fixed(problem, cells)
+    # what random directions leave open is asked for in the blocks, at no more cost
+    certified = certify(cells, cells.primary, one_by_one=False)
+    blocks = Blocks(problem.system.tables, cells.group)
+    hidden, complete = safe(problem, cells, cells.primary | cells.started, certified, blocks=blocks)
+    return Pattern(cells.of_cells(hidden), "modular", complete)
 
 
 def safe(
@@ -31,35 +175,12 @@ def safe(
 ) -> tuple[NDArray[np.bool_], bool]:
     """Hide the cheapest groups until all is shown, then publish again what is not needed.
 
-    Parameters
-    ----------
-    problem
-        For the deadline, progress and messages.
-    cells
-        The groups and their requirements.
-    hidden
-        Groups that are free of charge at first, primaries included, bool, ``(g,)``.
-    certified
-        What is shown by changes of primary groups alone.
-    changes
-        Changes within `hidden` that are known already.
-    price
-        Prices for the search alone, float64 > 0, ``(g,)``; by default those of `cells`.
-    blocks
-        Where to look first, if not in the whole table.
-    tidy_until
-        Value of ``time.monotonic()`` after which nothing more is published again, if that is
-        before the deadline.
-
-    Returns
-    -------
-    hidden, complete
-        The pattern, and False if the publishing was cut short.
-
-    Raises
-    ------
-    ProtectionError
-        A group cannot be protected, or the deadline passed before all were.
+    `hidden`: groups that are free of charge at first, primaries included, bool, ``(g,)``. `price`:
+    prices for the search alone, float64 > 0, ``(g,)``; by default those of `cells`. `blocks`: where
+    to look first, if not in the whole table. `tidy_until`: value of ``time.monotonic()`` after
+    which nothing more is published again, if that is before the deadline. Gives the pattern, and
+    False if the publishing was cut short. Raises ProtectionError: a group cannot be protected, or
+    the deadline passed before all were.
     """
     search = cells if price is None else replace(cells, price=price)
     hidden, shown = _hide(problem, search, hidden, certified, changes, blocks)

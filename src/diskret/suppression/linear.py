@@ -21,13 +21,9 @@ _NONE = (_STATUS.kInfeasible, _STATUS.kUnboundedOrInfeasible)
 class Program:
     """``min cost @ x`` subject to ``equations @ x = 0`` and bounds; starts with x = 0 only.
 
-    Parameters
-    ----------
-    equations
-        Shape ``(m, k)``; one column for each variable.
-    unit
-        The solver computes in this many units of x, a power of two: its tolerances are
-        made for numbers that are neither tiny nor huge.
+    `equations`: shape ``(m, k)``; one column for each variable. `unit`: the solver computes in this
+    many units of x, a power of two: its tolerances are made for numbers that are neither tiny nor
+    huge.
     """
 
     def __init__(self, equations: sparse.csr_array, unit: float = 1.0):
@@ -69,11 +65,8 @@ class Program:
     def solve(self, cold: bool = False) -> NDArray[np.float64] | None:
         """A best vertex, or None if no solution exists.
 
-        Parameters
-        ----------
-        cold
-            Start from the slack basis: faster than the last basis when both costs and
-            bounds have changed, as it is dual feasible for costs ≥ 0.
+        `cold`: start from the slack basis: faster than the last basis when both costs and bounds
+        have changed, as it is dual feasible for costs ≥ 0.
         """
         if cold:
             self._solver.clearSolver()

@@ -8,15 +8,14 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.suppression.arcs import arcs_of, refuse_several
 from diskret.suppression.blame import refuse_fixed
 from diskret.suppression.certify import certify
-from diskret.suppression.cycles import Cycles, Flow
-from diskret.suppression.exact import Change, Reach, checked, part
+from diskret.suppression.changeable import Changeable, changeable, prices
+from diskret.suppression.changes import Change, Reach, checked, part
+from diskret.suppression.cycles import Cycles, Flow, arcs_of, refuse_several
 from diskret.suppression.greedy import safe
 from diskret.suppression.problem import Pattern, Problem
-from diskret.suppression.reduce import Changeable, changeable, prices
-from diskret.system.cells import RectangularCells
+from diskret.system.equations import RectangularCells
 
 
 def network(problem: Problem) -> Pattern:

@@ -19,13 +19,9 @@ from diskret.system import System
 class Work:
     """How much a method has done, and may do: the same on every computer, unlike time.
 
-    Parameters
-    ----------
-    budget
-        Number of steps after which a method returns the best safe pattern it has, or None. A
-        step is a cell to be protected, a cell to be published again, or a round of proof.
-    done
-        Steps so far.
+    `budget`: number of steps after which a method returns the best safe pattern it has, or None. A
+    step is a cell to be protected, a cell to be published again, or a round of proof. `done`: steps
+    so far.
     """
 
     budget: int | None = None
@@ -40,31 +36,19 @@ class Work:
 class Problem:
     """What is to be protected, from whom, and at what price cells can be hidden.
 
-    Parameters
-    ----------
-    system
-        Cells and equations. All arrays below have one entry for each cell, ``(n,)``.
-    requirements
-        The primary cells with their levels; these are always suppressed.
-    cost
-        Price of suppressing a cell, float64 ≥ 0.
-    frozen
-        Cells that must stay published, bool; empty cells too, unless a rule lets them hide.
-    lower, upper
-        What the attacker knows of each cell a priori, in scaled units, float64
-        (−inf / inf where nothing is known).
-    integer
-        The attacker knows that values are whole scaled units (frequency tables).
-    start
-        A pattern to start from: cells already decided to be suppressed, bool, or None.
-    deadline
-        Value of ``time.monotonic()`` after which a method returns the best safe pattern
-        it has, or None.
-    work
-        Counts the steps done, and says how many may be.
-    ties
-        Which of several cells at equal cost is hidden rather: the one with the smaller
-        number, float64 from 0 to 1, or None. Being no total counts for more.
+    `system`: cells and equations. All arrays below have one entry for each cell, ``(n,)``.
+    `requirements`: the primary cells with their levels; these are always suppressed.
+    `cost`: price of suppressing a cell, float64 ≥ 0.
+    `frozen`: cells that must stay published, bool; empty cells too, unless a rule lets them hide.
+    `lower`, `upper`: what the attacker knows of each cell a priori, in scaled units, float64 (−inf
+        / inf where nothing is known).
+    `integer`: the attacker knows that values are whole scaled units (frequency tables).
+    `start`: A pattern to start from: cells already decided to be suppressed, bool, or None.
+    `deadline`: value of ``time.monotonic()`` after which a method returns the best safe pattern it
+        has, or None.
+    `work`: counts the steps done, and says how many may be.
+    `ties`: which of several cells at equal cost is hidden rather: the one with the smaller number,
+        float64 from 0 to 1, or None. Being no total counts for more.
     """
 
     system: System
@@ -96,16 +80,10 @@ class Problem:
 class Pattern:
     """Which cells are suppressed.
 
-    Parameters
-    ----------
-    suppressed
-        One bool for each cell of the system, primaries included.
-    method
-        Name of the method that found it.
-    complete
-        False if a deadline cut short the search for a cheaper pattern.
-    bound
-        What every safe pattern costs at least (`Problem.cost` of its secondaries), up to the
+    `suppressed`: one bool for each cell of the system, primaries included.
+    `method`: name of the method that found it.
+    `complete`: False if a deadline cut short the search for a cheaper pattern.
+    `bound`: what every safe pattern costs at least (`Problem.cost` of its secondaries), up to the
         tolerances of the solver; None if the method does not ask.
     """
 

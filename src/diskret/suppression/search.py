@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from diskret.suppression.exact import Change, Part, Reach, checked
+from diskret.suppression.changeable import Changeable
+from diskret.suppression.changes import Change, Part, Reach, checked
 from diskret.suppression.linear import Program
-from diskret.suppression.reduce import Changeable
 
 
 def fulfil(
@@ -25,18 +25,7 @@ def fulfil(
     Each is added to `reach` before it is given; whether they were enough is for the caller
     to read there. What the caller hides in between is free of charge for the next one.
 
-    Parameters
-    ----------
-    search
-        The part that holds the group.
-    cells
-        The requirements.
-    reach
-        What is shown so far.
-    group
-        The group.
-    seconds
-        Time left for programs in whole numbers; None leaves these out.
+    `seconds`: time left for programs in whole numbers; None leaves these out.
     """
     index = int(np.searchsorted(search.here.cell, group))
     if index == len(search.here.cell) or search.here.cell[index] != group:
@@ -97,14 +86,8 @@ class Search:
     Both halves start at their lower bound 0, so that the slack basis is the unchanged
     table and only the wanted movement violates it: few pivots lead to an optimum.
 
-    Parameters
-    ----------
-    here
-        What can change.
-    hidden
-        Which groups of the part move free of charge, bool, ``(k,)``.
-    price
-        Price of moving any other group by one unit, ``(k,)``.
+    `here`: what can change. `hidden`: which groups of the part move free of charge, bool, ``(k,)``.
+    `price`: price of moving any other group by one unit, ``(k,)``.
     """
 
     def __init__(self, here: Part, hidden: NDArray[np.bool_], price: NDArray[np.float64]):

@@ -16,18 +16,11 @@ Bases = Meaning
 class Axis:
     """A variable of a table: published codes, then the atoms of leaves that are cut.
 
-    Parameters
-    ----------
-    name
-        The variable.
-    parent
-        Position of each code's parent, -1 for the total.
-    bases
-        What each code stands for.
-    public
-        Number of published codes.
-    empty
-        Positions of codes that nobody of the table is in, but somebody of other tables.
+    `name`: the variable.
+    `parent`: position of each code's parent, -1 for the total.
+    `bases`: what each code stands for.
+    `public`: number of published codes.
+    `empty`: positions of codes that nobody of the table is in, but somebody of other tables.
     """
 
     name: str

@@ -1,36 +1,119 @@
-"""The linear equations between the cells of a publication."""
+"""What a cell is, whatever table it stands in, and the linear equations between cells."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from diskret.system.cells import Cell, CellSum, RectangularCells
+from diskret.population import EVERYBODY, Condition, Population
 from diskret.tables import Dimension, Table
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The definition of a cell. Two cells with the same definition are one.
+
+    `measure`: what is measured, e.g. ``"turnover"``.
+    `vintage`: period and revision the value belongs to, e.g. ``"2025"``; empty if not stated.
+    `at`: the (variable, code) pairs that select its units, sorted; the total of a variable selects
+        everything and is left out, so a cell of a region × size table at total size is the same
+        cell as in the table by region alone. A filter for one code of a variable that the table is
+        not broken down by selects as the code does.
+    `where`: what else a filter asks of the records.
+
+    >>> Cell("turnover", "2025", (("region", "N"),))
+    Cell(measure='turnover', vintage='2025', at=(('region', 'N'),), where=Population(conditions=()))
+    """
+
+    measure: str
+    vintage: str
+    at: tuple[tuple[str, str], ...]
+    where: Population = EVERYBODY
+
+    def __str__(self) -> str:
+        selected = ", ".join(f"{name}={code}" for name, code in self.at) or "total"
+        return f"{self.measure}[{selected}{'; ' if self.where else ''}{self.where}]"
+
+
+@dataclass(frozen=True)
+class CellSum:
+    """The sum of some cells, without others.
+
+    >>> one, other = Cell("n", "", (("region", "N"),)), Cell("n", "", (("region", "S"),))
+    >>> str(CellSum((one, other)))
+    'n[region=N] + n[region=S]'
+    >>> str(CellSum((one,), (other,)))
+    'n[region=N] - n[region=S]'
+    """
+
+    cells: tuple[Cell | CellSum, ...]
+    without: tuple[Cell | CellSum, ...] = ()
+
+    def __str__(self) -> str:
+        return " - ".join([" + ".join(map(str, self.cells)), *map(str, self.without)])
+
+
+class RectangularCells(Sequence[Cell]):
+    """The cells of one rectangular table in C order, made when asked for."""
+
+    def __init__(
+        self,
+        measure: str,
+        vintage: str,
+        dimensions: tuple[Dimension, ...],
+        where: Population = EVERYBODY,
+    ):
+        self.measure = measure
+        self.vintage = vintage
+        self.dimensions = dimensions
+        self.where = where
+        self.shape = tuple(len(d) for d in dimensions)
+
+    def __len__(self) -> int:
+        return int(np.prod(self.shape, dtype=np.int64))
+
+    def __getitem__(self, index):  # type: ignore[override]
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        if index < 0:
+            index += len(self)
+        if not 0 <= index < len(self):
+            raise IndexError(index)
+        return _cell(self, int(index))
+
+
+@lru_cache(maxsize=4096)
+def _cell(cells: RectangularCells, index: int) -> Cell:
+    names = {dimension.name for dimension in cells.dimensions}
+    at: list[tuple[str, str]] = []
+    further: list[tuple[str, Condition]] = []
+    for name, wanted in cells.where:
+        if isinstance(wanted, tuple) and len(wanted) == 1 and name not in names:
+            at.append((name, wanted[0]))
+        else:
+            further.append((name, wanted))
+    for dimension, i in zip(cells.dimensions, np.unravel_index(index, cells.shape), strict=True):
+        if i > 0:
+            at.append((dimension.name, dimension.hierarchy.codes[int(i)]))
+    return Cell(cells.measure, cells.vintage, tuple(sorted(at)), Population(tuple(further)))
 
 
 @dataclass(frozen=True, eq=False)
 class System:
     """Cells with their original values and every equation between them.
 
-    Parameters
-    ----------
-    cells
-        The definition of each cell, length ``n``.
-    value
-        Original values in scaled integers, shape ``(n,)``, int64.
-    equations
-        One row for each equation ``total − parts = 0``, shape ``(m, n)``, int8 CSR with
+    `cells`: the definition of each cell, length ``n``.
+    `value`: original values in scaled integers, shape ``(n,)``, int64.
+    `equations`: one row for each equation ``total − parts = 0``, shape ``(m, n)``, int8 CSR with
         entries 1 and −1; ``equations @ value`` is zero.
-    tables
-        The variables of each table, whose cells come one table after the other; behind them
+    `tables`: the variables of each table, whose cells come one table after the other; behind them
         unpublished cells.
-    lowest
-        What unpublished cells, the last of all, cannot be less than: 0 or −inf, float64.
+    `lowest`: what unpublished cells, the last of all, cannot be less than: 0 or −inf, float64.
     """
 
     cells: Sequence[Cell | CellSum]
@@ -75,3 +158,60 @@ def rectangular_equations(dimensions: tuple[Dimension, ...]) -> sparse.csr_array
         return sparse.csr_array((0, n), dtype=np.int8)
     entries = np.concatenate(signs), (np.concatenate(rows), np.concatenate(columns))
     return sparse.csr_array(entries, shape=(m, n))
+
+
+# ── sums of cells as cells of their own, which nobody publishes ─────────────────────
+
+
+def with_sums(system: System, member: sparse.csr_array, signed: bool) -> System:
+    """The same system with a further unpublished cell for each sum, behind all others.
+
+    `member`: A row for each sum, columns as the first cells of the system, entries 1, or -1 for
+    what is taken away. `signed`: whether sums may be negative.
+
+    >>> from diskret.tables import Dimension, Table
+    >>> from diskret.hierarchy import Hierarchy
+    >>> region = Dimension("region", Hierarchy.flat(["N", "S", "W"]))
+    >>> system = System.of_table(Table((region,), np.array([9, 2, 3, 4])))
+    >>> two = sparse.csr_array(np.array([[0, 1, 1, 0]]))
+    >>> larger = with_sums(system, two, signed=False)
+    >>> larger.value.tolist(), larger.equations.toarray()[-1].tolist()
+    ([9, 2, 3, 4, 5], [0, -1, -1, 0, 1])
+    >>> str(larger.cells[4])
+    'count[region=N] + count[region=S]'
+    """
+    number, n = member.shape[0], len(system.value)
+    own = sparse.csr_array((-member.data, member.indices, member.indptr), shape=(number, n))
+    equations = sparse.block_array(
+        [[system.equations, None], [own, sparse.eye_array(number)]], format="csr", dtype=np.int8
+    )
+    return replace(
+        system,
+        cells=_CellsAndSums(system.cells, member),
+        value=np.append(system.value, member @ system.value[: member.shape[1]]),
+        equations=sparse.csr_array(equations),
+        lowest=np.append(system.lowest, np.full(number, -np.inf if signed else 0.0)),
+    )
+
+
+class _CellsAndSums(Sequence[Cell | CellSum]):
+    """Cells, and behind them sums of them, made when asked for."""
+
+    def __init__(self, cells: Sequence[Cell | CellSum], member: sparse.csr_array):
+        self._cells, self._member = cells, member
+
+    def __len__(self) -> int:
+        return len(self._cells) + self._member.shape[0]
+
+    def __getitem__(self, index):  # type: ignore[override]
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        if index < len(self._cells):
+            return self._cells[index]
+        start, stop = self._member.indptr[index - len(self._cells) :][:2].tolist()
+        cells = [self._cells[int(i)] for i in self._member.indices[start:stop]]
+        added = self._member.data[start:stop] > 0
+        return CellSum(
+            tuple(cell for cell, plus in zip(cells, added, strict=True) if plus),
+            tuple(cell for cell, plus in zip(cells, added, strict=True) if not plus),
+        )

@@ -14,8 +14,7 @@ from scipy import sparse
 from diskret.errors import InputError
 from diskret.hierarchy.circles import Codes, circles
 from diskret.system.axes import Axis, Bases, axes_of
-from diskret.system.cells import Cell, RectangularCells
-from diskret.system.equations import System
+from diskret.system.equations import Cell, RectangularCells, System
 from diskret.system.possible import possible_values
 from diskret.tables import MeasureSum, Table
 
@@ -36,21 +35,6 @@ def joint_system(
     nobody publishes: the parts of categories that other tables cut through, and what is
     left of all records beside those of a filter. Cells with the same definition are tied
     together by equations of two. The values of unpublished cells are one possibility.
-
-    Parameters
-    ----------
-    tables
-        Tables of one kind: counts, or sums with the same decimals.
-    sums
-        Equations between measures.
-    combinations
-        Whether combinations of codes that no table shows are among the cells, where pairs of
-        tables do not say everything (see [`circles`][diskret.hierarchy.circles.circles]).
-
-    Raises
-    ------
-    InputError
-        Two tables give one cell different values, or a sum of measures does not hold.
     """
     known = np.concatenate([table.measure.sum.ravel() for table in tables])
     grids = _grids(tables, len(known))
@@ -177,14 +161,7 @@ def _kind(grid: _Grid) -> _Kind:
 def cell_inside(system: System, table: int, inside: Mapping[str, frozenset[str]]) -> int:
     """Position of a cell by the base codes it is restricted to in each variable, if at all.
 
-    Parameters
-    ----------
-    system
-        Made by `joint_system`, without further cells.
-    table
-        One of its tables; the cell may be a part of its categories that nobody publishes.
-    inside
-        Variable → base codes, as `diskret.hierarchy.meaning.base_codes` finds them.
+    `system`: made by `joint_system`, without further cells.
     """
     cells = system.cells
     if not isinstance(cells, _JointCells):

@@ -21,19 +21,8 @@ def possible_values(
     Which ones does not matter for what can be protected, as all possible tables can be
     reached from each of them; but they have to satisfy every equation exactly.
 
-    Parameters
-    ----------
-    equations
-        ``equations @ values`` is zero, ``(m, n)``.
-    known
-        The values of the first cells, scaled integers, ``(k,)``.
-    lowest
-        What the other ``n - k`` cannot be less than: 0 or −inf.
-
-    Raises
-    ------
-    InputError
-        There are no such values, so the tables contradict each other.
+    `equations`: ``equations @ values`` is zero, ``(m, n)``. `known`: the values of the first cells,
+    scaled integers, ``(k,)``. `lowest`: what the other ``n - k`` cannot be less than: 0 or −inf.
     """
     from scipy import optimize
 

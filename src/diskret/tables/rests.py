@@ -56,6 +56,35 @@ def rest_table(model: Table, tables: Sequence[Table], cells: NDArray[np.int64]) 
     >>> left.measure.sum.tolist(), left.units.tolist()
     ([0, 14, 5], [0, 2, 1])
     """
+    return of_contributors(*_left(model, tables, cells))
+
+
+def listed_rests(model: Table, tables: Sequence[Table], cells: NDArray[np.int64]) -> Table:
+    """The same, with a list of those who contribute to each rest.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from diskret.protect.tabulate import tabulate
+    >>> jobs = pa.table({"firm": [1, 1, 2], "part": [0, 1, 1], "sales": [9, 1, 5]})
+    >>> of = {"by": {"part": None}, "value": "sales", "unit": "firm", "contributions": True}
+    >>> every, small = tabulate(jobs, **of), tabulate(jobs, **of, where={"sales": {"max": 1}})
+    >>> left = listed_rests(every, [every, small], np.array([[0, 0], [2, 1]]))
+    >>> left.contributions.leaf.ravel().tolist(), left.contributions.values["sales"].tolist()
+    ([0, 0, 1], [5, 9, 5])
+    """
+    model, left, pairs = _left(model, tables, cells)
+    rests = of_contributors(model, left, pairs)
+    [dimension] = rests.dimensions
+    by = {dimension.name: dimension.hierarchy.codes[1:]}
+    leaf = (pairs.union - 1).astype(np.int32)[:, None]
+    return replace(rests, contributions=replace(left, by=by, leaf=leaf))
+
+
+def _left(
+    model: Table, tables: Sequence[Table], cells: NDArray[np.int64]
+) -> tuple[Table, Contributions, Pairs]:
+    """What `of_contributors` makes a table of rests of."""
     given = _alike(tables)
     common = tuple(m for m in model.measures if all(m.name in one.values for one in given))
     if not model.frequency and model.measure.name not in [m.name for m in common]:
@@ -79,7 +108,7 @@ def rest_table(model: Table, tables: Sequence[Table], cells: NDArray[np.int64]) 
         marked={m: net.sums(lambda one, m=m: one.marked[m])[stays] for m in model.marked},
     )
     row = np.arange(int(stays.sum()))
-    return of_contributors(model, left, Pairs(len(cells), net.rest[stays], row, np.ones_like(row)))
+    return model, left, Pairs(len(cells), net.rest[stays], row, np.ones_like(row))
 
 
 def beyond_whole(tables: Sequence[Table], cells: NDArray[np.int64]) -> NDArray[np.bool_]:

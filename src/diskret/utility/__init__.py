@@ -1,10 +1,7 @@
 """What protection cost: how far protected tables or records are from the original ones."""
 
-from diskret.utility.additivity import Additivity
-from diskret.utility.association import Association, between_variance, cramers_v
 from diskret.utility.compare import compare
 from diskret.utility.comparison import Comparison, Hidden
-from diskret.utility.cumulative import DeviationTable, deviation_table
 from diskret.utility.deviations import (
     Deviations,
     Hellinger,
@@ -13,8 +10,7 @@ from diskret.utility.deviations import (
     hellinger,
     zeros,
 )
-from diskret.utility.entropy import entropy_loss
-from diskret.utility.groups import Groups, by_group, size_class
+from diskret.utility.groups import DeviationTable, Groups, by_group, deviation_table, size_class
 from diskret.utility.moments import (
     Moments,
     eigenvalue_loss,
@@ -22,7 +18,6 @@ from diskret.utility.moments import (
     moments,
 )
 from diskret.utility.propensity import Propensity, propensity
-from diskret.utility.ranks import Ranks, ranks
 from diskret.utility.records import RecordComparison, TableLoss, compare_records
 from diskret.utility.records_comparison import RecordsComparison
 from diskret.utility.regression import (
@@ -32,7 +27,15 @@ from diskret.utility.regression import (
     least_squares,
 )
 from diskret.utility.risk_utility import RiskUtilityMap
-from diskret.utility.values import ValueLoss, category_distance, value_loss
+from diskret.utility.structure import (
+    Additivity,
+    Association,
+    Ranks,
+    between_variance,
+    cramers_v,
+    ranks,
+)
+from diskret.utility.values import ValueLoss, category_distance, entropy_loss, value_loss
 
 __all__ = [
     "Additivity",

@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.utility.additivity import Additivity, additivity
-from diskret.utility.association import Association, associations
-from diskret.utility.cumulative import DeviationTable, deviation_table
+from diskret.utility import comparison_shown, plots, text_tables
 from diskret.utility.deviations import (
     NAN,
     Deviations,
@@ -22,9 +20,16 @@ from diskret.utility.deviations import (
     hellinger,
     zeros,
 )
-from diskret.utility.groups import Groups, by_group, size_class
+from diskret.utility.groups import DeviationTable, Groups, by_group, deviation_table, size_class
 from diskret.utility.pairs import Pair
-from diskret.utility.ranks import Ranks, ranks
+from diskret.utility.structure import (
+    Additivity,
+    Association,
+    Ranks,
+    additivity,
+    associations,
+    ranks,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -215,15 +220,11 @@ class Comparison:
     @property
     def figures(self) -> dict[str, float]:
         """The key figures by name; NaN where one does not exist."""
-        from diskret.utility.frames import figures
-
-        return figures(self)
+        return comparison_shown.figures(self)
 
     def to_frame(self) -> Any:
         """The key figures as one row, in the user's kind of frame; rows of methods compare."""
-        from diskret.utility.frames import key_frame
-
-        return key_frame(self)
+        return comparison_shown.key_frame(self)
 
     def frames(self) -> dict[str, Any]:
         """All figures as frames of the user's kind.
@@ -232,21 +233,15 @@ class Comparison:
         deviation and number of variables; ``"relative"``: shares of cells by relative deviation;
         ``"noise"``: cells by signed deviation; ``"associations"``: pairs of variables.
         """
-        from diskret.utility.frames import frames
-
-        return frames(self)
+        return comparison_shown.frames(self)
 
     def lines(self, language: str = "en") -> list[str]:
         """The key figures in sentences, ``"en"`` or ``"de"``."""
-        from diskret.utility.sentences import sentences
-
-        return sentences(self, language)
+        return comparison_shown.sentences(self, language)
 
     def rows(self, language: str = "en") -> dict[str, list[list[str]]]:
         """Heading → the rows of `tables` as texts, the first of them the head."""
-        from diskret.utility.text_tables import rows
-
-        return rows(self, language)
+        return text_tables.rows(self, language)
 
     def tables(self, language: str = "en") -> list[str]:
         """The deviations by size and by number of variables, as lines of text.
@@ -254,24 +249,16 @@ class Comparison:
         The two tables that were published of SAFE: how many cells of which size deviate by how
         much; and how many cells, and which share of them, deviate at most by each number.
         """
-        from diskret.utility.text_tables import tables
-
-        return tables(self, language)
+        return text_tables.tables(self, language)
 
     def histogram(self, language: str = "en") -> Figure:
         """Plot how many cells have which deviation."""
-        from diskret.utility.plots import histogram
-
-        return histogram(self, language)
+        return plots.histogram(self, language)
 
     def scatter(self, language: str = "en") -> Figure:
         """Plot published against original values; darker where there are more cells."""
-        from diskret.utility.plots import scatter
-
-        return scatter(self, language)
+        return plots.scatter(self, language)
 
     def size_plot(self, language: str = "en") -> Figure:
         """Plot mean and largest deviation by size of the original value."""
-        from diskret.utility.plots import size_plot
-
-        return size_plot(self, language)
+        return plots.size_plot(self, language)

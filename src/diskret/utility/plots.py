@@ -1,4 +1,4 @@
-"""Plots of a comparison; each returns a figure to show, save or change."""
+"""Figures of matplotlib, which is loaded only when something is drawn; plots of a comparison."""
 
 # matplotlib's methods say little about their types.
 # pyright: reportUnknownMemberType=false
@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from diskret.errors import InputError
 from diskret.texts import number, words_in
-from diskret.utility.figures import single_plot
 from diskret.utility.groups import size_bounds
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from diskret.utility.comparison import Comparison
@@ -73,3 +74,37 @@ def size_plot(comparison: Comparison, language: str) -> Figure:
     axes.set_xticks(at, names, rotation=30, ha="right")
     axes.legend()
     return figure
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """An empty figure, sizes in inches.
+
+    Raises
+    ------
+    InputError
+        matplotlib is not installed.
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise InputError(
+            "plots need matplotlib; install it with: pip install 'diskret[plots]'"
+        ) from error
+    # not pyplot, which keeps every figure that it made
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def single_plot(title: str, across: str, upwards: str) -> tuple[Figure, Axes]:
+    """A figure with one pair of axes.
+
+    Raises
+    ------
+    InputError
+        matplotlib is not installed.
+    """
+    figure = new_figure(7, 4.5)
+    axes = figure.add_subplot()
+    axes.set_title(title)
+    axes.set_xlabel(across)
+    axes.set_ylabel(upwards)
+    return figure, axes

@@ -19,14 +19,14 @@ from diskret.io import FrameKind, to_arrow
 from diskret.io.columns import column
 from diskret.io.names import some
 from diskret.io.order import Orders, declared_orders
+from diskret.utility import records_shown
 from diskret.utility.both_files import BothFiles, kinds_of, orders
 from diskret.utility.deviations import NAN
-from diskret.utility.entropy import counted_entropy
 from diskret.utility.moments import Moments, moments
 from diskret.utility.propensity import Interactions, Propensity, propensity
 from diskret.utility.records import RecordComparison, compare_records
 from diskret.utility.regression import RegressionComparison, interval_overlap, least_squares
-from diskret.utility.values import ValueLoss, value_loss
+from diskret.utility.values import ValueLoss, counted_entropy, value_loss
 
 if TYPE_CHECKING:
     from diskret.utility.compare import Ordered
@@ -293,14 +293,12 @@ class RecordsComparison:
         InputError
             There is no such column, or none is named.
         """
-        from diskret.utility.records_frames import stratum_frame
-
         names = self.strata if strata is None else _names(strata)
         if not names:
             raise InputError("no strata are named; say by which columns the figures are wanted")
         for name in names:
             column(self.files.original, name)
-        return stratum_frame(self, names)
+        return records_shown.stratum_frame(self, names)
 
     def within(self, records: NDArray[np.int64]) -> RecordsComparison:
         """The same comparison of some of the records."""
@@ -311,15 +309,11 @@ class RecordsComparison:
     @property
     def figures(self) -> dict[str, float]:
         """The key figures by name; NaN where one does not exist."""
-        from diskret.utility.records_frames import figures
-
-        return figures(self)
+        return records_shown.figures(self)
 
     def to_frame(self) -> Any:
         """The key figures as one row, in the user's kind of frame; rows of methods compare."""
-        from diskret.utility.records_frames import key_frame
-
-        return key_frame(self)
+        return records_shown.key_frame(self)
 
     def frames(self) -> dict[str, Any]:
         """All figures as frames of the user's kind.
@@ -328,15 +322,11 @@ class RecordsComparison:
         covariances and correlations of pairs; ``"categorical"``: one row for each categorical
         variable; ``"tables"``: one row for each contingency table.
         """
-        from diskret.utility.records_frames import frames
-
-        return frames(self)
+        return records_shown.frames(self)
 
     def lines(self, language: str = "en") -> list[str]:
         """The key figures in sentences, ``"en"`` or ``"de"``."""
-        from diskret.utility.records_sentences import sentences
-
-        return sentences(self, language)
+        return records_shown.sentences(self, language)
 
     @property
     def _compared(self) -> int:

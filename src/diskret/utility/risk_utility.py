@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from diskret.errors import InputError
 from diskret.io import FrameKind, from_arrow
 from diskret.texts import words_in
-from diskret.utility.figures import single_plot
+from diskret.utility.plots import single_plot
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -10,8 +10,7 @@ from diskret.errors import ProtectionError
 from diskret.microdata.suppression import record_by_record
 from diskret.microdata.suppression.further import Sensitive, needed, spread, until_they_hold
 from diskret.risk import individual_risk
-from diskret.risk.closeness import nominal
-from diskret.risk.diversity import distinct
+from diskret.risk.sensitive_figures import distinct, nominal
 
 
 @given(files(missing=False), st.data())

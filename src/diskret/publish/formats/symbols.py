@@ -22,32 +22,10 @@ _TELLING = re.compile(
 class SymbolSet:
     """How a publication shows cells that are no plain number.
 
-    There is one symbol for every suppressed cell: a reader must not learn which of them
-    are sensitive and which only protect others. The public CSV and Parquet files do not use
-    symbols; their column ``status`` says the same for machines.
-
-    Parameters
-    ----------
-    name
-        What the set is called in options.
-    suppressed
-        Shown for every suppressed cell.
-    nothing
-        Shown for cells without any unit; ``"0"`` is written as a number.
-    legend
-        Language (``"en"`` and ``"de"``) → symbol → meaning.
-
-    Raises
-    ------
-    InputError
-        The two symbols are the same, or one is empty or not explained; the suppressed one is a
-        number; a legend gives two symbols one meaning, or tells sensitive cells from others.
-
-    Examples
-    --------
-    >>> zurich = {"( )": "protected", "–": "nothing"}
-    >>> SymbolSet("zurich", "( )", "–", {"en": zurich, "de": zurich}).suppressed
-    '( )'
+    There is one symbol for every suppressed cell: a reader must not learn which of them are
+    sensitive and which only protect others. CSV and Parquet do not use symbols; their column
+    ``status`` says the same for machines. `nothing` stands for cells without any unit, where
+    ``"0"`` is written as a number; `legend` is language (``"en"`` and ``"de"``) → symbol → meaning.
     """
 
     name: str
@@ -120,18 +98,7 @@ def _set(name: str, suppressed: str, nothing: str, meaning: str = "suppressed") 
 
 
 def symbol_set(symbols: str | SymbolSet) -> SymbolSet:
-    """The symbol set of this name; a set of the user's own is returned as it is.
-
-    Raises
-    ------
-    InputError
-        There is no set of this name; lists those there are.
-
-    Examples
-    --------
-    >>> symbol_set("de-classic").legend["de"]["."]
-    'Zahlenwert geheim zu halten'
-    """
+    """The symbol set of this name; a set of the user's own is returned as it is."""
     if isinstance(symbols, SymbolSet):
         return symbols
     sets = symbol_sets()

@@ -10,12 +10,13 @@ from pathlib import Path
 from diskret.errors import InputError, ProofError, VerificationError
 from diskret.io.from_json import read_json
 from diskret.publish.contract import Records
-from diskret.publish.derived import COMBINED, DERIVED, Releases
+from diskret.publish.derived import COMBINED, DERIVED
 from diskret.publish.digests import CERTIFICATE, check_digests, is_lock
 from diskret.publish.guard.derived import combined_problems, derived_problems
 from diskret.publish.guard.microdata import MICRODATA_ENDINGS, records_problems
 from diskret.publish.guard.tables import PUBLIC_ENDINGS, table_problems, workbook_secrets
 from diskret.publish.guard.template import template_problems
+from diskret.publish.read import Releases
 from diskret.tables import Derived, Published, SideBySide
 
 _COLUMNS = (".csv", ".parquet", ".xlsx")
@@ -26,16 +27,9 @@ COMBINED_ENDINGS = (*_COLUMNS, COMBINED)
 
 @dataclass(frozen=True)
 class FilledTemplate:
-    """A workbook in the layout of the office among the public files.
+    """A workbook in the layout of the office among the public files, and what it was made from.
 
-    Parameters
-    ----------
-    name
-        Of the public file.
-    template
-        The workbook it was made from.
-    texts
-        What may stand in it beside the texts of the template: symbols, legends, titles, labels.
+    `texts` may stand in it beside those of the template: symbols, legends, titles, labels.
     """
 
     name: str
@@ -57,27 +51,7 @@ def check_public(
     Checked are file names, the keys of the certificates, the digests in them, that all data read
     back to exactly what was proven, the parts and markup of workbooks, and the markup of pages. A
     filled template is read back cell by cell. Derived figures are compared with what the published
-    values give.
-
-    Parameters
-    ----------
-    folder
-        The folder with the public files, complete.
-    public
-        What was proven, and the files were made from.
-    filled
-        The workbook in the layout of the office, if there is one.
-    derived
-        Derived figures among the files.
-    combined
-        Tables side by side among the files.
-    releases
-        Folders of other releases that inputs of derived figures were published in.
-
-    Raises
-    ------
-    ProofError
-        Says which file holds what.
+    values give, those in `releases` included.
     """
     folder = Path(folder)
     problems = list(_names(folder, public, filled, derived, combined))

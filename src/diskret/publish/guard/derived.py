@@ -18,9 +18,10 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
+from diskret.io.files import read_plain_parquet
 from diskret.io.from_json import read_json
-from diskret.io.plain_parquet import read_plain_parquet
-from diskret.publish.derived import COMBINED, DERIVED, Releases, combined_outline, derived_outline
+from diskret.publish.derived import COMBINED, DERIVED, combined_outline, derived_outline
+from diskret.publish.read import Releases
 from diskret.tables import Derived, Published, SideBySide
 from diskret.tables.public_files import public_cells
 from diskret.tables.read_public import read_text
@@ -32,24 +33,9 @@ def derived_problems(
 ) -> Iterator[str]:
     """What is wrong with the files of a derived figure.
 
-    Its inputs must be published, in this release or in one of `releases`; every figure must
-    be the one that they give, and there must be none where one of them is suppressed.
-
-    Parameters
-    ----------
-    folder
-        The folder with the public files.
-    derived
-        How the figure is made. Only its inputs are used, not what it computed.
-    tables
-        The tables of this release.
-    releases
-        Folders of other releases.
-
-    Yields
-    ------
-    str
-        One problem each, with the file.
+    Its inputs must be published, in this release or in one of `releases`; every figure must be the
+    one that they give, and there must be none where one of them is suppressed. Of `derived` only
+    the inputs are used, not what it computed.
     """
     path = folder / f"{derived.name}.csv"
     try:
@@ -77,11 +63,6 @@ def combined_problems(
     """What is wrong with the files that show tables side by side.
 
     They must hold what stands in the files of the tables and figures themselves.
-
-    Yields
-    ------
-    str
-        One problem each, with the file.
     """
     path = folder / f"{combined.name}.csv"
     yield from _outline(folder / f"{combined.name}{COMBINED}", combined_outline(combined))

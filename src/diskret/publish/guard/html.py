@@ -28,16 +28,8 @@ _STYLE = re.compile(
 def page_problems(path: Path) -> Iterator[str]:
     """What a page holds beyond text, tables and drawings that everybody sees.
 
-    Parameters
-    ----------
-    path
-        The page; nothing is wrong if there is none.
-
-    Yields
-    ------
-    str
-        One kind of problem each: scripts, comments, links, attributes such as ``data-…``,
-        styles that load or hide something.
+    Found are scripts, comments, links, attributes such as ``data-…``, styles that load or hide
+    something.
     """
     if not path.exists():
         return

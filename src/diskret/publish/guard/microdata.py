@@ -15,11 +15,10 @@ import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
 from diskret.errors import InputError, VerificationError
+from diskret.io.files import read_plain_parquet
 from diskret.io.formulas import without_marks
 from diskret.io.from_json import Form, misfits, read_json
-from diskret.io.plain_parquet import read_plain_parquet
-from diskret.publish.certificates import NEEDED
-from diskret.publish.contract import Records
+from diskret.publish.contract import NEEDED, Records
 from diskret.publish.digests import CERTIFICATE
 from diskret.publish.guard.html import page_problems
 
@@ -66,13 +65,7 @@ def records_problems(public: Records, folder: Path) -> Iterator[str]:
 
 
 def read_records_csv(path: Path) -> pa.Table:
-    """A public CSV file of records as text; an empty field is null, ``""`` an empty text.
-
-    Raises
-    ------
-    VerificationError
-        It cannot be read.
-    """
+    """A public CSV file of records as text; an empty field is null, ``""`` an empty text."""
     try:
         with path.open(encoding="utf-8", newline="") as file:
             names = next(csv.reader(file), [])
@@ -92,13 +85,7 @@ def read_records_csv(path: Path) -> pa.Table:
 
 
 def read_records_parquet(path: Path) -> pa.Table:
-    """A public Parquet file of records.
-
-    Raises
-    ------
-    VerificationError
-        It cannot be read, or holds metadata.
-    """
+    """A public Parquet file of records, without any metadata."""
     return read_plain_parquet(path, VerificationError)
 
 

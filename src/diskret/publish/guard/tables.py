@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from diskret.errors import InputError
+from diskret.io.files import read_plain_parquet
 from diskret.io.from_json import Form, misfits, read_json
-from diskret.io.plain_parquet import read_plain_parquet
-from diskret.publish.certificates import NEEDED
+from diskret.publish.contract import NEEDED
 from diskret.publish.digests import CERTIFICATE
 from diskret.publish.guard.html import page_problems
 from diskret.tables import Published

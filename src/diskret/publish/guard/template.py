@@ -26,24 +26,10 @@ _PLACEHOLDER = re.compile(r"\{\{.*?\}\}", re.DOTALL)
 def template_problems(
     path: Path, template: Path, tables: Sequence[Published], texts: Collection[str]
 ) -> Iterator[str]:
-    """What a filled template holds beyond what it may.
+    """What a filled template holds beyond what it may: a problem each, with sheet and cell.
 
-    Parameters
-    ----------
-    path
-        The written workbook.
-    template
-        The workbook that was filled.
-    tables
-        What is published.
-    texts
-        What may stand in place of a placeholder, or instead of a number: symbols, legends,
-        titles, labels.
-
-    Yields
-    ------
-    str
-        One problem each, with sheet and cell where it has one.
+    `texts` may stand in place of a placeholder, or instead of a number: symbols, legends, titles,
+    labels.
     """
     try:
         with zipfile.ZipFile(path) as archive:

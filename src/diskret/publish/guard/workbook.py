@@ -136,20 +136,7 @@ def workbook_problems(path: Path, archive: zipfile.ZipFile) -> Iterator[str]:
 
 
 def same_workbook(path: Path, wanted: Path) -> Iterator[str]:
-    """What a workbook holds that another one, written from what is published, does not, or lacks.
-
-    Parameters
-    ----------
-    path
-        The workbook.
-    wanted
-        What it should be.
-
-    Yields
-    ------
-    str
-        One problem each.
-    """
+    """What a workbook holds or lacks beside another one, written from what is published."""
     with zipfile.ZipFile(path) as archive, zipfile.ZipFile(wanted) as original:
         parts = set(original.namelist())
         found = list(_package(path, archive, parts))

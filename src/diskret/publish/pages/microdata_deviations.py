@@ -8,8 +8,8 @@ from typing import Any
 from diskret.publish.pages.markup import Markup, element
 from diskret.publish.pages.page import data_table, section
 from diskret.texts import Words, number
-from diskret.utility.printed_tables import printed_rows
 from diskret.utility.table_deviations import LAST_DIMENSION, TableDeviations
+from diskret.utility.text_tables import printed_rows
 
 
 def documented(shown: Mapping[str, Any], words: Words) -> list[Markup]:

@@ -34,14 +34,8 @@ _LEVEL = 1
 class Row:
     """A table as it lies in the database.
 
-    Parameters
-    ----------
-    structure
-        Its structure file, JSON.
-    cells
-        Published and original values, and levels.
-    contributions
-        Who contributes what, or None.
+    `structure` is its structure file, JSON; `cells` hold published and original values, and levels;
+    `contributions` who contributes what, if that is known.
     """
 
     structure: str
@@ -90,13 +84,7 @@ def row_of(earlier: Earlier) -> Row:
 
 
 def earlier_of(row: Row, entry: Entry, note: TableNote) -> Earlier:
-    """The table that was kept.
-
-    Raises
-    ------
-    VerificationError
-        It is damaged: nothing of it is used before type, shape and range were checked.
-    """
+    """The table that was kept; nothing of it is used before type, shape and range were checked."""
     source = f"table {note.name!r} of {entry.title}"
     try:
         return _earlier(row, entry, note, source)
@@ -168,13 +156,6 @@ def keyed_contributions(contributions: Contributions, keys: SecretKeys) -> Contr
 
     So a ledger names nobody, and contributions of new tables can be compared with those it keeps:
     equal numbers get equal fingerprints, in every table and release.
-
-    Examples
-    --------
-    >>> one = np.array([1], np.uint64)
-    >>> mine = Contributions({"x": ("a",)}, np.zeros((1, 1), np.int32), one, None, one, {})
-    >>> keyed_contributions(mine, SecretKeys(bytes(range(32)))).unit == one
-    array([False])
     """
 
     def keyed(numbers: NDArray[np.uint64] | None) -> NDArray[np.uint64] | None:

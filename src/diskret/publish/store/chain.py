@@ -33,16 +33,8 @@ _HEAD = 1
 class Head:
     """Where a ledger ends.
 
-    Parameters
-    ----------
-    ledger
-        A number that tells this ledger from others, hexadecimal.
-    entries
-        How many there are.
-    last
-        Seal of the last entry.
-    title
-        The last entry in words.
+    `ledger` is a number that tells it from others, hexadecimal; `last` the seal of the last entry,
+    and `title` that entry in words.
     """
 
     ledger: str
@@ -77,15 +69,7 @@ def create(connection: Connection, keys: SecretKeys) -> None:
 
 
 def read_head(connection: Connection, keys: SecretKeys, name: str) -> Head:
-    """Where the ledger ends.
-
-    Raises
-    ------
-    KeyFileError
-        The ledger was made with other keys.
-    VerificationError
-        The head was changed or removed.
-    """
+    """Where the ledger ends; refused if it was made with other keys, or was changed."""
     row = connection.execute(select(schema.head)).first()
     if row is None:
         raise VerificationError(f"the ledger {name} has lost its head: it was changed{_RESTORE}")
@@ -103,13 +87,7 @@ def read_head(connection: Connection, keys: SecretKeys, name: str) -> Head:
 
 
 def read_entries(connection: Connection, keys: SecretKeys, name: str) -> list[Entry]:
-    """All entries; the order, the text and the number of them are checked.
-
-    Raises
-    ------
-    VerificationError
-        Names the first entry that is not what was entered.
-    """
+    """All entries; the order, the text and the number of them are checked."""
     # the head first: what is entered meanwhile lies beyond it
     head = read_head(connection, keys, name)
     rows = connection.execute(
@@ -138,13 +116,7 @@ def read_entries(connection: Connection, keys: SecretKeys, name: str) -> list[En
 def read_rows(
     connection: Connection, keys: SecretKeys, name: str, wanted: Sequence[tuple[Entry, int]]
 ) -> list[Row]:
-    """Tables of entries, by their positions; each is what was entered.
-
-    Raises
-    ------
-    VerificationError
-        Names the first that is not.
-    """
+    """Tables of entries, by their positions; each is what was entered."""
     found: list[Row] = []
     for entry, position in wanted:
         row = connection.execute(
@@ -165,13 +137,7 @@ def read_rows(
 
 
 def check_all(connection: Connection, keys: SecretKeys, name: str) -> int:
-    """Check every entry and every table; the number of entries.
-
-    Raises
-    ------
-    VerificationError
-        Names the first entry that is not what was entered.
-    """
+    """Check every entry and every table; the number of entries."""
     entries = read_entries(connection, keys, name)
     for entry in entries:
         read_rows(connection, keys, name, [(entry, i) for i in range(len(entry.tables))])
@@ -193,13 +159,7 @@ def check_all(connection: Connection, keys: SecretKeys, name: str) -> int:
 def check_mark(
     connection: Connection, keys: SecretKeys, name: str, mark: Mapping[str, Any]
 ) -> None:
-    """Check that the ledger holds the entry that a release says it is.
-
-    Raises
-    ------
-    VerificationError
-        It does not: the release belongs to another ledger, or this one has forgotten it.
-    """
+    """Refuse a release whose mark names no entry of this ledger."""
     head = read_head(connection, keys, name)
     about = f"release {mark.get('release')!r}"
     if mark.get("ledger") != head.ledger:

@@ -37,14 +37,8 @@ class Busy(InputError):
 class Database:
     """A database, opened anew for every step.
 
-    Parameters
-    ----------
-    name
-        How messages call it: the file, or the url without user and password.
-    file
-        The SQLite file, or None.
-    engine
-        What opens connections.
+    `name` is how messages call it: the file, or the url without user and password. `file` is that
+    of SQLite; `engine` opens connections.
     """
 
     name: str
@@ -62,13 +56,7 @@ class Database:
 
 
 def database(place: str | os.PathLike[str]) -> Database:
-    """The database at a path or url; nothing is opened yet.
-
-    Raises
-    ------
-    InputError
-        The url cannot be understood. The message does not repeat it.
-    """
+    """The database at a path or url; nothing is opened yet. Messages do not repeat a url."""
     named = os.fspath(place)
     if "://" in named:
         return _postgres(named)
@@ -78,13 +66,7 @@ def database(place: str | os.PathLike[str]) -> Database:
 
 
 def make_private(database: Database) -> None:
-    """Create the file of a SQLite database if it is not there, readable by its owner only.
-
-    Raises
-    ------
-    InputError
-        It cannot be created, or others can read it.
-    """
+    """Create the file of a SQLite database if it is not there, readable by its owner only."""
     if database.file is None:
         return
     if _created(database.file):
@@ -96,13 +78,7 @@ def make_private(database: Database) -> None:
 
 
 def check_private(database: Database) -> None:
-    """Refuse the file of a SQLite database that others can read.
-
-    Raises
-    ------
-    InputError
-        They can, or the file that locks it cannot be created.
-    """
+    """Refuse the file of a SQLite database that others can read."""
     if database.file is None:
         return
     _created(_lock_file(database.file))
@@ -115,13 +91,7 @@ def check_private(database: Database) -> None:
 
 @contextmanager
 def reading(database: Database) -> Generator[Connection]:
-    """A connection to read with.
-
-    Raises
-    ------
-    InputError
-        The database cannot be opened, or is none.
-    """
+    """A connection to read with."""
     with _said(database), database.engine.connect() as connection:
         yield connection
 
@@ -130,20 +100,8 @@ def reading(database: Database) -> Generator[Connection]:
 def changing(database: Database, wait: float) -> Generator[Connection]:
     """The only connection that may change the ledger; others wait, and may read meanwhile.
 
-    The lock is the system's (SQLite) or the server's (PostgreSQL), which release it when a
-    process ends, however it ends.
-
-    Parameters
-    ----------
-    wait
-        Seconds to wait for other processes.
-
-    Raises
-    ------
-    Busy
-        They take longer.
-    InputError
-        The database cannot be opened, or is none.
+    The lock is the system's (SQLite) or the server's (PostgreSQL), which release it when a process
+    ends, however it ends. Who has to wait longer than `wait` seconds is `Busy`.
     """
     with _locked_file(database, wait), reading(database) as connection:
         if database.file is None:

@@ -111,7 +111,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Release:
+class LedgerRelease:
     """A release as the ledger knows it.
 
     Parameters
@@ -156,11 +156,11 @@ def from_text(text: str) -> Entry:
     return Entry(**content)
 
 
-def releases_of(entries: list[Entry]) -> list[Release]:
+def releases_of(entries: list[Entry]) -> list[LedgerRelease]:
     """The releases that these entries published, recorded and withdrew."""
     withdrawn = {entry.release: entry for entry in entries if entry.kind == "withdraw"}
     return [
-        Release(entry, withdrawn.get(entry.release))
+        LedgerRelease(entry, withdrawn.get(entry.release))
         for entry in entries
         if entry.kind != "withdraw"
     ]

@@ -41,17 +41,7 @@ _MARK = {**dict.fromkeys(("schema", "name", "ledger", "release", "seal"), str), 
 
 @dataclass(frozen=True)
 class Store:
-    """A ledger that can be read and added to.
-
-    Parameters
-    ----------
-    database
-        Where it is kept.
-    keys
-        The office's keys, which seal it.
-    wait
-        Seconds to wait for others who change it.
-    """
+    """A ledger that can be read and added to; `wait` seconds for others who change it."""
 
     database: Database
     keys: SecretKeys
@@ -64,13 +54,7 @@ class Store:
 
 
 def create_store(place: str | PathLike[str], keys: SecretKeys, wait: float) -> Store:
-    """Make an empty ledger.
-
-    Raises
-    ------
-    InputError
-        There is one already, the file is something else, or it cannot be created.
-    """
+    """Make an empty ledger where there is none, and no other database."""
     store = Store(database(place), keys, wait)
     make_private(store.database)
     with changing(store.database, wait) as connection:
@@ -93,15 +77,6 @@ def open_store(place: str | PathLike[str], keys: SecretKeys, wait: float) -> Sto
 
     A ledger that is lost must not look like a new one: the next table would be protected beside
     nothing. So what is not there is an error, and so is an empty file.
-
-    Raises
-    ------
-    InputError
-        There is none, or it cannot be opened.
-    KeyFileError
-        It was made with other keys.
-    VerificationError
-        It was changed.
     """
     store = Store(database(place), keys, wait)
     missing = store.database.missing
@@ -130,13 +105,7 @@ def read(store: Store) -> Generator[Connection]:
 
 @contextmanager
 def change(store: Store) -> Generator[Connection]:
-    """The connection to change the ledger with: in order, and nobody else changes it.
-
-    Raises
-    ------
-    Busy
-        Others take longer than `Store.wait`.
-    """
+    """The connection to change the ledger with: in order, and nobody else changes it."""
     with changing(store.database, store.wait) as connection:
         settle(connection, store.keys, store.name)
         yield connection
@@ -168,22 +137,10 @@ def load(
 def verify(
     connection: Connection, store: Store, folders: Sequence[str | PathLike[str]] = ()
 ) -> int:
-    """Check every entry and table, and releases: that they are entries, and their public files.
+    """Check every entry and table, and the public files of releases; the number of entries.
 
-    The public files of the folders given, and of those that releases were written into as far as
-    they are there, must have the digests that the ledger keeps.
-
-    Returns
-    -------
-    int
-        The number of entries.
-
-    Raises
-    ------
-    InputError
-        A folder holds no release of a ledger.
-    VerificationError
-        Names what is not as it was entered.
+    Files of the folders given, which say which entry they are, and of those that releases were
+    written into as far as they are there, must have the digests that the ledger keeps.
     """
     number = chain.check_all(connection, store.keys, store.name)
     found = {entry.number: entry for entry in entries(connection, store)}
@@ -236,22 +193,8 @@ def entering(
 ) -> Generator[Stage]:
     """Write a folder and enter it as a release: both, or neither.
 
-    Parameters
-    ----------
-    connection
-        Of `change`.
-    release
-        Its name.
-    folder
-        The target, see [`staged`][diskret.publish.staging.staged].
-    described
-        The entry (without number, files and folder) and its tables; called when all files are
-        written.
-
-    Yields
-    ------
-    Stage
-        Where to write.
+    `folder` is a target as of `staged`. `described` gives the entry (without number, files and
+    folder) and its tables; it is called when all files are written.
     """
     keys, name = store.keys, store.name
     target = target_of(folder)

@@ -30,17 +30,8 @@ _log = logging.getLogger("diskret")
 class Unfinished:
     """What is known of a publication that is under way.
 
-    Parameters
-    ----------
-    release
-        Its name.
-    host
-        The computer it runs on.
-    room, target
-        The folder that is written, and where it goes.
-    files
-        Path → SHA-256 digest of everything in the folder, once the release is entered; empty
-        before.
+    `room` is the folder that is written on the computer `host`, `target` where it goes. `files`:
+    path → SHA-256 digest of everything in the folder, once the release is entered; empty before.
     """
 
     release: str
@@ -68,13 +59,7 @@ def state(connection: Connection, keys: SecretKeys, note: Unfinished) -> None:
 
 
 def stated(connection: Connection, keys: SecretKeys, name: str) -> Unfinished | None:
-    """What is under way, or was when it was cut short.
-
-    Raises
-    ------
-    VerificationError
-        That was changed.
-    """
+    """What is under way, or was when it was cut short."""
     row = connection.execute(select(schema.unfinished)).first()
     if row is None:
         return None
@@ -89,10 +74,7 @@ def stated(connection: Connection, keys: SecretKeys, name: str) -> Unfinished | 
 def settle(connection: Connection, keys: SecretKeys, name: str) -> None:
     """Finish or undo a publication that was cut short; only for who holds the lock.
 
-    Raises
-    ------
-    VerificationError
-        It ran on another computer, and its files cannot be seen from here.
+    Refused if it ran on another computer, and its files cannot be seen from here.
     """
     note = stated(connection, keys, name)
     if note is None:

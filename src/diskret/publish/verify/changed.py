@@ -16,7 +16,7 @@ from diskret.errors import InputError, ProofError, VerificationError
 from diskret.io.columns import column, scaled_integers
 from diskret.io.from_json import read_json
 from diskret.keys import SecretKeys
-from diskret.publish.certificates import NEEDED
+from diskret.publish.contract import NEEDED
 from diskret.publish.guard.tables import PUBLIC_CERTIFICATE
 from diskret.publish.verify.files import check_files
 from diskret.publish.verify.internal import check_fingerprint, fingerprinted, read_cells
@@ -52,14 +52,7 @@ CHANGED = Kind(
 
 
 def _verify(public: Path, name: str, certificate: Mapping[str, Any]) -> Published:
-    """Check a table with changed values against its public certificate.
-
-    Raises
-    ------
-    VerificationError
-        The table is of another family than the certificate says, shows values that are no
-        multiples of the base it states, or does not add up though it says so.
-    """
+    """Check a table with changed values against its public certificate."""
     published = Published.read(public, name)
     if published.changed != certificate.get("family"):
         raise VerificationError(
@@ -77,14 +70,7 @@ def _verify(public: Path, name: str, certificate: Mapping[str, Any]) -> Publishe
 def _verify_internal(
     folder: Path, published: Published, certificate: Mapping[str, Any], keys: SecretKeys | None
 ) -> str:
-    """Check the office's files of a table with changed values; says what was confirmed.
-
-    Raises
-    ------
-    VerificationError
-        Public and internal values differ, noise is not their difference, or the original table
-        is not the one that was released.
-    """
+    """Check the office's files of a table with changed values; says what was confirmed."""
     name, unit = published.name, published.decimals
     said = read_json(folder / f"{name}.certificate.json", VerificationError)
     if isinstance(said, dict) and said.get("true_counts") == "not fetched":

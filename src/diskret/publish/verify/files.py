@@ -5,27 +5,45 @@ title that they have themselves, and must be what was written. So an internal fi
 a public one is found out even if all digests were made anew.
 """
 
+# pyarrow has no type information for its classes and compute functions.
+# pyright: reportAttributeAccessIssue=false, reportUnknownParameterType=false
+
 from __future__ import annotations
 
 import html
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, get_args
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from diskret.errors import InputError, VerificationError
+from diskret.publish.contract import software
 from diskret.publish.digests import is_lock
-from diskret.publish.formats import SymbolSet, symbol_sets, write_columns, write_xlsx
-from diskret.publish.formats.xlsx.layout import Layout
+from diskret.publish.formats.data_files import write_columns
+from diskret.publish.formats.public_workbook import write_xlsx
+from diskret.publish.formats.symbols import SymbolSet, symbol_sets
+from diskret.publish.formats.workbook_layout import Layout
 from diskret.publish.guard.check import COMBINED_ENDINGS, DERIVED_ENDINGS
 from diskret.publish.guard.html import page_problems
 from diskret.publish.guard.microdata import MICRODATA_ENDINGS
 from diskret.publish.guard.tables import PUBLIC_ENDINGS, parquet_problems
 from diskret.publish.guard.workbook import cells_of, same_workbook, sheets
+from diskret.publish.pages.microdata import write_public_microdata_report
+from diskret.publish.pages.microdata_outline import (
+    LISTED,
+    Family,
+    Kind,
+    Outline,
+    Variable,
+    variable,
+)
 from diskret.publish.pages.public import write_public_report
-from diskret.publish.software import software
 from diskret.tables import Derived, Published, SideBySide
 from diskret.texts import LANGUAGES, words_in
 
@@ -36,19 +54,20 @@ _HEAD = re.compile(r'<!DOCTYPE html>\n<html lang="(en|de)">')
 _TITLE = re.compile(r"<h1>([^<>]*)</h1>")
 _MOST_SYMBOLS = 8
 
+_TYPES: Mapping[str, pa.DataType] = {
+    "whole": pa.int64(),
+    "decimal": pa.float64(),
+    "date": pa.timestamp("us"),
+    "logical": pa.bool_(),
+}
+_ROW = re.compile(r'<tr><th scope="row">([^<]*)</th><td>([^<]*)</td>')
+_ITEM = re.compile(r"<li>([^<]*)</li>")
+
 
 def check_files(public: Path, published: Published, certificate: Mapping[str, Any]) -> str:
     """Compare Parquet, workbook and page of a table with its published values.
 
-    Returns
-    -------
-    str
-        What could not be compared, for the line that says what was confirmed; mostly empty.
-
-    Raises
-    ------
-    VerificationError
-        A file shows or holds something else.
+    Returns what could not be compared, for the line that says what was confirmed; mostly empty.
     """
     name = published.name
     found = list(parquet_problems(public / f"{name}.parquet", published))
@@ -63,13 +82,7 @@ def check_files(public: Path, published: Published, certificate: Mapping[str, An
 
 
 def check_columns(public: Path, shown: Derived | SideBySide) -> None:
-    """Compare the workbook of derived figures, or of tables side by side, with their values.
-
-    Raises
-    ------
-    VerificationError
-        It shows or holds something else.
-    """
+    """Compare the workbook of derived figures, or of tables side by side, with their values."""
     path = public / f"{shown.name}.xlsx"
 
     def write(folder: Path) -> Iterator[Path]:
@@ -84,16 +97,8 @@ def check_columns(public: Path, shown: Derived | SideBySide) -> None:
 def check_page(path: Path, certificate: Mapping[str, Any], write: Write) -> str:
     """Compare a page with the one that is written again.
 
-    Returns
-    -------
-    str
-        A remark if it was made by another release of the software, whose pages may look
-        otherwise: then it is only checked that it holds nothing but visible text.
-
-    Raises
-    ------
-    VerificationError
-        It is another page.
+    Returns a remark if it was made by another release of the software, whose pages may look
+    otherwise: then it is only checked that it holds nothing but visible text.
     """
     if not path.exists():
         return ""
@@ -132,11 +137,6 @@ def check_names(
     """Refuse files that belong to nothing; a line for each that was not compared.
 
     A workbook in the layout of the office cannot be compared without the office's template.
-
-    Raises
-    ------
-    VerificationError
-        Names the files.
     """
     known = {
         name + ending
@@ -232,3 +232,79 @@ def _symbol_sets(symbols: Mapping[str, str], language: str) -> Iterator[SymbolSe
             yield SymbolSet("own", hidden, nothing, both)
         except InputError:
             continue
+
+
+# ── the page beside released microdata ───────────────────────────────────────────────
+
+
+def check_microdata_page(
+    public: Path, name: str, certificate: Mapping[str, Any], records: pa.Table, typed: bool
+) -> str:
+    """Compare the page with what the records and the certificate say; says what was not compared.
+
+    What the page alone tells are the kinds of methods, in fixed words, with names of variables.
+    `typed`: the records have their types, read from Parquet, and are not text from CSV.
+    """
+    path = public / f"{name}.html"
+    if not path.exists():
+        return ""
+    text = path.read_text(encoding="utf-8", errors="replace")
+
+    def write(path: Path, title: str, language: str) -> None:
+        words = words_in(language, "report", "microdata_report")
+        items = [html.unescape(item) for item in _ITEM.findall(text)]
+        paragraph = f"<p>{html.escape(words['order shuffled'], quote=False)}</p>"
+        shown = Outline(
+            name=name,
+            records=records.num_rows,
+            variables=tuple(_page_variables(text, records, typed, words)),
+            families=dict(_page_families(items, records.column_names, words)),
+            weight=words["use weight"] in items,
+            shuffled=paragraph in text,
+        )
+        before = before_page(certificate, name)
+        write_public_microdata_report(shown, before, path, title=title, language=language)
+
+    return check_page(path, certificate, write)
+
+
+def _page_families(
+    items: list[str], columns: list[str], words: Mapping[str, str]
+) -> Iterator[tuple[Family, tuple[str, ...]]]:
+    """The kinds of methods that a page names, with names of columns and nothing else."""
+    several = "|".join(map(re.escape, sorted(columns, key=len, reverse=True)))
+    names = re.compile(rf"(?:{several})(?:, (?:{several}))*")
+    for item in items:
+        for family in get_args(Family):
+            rest = item.removeprefix(f"{words[family]} ")
+            if rest != item and names.fullmatch(rest):
+                yield family, (rest,)
+
+
+def _page_variables(
+    text: str, records: pa.Table, typed: bool, words: Mapping[str, str]
+) -> Iterator[Variable]:
+    kinds: dict[str, Kind] = {words[kind]: kind for kind in get_args(Kind)}
+    told = {html.unescape(name): html.unescape(kind) for name, kind in _ROW.findall(text)}
+    for name in records.column_names:
+        column = records.column(name)
+        if typed:
+            yield variable(name, column)
+        else:
+            yield _from_text(name, column, kinds[told[name]])
+
+
+def _from_text(name: str, text: pa.ChunkedArray, kind: Kind) -> Variable:
+    """A variable whose values are known as text: in the order of what the text stands for."""
+    if kind == "text":
+        return variable(name, text)
+    there = pc.unique(text).drop_null()
+    try:
+        order = pc.sort_indices(there.cast(_TYPES[kind]))
+    except pa.ArrowInvalid:
+        raise VerificationError(f"{name} does not hold what the page says it does") from None
+    ordered = there.take(order).to_pylist()
+    found = Variable(name, kind, len(ordered), text.null_count)
+    if kind != "logical" and len(ordered) > LISTED:
+        return replace(found, ends=(ordered[0], ordered[-1]))
+    return replace(found, listed=tuple(ordered) if len(ordered) <= LISTED else ())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 from os import PathLike
@@ -14,15 +14,16 @@ from diskret.errors import InputError, VerificationError
 from diskret.io.from_json import check_form, read_json
 from diskret.keys import SecretKeys, key_file
 from diskret.progress import Progress, silent
-from diskret.publish.derived import Releases
+from diskret.publish.derived import COMBINED, DERIVED, read_combined, read_derived
 from diskret.publish.digests import CERTIFICATE, check_content, check_digests, check_plain
+from diskret.publish.guard.derived import combined_problems, derived_problems
+from diskret.publish.read import Releases, public_folder
 from diskret.publish.verify.changed import CHANGED
-from diskret.publish.verify.derived import verify_derived
+from diskret.publish.verify.files import check_columns, check_names, refuse
 from diskret.publish.verify.kind import Checked, Kind, Place
-from diskret.publish.verify.microdata import RECORDS
-from diskret.publish.verify.safe import SAFE_FILES
+from diskret.publish.verify.microdata import RECORDS, SAFE_FILES
 from diskret.publish.verify.suppressed import SUPPRESSED
-from diskret.tables import Publication
+from diskret.tables import Derived, Publication, Published
 
 #: All kinds of releases there are, in the order in which they are reported.
 KINDS = (RECORDS, SAFE_FILES, CHANGED, SUPPRESSED)
@@ -129,7 +130,7 @@ def verify(
     others = set(read) - {table.name for table in tables}
     for one in found:
         lines += one.lines
-    lines += verify_derived(public, tables, releases, others)
+    lines += _verify_derived(public, tables, releases, others)
     suppressed = sum(one.suppressed for one in found)
     return VerifyReport(
         tuple(read), suppressed, inside is not None, secret is not None, tuple(lines)
@@ -139,7 +140,7 @@ def verify(
 def _folders(folder: Path, internal: Path | None) -> tuple[Path, Path | None]:
     if not folder.is_dir():
         raise InputError(f"{folder} is not a folder")
-    public = folder / "public" if (folder / "public").is_dir() else folder
+    public = public_folder(folder)
     beside = public.parent / "internal"
     if internal is None and public.name == "public" and beside.is_dir():
         internal = beside
@@ -181,3 +182,64 @@ def _read(path: Path) -> tuple[Kind, dict[str, Any]]:
     if (content["schema"], content["name"]) != (SCHEMA, name):
         raise VerificationError(f"{path} is not about {name!r} in the schema {SCHEMA!r}")
     return kind, content
+
+
+# ── figures and combined tables, computed again from published values ────────────────
+
+
+def _verify_derived(
+    public: Path,
+    tables: Sequence[Published],
+    releases: Releases,
+    others: Collection[str] = (),
+) -> list[str]:
+    """Compute every figure and every combined table again; a line for each that holds.
+
+    `others` are names of other files that the folder holds: of records. A figure that refers to a
+    release which is not among those given is not computed again, and its line says so.
+    """
+    named: dict[str, Published | Derived] = {table.name: table for table in tables}
+    published = {table.name: table for table in tables}
+    lines: list[str] = []
+    elsewhere: set[str] = set()
+    try:
+        for path in sorted(public.glob(f"*{DERIVED}")):
+            figure = read_derived(path, published, releases)
+            name = path.name.removesuffix(DERIVED)
+            if figure is None:
+                elsewhere.add(name)
+                lines.append(
+                    f"{name}: file unchanged; not computed again, because the release it "
+                    "refers to is not among those given"
+                )
+                continue
+            refuse(derived_problems(public, figure, tables, releases))
+            check_columns(public, figure)
+            named[name] = figure
+            lines.append(f"{name}: {figure.kind} follows from the published values")
+        for path in sorted(public.glob(f"*{COMBINED}")):
+            lines.append(_combined(public, path, named, elsewhere, tables))
+    except InputError as error:
+        raise VerificationError(str(error)) from None
+    figures = [path.name.removesuffix(DERIVED) for path in public.glob(f"*{DERIVED}")]
+    combined = [path.name.removesuffix(COMBINED) for path in public.glob(f"*{COMBINED}")]
+    return [*lines, *check_names(public, list(published), others, figures, combined)]
+
+
+def _combined(
+    public: Path,
+    path: Path,
+    named: dict[str, Published | Derived],
+    elsewhere: set[str],
+    tables: Sequence[Published],
+) -> str:
+    name = path.name.removesuffix(COMBINED)
+    shown = read_combined(path, named, elsewhere)
+    if shown is None:
+        return (
+            f"{name}: file unchanged; not compared, because it shows figures that refer to a "
+            "release that is not among those given"
+        )
+    refuse(combined_problems(public, shown, tables))
+    check_columns(public, shown)
+    return f"{name}: shows what stands in the files of its tables"

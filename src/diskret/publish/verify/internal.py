@@ -35,9 +35,7 @@ from diskret.io.columns import column, scaled_integers
 from diskret.io.formulas import without_marks
 from diskret.io.from_json import read_json
 from diskret.keys import SecretKeys
-from diskret.publish.office.fingerprint import fingerprint_values
-from diskret.publish.office.insiders import read_insiders
-from diskret.publish.office.sums import read_sums
+from diskret.publish.office.tables import fingerprint_values, read_insiders, read_sums
 from diskret.tables import Publication, Published
 from diskret.tables.from_cells import locate
 
@@ -53,20 +51,10 @@ def verify_internal(
     *,
     complete: bool = True,
 ) -> list[str]:
-    """Check the office's files of tables that were attacked together against the public ones.
+    """Check the office's files of tables that were attacked together; a sentence for each table.
 
     Witnesses can be checked if the publication is `complete`: if it holds all tables of earlier
     releases that these were attacked with.
-
-    Returns
-    -------
-    list of str
-        What was confirmed, a sentence for each table.
-
-    Raises
-    ------
-    VerificationError
-        Something does not agree; says what.
     """
     tables = publication.own
     inside = [_read_table(folder, table) for table in tables]
@@ -106,13 +94,7 @@ def check_fingerprint(
     value: NDArray[np.int64],
     certificate: Mapping[str, Any],
 ) -> None:
-    """Refuse an internal table whose fingerprint the certificate does not state.
-
-    Raises
-    ------
-    VerificationError
-        It is another table, or this is another key.
-    """
+    """Refuse an internal table whose fingerprint the certificate does not state."""
     if keys is None:
         return
     if fingerprint_values(keys, table, count, value) != certificate["inputs"].get("table"):
@@ -207,7 +189,9 @@ def _check_targets(
     """Refuse a list of contributors that asks for less than the cells and sums that are unsafe."""
     rows = np.split(cell[insiders.target.indices], insiders.target.indptr[1:-1])
     levels = zip(*(most.tolist() for most in insiders.most), strict=True)
-    asked = dict(zip((tuple(sorted(row.tolist())) for row in rows), levels, strict=False))
+    named = [tuple(sorted(row.tolist())) for row in rows]
+    # cells and sums stand before rests, which may be all that is left of one hidden cell
+    asked = dict(reversed([*zip(named, levels, strict=False)]))
     starts = publication.starts.tolist()
     for table, own, sums, start in zip(publication.own, inside, judged, starts, strict=False):
         needs = own.requirements
@@ -321,12 +305,8 @@ def read_cells(path: Path) -> pa.Table:
 def read_witnesses(path: Path, cells: int) -> Examination:
     """The witnesses alone; intervals stay open, so that nothing but witnesses can prove.
 
-    `cells` is the number of cells of all tables that they are about.
-
-    Raises
-    ------
-    VerificationError
-        The file is missing or damaged: nothing of it is used before it was checked.
+    `cells` is the number of cells of all tables that they are about. Nothing of the file is used
+    before it was checked.
     """
     arrays, source, wrong = read_arrays(path, VerificationError), str(path), VerificationError
 

@@ -10,7 +10,7 @@ from typing import Any
 from diskret.io.from_json import Form
 from diskret.keys import SecretKeys
 from diskret.progress import Progress
-from diskret.publish.derived import Releases
+from diskret.publish.read import Releases
 from diskret.tables import Publication, Published
 
 
@@ -18,16 +18,8 @@ from diskret.tables import Publication, Published
 class Place:
     """Where a release lies, and what it is checked with.
 
-    Parameters
-    ----------
-    public, internal
-        Its folders; None: without the office's files.
-    keys
-        The office's keys; None: what needs them is not checked.
-    releases
-        Folders of other releases.
-    progress
-        Called with ``("attack", done, total)``.
+    `internal` None: without the office's files; `keys` None: what needs them is not checked.
+    `releases` are folders of other releases.
     """
 
     public: Path
@@ -41,16 +33,8 @@ class Place:
 class Checked:
     """What held.
 
-    Parameters
-    ----------
-    lines
-        A sentence for each finding; also what was not checked.
-    tables
-        The tables as they are published.
-    together
-        Tables that were attacked together.
-    suppressed
-        Number of suppressed cells that were attacked again.
+    `lines` are a sentence for each finding, also for what was not checked; `together` tables that
+    were attacked together; `suppressed` the number of cells that were attacked again.
     """
 
     lines: tuple[str, ...]
@@ -63,16 +47,9 @@ class Checked:
 class Kind:
     """Releases that are certified in one way.
 
-    Parameters
-    ----------
-    families
-        What their certificates call it.
-    form
-        What these may hold, as `diskret.io.from_json` describes it.
-    needed
-        What they must hold.
-    check
-        Checks all that a folder holds of them, name → certificate; raises `VerificationError`.
+    `families` is what their certificates call it, `form` what these may hold as
+    `diskret.io.from_json` describes it, `needed` what they must hold. `check` checks all that a
+    folder holds of them, name → certificate, and raises `VerificationError`.
     """
 
     families: tuple[str, ...]

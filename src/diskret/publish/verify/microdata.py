@@ -1,5 +1,8 @@
 """Check released microdata: what anyone can, and more with the office's files."""
 
+# pyarrow has no type information for its classes.
+# pyright: reportUnknownParameterType=false
+
 from __future__ import annotations
 
 import re
@@ -9,28 +12,31 @@ from typing import Any
 
 import pyarrow as pa
 
-from diskret.attack.microdata import certify, claims_shown
-from diskret.attack.microdata.certificate import FAMILY
+from diskret.attack.microdata import certify, certify_safe, claims_shown, safe_claimed
+from diskret.attack.microdata.certificate import FAMILY, SAFE
+from diskret.attack.microdata.certify_safe import check_minimum
+from diskret.attack.microdata.claims import Safe
+from diskret.attack.noise_certificate import in_languages
 from diskret.errors import InputError, ProofError, VerificationError
-from diskret.io.column_bytes import content
+from diskret.io.columns import content
+from diskret.io.files import read_plain_parquet
 from diskret.io.from_json import anything, check_form, read_json
-from diskret.io.plain_parquet import read_plain_parquet
 from diskret.keys import SecretKeys
 from diskret.microdata.modelled_risk import models
-from diskret.publish.certificates import NEEDED
+from diskret.publish.contract import NEEDED
 from diskret.publish.guard.microdata import (
     MICRODATA_CERTIFICATE,
     as_text,
     read_records_csv,
     read_records_parquet,
 )
-from diskret.publish.office.fingerprint import record_marks
-from diskret.publish.office.records import Inside, claim_from_json
+from diskret.publish.office.microdata import Inside, claim_from_json, read_controlled, record_marks
+from diskret.publish.verify.files import check_microdata_page
 from diskret.publish.verify.kind import Checked, Kind, Place
-from diskret.publish.verify.microdata_page import check_microdata_page
+from diskret.tables.lists import table_lists, variables
 
 #: What is read of the office's certificate.
-INSIDE = {
+_INSIDE = {
     **dict.fromkeys(("keys", "sensitive"), [str]),
     "orders": {"*": [anything]},
     "claims_made": [{"claim": str, "*": anything}],
@@ -44,7 +50,7 @@ Recount = Callable[[str, pa.Table, Mapping[str, Any]], str]
 WithOffice = Callable[[Path, str, pa.Table, Mapping[str, Any], SecretKeys | None], str]
 
 
-def check_records(
+def _check_records(
     place: Place,
     certificates: Mapping[str, dict[str, Any]],
     recount: Recount,
@@ -53,7 +59,7 @@ def check_records(
     """Check files of records, by what is counted again in them."""
     lines: list[str] = []
     for name in sorted(certificates):
-        certificate, records = certificates[name], read_released(place.public, name)
+        certificate, records = certificates[name], _read_released(place.public, name)
         _check_outline(name, records, certificate)
         line = recount(name, records, certificate)
         typed = (place.public / f"{name}.parquet").exists()
@@ -80,13 +86,7 @@ def _check_outline(name: str, records: pa.Table, certificate: Mapping[str, Any])
 
 
 def _recount(name: str, records: pa.Table, certificate: Mapping[str, Any]) -> str:
-    """Count again every claim that readers can count in the file.
-
-    Raises
-    ------
-    VerificationError
-        A claim does not hold; or the certificate does not say what belongs to the claims it shows.
-    """
+    """Count again every claim that readers can count in the file."""
     shown = certificate.get("shown", {})
     try:
         claims = claims_shown(shown)
@@ -107,7 +107,7 @@ def _recount(name: str, records: pa.Table, certificate: Mapping[str, Any]) -> st
             raise VerificationError(
                 f"{name}: the certificate does not claim what it shows; its text was changed"
             )
-        check_figures(name, [text for text in told if text not in sentences], records)
+        _check_figures(name, [text for text in told if text not in sentences], records)
     if any(again.shown.get(name) != value for name, value in shown.items()):
         raise VerificationError(
             f"{name}: the certificate shows figures that are not those of the file; it was changed"
@@ -122,7 +122,7 @@ def _recount(name: str, records: pa.Table, certificate: Mapping[str, Any]) -> st
     return f"{records.num_rows:,} records; it claims nothing that readers can count"
 
 
-def check_figures(name: str, sentences: Sequence[str], records: pa.Table) -> None:
+def _check_figures(name: str, sentences: Sequence[str], records: pa.Table) -> None:
     """Refuse a claim with a figure that the certificate does not show: nobody could count it."""
     columns = sorted(records.column_names, key=len, reverse=True)
     named = re.compile("|".join(map(re.escape, columns)))
@@ -134,14 +134,8 @@ def check_figures(name: str, sentences: Sequence[str], records: pa.Table) -> Non
             )
 
 
-def read_released(public: Path, name: str) -> pa.Table:
-    """The released records, from CSV (as text), Parquet, or both, which must agree.
-
-    Raises
-    ------
-    VerificationError
-        There is no file, it cannot be read, or the two differ.
-    """
+def _read_released(public: Path, name: str) -> pa.Table:
+    """The released records, from CSV (as text), Parquet, or both, which must agree."""
     as_csv, as_parquet = public / f"{name}.csv", public / f"{name}.parquet"
     if not as_parquet.exists():
         return read_records_csv(as_csv)
@@ -158,19 +152,12 @@ def _with_link(
     certificate: Mapping[str, Any],
     keys: SecretKeys | None,
 ) -> str:
-    """Check the office's files against the public ones; says what was confirmed.
-
-    Raises
-    ------
-    VerificationError
-        The public certificate is not the one that was released, the records or the link to the
-        original ones are not, or a claim does not hold.
-    """
-    path, inside, asked = read_claims(folder, name)
+    """Check the office's files against the public ones; says what was confirmed."""
+    path, inside, asked = _read_claims(folder, name)
     link = _read_link(folder / f"{name}.link.parquet", records.num_rows)
     there = [column for column in ("row", "weight", "household") if column in link.column_names]
     columns = link.select(there)
-    if not released_with(records, content(columns), certificate, keys):
+    if not _released_with(records, content(columns), certificate, keys):
         raise VerificationError(
             f"{name}: the records or the office's link to the original ones are not those that "
             "were released, or this is not the key they were released with"
@@ -197,22 +184,22 @@ def _with_link(
     beside = f", but for {left} that need the population" if left else ""
     return (
         f"all claims ({len(judged)}) checked again with the office's files{beside}; "
-        + fingerprinted(keys)
+        + _fingerprinted(keys)
     )
 
 
-def read_claims(folder: Path, name: str) -> tuple[Path, dict[str, Any], list[Any]]:
+def _read_claims(folder: Path, name: str) -> tuple[Path, dict[str, Any], list[Any]]:
     """The office's certificate: where it lies, what it says, and the claims that were made."""
     path = folder / f"{name}.certificate.json"
     try:
         inside = read_json(path, VerificationError)
-        check_form(inside, INSIDE, str(path), VerificationError)
+        check_form(inside, _INSIDE, str(path), VerificationError)
         return path, inside, [claim_from_json(claim) for claim in inside["claims_made"]]
     except (ValueError, KeyError, TypeError, InputError) as error:
         raise VerificationError(f"{path} cannot be read: {error}") from None
 
 
-def released_with(
+def _released_with(
     records: pa.Table,
     kept: Iterable[bytes],
     certificate: Mapping[str, Any],
@@ -223,7 +210,7 @@ def released_with(
     return mark in (None, certificate["inputs"].get("released"))
 
 
-def fingerprinted(keys: SecretKeys | None) -> str:
+def _fingerprinted(keys: SecretKeys | None) -> str:
     """What a line says of the fingerprint."""
     return "fingerprint not checked without the key" if keys is None else "fingerprint confirmed"
 
@@ -235,8 +222,88 @@ def _read_link(path: Path, n: int) -> pa.Table:
     return link
 
 
-def _check(place: Place, certificates: Mapping[str, dict[str, Any]]) -> Checked:
-    return check_records(place, certificates, _recount, _with_link)
+# ── safe files ───────────────────────────────────────────────────────────────────────
 
 
-RECORDS = Kind((FAMILY,), MICRODATA_CERTIFICATE, frozenset(NEEDED), _check)
+def _recount_safe(name: str, records: pa.Table, certificate: Mapping[str, Any]) -> str:
+    """Count again every combination of all variables; deviations are for the office to check."""
+    try:
+        shown = certificate["shown"]
+        minimum = Safe(shown["minimum"]).minimum
+        found = check_minimum(name, records, minimum)
+        sentences = in_languages(safe_claimed(shown))
+        lacking = [one for one in variables(table_lists(shown["tables"])) if one not in found.codes]
+        largest = [row["largest"] for row in shown["by_size"]]
+    except ProofError as error:
+        raise VerificationError(
+            f"{name}: a claim of the certificate does not hold ({error}); the file or the "
+            "certificate was changed"
+        ) from None
+    except (InputError, KeyError, TypeError, ValueError) as error:
+        raise VerificationError(
+            f"{name}: what the certificate shows cannot be counted in the file ({error})"
+        ) from None
+    if lacking or any(one > shown["largest"] for one in largest):
+        raise VerificationError(
+            f"{name}: the certificate shows tables or deviations that do not fit together; it was "
+            "changed"
+        )
+    for language, said in sentences.items():
+        told = certificate.get("claimed", {}).get(language, [])
+        if not set(said) <= set(told):
+            raise VerificationError(
+                f"{name}: the certificate does not claim what it shows; its text was changed"
+            )
+        _check_figures(name, [text for text in told if text not in said], records)
+    return (
+        f"counted again in {records.num_rows:,} records: {len(found.count):,} combinations of all "
+        f"variables, each at least {minimum} times"
+    )
+
+
+def _with_counts(
+    folder: Path,
+    name: str,
+    records: pa.Table,
+    certificate: Mapping[str, Any],
+    keys: SecretKeys | None,
+) -> str:
+    """Check a safe file with the office's counts of the original; says what was confirmed."""
+    path, _, claims = _read_claims(folder, name)
+    if len(claims) != 1 or not isinstance(claim := claims[0], Safe):
+        raise VerificationError(f"{path} claims something else than the public certificate")
+    cells = read_plain_parquet(folder / f"{name}.controlled.parquet", VerificationError)
+    if not _released_with(records, content(cells), certificate, keys):
+        raise VerificationError(
+            f"{name}: the records or the office's counts of the original are not those that were "
+            "released, or this is not the key they were released with"
+        )
+    try:
+        again = certify_safe(name, records, claim, read_controlled(cells, claim.tables or {}))
+    except (ProofError, InputError) as error:
+        raise VerificationError(f"{name}: a claim does not hold: {error}") from None
+    except (TypeError, ValueError, KeyError, AttributeError):
+        raise VerificationError(f"{path}: its claims cannot be understood") from None
+    if dict(again.shown) != certificate["shown"]:
+        raise VerificationError(
+            f"{name}: the certificate documents other deviations than those of the file"
+        )
+    return (
+        f"{len(again.figures['tables']):,} controlled tables counted again and compared "
+        f"with the office's counts of the original; {_fingerprinted(keys)}"
+    )
+
+
+# ── the two kinds ────────────────────────────────────────────────────────────────────
+
+
+def _check_linked(place: Place, certificates: Mapping[str, dict[str, Any]]) -> Checked:
+    return _check_records(place, certificates, _recount, _with_link)
+
+
+def _check_safe(place: Place, certificates: Mapping[str, dict[str, Any]]) -> Checked:
+    return _check_records(place, certificates, _recount_safe, _with_counts)
+
+
+RECORDS = Kind((FAMILY,), MICRODATA_CERTIFICATE, frozenset(NEEDED), _check_linked)
+SAFE_FILES = Kind((SAFE,), MICRODATA_CERTIFICATE, frozenset(NEEDED), _check_safe)

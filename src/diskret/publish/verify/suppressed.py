@@ -20,9 +20,9 @@ from diskret.attack.certificate import outer_intervals, refined_to
 from diskret.attack.statements import claimed, different_variables, not_claimed
 from diskret.errors import VerificationError
 from diskret.progress import Progress
-from diskret.publish.certificates import NEEDED
-from diskret.publish.derived import Releases, published_in
+from diskret.publish.contract import NEEDED
 from diskret.publish.guard.tables import PUBLIC_CERTIFICATE
+from diskret.publish.read import Releases, published_in
 from diskret.publish.verify.files import check_files
 from diskret.publish.verify.internal import verify_internal
 from diskret.publish.verify.kind import Checked, Kind, Place

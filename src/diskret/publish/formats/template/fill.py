@@ -11,16 +11,16 @@ from typing import Any
 
 from diskret.errors import InputError
 from diskret.publish.formats.symbols import SymbolSet, symbol_set
-from diskret.publish.formats.template.blocks import Codes, heads
-from diskret.publish.formats.template.copy import copied, write_text
+from diskret.publish.formats.template.clean_copy import copied, save, write_text
 from diskret.publish.formats.template.inspect import check_template
-from diskret.publish.formats.template.package import save
 from diskret.publish.formats.template.placeholders import (
     PLACEHOLDER,
+    Codes,
     Placeholder,
+    heads,
     read_placeholder,
 )
-from diskret.publish.formats.xlsx.layout import Layout
+from diskret.publish.formats.workbook_layout import Layout
 from diskret.tables import Published
 from diskret.texts import check_language
 
@@ -39,35 +39,13 @@ def fill_template(
 ) -> None:
     """Write tables into a copy of a workbook that has the layout of the office.
 
-    The copy holds what a reader of the template sees and nothing else; fonts, borders and
-    number formats stay as they are. A cell with ``{{region=N; size=Total}}`` gets that value,
-    dimensions left out being at their total; ``{{turnover: region=N}}`` names the table.
-    ``{{table: rows=region; columns=size}}`` in the top left corner of a block fills it for the
-    codes, labels or ``{{label: …}}`` in its first column and row. ``{{label: region=N}}``,
-    ``{{title}}`` and ``{{legend}}`` give texts in the language. Whatever stood in filled cells
-    is replaced.
-
-    Parameters
-    ----------
-    tables
-        The tables; a placeholder names one by its name or measure if there are several.
-    template
-        The workbook, ``.xlsx``.
-    path
-        The file to write; overwritten if it exists.
-    language
-        Of legend, title and labels: ``"en"`` or ``"de"``.
-    symbols
-        What stands for suppressed and empty cells.
-    titles
-        Name of a table → title; others are called "<measure> by <dimensions>".
-
-    Raises
-    ------
-    InputError
-        openpyxl is missing; the template holds what readers do not see; a placeholder cannot be
-        understood, or names a table, dimension or code that is not there; two write to one cell;
-        a value has more than the 15 digits of a spreadsheet. Names sheet and cell.
+    The copy holds what a reader of the template sees and nothing else; fonts, borders and number
+    formats stay as they are. A cell with ``{{region=N; size=Total}}`` gets that value, dimensions
+    left out being at their total; ``{{turnover: region=N}}`` names the table by its name or
+    measure. ``{{table: rows=region; columns=size}}`` in the top left corner of a block fills it for
+    the codes, labels or ``{{label: …}}`` in its first column and row. ``{{label: region=N}}``,
+    ``{{title}}`` and ``{{legend}}`` give texts in the language. Whatever stood in filled cells is
+    replaced.
     """
     check_language(language)
     source = Path(template)

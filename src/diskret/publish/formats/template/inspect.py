@@ -58,19 +58,8 @@ def check_template(path: str | PathLike[str]) -> None:
 
     What is neither on the list nor visible could carry anything into the publication: hidden
     sheets, rows and columns, comments, names, links, macros, formulas with the values they had,
-    pivot tables, charts, validations. Properties of the document are no reason to refuse; they
-    are not taken over.
-
-    Parameters
-    ----------
-    path
-        An ``.xlsx`` file.
-
-    Raises
-    ------
-    InputError
-        The file is no workbook, or holds something that is not on the list; says what and
-        where, and what to do.
+    pivot tables, charts, validations. Properties of the document are no reason to refuse; they are
+    not taken over.
     """
     path = Path(path)
     if path.suffix.lower() != ".xlsx":

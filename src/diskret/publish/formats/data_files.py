@@ -1,0 +1,162 @@
+"""Data files: CSV and Parquet of tables, of records and of figures; always the same bytes.
+
+CSV is UTF-8 with commas and line feeds, quotes only where they are needed. Parquet has typed
+columns and nothing but the cells.
+"""
+
+# pyarrow has no type information for its classes and compute functions.
+# pyright: reportAttributeAccessIssue=false, reportUnknownParameterType=false
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection
+from os import PathLike
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from diskret.io.formulas import formulas, with_marks
+from diskret.io.names import some
+from diskret.publish.formats.workbooks import write_columns_xlsx
+from diskret.tables import Derived, Published, SideBySide
+from diskret.tables.public_files import exact_cells, public_cells
+from diskret.tables.side_by_side import (
+    decimals_of,
+    derived_text,
+    exact_columns,
+    side_by_side_text,
+)
+
+# bounds the memory of one block of lines, and keeps it below Arrow's 2 GiB of text
+_ROWS_AT_ONCE = 250_000
+# what a text must not hold outside quotes
+_SPECIAL = '[",\r\n]'
+
+
+def write_csv(published: Published, path: str | PathLike[str], neutralise: bool = False) -> None:
+    """Write the public CSV of a table: codes, value (exact, empty if suppressed), status.
+
+    `neutralise` puts an apostrophe before texts that spreadsheets would run as formulas, which
+    reading takes away again; without it there is a warning.
+    """
+    _write_csv(_safe(public_cells(published), path, neutralise), path)
+
+
+def write_internal_csv(
+    cells: pa.Table, path: str | PathLike[str], neutralise: bool = False
+) -> None:
+    """Write any table of cells; nulls are empty, and nobody is warned. For the office only."""
+    _write_csv(_safe(cells, None, neutralise), path)
+
+
+def write_parquet(published: Published, path: str | PathLike[str]) -> None:
+    """Write the public Parquet file of a table: codes, value (null if suppressed), status.
+
+    Values are whole numbers, or exact decimals if the table has any.
+    """
+    write_columns_parquet(exact_cells(published), path)
+
+
+def write_columns_parquet(columns: pa.Table, path: str | PathLike[str]) -> None:
+    """Write columns of any kind."""
+    # without the schema that Arrow would add in a form of its own: what is written is seen
+    pq.write_table(columns.replace_schema_metadata(None), path, store_schema=False)
+
+
+def write_records(
+    records: pa.Table,
+    folder: Path,
+    name: str,
+    formats: Collection[str],
+    neutralise: bool = False,
+) -> list[str]:
+    """Write records as CSV, Parquet or both, as `formats` says; the names of the files.
+
+    Columns are of text, numbers, logical values or dates. In CSV, null is an empty field and an
+    empty text is ``""``.
+    """
+    written: list[str] = []
+    if "csv" in formats:
+        written.append(f"{name}.csv")
+        path = folder / written[-1]
+        _write_csv(_safe(records, path, neutralise), path, f"{_SPECIAL}|^$")
+    if "parquet" in formats:
+        written.append(f"{name}.parquet")
+        write_columns_parquet(records, folder / written[-1])
+    return written
+
+
+def write_columns(
+    shown: Derived | SideBySide,
+    folder: Path,
+    formats: Collection[str],
+    language: str = "en",
+    neutralise: bool = False,
+) -> list[str]:
+    """Write a derived figure, or tables side by side, into the public folder; the files' names.
+
+    ``<name>.csv`` is always written; ``"parquet"`` and ``"xlsx"`` add a file each, the workbook in
+    `language`.
+    """
+    text = derived_text(shown) if isinstance(shown, Derived) else side_by_side_text(shown)
+    decimals = decimals_of(shown)
+    written = [f"{shown.name}.csv"]
+    path = folder / written[0]
+    _write_csv(_safe(text, path, neutralise), path)
+    if "parquet" in formats:
+        written.append(f"{shown.name}.parquet")
+        write_columns_parquet(exact_columns(text, decimals), folder / written[-1])
+    if "xlsx" in formats:
+        written.append(f"{shown.name}.xlsx")
+        exact = exact_columns(text, decimals)
+        write_columns_xlsx(exact, decimals, folder / written[-1], language)
+    return written
+
+
+# ── CSV ─────────────────────────────────────────────────────────────────────────────
+
+
+def _safe(cells: pa.Table, path: str | PathLike[str] | None, neutralise: bool) -> pa.Table:
+    """Cells as they are written; says which file holds formulas, if a path is given."""
+    found = [] if neutralise else formulas(cells)
+    if not found:
+        return with_marks(cells)
+    if path is not None:
+        warnings.warn(
+            f"{Path(path).name}: {len(found):,} texts begin like formulas, which a spreadsheet "
+            f"would run when it opens the file ({some('text', found)}); write with "
+            "neutralise=True, which puts an apostrophe before them, or change them",
+            stacklevel=4,
+        )
+    return cells
+
+
+def _write_csv(cells: pa.Table, path: str | PathLike[str], special: str = _SPECIAL) -> None:
+    with Path(path).open("wb") as file:
+        header = ",".join(_quoted(pa.array(cells.column_names, pa.string())).to_pylist())
+        file.write(f"{header}\n".encode())
+        for block in cells.to_batches(max_chunksize=_ROWS_AT_ONCE):
+            columns = [_text(column, special) for column in block.columns]
+            # "\n" as the last part of a line, so that the lines' own buffer is the file
+            columns[-1] = pc.binary_join_element_wise(columns[-1], "\n", "")
+            lines = pc.binary_join_element_wise(*columns, ",")
+            start, stop = lines.offset, lines.offset + len(lines)
+            _, offsets, content = lines.buffers()
+            edges = memoryview(offsets).cast("i")
+            file.write(memoryview(content)[edges[start] : edges[stop]])
+
+
+def _text(column: pa.Array, special: str) -> pa.StringArray:
+    text = column.cast(pa.string())
+    if not pa.types.is_primitive(column.type):
+        text = _quoted(text, special)
+    return pc.fill_null(text, "")
+
+
+def _quoted(text: pa.StringArray, special: str = _SPECIAL) -> pa.StringArray:
+    quoted = pc.match_substring_regex(text, special)
+    doubled = pc.replace_substring(text, '"', '""')
+    return pc.if_else(quoted, pc.binary_join_element_wise('"', doubled, '"', ""), text)

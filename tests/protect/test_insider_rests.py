@@ -1,0 +1,55 @@
+"""Rests beside filters that only a contributor could compute."""
+
+import pyarrow as pa
+import pytest
+
+import diskret as dk
+from diskret.protect import insiders
+
+
+def released(firms, filtered=5, **more):
+    """All firms by region, and those with few staff: the codes that each table hides."""
+    region, staff, sales = zip(*firms, strict=True)
+    records = pa.table(
+        {"region": region, "staff": staff, "sales": sales, "firm": range(len(firms))}
+    )
+    of = {"by": {"region": None}, "value": "sales", "unit": "firm", "contributions": True}
+    of |= {"largest": 5}
+    every = dk.tabulate(records, **of)
+    small = dk.tabulate(records, **of, where={"staff": {"max": filtered}})
+    results = dk.suppress(
+        [every, small], dk.rules.MinimumFrequency(3), name=["every", "small"],
+        attacker=dk.Attacker(contributor=True), **more,
+    )  # fmt: skip
+    return [
+        {code for code, hidden in zip(codes, one.published.suppressed, strict=True) if hidden}
+        for one in results
+        for codes in [one.published.dimensions[0].hierarchy.codes]
+    ]
+
+
+# the only firm in S takes itself out of N and S together; in N two large firms stand beside four
+# small ones that the filter lets through
+ALONE = [
+    *[("N", 1, 10)] * 4, *[("N", 9, 50)] * 2, ("S", 9, 30),
+    *[("W", 1, 100)] * 4, *[("W", 9, 900)] * 4,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("least", [100, -100], ids=["nonnegative", "signed"])
+def test_a_firm_that_computes_a_hidden_cell_does_not_compute_its_rest(least):
+    firms = [*ALONE, ("W", 1, least)]
+    every, small = released(firms)
+    assert {"N", "S", "W"} <= every or "N" in small
+
+
+@pytest.mark.parametrize("least", [100, -100], ids=["nonnegative", "signed"])
+def test_without_rests_among_the_targets_it_does(monkeypatch, least):
+    """The test itself is able to fail."""
+    monkeypatch.setattr(insiders.InsiderJudge, "rests", lambda *_: [])
+    assert released([*ALONE, ("W", 1, least)]) == [{"N", "S"}, set()]
+
+
+def test_a_rest_with_enough_firms_hides_nothing():
+    firms = [*ALONE, ("N", 9, 20)]
+    assert released(firms) == [{"N", "S"}, set()]
