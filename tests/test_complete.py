@@ -18,7 +18,7 @@ import pytest
 
 import diskret
 from diskret import Microdata, engines, rules
-from diskret.anonymize import outline, replay
+from diskret.anonymize import verb
 from diskret.anonymize import write as microdata_write
 from diskret.attack import microdata
 from diskret.attack.microdata import claims as claims_module
@@ -44,7 +44,7 @@ from diskret.jobs import (
 )
 from diskret.protect import derive
 from diskret.publish.formats.symbols import symbol_sets
-from diskret.publish.pages.texts import rule_name
+from diskret.publish.pages.internal import rule_name
 from diskret.tables import derived
 from diskret.texts import LANGUAGES, words_in
 
@@ -110,7 +110,7 @@ def verbs_there() -> set[str]:
         for name, value in inspect.getmembers(Microdata, inspect.isfunction)
         if not name.startswith("_") and inspect.signature(value).return_annotation == "Microdata"
     }
-    return (made | {*replay.VERBS}) - {"linked", "before", "replay"}
+    return (made | {*verb.VERBS}) - {"linked", "before", "replay"}
 
 
 def engines_there() -> set[str]:
@@ -143,13 +143,14 @@ def in_template(pattern: str) -> Callable[[str], object]:
 
 def told_in_two_languages(name: str) -> bool:
     reason = "zero" if name == "ZeroCells" else key(name)
-    return name in NEVER_UNSAFE or rule_name(reason, "en") != rule_name(reason, "de")
+    english, german = (rule_name(reason, words_in(one, "report")) for one in LANGUAGES)
+    return name in NEVER_UNSAFE or english != german
 
 
 def family_in_two_languages(name: str) -> bool:
     if name in ("drop", "remove_identifiers"):  # the column is not there
         return True
-    use = f"use {outline._FAMILY.get(name)}"
+    use = f"use {verb.VERBS.get(name, (None, None))[1]}"
     words = [words_in(language, "microdata_report").get(use) for language in LANGUAGES]
     return len(words) > 1 and None not in words and len({*words}) == len(words)
 
@@ -196,7 +197,7 @@ KINDS = {
     "verb of microdata": Kind(
         verbs_there,
         {
-            "job file, history": lambda name: name in replay.VERBS,
+            "job file, history": lambda name: name in verb.VERBS,
             "method": lambda name: callable(getattr(Microdata, name, None)),
             "template": lambda name: f'do = "{name}"' in microdata_template.template(),
             "report, both languages": family_in_two_languages,

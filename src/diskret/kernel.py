@@ -1,4 +1,4 @@
-"""The one decorator for loops that numpy cannot express; only ``_kernels`` modules use it."""
+"""The one decorator for loops that numpy cannot express; only ``*_kernels`` modules use it."""
 
 from __future__ import annotations
 

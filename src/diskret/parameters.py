@@ -11,11 +11,21 @@ import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from fractions import Fraction
-from functools import cache
+from functools import cache, wraps
 from math import isinf, isnan
 from numbers import Integral, Real
 from sys import modules
-from typing import Annotated, Any, Literal, Protocol, Union, get_args, get_origin
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    ParamSpec,
+    Protocol,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+)
 
 from diskret.errors import InputError
 
@@ -111,6 +121,19 @@ class Number:
 
 
 @dataclass(frozen=True)
+class Proportion(Number):
+    """A share of something, which is easily given in percent by mistake."""
+
+    above: float | None = 0
+    high: float | None = 1
+
+    @property
+    def said(self) -> str:
+        """What is admissible."""
+        return f"{super().said}, such as 0.05 for 5 %"
+
+
+@dataclass(frozen=True)
 class Percentage(Number):
     """A number of percent, also as text or a fraction; within what can be a percentage at all."""
 
@@ -187,6 +210,16 @@ class Text:
 
 
 @dataclass(frozen=True)
+class ColumnName(Text):
+    """The name of a column, where other values are admissible, too."""
+
+    @property
+    def said(self) -> str:
+        """What is admissible."""
+        return "the name of a column"
+
+
+@dataclass(frozen=True)
 class Names:
     """Names of columns, as a list. `some`: at least one; `alone`: or the name of one."""
 
@@ -225,7 +258,7 @@ class ByName:
     @property
     def said(self) -> str:
         """What is admissible."""
-        return f"such a value for each name: {self.each.said}"
+        return self.each.said
 
 
 _SEVERAL = Names(alone=False)
@@ -235,7 +268,10 @@ Seed = Annotated[int, Whole(0)]
 Share = Annotated[float, Number(above=0, high=1)]
 Probability = Annotated[float, Number(low=0, high=1)]
 Positive = Annotated[float, Number(above=0)]
-Columns = Annotated[list[str], Names()]
+Column = Annotated[str, ColumnName()]
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 @dataclass(frozen=True)
@@ -253,7 +289,7 @@ class Parameter:
     @property
     def said(self) -> str:
         """What is admissible."""
-        return " or ".join([one.said for one in self.kinds] + ["None"] * self.optional)
+        return " or ".join(dict.fromkeys(one.said for one in self.kinds))
 
     def read(self, value: Any) -> Any:
         """The value as it is used; a `ValueError` where it is not admissible."""
@@ -283,10 +319,36 @@ def checked(target: Callable[..., Any], arguments: Mapping[str, Any]) -> dict[st
         try:
             made[name] = declared[name].read(value) if name in declared else value
         except ValueError:
-            raise InputError(
-                f"{name}= must be {declared[name].said}, not {_shown(value)}"
-            ) from None
+            raise _unfit(declared[name], value) from None
     return made
+
+
+def _unfit(parameter: Parameter, value: Any) -> InputError:
+    for kind in parameter.kinds:
+        if isinstance(kind, ByName) and isinstance(value, Mapping):
+            for name, one in value.items():
+                try:
+                    kind.each.read(one)
+                except (ValueError, TypeError):
+                    return InputError(
+                        f"{parameter.name}= must be {kind.said}, not {_shown(one)} for {name!r}"
+                    )
+    return InputError(f"{parameter.name}= must be {parameter.said}, not {_shown(value)}")
+
+
+def reading(function: Callable[P, R]) -> Callable[P, R]:
+    """A function whose arguments are `checked` before it begins."""
+    signature = inspect.signature(function)
+
+    @wraps(function)
+    def read(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            given = signature.bind(*args, **kwargs).arguments
+        except TypeError:
+            return function(*args, **kwargs)  # which says what is missing, or too much
+        return function(**checked(function, given))  # pyright: ignore[reportCallIssue]
+
+    return read
 
 
 class Declared:

@@ -195,7 +195,7 @@ def test_nothing_is_handed_out_that_is_not_safe(monkeypatch, matches, method):
     [
         ({"k": 10}, "the file has 9 records, so none can agree with 10"),
         ({"k": 6, "strata": ["town"]}, "stratum town='x' has 5 records"),
-        ({"k": 0}, "k= must be at least 1, not 0"),
+        ({"k": 0}, "k= must be a whole number from 1 upwards.*, not 0"),
         ({"k": "sex"}, "must be a column of whole numbers"),
         ({"k": 2.5}, "k= must be a whole number"),
         ({"matches": "any"}, "matches= must be"),
@@ -203,12 +203,18 @@ def test_nothing_is_handed_out_that_is_not_safe(monkeypatch, matches, method):
         ({"diversity": 2}, "diversity= needs sensitive variables"),
         ({"diversity": {"town": 3}}, "'town' has 2 different values in the whole file"),
         ({"closeness": {"town": 0.5}, "ordered": ["job"]}, "ordered= names 'job', of which no"),
-        ({"diversity": {"town": 0}}, "diversity= must be a whole number above 0"),
-        ({"closeness": {"town": 1.5}}, "closeness= must lie between 0 and 1"),
-        ({"threshold": 0.0}, "threshold= must lie above 0"),
+        (
+            {"diversity": {"town": 0}},
+            "diversity= must be a whole number from 1 upwards, not 0 for 'town'",
+        ),
+        (
+            {"closeness": {"town": 1.5}},
+            "closeness= must be a number from 0 to 1, not 1.5 for 'town'",
+        ),
+        ({"threshold": 0.0}, "threshold= must be a number above 0 and at most 1"),
         ({"subsets": {("sex", "town"): 3}}, "subsets= names 'town', which is no key"),
         ({"subsets": {}}, "subsets= is empty"),
-        ({"rounds": -1}, "rounds= must not be negative"),
+        ({"rounds": -1}, "rounds= must be a whole number from 0 upwards"),
         ({"keep": ["sex", "job"]}, "too rare, even if every value is hidden that may be"),
     ],
 )

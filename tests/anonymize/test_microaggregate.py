@@ -14,7 +14,7 @@ from profiles import examples
 
 from diskret import Microdata, SecretKeys
 from diskret.anonymize.outline import outline
-from diskret.anonymize.replay import VERBS
+from diskret.anonymize.verb import VERBS
 from diskret.attack.microdata.claims import KAnonymity
 from diskret.errors import InputError
 from diskret.microdata.aggregation import METHODS
@@ -178,11 +178,11 @@ def test_readers_are_told_that_values_are_averages():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"method": "knn"}, "no method 'knn'; there are mdav"),
-        ({"k": 1}, "k= is a whole number from 2"),
-        ({"k": 2.5}, "k= is a whole number from 2"),
+        ({"method": "knn"}, "method= must be 'mdav',.*not 'knn'"),
+        ({"k": 1}, "k= must be a whole number from 2"),
+        ({"k": 2.5}, "k= must be a whole number from 2"),
         ({"k": 61}, "there are 60 records, too few for a group of 61"),
-        ({"measure": "mode"}, "measure= is 'mean' or 'median'"),
+        ({"measure": "mode"}, "measure= must be 'mean' or 'median'"),
         ({"gamma": 0.3}, "gamma= belongs to vmdav, not to mdav"),
         ({"method": "random"}, "random draws, so it needs seed="),
         ({"seed": 1}, "mdav draws nothing"),

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from diskret import DiskretError, Microdata, SecretKeys, claims
-from diskret.anonymize.replay import VERBS
+from diskret.anonymize.verb import VERBS
 
 METHODS = ("additive", "correlated", "restricted", "romm", "outliers")
 
@@ -222,8 +222,8 @@ def test_shuffling_by_regression_knows_categories():
 @pytest.mark.parametrize(
     ("verb", "arguments", "message"),
     [
-        ("add_noise", {"method": "white"}, "method= must be one of additive,.*'white'"),
-        ("add_noise", {"share": 0}, "share= is the deviation.*not 0; write 0.1 for 10 %"),
+        ("add_noise", {"method": "white"}, "method= must be 'additive',.*'white'"),
+        ("add_noise", {"share": 0}, "share= must be a number above 0, such as 0.05 for 5 %, not 0"),
         ("add_noise", {"share": 150}, "not 150; write 0.1 for 10 %"),
         ("add_noise", {"share": math.nan}, "not nan"),
         ("add_noise", {"share": math.inf}, "must be a number for method='additive'"),
@@ -231,21 +231,29 @@ def test_shuffling_by_regression_knows_categories():
         ("add_noise", {"method": "romm", "keep_zeros": True}, "keep_zeros= does not go with"),
         ("add_noise", {"rescale": True, "keep_zeros": True}, "keep_zeros= does not go with"),
         ("add_noise", {"quantile": 0.9}, "quantile= belongs to method='outliers'"),
-        ("add_noise", {"method": "outliers", "quantile": 99}, "quantile= is a share.*not 99"),
-        ("add_noise", {"seed": -1}, "seed= is a whole number from 0, not -1"),
-        ("add_noise", {"seed": 1.5}, "seed= is a whole number from 0, not 1.5"),
+        (
+            "add_noise",
+            {"method": "outliers", "quantile": 99},
+            "quantile= must be a number above 0 and below 1, not 99",
+        ),
+        ("add_noise", {"seed": -1}, "seed= must be a whole number from 0 upwards, not -1"),
+        ("add_noise", {"seed": 1.5}, "seed= must be a whole number from 0 upwards, not 1.5"),
         ("add_noise", {"variables": ["region"]}, "'region' are not numbers"),
         ("add_noise", {"variables": ["sales", "sales"]}, "names column 'sales' twice"),
         ("add_noise", {"variables": []}, "names no column"),
         ("add_noise", {"strata": ["staff"]}, "'staff' cannot be used here and divide"),
-        ("rank_swap", {"window": 5}, "window= is a share above 0 and up to 1, not 5; write 0.05"),
-        ("rank_swap", {"window": 0}, "window= is a share"),
-        ("rank_swap", {"top": 5}, "top= is a share.*not 5; write 0.05 for 5%"),
+        (
+            "rank_swap",
+            {"window": 5},
+            "window= must be a number above 0 and at most 1, such as 0.05 for 5 %, not 5",
+        ),
+        ("rank_swap", {"window": 0}, "window= must be a number above 0"),
+        ("rank_swap", {"top": 5}, "top= must be a number.*0.05 for 5 %, not 5"),
         ("rank_swap", {"top": 0.5, "bottom": 0.5}, "leave no values between"),
         ("rank_swap", {"window": 0.1, "correlation": 0.9}, "window= and correlation= all say"),
-        ("rank_swap", {"correlation": 95}, "correlation= lies between 0 and 1"),
+        ("rank_swap", {"correlation": 95}, "correlation= must be a number from 0 to below 1"),
         ("rank_swap", {"mean_error": 1e-9}, "'staff': even exchanging"),
-        ("rank_swap", {"seed": "1"}, "seed= is a whole number"),
+        ("rank_swap", {"seed": "1"}, "seed= must be a whole number"),
         ("shuffle", {"variables": "sales", "given": "sales"}, "'sales' cannot be shuffled and be"),
         ("shuffle", {"variables": "sales", "given": "region"}, "'region' are not numbers"),
         ("shuffle", {"variables": "sales", "method": "ds"}, "method= must be 'copula' or"),

@@ -237,7 +237,7 @@ def test_whole_numbers_logical_values_and_categories_keep_their_type():
         ([], {}, "names no column"),
         ("nace", {}, "no column 'nace'"),
         ("job", {"strata": "job"}, "cannot change and divide"),
-        ("job", {"seed": -1}, "seed= is a whole number"),
+        ("job", {"seed": -1}, "seed= must be a whole number"),
         ("job", {"stay": 2}, "stay= is a probability"),
         ("job", {"exact": True, "invariant": False}, "exact=True"),
         ("job", {"forbidden": [("a", "q")]}, "value 'q'"),

@@ -396,7 +396,7 @@ def test_exact_cells_that_contradict_each_other_are_named_by_their_values():
         ({"tables": [()]}, "names no variable"),
         ({"tables": ["number"]}, "'number' numbers or names single records"),
         ({"tables": ["sex"], "columns": ["number"]}, "'number' numbers or names"),
-        ({"tables": ["sex"], "minimum": 1}, "minimum= is a whole number from 2"),
+        ({"tables": ["sex"], "minimum": 1}, "minimum= must be a whole number from 2"),
         ({"tables": ["sex"], "method": "magic"}, "not 'magic'"),
         ({"tables": ["sex"], "seed": -1}, "seed="),
         ({"tables": ["sex"], "sweeps": 0}, "sweeps="),

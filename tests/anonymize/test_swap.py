@@ -317,7 +317,7 @@ def test_many_strata_are_reported_by_the_lowest_rates():
         ({"variables": ["region", "region"]}, "twice"),
         ({"within": "region"}, "divide the records at the same time"),
         ({"similar": ["region"]}, "divide the records at the same time"),
-        ({"probability": 1.5}, "between 0 and 1"),
+        ({"probability": 1.5}, "a number from 0 to 1"),
         ({"probability": "income"}, "probabilities in 'income'"),
         ({"seed": -1}, "whole number from 0"),
         ({"targets": 1}, "whole number from 2"),

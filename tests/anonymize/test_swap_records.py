@@ -317,8 +317,8 @@ def test_types_and_followers_go_along():
 @pytest.mark.parametrize(
     ("asked", "says"),
     [
-        ({"k": 1}, "k= is a whole number from 2"),
-        ({"k": 0}, "k= is a whole number from 2"),
+        ({"k": 1}, "k= must be a whole number from 2"),
+        ({"k": 0}, "k= must be a whole number from 2"),
         ({"rate": 5}, "from 0 to 1"),
         ({"seed": -1}, "whole number from 0"),
         ({"method": "rank"}, "'targeted' or 'random'"),

@@ -183,7 +183,7 @@ def test_sums_of_parts_stay_sums_and_gaps_stay_gaps(reference_data):
     [
         ({}, "either share= or limit="),
         ({"share": 0.1, "limit": 3}, "either share= or limit="),
-        ({"share": 5}, "0.01 for 1 %"),
+        ({"share": 5}, "0.05 for 5 %"),
         ({"limit": float("nan")}, "must be a number"),
         ({"share": 0.1, "k": 1}, "from 2"),
         ({"share": 0.1, "keep": "mode"}, "'mean', 'median' or 'value'"),

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from diskret.cli.crosstab import crosstab, upper_codes
-from diskret.cli.options import Language
-from diskret.cli.show import show_table
+from diskret.cli.command import Language
+from diskret.cli.show import crosstab, show_table, upper_codes
 from diskret.datasets.classifications import nace_tree, region_tree, size_tree
 from diskret.hierarchy import Hierarchy
 from diskret.publish.formats.symbols import symbol_set

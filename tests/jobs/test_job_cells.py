@@ -5,7 +5,7 @@ import json
 import pytest
 
 import diskret as dk
-from diskret.cli.options import Language
+from diskret.cli.command import Language
 from diskret.cli.show import show_results
 from diskret.errors import AdditivityError, InputError, JobError
 from diskret.jobs.read import CellsFile, read_job

@@ -9,8 +9,8 @@ import pytest
 from pyarrow import csv
 
 import diskret as dk
-from diskret.anonymize.replay import VERBS
 from diskret.anonymize.save_job import toml_key, toml_value
+from diskret.anonymize.verb import VERBS
 from diskret.errors import DiskretError, InputError, JobError, ProofError
 from diskret.jobs.microdata import claim_names, read_microdata_job, run_microdata_job
 from diskret.jobs.microdata_template import template

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import diskret as dk
-from diskret.cli.options import Language
+from diskret.cli.command import Language
 from diskret.cli.show import show_results
 from diskret.rules import MinimumFrequency
 from diskret.suppression import optimal

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diskret.safe.dependence import follows, groups
+from diskret.safe.problem import follows, groups
 
 
 @st.composite

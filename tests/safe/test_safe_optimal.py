@@ -13,11 +13,9 @@ from small_problems import best, made, score, small_problem
 
 from diskret.errors import InputError, ProofError
 from diskret.safe import ControlTable, SafeProblem, SpecialCell
-from diskret.safe import candidates as candidates_module
-from diskret.safe.candidates import candidates
 from diskret.safe.cells import ExactCellsError, cells
 from diskret.safe.check import check
-from diskret.safe.optimal import optimal
+from diskret.safe.optimal import candidates, optimal
 
 SEEDS = st.integers(0, 10_000)
 
@@ -119,7 +117,7 @@ def test_no_proof_is_claimed_when_time_is_over():
 
 
 def test_too_many_new_combinations_are_refused(monkeypatch):
-    monkeypatch.setattr(candidates_module, "_MOST", 0)
+    monkeypatch.setattr(sys.modules["diskret.safe.optimal"], "_MOST", 0)
     codes = np.array([[0, 0, 0], [0, 1, 1], [1, 0, 1], [1, 1, 0]], dtype=np.int32)
     problem = SafeProblem(("a", "b", "c"), codes, np.full(4, 3), (2, 2, 2), (), new=True)
     with pytest.raises(InputError, match="too many to write down"):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from diskret.anonymize.replay import VERBS
+from diskret.anonymize.verb import VERBS
 from snapshots.compare import main as compare
 from snapshots.persons import CALLS, NOT_REPEATABLE
 from snapshots.releases import CASES

@@ -185,25 +185,13 @@ def raked(dimensions: tuple[Dimension, ...], value: NDArray[np.int64]) -> NDArra
     one of the variables. These are raked first, so they contradict each other nowhere; only zeros
     can keep margins from being met.
 
-    Parameters
-    ----------
-    dimensions
-        The variables of the table.
-    value
-        Values ≥ 0 to start from, shape of the table. The grand total keeps its value.
+    `value`: values ≥ 0 to start from, shape of the table. The grand total keeps its value. Returns
+    shape of the table, float64.
 
-    Returns
-    -------
-    ndarray
-        Shape of the table, float64.
+    Source: Deming, W. E., Stephan, F. F. (1940), On a least squares adjustment of a sampled
+    frequency table when the expected marginal totals are known, Annals of Mathematical Statistics
+    11.
 
-    References
-    ----------
-    Deming, W. E., Stephan, F. F. (1940), On a least squares adjustment of a sampled frequency
-    table when the expected marginal totals are known, Annals of Mathematical Statistics 11.
-
-    Examples
-    --------
     >>> region = Dimension("region", Hierarchy.flat(["N", "S"]))
     >>> raked((region,), np.array([12, 8, 8])).tolist()
     [12.0, 6.0, 6.0]
@@ -267,8 +255,6 @@ def cells_above(dimensions: tuple[Dimension, ...]) -> sparse.csr_array:
 
     Its transpose adds inner cells up to all cells.
 
-    Examples
-    --------
     >>> cells_above((Dimension("x", Hierarchy.flat(["a", "b"])),)).toarray().tolist()
     [[1.0, 1.0, 0.0], [1.0, 0.0, 1.0]]
     """

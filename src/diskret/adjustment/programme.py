@@ -51,21 +51,11 @@ def solve(
 ) -> Solved:
     """The cheapest change with given directions.
 
-    Parameters
-    ----------
-    problem
-        What is asked.
-    direction
-        1: up, −1: down, 0: to be found, for each sensitive cell, ``(k,)``. With none to be found
-        the programme is a linear one.
-    seconds
-        Time limit.
-    nodes
-        Most branches looked at, the same on every computer.
-    among
-        Cells that may change, bool, ``(n,)``; the others keep their change in `start`. None: all.
-    start
-        A change that satisfies everything.
+    `problem`: what is asked. `direction`: 1: up, −1: down, 0: to be found, for each sensitive cell,
+    ``(k,)``. With none to be found the programme is a linear one. `seconds`: time limit. `nodes`:
+    most branches looked at, the same on every computer. `among`: cells that may change, bool,
+    ``(n,)``; the others keep their change in `start`. None: all. `start`: a change that satisfies
+    everything.
     """
     kept = np.zeros(len(problem.cost), dtype=np.int64) if start is None else start
     movable = (problem.down > 0) | (problem.up > 0)

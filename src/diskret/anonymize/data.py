@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from diskret.anonymize.history import Step
 from diskret.anonymize.roles import Roles, roles
 from diskret.anonymize.usable import usable
-from diskret.anonymize.verb import Verb
+from diskret.anonymize.verb import METHODS, Method
 from diskret.errors import InputError
 from diskret.io import Coded, FrameKind, Source, coded, renewed, returned, source
+from diskret.io.categories import declared_orders, in_order, keeps_order
 from diskret.io.columns import column, numbers
 from diskret.io.files import parquet_rows
 from diskret.io.frames import NO_RECORDS, in_memory
-from diskret.io.order import declared_orders, in_order, keeps_order
 from diskret.risk import Keys
 
 if TYPE_CHECKING:
@@ -176,6 +176,14 @@ class Microdata:
             f"{role}: {', '.join(names)}" for role, names in self.roles.by_role().items()
         )
         return f"Microdata({self.n:,} records; {named or 'no roles'})"
+
+    def _repr_html_(self) -> str:
+        from diskret.texts.card import card, named
+
+        roles = {role: named(columns) for role, columns in self.roles.by_role().items()}
+        steps = ", ".join(step.verb for step in self.history)
+        facts = {"records": self.n, **roles, **({"steps": steps} if steps else {})}
+        return card("Microdata", facts, office=True)
 
     # ── what they hold ──────────────────────────────────────────────────────────────
 
@@ -331,7 +339,6 @@ class Microdata:
         """
         made = object.__new__(type(self))
         made.__dict__.update(self.__dict__)
-        made.before = self
         gone = set(self.records.columns).difference(table.column_names)
         made.table = table
         made.roles = self.roles.without(gone)
@@ -388,37 +395,6 @@ class Microdata:
         explore = _explore
         checklist = _checklist
         release = _release
-    else:
-        replay = Verb("replay")
-        save_job = Verb("save_job")
-        risk = Verb("risk")
-        suda = Verb("suda")
-        risky_combinations = Verb("risky_combinations")
-        population_uniques = Verb("population_uniques")
-        anonymity = Verb("anonymity")
-        numeric_risk = Verb("numeric_risk")
-        recode = Verb("recode")
-        recode_candidates = Verb("recode_candidates")
-        generalise = Verb("generalise")
-        drop = Verb("recode")
-        remove_identifiers = Verb("recode")
-        local_suppression = Verb("suppress")
-        pram = Verb("pram")
-        transitions = Verb("pram")
-        microaggregate = Verb("microaggregate")
-        add_noise = Verb("noise")
-        rank_swap = Verb("rank_swap")
-        shuffle = Verb("shuffle")
-        top_code = Verb("top_code")
-        top_code_together = Verb("top_code")
-        dp_noise = Verb("dp_noise")
-        swap = Verb("swap")
-        swap_records = Verb("swap_records")
-        safe = Verb("safe")
-        deviations = Verb("deviations")
-        explore = Verb("explore")
-        checklist = Verb("checklist")
-        release = Verb("release")
 
     def compare(
         self,
@@ -455,6 +431,11 @@ class Microdata:
             ordered=ordered,
             size=size,
         )
+
+
+for _name in METHODS:
+    if _name not in vars(Microdata):
+        setattr(Microdata, _name, Method(_name))
 
 
 def _weights(values: pa.ChunkedArray, name: str) -> NDArray[np.float64]:

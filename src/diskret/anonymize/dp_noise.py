@@ -6,30 +6,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from diskret.anonymize.history import Step, given
+from diskret.anonymize.history import Step
+from diskret.anonymize.verb import verb
 from diskret.attack.noise_certificate import Statement
 from diskret.errors import InputError
 from diskret.io.names import some
 from diskret.microdata.dp_noise import Mechanism, gaussian, laplace
+from diskret.parameters import Number, Positive
 from diskret.progress import Progress, silent
 
 if TYPE_CHECKING:
     from diskret.anonymize.data import Microdata
 
 
+@verb()
 def dp_noise(
     md: Microdata,
     variables: str | Iterable[str],
     *,
-    epsilon: float | Mapping[str, float],
+    epsilon: Positive | Mapping[str, Positive],
     bounds: Mapping[str, Sequence[float]],
-    delta: float | None = None,
+    delta: Annotated[float, Number(above=0, below=1)] | None = None,
     progress: Progress = silent,
 ) -> Microdata:
     """Add noise to every value of numeric variables so that it is differentially private by itself.
@@ -93,7 +96,7 @@ def dp_noise(
     >>> made.history[0].found["by_variable"]["income"]["deviation"]
     14142.135623730952
     """
-    names = [variables] if isinstance(variables, str) else list(variables)
+    names = list(variables)
     limits = _limits(names, bounds)
     budget = _budget(names, epsilon, delta)
     values = md.numbers(names)
@@ -116,16 +119,8 @@ def dp_noise(
         "delta_so_far": before[1] + spent[1],
         "by_variable": figures,
     }
-    arguments = given(
-        {
-            "variables": names,
-            "epsilon": dict(epsilon) if isinstance(epsilon, Mapping) else epsilon,
-            "bounds": {name: list(limits[name]) for name in names},
-            "delta": delta,
-        },
-        {"delta": None},
-    )
-    return md.after(columns, Step("dp_noise", arguments, found))
+    told = {"variables": names, "bounds": {name: list(limits[name]) for name in names}}
+    return md.after(columns, Step("dp_noise", told, found))
 
 
 def guarantees(md: Microdata) -> tuple[Statement, ...]:
@@ -201,8 +196,6 @@ def _budget(
     names: Sequence[str], epsilon: float | Mapping[str, float], delta: float | None
 ) -> dict[str, float]:
     """The ε of each variable."""
-    if delta is not None and not 0 < delta < 1:
-        raise InputError(f"delta= lies above 0 and below 1, e.g. 1e-9, not {delta!r}")
     if isinstance(epsilon, Mapping):
         if delta is not None:
             raise InputError(
@@ -213,13 +206,8 @@ def _budget(
                 "epsilon= by variable must name exactly those that get noise: "
                 f"{', '.join(names)}, not {', '.join(epsilon)}"
             )
-        each = {name: float(epsilon[name]) for name in names}
-    else:
-        each = {name: float(epsilon) / len(names) for name in names}
-    for name, one in each.items():
-        if not (np.isfinite(one) and one > 0):
-            raise InputError(f"epsilon= must be above 0, not {one!r} for {name!r}")
-    return each
+        return {name: float(epsilon[name]) for name in names}
+    return {name: float(epsilon) / len(names) for name in names}
 
 
 def _spent(history: Iterable[Step]) -> tuple[float, float]:

@@ -13,7 +13,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from diskret.errors import InputError
 from diskret.risk.keys import grouped
 
 if TYPE_CHECKING:
@@ -31,18 +30,6 @@ def profiles_of(similar: str | Iterable[Any]) -> list[list[str]]:
     if listed and all(isinstance(one, str) for one in listed):
         return [listed]
     return [named(one) for one in listed]
-
-
-def check_seed(seed: object) -> None:
-    """Refuse what is no seed.
-
-    Raises
-    ------
-    InputError
-        It is not a whole number from 0.
-    """
-    if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
-        raise InputError(f"seed= is a whole number from 0, not {seed!r}")
 
 
 def with_followers(md: Microdata, names: Sequence[str]) -> list[str]:

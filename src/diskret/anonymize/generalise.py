@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import pyarrow as pa
 
-from diskret.anonymize.history import Step, given
+from diskret.anonymize.history import Step
 from diskret.anonymize.trees import Tree, tree, written
+from diskret.anonymize.verb import verb
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.io import Coded
@@ -22,6 +23,7 @@ from diskret.microdata.categories import texts
 from diskret.microdata.generalise import Criterion, Generalised, distinct_values, generalised
 from diskret.microdata.lattice import Ladder, breaks_ladder, tree_ladder
 from diskret.microdata.loss import Loss, Metric
+from diskret.parameters import Whole
 from diskret.progress import Progress, silent
 
 if TYPE_CHECKING:
@@ -31,10 +33,11 @@ if TYPE_CHECKING:
 Levels = Tree | Sequence[int] | Sequence[Sequence[float]]
 
 
+@verb()
 def generalise(
     md: Microdata,
     hierarchies: Mapping[str, Levels],
-    k: int = 3,
+    k: Annotated[int, Whole(1)] = 3,
     *,
     keys: Sequence[str] | None = None,
     suppression: float = 0.0,
@@ -143,24 +146,11 @@ def generalise(
     else:
         found = criterion
     best = generalised(chosen, ladders, k, suppression, metric, found, monotone, progress)
-    arguments = {
+    told = {
         "hierarchies": written(hierarchies),
-        "k": k,
-        "keys": None if keys is None else list(keys),
-        "suppression": suppression,
         "metric": _named(metric),
-        "diversity": diversity,
         "criterion": _named(criterion),
         "monotone": monotone if criterion is not None else False,
-    }
-    defaults = {
-        "k": 3,
-        "keys": None,
-        "suppression": 0.0,
-        "metric": "entropy",
-        "diversity": None,
-        "criterion": None,
-        "monotone": False,
     }
     columns, suppressed = _columns(md, chosen.columns, best)
     report = {
@@ -172,7 +162,7 @@ def generalise(
         "examined": best.examined,
         "combinations": best.lattice_size,
     }
-    return md.after(columns, Step("generalise", given(arguments, defaults), report))
+    return md.after(columns, Step("generalise", told, report))
 
 
 def _ladder(column: Coded, levels: Levels) -> Ladder:

@@ -28,18 +28,3 @@ class Step:
     arguments: Mapping[str, Any]
     found: Mapping[str, Any] = field(default_factory=dict[str, Any])
     columns: tuple[str, ...] = ()
-
-
-def given(arguments: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments that differ from their defaults, tuples as lists.
-
-    Examples
-    --------
-    >>> given({"k": 3, "strata": None, "keys": ("a",)}, {"k": 2, "strata": None})
-    {'k': 3, 'keys': ['a']}
-    """
-    return {
-        name: list(value) if isinstance(value, tuple) else value
-        for name, value in arguments.items()
-        if name not in defaults or value != defaults[name]
-    }

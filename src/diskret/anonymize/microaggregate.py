@@ -6,18 +6,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from diskret.anonymize.history import Step, given
+from diskret.anonymize.history import Step
+from diskret.anonymize.verb import verb
 from diskret.errors import InputError
 from diskret.io import Coded
 from diskret.io.names import some
 from diskret.microdata.aggregation import (
-    MEASURES,
     METHODS,
     Groups,
     Measure,
@@ -29,6 +29,7 @@ from diskret.microdata.aggregation import (
 )
 from diskret.microdata.aggregation.clustered import Transform
 from diskret.microdata.aggregation.nearby import Scale
+from diskret.parameters import Choice, Seed, Whole
 from diskret.progress import Progress, silent
 from diskret.risk import classes
 from diskret.risk.robust import following
@@ -37,11 +38,12 @@ if TYPE_CHECKING:
     from diskret.anonymize.data import Microdata
 
 
+@verb("k")
 def microaggregate(
     md: Microdata,
     variables: str | Iterable[str] | None = None,
-    method: str = "mdav",
-    k: int = 3,
+    method: Annotated[str, Choice(tuple(METHODS))] = "mdav",
+    k: Annotated[int, Whole(2)] = 3,
     *,
     measure: Measure = "mean",
     scale: bool = True,
@@ -52,7 +54,7 @@ def microaggregate(
     gamma: float | None = None,
     clusters: int | None = None,
     transform: Transform | None = None,
-    seed: int | None = None,
+    seed: Seed | None = None,
     progress: Progress = silent,
 ) -> Microdata:
     """Put records into groups of k and more, and give each the mean of its group.
@@ -143,13 +145,11 @@ def microaggregate(
     >>> round(made.history[0].found["sse_sst"], 3)
     0.038
     """
-    how = METHODS.get(method)
-    if how is None:
-        raise InputError(f"there is no method {method!r}; there are {', '.join(METHODS)}")
+    how = METHODS[method]
     named = _named(md, variables, ordinal, nominal)
     options = _options(method, how, {"gamma": gamma, "clusters": clusters, "transform": transform})
-    _check(method, how, k, measure, seed, named)
-    divided = md.roles.strata if strata is None else _listed(strata)
+    _check(method, how, seed, named)
+    divided = md.roles.strata if strata is None else tuple(strata)
     both = [name for name in named if name in divided]
     if both:
         raise InputError(
@@ -193,40 +193,10 @@ def microaggregate(
             shown[found.alone, j] = np.nan
             shown[found.rows, j] = _shown(found, values[:, j], counts, scales[j], measure)
     names = list(named)
-    arguments = given(
-        {
-            "variables": numbers,
-            "method": method,
-            "k": k,
-            "measure": measure,
-            "scale": scale,
-            "nominal": list(_listed(nominal)),
-            "ordinal": list(_listed(ordinal)),
-            "weights": weights,
-            "strata": None if strata is None else list(divided),
-            "gamma": gamma,
-            "clusters": clusters,
-            "transform": transform,
-            "seed": seed,
-        },
-        {
-            "method": "mdav",
-            "measure": "mean",
-            "scale": True,
-            "nominal": [],
-            "ordinal": [],
-            "weights": False,
-            "strata": None,
-            "gamma": None,
-            "clusters": None,
-            "transform": None,
-            "seed": None,
-        },
-    )
     figures = _found(names, scales, values, shown, made)
     if how.robust:
         figures |= _follow(names, values)
-    step = Step("microaggregate", arguments, figures)
+    step = Step("microaggregate", {"variables": numbers}, figures)
     return md.after(
         {name: _column(shown[:, j], coded.get(name)) for j, name in enumerate(names)},
         step,
@@ -244,11 +214,10 @@ def _named(
 ) -> dict[str, Scale]:
     """The variables and how their values are compared."""
     made: dict[str, Scale] = {}
-    numbers = md.roles.numeric if variables is None else _listed(variables)
-    parts: tuple[tuple[Scale, Sequence[str]], ...] = (
-        ("number", numbers),
-        ("ordinal", _listed(ordinal)),
-        ("nominal", _listed(nominal)),
+    parts: tuple[tuple[Scale, Iterable[str]], ...] = (
+        ("number", md.roles.numeric if variables is None else variables),
+        ("ordinal", ordinal),
+        ("nominal", nominal),
     )
     for scale, names in parts:
         for name in names:
@@ -264,10 +233,6 @@ def _named(
     return made
 
 
-def _listed(names: str | Iterable[str]) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) else tuple(names)
-
-
 def _options(method: str, how: Method, asked: Mapping[str, Any]) -> dict[str, Any]:
     """The options of a method that are given."""
     there = {name: value for name, value in asked.items() if value is not None}
@@ -281,16 +246,10 @@ def _options(method: str, how: Method, asked: Mapping[str, Any]) -> dict[str, An
 def _check(
     method: str,
     how: Method,
-    k: int,
-    measure: str,
     seed: int | None,
     named: Mapping[str, Scale],
 ) -> None:
-    if not isinstance(k, int) or k < 2:  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InputError(f"k= is a whole number from 2, not {k!r}")
-    if measure not in MEASURES:
-        raise InputError(f"measure= is {' or '.join(map(repr, MEASURES))}, not {measure!r}")
-    if how.draws and (not isinstance(seed, int) or seed < 0):
+    if how.draws and seed is None:
         raise InputError(f"{method} draws, so it needs seed=, a whole number from 0, not {seed!r}")
     if not how.draws and seed is not None:
         raise InputError(f"{method} draws nothing; leave out seed=")

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.anonymize.history import Step, given
+from diskret.anonymize.history import Step
 from diskret.anonymize.numeric import chance, chosen, divided, floating, likeness
+from diskret.anonymize.verb import verb
 from diskret.errors import InputError
 from diskret.microdata.noise import additive, correlated, outliers, restricted, romm
+from diskret.parameters import Number, Proportion, Seed
 
 if TYPE_CHECKING:
     from diskret.anonymize.data import Microdata
@@ -24,16 +26,17 @@ _LOOSE = ("additive", "correlated", "outliers")
 _MOST = 10
 
 
+@verb("method", "share")
 def add_noise(
     md: Microdata,
     variables: str | Iterable[str] | None = None,
     method: Method = "additive",
     *,
-    seed: int,
-    share: float = 0.1,
+    seed: Seed,
+    share: Annotated[float, Proportion(high=None, infinite=True)] = 0.1,
     rescale: bool = False,
     keep_zeros: bool = False,
-    quantile: float = 0.975,
+    quantile: Annotated[float, Number(above=0, below=1)] = 0.975,
     strata: str | Iterable[str] | None = None,
 ) -> Microdata:
     """Change numbers by random amounts.
@@ -135,21 +138,8 @@ def add_noise(
     }
     if method == "outliers":
         found["outliers"] = far
-    arguments = given(
-        {
-            "variables": names,
-            "method": method,
-            "seed": seed,
-            "share": share,
-            "rescale": rescale,
-            "keep_zeros": keep_zeros,
-            "quantile": quantile,
-            "strata": None if strata is None else list(parts.names),
-        },
-        {"rescale": False, "keep_zeros": False, "quantile": 0.975, "strata": None},
-    )
     columns = {name: floating(after[:, at]) for at, name in enumerate(names)}
-    return md.after(columns, Step("add_noise", arguments, found))
+    return md.after(columns, Step("add_noise", {"variables": names}, found))
 
 
 def _noisy(
@@ -172,9 +162,7 @@ def _noisy(
 
 
 def _check(method: str, share: float, rescale: bool, keep_zeros: bool, quantile: float) -> None:
-    if method not in get_args(Method):
-        raise InputError(f"method= must be one of {', '.join(get_args(Method))}, not {method!r}")
-    if not share > 0 or (_MOST < share < math.inf):
+    if _MOST < share < math.inf:
         raise InputError(
             f"share= is the deviation of the noise as a share of the variable's, above 0, not "
             f"{share!r}; write 0.1 for 10 %"
@@ -188,7 +176,5 @@ def _check(method: str, share: float, rescale: bool, keep_zeros: bool, quantile:
             "keep_zeros= does not go with methods that keep means and covariances; use 'additive', "
             "'correlated' or 'outliers', without rescale="
         )
-    if not 0 < quantile < 1:
-        raise InputError(f"quantile= is a share between 0 and 1, not {quantile!r}")
     if quantile != 0.975 and method != "outliers":
         raise InputError("quantile= belongs to method='outliers'")

@@ -109,32 +109,9 @@ def divided(md: Microdata, strata: str | Iterable[str] | None, used: Iterable[st
 
 
 def chance(md: Microdata, verb: str, seed: int, of: Iterable[str]) -> np.random.Generator:
-    """Random numbers of a call: of its own for each verb, each variable and each call.
-
-    Raises
-    ------
-    InputError
-        The seed is not a whole number from 0.
-    """
-    if not isinstance(seed, int) or seed < 0:  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InputError(f"seed= is a whole number from 0, not {seed!r}")
+    """Random numbers of a call: of its own for each verb, each variable and each call."""
     earlier = sum(step.verb == verb for step in md.history)
     return np.random.default_rng([seed, earlier, *"\0".join((verb, *of)).encode()])
-
-
-def is_share(name: str, value: float, example: str) -> None:
-    """Refuse what is no share between 0 and 1, percentages above all.
-
-    Raises
-    ------
-    InputError
-        It is none.
-    """
-    if not 0 < value <= 1:
-        raise InputError(
-            f"{name}= is a share above 0 and up to 1, not {value!r}; write {example} for "
-            f"{float(example):.0%}"
-        )
 
 
 def floating(values: NDArray[np.float64]) -> pa.ChunkedArray:

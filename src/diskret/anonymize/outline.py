@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from diskret.anonymize.data import Microdata
+from diskret.anonymize.verb import VERBS
 from diskret.errors import InputError
 from diskret.publish.pages.microdata_outline import (
     Family,
@@ -25,24 +26,6 @@ from diskret.risk.summary import RiskSummary, riskiest, summary
 if TYPE_CHECKING:
     from diskret.anonymize.result import MicrodataResult
 
-#: What a verb does to values, in general words.
-_FAMILY: Mapping[str, Family] = {
-    "recode": "recoded",
-    "generalise": "recoded",
-    "local_suppression": "suppressed",
-    "pram": "randomised",
-    "microaggregate": "aggregated",
-    "add_noise": "noisy",
-    "rank_swap": "exchanged",
-    "shuffle": "exchanged",
-    "swap": "exchanged",
-    "swap_records": "exchanged",
-    "dp_noise": "randomised",
-    "top_code": "cut",
-    "top_code_together": "cut",
-    "safe": "replaced",
-}
-
 
 def outline(result: MicrodataResult) -> Outline:
     """What any reader may know: the released columns, and what kind of methods protected them.
@@ -54,7 +37,7 @@ def outline(result: MicrodataResult) -> Outline:
     families: dict[Family, dict[str, None]] = {}
     released = set(table.column_names)
     for step in result.microdata.history:
-        family = _FAMILY.get(step.verb, "changed")
+        family = VERBS[step.verb][1] or "changed" if step.verb in VERBS else "changed"
         for name in step.columns if family != "suppressed" else ():
             if name in released:
                 families.setdefault(family, {})[name] = None

@@ -13,7 +13,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from diskret.anonymize.history import Step, given
+from diskret.anonymize.history import Step
+from diskret.anonymize.verb import verb
 from diskret.errors import InputError
 from diskret.io import Coded, FrameKind, from_arrow
 from diskret.io.names import some
@@ -22,6 +23,7 @@ from diskret.microdata.pram import Design, decoded, drawn, stratified
 from diskret.microdata.pram_estimates import combined
 from diskret.microdata.transition_programme import Forbidden, admissible
 from diskret.microdata.transitions import spread
+from diskret.parameters import Seed
 
 if TYPE_CHECKING:
     from diskret.anonymize.data import Microdata
@@ -124,11 +126,12 @@ def transitions(
     return Transitions(names, divided, risks, md.kind)
 
 
+@verb()
 def pram(
     md: Microdata,
     variables: str | Iterable[Variable],
     *,
-    seed: int,
+    seed: Seed,
     matrix: Any = None,
     stay: float = 0.8,
     invariant: bool = True,
@@ -201,7 +204,7 @@ def pram(
     {'job': 4}
     """
     parts = _names([variables] if isinstance(variables, str) else variables)
-    divided, by = _strata(md, strata, parts)
+    _, by = _strata(md, strata, parts)
     if len(parts) > 1 and (matrix is not None or forbidden is not None):
         raise InputError(
             f"matrix= and forbidden= are for a single variable, and there are {len(parts)}; "
@@ -209,8 +212,6 @@ def pram(
         )
     if exact and not invariant:
         raise InputError("exact=True keeps frequencies, so it needs invariant=True")
-    if not isinstance(seed, int) or seed < 0:  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InputError(f"seed= is a whole number from 0, not {seed!r}")
     matrix = None if matrix is None else TransitionMatrix.given(matrix)
     forbidden = None if forbidden is None else [list(pair) for pair in forbidden]
     earlier = sum(step.verb == "pram" for step in md.history)
@@ -235,29 +236,12 @@ def pram(
         found["categories"][label] = figures
         found["changed"][label] = sum(one["changed"] for one in figures.values())
         found["expected"][label] = sum(one["expected"] for one in figures.values())
-    arguments = given(
-        {
-            "variables": [names[0] if len(names) == 1 else list(names) for names in parts],
-            "seed": seed,
-            "matrix": None if matrix is None else matrix.plain(),
-            "stay": stay,
-            "invariant": invariant,
-            "exact": exact,
-            "forbidden": forbidden,
-            "band": band,
-            "strata": None if strata is None else list(divided),
-        },
-        {
-            "matrix": None,
-            "stay": 0.8,
-            "invariant": True,
-            "exact": False,
-            "forbidden": None,
-            "band": None,
-            "strata": None,
-        },
-    )
-    return md.after(columns, Step("pram", arguments, found))
+    told = {
+        "variables": [names[0] if len(names) == 1 else list(names) for names in parts],
+        "matrix": None if matrix is None else matrix.plain(),
+        "forbidden": forbidden,
+    }
+    return md.after(columns, Step("pram", told, found))
 
 
 def _names(variables: Iterable[Variable]) -> list[tuple[str, ...]]:

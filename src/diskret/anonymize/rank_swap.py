@@ -6,36 +6,41 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from diskret.anonymize.history import Step, given
-from diskret.anonymize.numeric import chance, chosen, divided, floating, is_share, likeness
+from diskret.anonymize.history import Step
+from diskret.anonymize.numeric import chance, chosen, divided, floating, likeness
+from diskret.anonymize.verb import verb
 from diskret.errors import InputError
 from diskret.microdata.rank_swap import Swap, at_ends, swapped, swapped_within
+from diskret.parameters import Number, Proportion, Seed
 
 if TYPE_CHECKING:
     from diskret.anonymize.data import Microdata
 
 Numbers = NDArray[np.float64]
 
+#: A share of the largest or smallest values.
+End = Annotated[float, Proportion(low=0, above=None, high=None, below=1)]
 #: Share of the ranks that values are exchanged within if nothing else is said.
 _WINDOW = 0.05
 
 
+@verb()
 def rank_swap(
     md: Microdata,
     variables: str | Iterable[str] | None = None,
     *,
-    seed: int,
-    window: float | None = None,
-    correlation: float | None = None,
-    mean_error: float | None = None,
-    top: float = 0.0,
-    bottom: float = 0.0,
+    seed: Seed,
+    window: Annotated[float, Proportion()] | None = None,
+    correlation: Annotated[float, Number(low=0, below=1)] | None = None,
+    mean_error: Annotated[float, Proportion()] | None = None,
+    top: End = 0.0,
+    bottom: End = 0.0,
     strata: str | Iterable[str] | None = None,
 ) -> Microdata:
     """Exchange values between records that rank similarly, each variable for itself.
@@ -103,9 +108,6 @@ def rank_swap(
     """
     names = chosen(md, variables)
     widest = _widest(window, correlation, mean_error)
-    for name, share in (("top", top), ("bottom", bottom)):
-        if share:
-            is_share(name, share, "0.05")
     if top + bottom >= 1:
         raise InputError("top= and bottom= leave no values between them; take smaller shares")
     parts = divided(md, strata, names)
@@ -138,27 +140,7 @@ def rank_swap(
         found["correlation"][name] = likeness(values, after)
         if top or bottom:
             found.setdefault("averaged", {})[name] = averaged
-    arguments = given(
-        {
-            "variables": names,
-            "seed": seed,
-            "window": window,
-            "correlation": correlation,
-            "mean_error": mean_error,
-            "top": top,
-            "bottom": bottom,
-            "strata": None if strata is None else list(parts.names),
-        },
-        {
-            "window": None,
-            "correlation": None,
-            "mean_error": None,
-            "top": 0.0,
-            "bottom": 0.0,
-            "strata": None,
-        },
-    )
-    return md.after(columns, Step("rank_swap", arguments, found))
+    return md.after(columns, Step("rank_swap", {"variables": names}, found))
 
 
 def _widest(
@@ -172,12 +154,6 @@ def _widest(
             f"{' and '.join(f'{name}=' for name in named)} all say how wide the window is; "
             "give one of them"
         )
-    if window is not None:
-        is_share("window", window, "0.05")
-    if correlation is not None and not 0 <= correlation < 1:
-        raise InputError(f"correlation= lies between 0 and 1, and below 1, not {correlation!r}")
-    if mean_error is not None:
-        is_share("mean_error", mean_error, "0.05")
     if correlation is None and mean_error is None:
         share = _WINDOW if window is None else window
         return lambda values, draws, groups: swapped(values, share, draws, groups)

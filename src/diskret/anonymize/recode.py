@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, cast
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from diskret.anonymize.history import Step, given
+from diskret.anonymize.history import Step
 from diskret.anonymize.trees import Tree, tree, written
+from diskret.anonymize.verb import verb
 from diskret.errors import InputError
+from diskret.io.categories import recoded_order
 from diskret.io.names import some
-from diskret.io.order import recoded_order
 from diskret.microdata.categories import Period, grouped, raised, shortened, texts
 from diskret.microdata.numbers import (
     End,
@@ -44,6 +45,7 @@ _WAYS: dict[str, tuple[str, ...]] = {
 }
 
 
+@verb()
 def recode(
     md: Microdata,
     variable: str,
@@ -189,12 +191,12 @@ def recode(
         made = rounded(values, variable, cast(float, width))
     else:
         made = shortened(values, variable, cast(Period, period), at)
-    kept = given(arguments, {**dict.fromkeys(arguments), "right": False})
     found = {"categories": [_distinct(values), _distinct(made)], **found}
-    step = Step("recode", {"variable": variable, **kept}, found)
+    step = Step("recode", arguments, found)
     return md.after({variable: made}, step, _orders(md, variable, way, made, missing))
 
 
+@verb()
 def drop(md: Microdata, columns: str | Iterable[str]) -> Microdata:
     """Leave columns out, whatever their roles.
 
@@ -218,16 +220,17 @@ def drop(md: Microdata, columns: str | Iterable[str]) -> Microdata:
     >>> drop(md, "name").frame.column_names
     ['sex']
     """
-    names = [columns] if isinstance(columns, str) else list(columns)
+    names = list(columns)
     unknown = [name for name in names if name not in md.table.column_names]
     if unknown:
         raise InputError(
             f"{some('column', unknown)} cannot be dropped: there is none; the columns are "
             f"{', '.join(map(repr, md.table.column_names))}"
         )
-    return md.without(names, Step("drop", {"columns": names}))
+    return md.without(names, Step("drop", {}))
 
 
+@verb()
 def remove_identifiers(md: Microdata) -> Microdata:
     """Leave all direct identifiers out.
 

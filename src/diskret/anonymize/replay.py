@@ -8,28 +8,9 @@ from typing import Any
 
 from diskret.anonymize.data import Microdata
 from diskret.anonymize.history import Step
+from diskret.anonymize.verb import VERBS
 from diskret.errors import DiskretError, InputError
 from diskret.progress import Progress, silent
-
-#: The methods that return protected microdata.
-VERBS = (
-    "recode",
-    "drop",
-    "remove_identifiers",
-    "generalise",
-    "local_suppression",
-    "pram",
-    "microaggregate",
-    "add_noise",
-    "rank_swap",
-    "shuffle",
-    "swap",
-    "swap_records",
-    "top_code",
-    "top_code_together",
-    "dp_noise",
-    "safe",
-)
 
 
 def replay(md: Microdata, frame: Any, progress: Progress = silent) -> Microdata:

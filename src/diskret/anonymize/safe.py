@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from diskret.anonymize.combinations import Combinations, combinations
-from diskret.anonymize.history import Step, given
+from diskret.anonymize.history import Step
 from diskret.anonymize.safe_cells import (
     Exact,
     Weights,
@@ -20,10 +20,12 @@ from diskret.anonymize.safe_found import found_by_safe
 from diskret.anonymize.safe_problem import Control, safe_problem, said
 from diskret.anonymize.safe_records import safe_records
 from diskret.anonymize.trees import Tree, tree, written
+from diskret.anonymize.verb import verb
 from diskret.errors import InputError
 from diskret.io import coded
 from diskret.io.names import some
 from diskret.microdata.categories import raised
+from diskret.parameters import Seed, Whole
 from diskret.progress import Progress, silent
 from diskret.safe import SafeFile, SafeProblem
 from diskret.safe.cells import Cells, ExactCellsError
@@ -45,24 +47,25 @@ _BUDGET = ("sweeps", "time_limit", "checkpoint")
 _NUMBERS = ("id", "household", "identifiers")
 
 
+@verb()
 def safe(
     md: Microdata,
     tables: Iterable[TableEntry] | Mapping[str, Any],
     *,
-    minimum: int = 3,
+    minimum: Annotated[int, Whole(2)] = 3,
     method: Method = "search",
     margins: bool = True,
     levels: Mapping[str, Tree | Sequence[str]] | None = None,
-    columns: Iterable[str] = (),
-    public: Iterable[str] = (),
+    columns: str | Iterable[str] = (),
+    public: str | Iterable[str] = (),
     weights: Weights | None = None,
     exact: Exact | None = None,
-    strata: Iterable[str] = (),
+    strata: str | Iterable[str] = (),
     new_combinations: bool = False,
     sweeps: int | Sequence[int] | None = None,
     time_limit: float | None = None,
     checkpoint: str | PathLike[str] | None = None,
-    seed: int = 1,
+    seed: Seed = 1,
     progress: Progress = silent,
 ) -> Microdata:
     """Replace the records so that every combination of values occurs not at all or often enough.
@@ -167,8 +170,8 @@ def safe(
     >>> made.history[-1].found["deviations"]["all"]
     {'cells': 9, 'largest': 1, 'mean': 0.4444}
     """
-    _check(md, minimum, method, seed, sweeps, time_limit, checkpoint)
-    more, known, first = _texts(columns), _texts(public), _texts(strata)
+    _check(md, method, {"sweeps": sweeps, "time_limit": time_limit, "checkpoint": checkpoint})
+    more, known, first = tuple(columns), tuple(public), tuple(strata)
     listed = _by_counter(tables)
     before, coarser = _with_levels(md, levels or {})
     there = before.records.columns
@@ -200,57 +203,22 @@ def safe(
     }
     file = _solved(problem, found, cells, method, arguments)
     table = safe_records(file, found, names, seed)
-    step = {
+    step: dict[str, Any] = {
         "tables": listed if counted else listed[""],
-        "minimum": minimum,
-        "method": method,
-        "margins": margins,
         "levels": _written_levels(levels),
-        "columns": more,
-        "public": known,
         "weights": written_weights(weights),
         "exact": written_exact(exact),
-        "strata": first,
-        "new_combinations": new_combinations,
-        "sweeps": sweeps,
-        "time_limit": time_limit,
-        "seed": seed,
     }
     if method == "search" and time_limit is not None:
         step |= {"sweeps": list(file.sweeps), "time_limit": None}
     told = found_by_safe(md, names, control, problem, file, cells)
-    return before.replaced(table, Step("safe", given(step, _DEFAULTS), told))
-
-
-_DEFAULTS: dict[str, Any] = {
-    "minimum": 3,
-    "method": "search",
-    "margins": True,
-    "levels": None,
-    "columns": (),
-    "public": (),
-    "weights": None,
-    "exact": None,
-    "strata": (),
-    "new_combinations": False,
-    "sweeps": None,
-    "time_limit": None,
-    "seed": 1,
-}
+    return before.replaced(table, Step("safe", step, told))
 
 
 # ── what is asked ───────────────────────────────────────────────────────────────────
 
 
-def _check(
-    md: Microdata,
-    minimum: int,
-    method: Method,
-    seed: int,
-    sweeps: int | Sequence[int] | None,
-    time_limit: float | None,
-    checkpoint: Any,
-) -> None:
+def _check(md: Microdata, method: Method, budget: Mapping[str, Any]) -> None:
     if not md.linked:
         raise InputError(
             "these records are those of a safe file already; begin with the original: a safe file "
@@ -262,15 +230,8 @@ def _check(
             "everybody: its records count one each; leave weight= out if they do, or protect "
             "a sample with other methods, such as local_suppression()"
         )
-    if not isinstance(minimum, int) or isinstance(minimum, bool) or minimum < 2:  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InputError(f"minimum= is a whole number from 2, not {minimum!r}")
-    if method not in get_args(Method):
-        raise InputError(f"method= is 'search', 'hoehne' or 'exact', not {method!r}")
-    if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InputError(f"seed= is a whole number from 0, not {seed!r}")
-    given_ = {"sweeps": sweeps, "time_limit": time_limit, "checkpoint": checkpoint}
     takes = _ENGINES[method][1]
-    stray = [name for name in _BUDGET if given_[name] is not None and name not in takes]
+    stray = [name for name in _BUDGET if budget[name] is not None and name not in takes]
     if stray:
         raise InputError(f"{stray[0]}= is not for method={method!r}; leave it out")
 
@@ -285,7 +246,7 @@ def _with_levels(
     made: dict[str, Any] = {}
     for name, one in levels.items():
         if isinstance(one, (list, tuple)):
-            coarser[name] = _texts(one)
+            coarser[name] = tuple(one)
             _missing(coarser[name], there)
             continue
         codes = tree(one, name)  # pyright: ignore[reportArgumentType]
@@ -352,10 +313,6 @@ def _solved(
 
 
 # ── arguments ───────────────────────────────────────────────────────────────────────
-
-
-def _texts(names: Iterable[str]) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def _missing(names: Iterable[str], there: Sequence[str]) -> None:

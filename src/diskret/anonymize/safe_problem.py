@@ -15,7 +15,7 @@ from diskret.errors import InputError
 from diskret.io.names import some
 from diskret.safe import ControlTable, SafeProblem, SpecialCell
 from diskret.safe.cells import Cells, cells
-from diskret.safe.dependence import groups
+from diskret.safe.problem import groups
 
 
 @dataclass(frozen=True)

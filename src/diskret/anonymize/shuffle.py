@@ -13,8 +13,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from diskret.anonymize.history import Step
-from diskret.anonymize.history import given as named
 from diskret.anonymize.numeric import chance, chosen, divided
+from diskret.anonymize.verb import verb
 from diskret.errors import InputError
 from diskret.io.names import some
 from diskret.microdata.shuffle import (
@@ -24,6 +24,7 @@ from diskret.microdata.shuffle import (
     shuffled_by_copula,
     shuffled_by_regression,
 )
+from diskret.parameters import Seed
 
 if TYPE_CHECKING:
     from diskret.anonymize.data import Microdata
@@ -34,13 +35,14 @@ Method = Literal["copula", "regression"]
 _INDICATORS = 100
 
 
+@verb("method")
 def shuffle(
     md: Microdata,
     variables: str | Iterable[str],
     given: str | Iterable[str] = (),
     method: Method = "copula",
     *,
-    seed: int,
+    seed: Seed,
     strata: str | Iterable[str] | None = None,
 ) -> Microdata:
     """Let values change places so that they fit other variables as well as before.
@@ -102,12 +104,10 @@ def shuffle(
     [10, 90, 15, 70, 20, 60]
     """
     names = chosen(md, variables)
-    beside = (given,) if isinstance(given, str) else tuple(given)
+    beside = tuple(given)
     both = [name for name in beside if name in names]
     if both:
         raise InputError(f"{some('column', both)} cannot be shuffled and be given at the same time")
-    if method not in ("copula", "regression"):
-        raise InputError(f"method= must be 'copula' or 'regression', not {method!r}")
     parts = divided(md, strata, (*names, *beside))
     values = md.numbers(names)
     counted = [name for name in beside if method == "copula" or not _is_category(md, name)]
@@ -136,20 +136,10 @@ def shuffle(
         "missing": dict(zip(names, missing.sum(axis=0).tolist(), strict=True)),
         **_relations(names, values, after, numbers),
     }
-    arguments = named(
-        {
-            "variables": names,
-            "given": beside,
-            "method": method,
-            "seed": seed,
-            "strata": None if strata is None else list(parts.names),
-        },
-        {"given": (), "strata": None},
-    )
     columns: dict[str, pa.ChunkedArray] = {
         name: md.table_column(name).take(source[:, at]) for at, name in enumerate(names)
     }
-    return md.after(columns, Step("shuffle", arguments, found))
+    return md.after(columns, Step("shuffle", {"variables": names}, found))
 
 
 def _is_category(md: Microdata, name: str) -> bool:

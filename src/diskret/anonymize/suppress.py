@@ -6,14 +6,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from diskret.anonymize.history import Step, given
+from diskret.anonymize.history import Step
+from diskret.anonymize.verb import verb
 from diskret.errors import InputError, ProofError, ProtectionError
 from diskret.io import Coded
 from diskret.microdata.suppression import (
@@ -33,6 +34,7 @@ from diskret.microdata.suppression.further import (
     spread,
     until_they_hold,
 )
+from diskret.parameters import Column, Probability, Share, Whole
 from diskret.progress import Progress, silent
 from diskret.risk import Keys, classes, frequencies
 from diskret.risk.sensitive_figures import distinct, nominal
@@ -47,21 +49,22 @@ _NEAR = 1e-12
 Subsets = Mapping[tuple[str, ...], int] | Sequence[tuple[Sequence[str], int]]
 
 
+@verb()
 def local_suppression(
     md: Microdata,
-    k: int | str = 3,
+    k: Annotated[int, Whole(1)] | Column = 3,
     importance: Sequence[str] | Mapping[str, float] | None = None,
     *,
     subsets: Subsets | None = None,
-    strata: Sequence[str] | None = None,
+    strata: str | Sequence[str] | None = None,
     costs: Mapping[str, float] | None = None,
     keep: Sequence[str] = (),
-    threshold: float | None = None,
-    diversity: int | Mapping[str, int] | None = None,
-    closeness: float | Mapping[str, float] | None = None,
+    threshold: Share | None = None,
+    diversity: Annotated[int, Whole(1)] | Mapping[str, Annotated[int, Whole(1)]] | None = None,
+    closeness: Probability | Mapping[str, Probability] | None = None,
     ordered: Sequence[str] = (),
     matches: Matches = "visible",
-    rounds: int = 100,
+    rounds: Annotated[int, Whole(0)] = 100,
     progress: Progress = silent,
 ) -> Microdata:
     """Suppress few values of the keys so that every record agrees with at least k records.
@@ -146,7 +149,11 @@ def local_suppression(
     1
     """
     asked = _sensitive(md, diversity, closeness, ordered)
-    _check(matches, bool(asked), threshold, rounds)
+    if asked and matches == "wildcard":
+        raise InputError(
+            "diversity= and closeness= need every rare record to hide something itself; leave "
+            "matches= out"
+        )
     sets = _subsets(md, subsets, k)
     names = [name for name in md.roles.keys if any(name in chosen for chosen, _ in sets)]
     keys = md.keys(names)
@@ -183,26 +190,9 @@ def local_suppression(
         "records": int(mask.any(axis=1).sum()),
         "too_rare": 0 if matches == "visible" else too_rare(problem, mask),
     }
-    arguments = {
-        "k": k,
+    told = {
         "importance": dict(importance) if isinstance(importance, Mapping) else importance,
         "subsets": None if subsets is None else [[list(chosen), least] for chosen, least in sets],
-        "strata": strata,
-        "costs": costs,
-        "keep": tuple(keep),
-        "threshold": threshold,
-        "diversity": diversity,
-        "closeness": closeness,
-        "ordered": tuple(ordered),
-        "matches": matches,
-        "rounds": rounds,
-    }
-    defaults = {name: None for name in arguments} | {
-        "matches": "visible",
-        "k": 3,
-        "keep": (),
-        "ordered": (),
-        "rounds": 100,
     }
     columns: dict[str, pa.ChunkedArray] = {}
     for name in suppressed:
@@ -210,21 +200,7 @@ def local_suppression(
         for column in (name, *md.roles.followers.get(name, ())):
             before = columns.get(column, md.table_column(column))
             columns[column] = pc.if_else(hidden, pa.scalar(None, before.type), before)
-    return md.after(columns, Step("local_suppression", given(arguments, defaults), found))
-
-
-def _check(matches: str, sensitive: bool, threshold: float | None, rounds: int) -> None:
-    if matches not in ("wildcard", "visible"):
-        raise InputError(f"matches= must be 'wildcard' or 'visible', not {matches!r}")
-    if sensitive and matches == "wildcard":
-        raise InputError(
-            "diversity= and closeness= need every rare record to hide something itself; leave "
-            "matches= out"
-        )
-    if threshold is not None and not 0 < threshold <= 1:
-        raise InputError(f"threshold= must lie above 0 and at most at 1, not {threshold!r}")
-    if rounds < 0:
-        raise InputError(f"rounds= must not be negative, not {rounds!r}")
+    return md.after(columns, Step("local_suppression", told, found))
 
 
 def _subsets(
@@ -254,8 +230,6 @@ def _least(md: Microdata, k: int | str) -> NDArray[np.int64]:
         if not pa.types.is_integer(column.type) or column.null_count:
             raise InputError(f"k={k!r} must be a column of whole numbers without missing values")
         least = column.to_numpy().astype(np.int64)
-    elif isinstance(k, bool) or not isinstance(k, int):
-        raise InputError(f"k= must be a whole number or the name of a column, not {k!r}")
     else:
         least = np.full(md.n, k, dtype=np.int64)
     if least.min() < 1:
@@ -265,7 +239,7 @@ def _least(md: Microdata, k: int | str) -> NDArray[np.int64]:
 
 def _strata(md: Microdata, names: Sequence[str] | None) -> tuple[NDArray[np.int64], list[str]]:
     """The stratum of each record, and what strata are called."""
-    chosen = md.roles.strata if names is None else (names,) if isinstance(names, str) else names
+    chosen = md.roles.strata if names is None else names
     columns = [md.coded(name) for name in chosen]
     if not columns:
         return np.zeros(md.n, dtype=np.int64), ["the file"]
@@ -309,8 +283,6 @@ def _sensitive(
     """What is asked of sensitive variables; a missing value is a value of its own, the first."""
     made: list[Sensitive] = []
     for name, least in _by_variable(md, diversity, "diversity").items():
-        if isinstance(least, bool) or not isinstance(least, int) or least < 1:
-            raise InputError(f"diversity= must be a whole number above 0, not {least!r}")
         values = md.coded(name).codes + np.int32(1)
         there = len(np.unique(values))
         if there < least:
@@ -324,8 +296,6 @@ def _sensitive(
         if name not in distances:
             raise InputError(f"ordered= names {name!r}, of which no closeness is asked")
     for name, most in distances.items():
-        if not 0 <= most <= 1:
-            raise InputError(f"closeness= must lie between 0 and 1, not {most!r} for {name!r}")
         column = md.ranked(name) if name in ordered else md.coded(name)
         values = column.codes + np.int32(1)
         measure = on_a_line if name in ordered else nominal

@@ -6,18 +6,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from diskret.anonymize.exchange import check_seed, named, numbered, profiles_of, with_followers
-from diskret.anonymize.history import Step, given
+from diskret.anonymize.exchange import numbered, profiles_of, with_followers
+from diskret.anonymize.history import Step
+from diskret.anonymize.verb import verb
 from diskret.errors import InputError
 from diskret.io.names import some
 from diskret.microdata.categories import texts
 from diskret.microdata.swap import partners
+from diskret.parameters import Column, Probability, Seed, Whole
 from diskret.risk import frequencies
 from diskret.risk.keys import Classes, grouped
 
@@ -28,16 +30,17 @@ if TYPE_CHECKING:
 _LISTED = 100
 
 
+@verb()
 def swap(
     md: Microdata,
     variables: str | Iterable[str],
     *,
-    seed: int,
-    probability: float | str = 0.05,
+    seed: Seed,
+    probability: Probability | Column = 0.05,
     within: str | Iterable[str] | None = None,
     ranges: Mapping[str, Any] | None = None,
     together: bool = True,
-    targets: int | str | None = None,
+    targets: Annotated[int, Whole(2)] | Column | None = None,
     similar: Iterable[str | Sequence[str]] = (),
 ) -> Microdata:
     """Exchange values between records, in pairs within strata.
@@ -118,10 +121,10 @@ def swap(
     >>> made.history[0].found["area"]["exchanged"]
     20
     """
-    names = [variables] if isinstance(variables, str) else list(variables)
-    strata = named(md.roles.strata if within is None else within)
+    names = list(variables)
+    strata = list(md.roles.strata if within is None else within)
     profiles = profiles_of(similar)
-    _check(md, names, strata, profiles, seed)
+    _check(md, names, strata, profiles)
     allowed, outside = _allowed(md, ranges or {})
     chance = _chance(md, probability)
     risky = _risky(md, targets)
@@ -150,29 +153,10 @@ def swap(
             "by_stratum": _by_stratum(md, strata, divided, moved, part),
             **({} if targets is None else _left(risky, moved)),
         }
-    arguments = given(
-        {
-            "variables": names,
-            "seed": seed,
-            "probability": probability,
-            "within": None if within is None else strata,
-            "ranges": None
-            if ranges is None
-            else {name: _plain(one) for name, one in ranges.items()},
-            "together": together,
-            "targets": targets,
-            "similar": profiles,
-        },
-        {
-            "probability": 0.05,
-            "within": None,
-            "ranges": None,
-            "together": True,
-            "targets": None,
-            "similar": [],
-        },
-    )
-    return md.after(columns, Step("swap", arguments, found))
+    told: dict[str, Any] = {"similar": profiles}
+    if ranges is not None:
+        told["ranges"] = {name: _plain(one) for name, one in ranges.items()}
+    return md.after(columns, Step("swap", told, found))
 
 
 # ── what is asked for ───────────────────────────────────────────────────────────────
@@ -183,7 +167,6 @@ def _check(
     names: Sequence[str],
     strata: Sequence[str],
     profiles: Sequence[Sequence[str]],
-    seed: object,
 ) -> None:
     if not names:
         raise InputError("variables= names no column")
@@ -197,7 +180,6 @@ def _check(
             f"{some('column', both)} cannot be exchanged and divide the records at the same time; "
             "leave it out of within= and similar=, or of variables="
         )
-    check_seed(seed)
 
 
 def _allowed(md: Microdata, ranges: Mapping[str, Any]) -> tuple[NDArray[np.bool_], dict[str, int]]:
@@ -242,10 +224,6 @@ def _chance(md: Microdata, probability: float | str) -> NDArray[np.float64]:
                 f"and 1 (first in row {wrong[0] + 1})"
             )
         return chance
-    if not 0 <= probability <= 1:
-        raise InputError(
-            f"probability= lies between 0 and 1, or names a column; it is {probability!r}"
-        )
     return np.full(md.n, float(probability))
 
 
@@ -259,11 +237,6 @@ def _risky(md: Microdata, targets: int | str | None) -> NDArray[np.bool_]:
                 f"targets= names {targets!r}, which must be a logical column without missing values"
             )
         return column.to_numpy().astype(bool)
-    if not isinstance(targets, int) or isinstance(targets, bool) or targets < 2:
-        raise InputError(
-            f"targets= is a logical column, or a whole number from 2: records are risky if fewer "
-            f"than so many have their keys; it is {targets!r}"
-        )
     return frequencies(md.keys()).sample < targets
 
 

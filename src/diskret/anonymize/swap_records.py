@@ -6,19 +6,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from diskret.anonymize.exchange import check_seed, named, numbered, profiles_of, with_followers
-from diskret.anonymize.history import Step, given
+from diskret.anonymize.exchange import numbered, profiles_of, with_followers
+from diskret.anonymize.history import Step
 from diskret.anonymize.households import Members, check_alike, members
 from diskret.anonymize.swap_records_audit import Exposure, audit, exposed
+from diskret.anonymize.verb import verb
 from diskret.errors import InputError
 from diskret.io.names import some
 from diskret.microdata.record_swap import Households, exchanged
+from diskret.parameters import Probability, Seed, Whole
 from diskret.risk.keys import grouped
 
 if TYPE_CHECKING:
@@ -27,15 +29,16 @@ if TYPE_CHECKING:
 Method = Literal["targeted", "random"]
 
 
+@verb()
 def swap_records(
     md: Microdata,
     geography: str | Iterable[str],
     *,
-    seed: int,
-    rate: float = 0.05,
+    seed: Seed,
+    rate: Probability = 0.05,
     method: Method = "targeted",
     risk_variables: Iterable[str] | None = None,
-    k: int = 3,
+    k: Annotated[int, Whole(2)] = 3,
     risk: str | Iterable[str] | None = None,
     threshold: float | None = None,
     similar: Iterable[str | Sequence[str]] = (),
@@ -146,13 +149,13 @@ def swap_records(
     >>> made.history[0].found["levels"]["town"]["swapped"]
     2
     """
-    levels, beside = named(geography), named(carry_along)
+    levels, beside = list(geography), list(carry_along)
     profiles = profiles_of(similar)
-    strata = named(md.roles.strata if within is None else within)
-    columns = None if risk is None else named(risk)
+    strata = list(md.roles.strata if within is None else within)
+    columns = None if risk is None else list(risk)
     chosen = _risk_variables(md, risk_variables, levels, method, columns)
     _check(md, levels, beside, profiles, strata, chosen)
-    _check_numbers(seed, rate, method, k, columns, threshold, len(levels))
+    _check_risk(columns, threshold, len(levels))
     group = members(md)
     moving = with_followers(md, [*levels, *beside])
     areas, part = _areas(md, levels, group)
@@ -169,27 +172,9 @@ def swap_records(
     made = exchanged(households, float(rate), np.random.default_rng([seed, earlier, 0x5EC0]))
     source = pa.array(group.first[made.partner][group.of])
     taken = {name: md.table_column(name).take(source) for name in moving}
-    arguments = given(
-        {
-            "geography": levels,
-            "seed": seed,
-            "rate": rate,
-            "method": method,
-            "risk_variables": None if risk_variables is None else chosen,
-            "k": k,
-            "risk": columns,
-            "threshold": threshold,
-            "similar": profiles,
-            "within": None if within is None else strata,
-            "carry_along": beside,
-        },
-        {
-            **{"rate": 0.05, "method": "targeted", "risk_variables": None, "k": 3, "risk": None},
-            **{"threshold": None, "similar": [], "within": None, "carry_along": []},
-        },
-    )
     found = audit(md, levels, profiles, households, exposure, made, group)
-    return md.after(taken, Step("swap_records", arguments, found))
+    told = {"similar": profiles}
+    return md.after(taken, Step("swap_records", told, found))
 
 
 # ── what is asked for ───────────────────────────────────────────────────────────────
@@ -209,7 +194,7 @@ def _risk_variables(
                 "risk= says itself who is at risk; leave out either it or risk_variables="
             )
         return []
-    chosen = [key for key in md.roles.keys if key not in levels] if asked is None else named(asked)
+    chosen = [key for key in md.roles.keys if key not in levels] if asked is None else list(asked)
     if not chosen and method == "targeted":
         raise InputError(
             "there is nothing to count risks by: name risk_variables=, a column of risks (risk=), "
@@ -247,25 +232,7 @@ def _check(
             )
 
 
-def _check_numbers(
-    seed: int,
-    rate: float,
-    method: str,
-    k: int,
-    columns: Sequence[str] | None,
-    threshold: float | None,
-    levels: int,
-) -> None:
-    check_seed(seed)
-    if method not in ("targeted", "random"):
-        raise InputError(f"method= is 'targeted' or 'random', not {method!r}")
-    if isinstance(rate, bool) or not 0 <= rate <= 1:
-        raise InputError(f"rate= is a share of the households, from 0 to 1; it is {rate!r}")
-    if not isinstance(k, int) or isinstance(k, bool) or k < 2:  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InputError(
-            f"k= is a whole number from 2: at risk is who shares the combination with fewer than k "
-            f"records, itself included, and nobody with fewer than 1; it is {k!r}"
-        )
+def _check_risk(columns: Sequence[str] | None, threshold: float | None, levels: int) -> None:
     if (columns is None) != (threshold is None):
         raise InputError("risk= and threshold= belong together: at risk is what is above it")
     if columns is not None and len(columns) not in (1, levels):

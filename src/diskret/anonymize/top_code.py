@@ -6,17 +6,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from diskret.anonymize.history import Step, given
+from diskret.anonymize.history import Step
+from diskret.anonymize.verb import verb
 from diskret.errors import InputError
 from diskret.io.names import some
 from diskret.microdata.categories import texts
 from diskret.microdata.top_code import Keep, cut, pulled_in
+from diskret.parameters import Number, Proportion, Whole
 
 if TYPE_CHECKING:
     from diskret.anonymize.data import Microdata
@@ -25,15 +27,16 @@ if TYPE_CHECKING:
 _DOMINANT = 0.5
 
 
+@verb()
 def top_code(
     md: Microdata,
     variable: str,
     *,
-    share: float | None = None,
-    limit: float | None = None,
+    share: Annotated[float, Proportion(high=None, below=1)] | None = None,
+    limit: Annotated[float, Number()] | None = None,
     bottom: bool = False,
     keep: Keep = "mean",
-    k: int = 3,
+    k: Annotated[int, Whole(2)] = 3,
     within: str | Iterable[str] | None = None,
 ) -> Microdata:
     """Replace the largest values of a numeric variable by their mean, so that its total stays.
@@ -99,9 +102,10 @@ def top_code(
     >>> made.history[0].found["extended"]
     1
     """
-    _check(share, limit, keep, k)
+    if (share is None) == (limit is None):
+        raise InputError("top coding takes either share= or limit=, e.g. share=0.01")
     values = md.numbers([variable])[:, 0]
-    names = md.roles.strata if within is None else _named(within)
+    names = md.roles.strata if within is None else list(within)
     if variable in names:
         raise InputError(
             f"column {variable!r} cannot be top coded and divide the records at the same time; "
@@ -129,23 +133,15 @@ def top_code(
         "largest_share": float(done.largest_share.max(initial=0)),
         "dominated": int((done.largest_share > _DOMINANT).sum()),
     }
-    arguments = given(
-        {
-            "variable": variable,
-            "share": share,
-            "limit": limit,
-            "bottom": bottom,
-            "keep": keep,
-            "k": k,
-            "within": None if within is None else list(names),
-        },
-        {"share": None, "limit": None, "bottom": False, "keep": "mean", "k": 3, "within": None},
-    )
-    return md.after({variable: _column(sign * done.values)}, Step("top_code", arguments, found))
+    return md.after({variable: _column(sign * done.values)}, Step("top_code", {}, found))
 
 
+@verb()
 def top_code_together(
-    md: Microdata, variables: Iterable[str] | None = None, *, quantile: float = 0.975
+    md: Microdata,
+    variables: str | Iterable[str] | None = None,
+    *,
+    quantile: Annotated[float, Number(above=0.5, below=1)] = 0.975,
 ) -> Microdata:
     """Pull records that lie far from all others, in several variables, back to their ellipsoid.
 
@@ -188,38 +184,18 @@ def top_code_together(
     >>> made.history[0].found["replaced"], made.frame["staff"][100].as_py() < 60
     (1, True)
     """
-    names = list(md.roles.numeric) if variables is None else _named(variables)
+    names = list(md.roles.numeric if variables is None else variables)
     twice = [name for at, name in enumerate(names) if name in names[:at]]
     if twice:
         raise InputError(f"variables= names {some('column', twice)} twice")
-    if not 0.5 < quantile < 1:
-        raise InputError(f"quantile= lies above 0.5 and below 1, not {quantile!r}")
     values = md.numbers(names)
     made, replaced = pulled_in(values, quantile)
     found = {
         "replaced": int(replaced.sum()),
         "missing": int(np.isnan(values).any(axis=1).sum()),
     }
-    arguments = given({"variables": names, "quantile": quantile}, {"quantile": 0.975})
     columns = {name: _column(made[:, at]) for at, name in enumerate(names)}
-    return md.after(columns, Step("top_code_together", arguments, found))
-
-
-def _named(names: str | Iterable[str]) -> list[str]:
-    return [names] if isinstance(names, str) else list(names)
-
-
-def _check(share: float | None, limit: float | None, keep: object, k: object) -> None:
-    if (share is None) == (limit is None):
-        raise InputError("top coding takes either share= or limit=, e.g. share=0.01")
-    if share is not None and not 0 < share < 1:
-        raise InputError(f"share= lies above 0 and below 1, e.g. 0.01 for 1 %, not {share!r}")
-    if limit is not None and not np.isfinite(limit):
-        raise InputError(f"limit= must be a number, not {limit!r}")
-    if keep not in get_args(Keep):
-        raise InputError(f"keep= must be 'mean', 'median' or 'value', not {keep!r}")
-    if not isinstance(k, int) or isinstance(k, bool) or k < 2:
-        raise InputError(f"k= is a whole number from 2: so many records share a value; not {k!r}")
+    return md.after(columns, Step("top_code_together", {"variables": names}, found))
 
 
 def _label(md: Microdata, names: Iterable[str], codes: NDArray[np.int32]) -> str:

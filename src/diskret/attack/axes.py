@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.hierarchy.circles import Codes, circles
+from diskret.hierarchy.table_circles import Codes, circles
 from diskret.tables import Published
 from diskret.tables.meanings import Meaning, Side, side_by_side
 

@@ -81,6 +81,12 @@ class NoiseCertificate:
     def __repr__(self) -> str:
         return f"NoiseCertificate({self.published.name!r}: {len(self.claimed)} claims)"
 
+    def _repr_html_(self) -> str:
+        from diskret.tables.card import card_of_published
+
+        said = [one.en for one in self.claimed]
+        return card_of_published(self.published, "NoiseCertificate", said)
+
     def public(self) -> dict[str, Any]:
         """What anybody may read. Digests of files and inputs are added when these are written."""
         return {

@@ -27,8 +27,8 @@ class Admissible:
     stay
         Least probability of no noise; shape ``(rows,)``, float64.
     monotone
-        Rows whose probabilities must not fall from the lowest noise up to no noise;
-        shape ``(rows,)``, bool.
+        Rows whose probabilities must not fall from the lowest noise up to no noise; shape
+        ``(rows,)``, bool.
     step
         Noise values are multiples of 1/`step`.
     """
@@ -45,11 +45,6 @@ class Admissible:
 
         A linear programme over the probabilities of the row: sum 1, mean 0, `stay`,
         `monotone`; its objective is the variance.
-
-        Raises
-        ------
-        InputError
-            A row cannot have a mean of 0.
         """
         found = self.bounds_or_nan()
         wrong = np.isnan(found[:, 0])
@@ -123,13 +118,7 @@ def admissible_counts(
     stay: float | Sequence[float],
     monotone: bool | Sequence[bool],
 ) -> Admissible:
-    """What may happen to counts: never below 0, never to 1, …, `small_counts`.
-
-    Raises
-    ------
-    InputError
-        A parameter is out of its range, or there are not as many `stay` or `monotone` as rows.
-    """
+    """What may happen to counts: never below 0, never to 1, …, `small_counts`."""
     check_whole(max_noise, "max_noise", 1)
     check_whole(small_counts, "small_counts", 0)
     counts = count_rows(max_noise, small_counts)
@@ -151,13 +140,7 @@ def count_rows(max_noise: int, small_counts: int) -> NDArray[np.int64]:
 def admissible_magnitudes(
     max_noise: int, rows: Sequence[int], step: int, monotone: bool | Sequence[bool]
 ) -> Admissible:
-    """What may happen to multiples of a contribution's noise: the total never falls below 0.
-
-    Raises
-    ------
-    InputError
-        A parameter is out of its range, or `rows` lack 1 or `max_noise`.
-    """
+    """What may happen to multiples of a contribution's noise: the total never falls below 0."""
     check_whole(max_noise, "max_noise", 1)
     check_whole(step, "step", 1)
     for row in rows:
@@ -174,13 +157,7 @@ def admissible_magnitudes(
 
 
 def check_whole(number: object, name: str, least: int) -> None:
-    """A parameter is a whole number.
-
-    Raises
-    ------
-    InputError
-        It is none, or too small.
-    """
+    """A parameter is a whole number."""
     if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < least:
         raise InputError(f"{name} must be a whole number of at least {least}, not {number!r}")
 
@@ -207,13 +184,7 @@ def _admissible(
 
 
 def for_rows(given: Any, rows: int, name: str) -> list[Any]:
-    """One value for each row besides that of 0: those that are given, or the same for all.
-
-    Raises
-    ------
-    InputError
-        There are more or fewer values than rows.
-    """
+    """One value for each row besides that of 0: those that are given, or the same for all."""
     if isinstance(given, str) or not isinstance(given, Sequence | np.ndarray):
         return [given] * rows
     if len(given) != rows:

@@ -16,32 +16,13 @@ def perturbed_counts(
 ) -> NDArray[np.int64]:
     """Counts plus the noise of their cell keys; 0 stays 0.
 
-    Parameters
-    ----------
-    count
-        Numbers of counted units, int64, any shape.
-    key
-        Sums of their record keys modulo `lookup.modulus`, uint64, the same shape.
-    lookup
-        Which noise each key means.
+    `count`: numbers of counted units, int64, any shape. `key`: sums of their record keys modulo
+    `lookup.modulus`, uint64, the same shape. `lookup`: which noise each key means. Returns int64,
+    the same shape.
 
-    Returns
-    -------
-    numpy.ndarray
-        int64, the same shape.
+    Source: Fraser and Wooton (2006), "A proposed method for confidentialising tabular output to
+    protect against differencing", Monographs of official statistics, Eurostat.
 
-    Raises
-    ------
-    InputError
-        The noise is not in whole numbers, or a count would fall below 0.
-
-    References
-    ----------
-    Fraser and Wooton (2006), "A proposed method for confidentialising tabular output to protect
-    against differencing", Monographs of official statistics, Eurostat.
-
-    Examples
-    --------
     Three persons with the keys 0.9, 0.3 and 0.6 have the cell key 0.8:
 
     >>> bounds = np.array([[10, 10, 10], [3, 7, 10]], dtype=np.uint64)
@@ -72,22 +53,10 @@ def weighted_counts(
 ) -> NDArray[np.int64]:
     """Perturbed counts times the mean weight of those counted, rounded half a unit upwards.
 
-    Parameters
-    ----------
-    count, perturbed
-        True and perturbed numbers of counted units, int64, same shape.
-    weights
-        Sums of their weights, scaled integers, same shape.
-    unit
-        Scaled units that the result is a multiple of.
+    `count`, `perturbed`: True and perturbed numbers of counted units, int64, same shape. `weights`:
+    sums of their weights, scaled integers, same shape. `unit`: scaled units that the result is a
+    multiple of. Returns scaled integers, int64, same shape; 0 where nobody is counted.
 
-    Returns
-    -------
-    numpy.ndarray
-        Scaled integers, int64, same shape; 0 where nobody is counted.
-
-    Examples
-    --------
     Three persons stand for 37.0; their count is published as 4, so 4 · 37/3 = 49.3 is:
 
     >>> counts = np.array([3]), np.array([4])
@@ -112,17 +81,9 @@ def weighted_counts(
 def rounded_up(whole: NDArray[np.int64], half: NDArray[np.bool_], unit: int) -> NDArray[np.int64]:
     """The nearest multiple of a unit, half a unit upwards.
 
-    Parameters
-    ----------
-    whole
-        Values without their fraction (floor), int64.
-    half
-        Whether the fraction is a half or more.
-    unit
-        The result is a multiple of it.
+    `whole`: values without their fraction (floor), int64. `half`: whether the fraction is a half or
+    more. `unit`: the result is a multiple of it.
 
-    Examples
-    --------
     >>> rounded_up(np.array([14, 15]), np.array([True, False]), 10).tolist()
     [10, 20]
     >>> rounded_up(np.array([2, 2]), np.array([True, False]), 1).tolist()

@@ -136,14 +136,7 @@ def _decimal(number: Fraction, digits: int) -> str:
 
 
 def of_ons(table: Any, reuse: int, modulus: int | None) -> Intervals:
-    """The intervals of a table with the columns ``pcv``, ``ckey`` and ``pvalue``.
-
-    Raises
-    ------
-    InputError
-        Columns are missing, a combination of ``pcv`` and ``ckey`` is missing or there twice, or a
-        count could fall below 0.
-    """
+    """The intervals of a table with the columns ``pcv``, ``ckey`` and ``pvalue``."""
     records, _ = to_arrow(table)
     count = whole_numbers(column(records, "pcv"), "pcv")
     key = whole_numbers(column(records, "ckey"), "ckey")
@@ -169,14 +162,7 @@ def of_ons(table: Any, reuse: int, modulus: int | None) -> Intervals:
 
 
 def of_abs(matrix: ArrayLike, modulus: int, reuse: int) -> Intervals:
-    """The intervals of a matrix with a row for each value of the key's leading bits.
-
-    Raises
-    ------
-    InputError
-        The matrix holds no whole numbers, its rows do not divide the modulus, or a count could
-        fall below 0.
-    """
+    """The intervals of a matrix with a row for each value of the key's leading bits."""
     given = np.asarray(matrix)
     if given.ndim != 2 or not given.size or not np.issubdtype(given.dtype, np.number):
         raise InputError(

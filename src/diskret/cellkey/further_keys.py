@@ -23,8 +23,6 @@ _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 def canonical(name: str) -> str:
     """How a source column is called whatever the case and the blanks around it.
 
-    Examples
-    --------
     >>> canonical(" Turnover") == canonical("TURNOVER")
     True
     """
@@ -39,26 +37,15 @@ def measure_keys(
     A bijection of ``[0, modulus)`` that anybody can compute: it hides nothing, but makes the noise
     of one measure tell nothing of that of another, nor of that of the counts.
 
-    Parameters
-    ----------
-    key
-        Cell keys, uint64, any shape.
-    modulus
-        Of the keys, any number from 1 to 2**63.
-    source
-        What the measure is made of; proportional measures share one name.
-    draw
-        0 for the largest contribution, 1 for the next, and so on.
+    `key`: cell keys, uint64, any shape. `modulus`: of the keys, any number from 1 to 2**63.
+    `source`: what the measure is made of; proportional measures share one name. `draw`: 0 for the
+    largest contribution, 1 for the next, and so on.
 
-    Notes
-    -----
     A key is a pair (l, r) with key = l·b + r, b about the root of the modulus. In turn a function
     of the one is added to the other: t → ((t·A + C)² mod p) with p = 2^31 − 1 and constants
     from BLAKE2b of source and draw (Luby and Rackoff, 1988). A pair beyond the modulus, which is
     rare, goes through it again.
 
-    Examples
-    --------
     >>> keys = np.arange(750, dtype=np.uint64)
     >>> np.array_equal(np.sort(measure_keys(keys, 750, "wages")), keys)
     True
@@ -100,28 +87,13 @@ def turned(key: NDArray[np.uint64], modulus: int, times: int) -> NDArray[np.uint
     10**digits) have their first digit moved to the end, as in other programs; binary ones
     (2**bits) are mixed: twice folded and multiplied by an odd constant.
 
-    Parameters
-    ----------
-    key
-        Cell keys, uint64, any shape.
-    modulus
-        10**digits or 2**bits.
-    times
-        How often; 0: the key itself.
+    `key`: cell keys, uint64, any shape. `modulus`: 10**digits or 2**bits. `times`: how often; 0:
+    the key itself.
 
-    Raises
-    ------
-    InputError
-        The modulus is no power of ten or two, or there are not so many different keys: decimal
-        ones are back where they were after as many turns as they have digits.
+    Source: Giessing and Tent (2019), "Concepts for generalising tools implementing the cell key
+    method to the case of continuous variables", UNECE work session on statistical data
+    confidentiality.
 
-    References
-    ----------
-    Giessing and Tent (2019), "Concepts for generalising tools implementing the cell key method
-    to the case of continuous variables", UNECE work session on statistical data confidentiality.
-
-    Examples
-    --------
     >>> turned(np.array([12345678], dtype=np.uint64), 10**8, 2).tolist()
     [34567812]
     >>> len(set(turned(np.arange(256, dtype=np.uint64), 256, 1).tolist()))

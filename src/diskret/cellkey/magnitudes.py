@@ -32,34 +32,13 @@ def perturbed_sums(
     Where no contribution is negative, no sum becomes negative. Where some may be, noise is
     scaled and looked up by the sum of absolute contributions, and the sum may change its sign.
 
-    Parameters
-    ----------
-    table
-        With key sums, and the largest contributions if they scale the noise.
-    number
-        Counted units of each cell, int64; None: unknown.
-    noise
-        How sums are changed.
-    sensitive
-        Cells whose noise gets the extra protection, bool.
-    unit
-        Scaled units that the result is a multiple of.
-    above, below
-        How far noise must raise or lower a sensitive cell at least, scaled integers, shape of the
-        table; for noise without a constant `extra`.
+    `table`: with key sums, and the largest contributions if they scale the noise. `number`: counted
+    units of each cell, int64; None: unknown. `noise`: how sums are changed. `sensitive`: cells
+    whose noise gets the extra protection, bool. `unit`: scaled units that the result is a multiple
+    of. `above`, `below`: how far noise must raise or lower a sensitive cell at least, scaled
+    integers, shape of the table; for noise without a constant `extra`. Returns scaled integers,
+    shape of the table, int64.
 
-    Returns
-    -------
-    numpy.ndarray
-        Scaled integers, shape of the table, int64.
-
-    Raises
-    ------
-    InputError
-        The table does not know enough of the contributions, or there are not enough keys.
-
-    Notes
-    -----
     Only sums, products, quotients and roots of 64-bit floating point numbers are used, each
     rounded on its own, so the result is the same on all platforms.
     """
@@ -85,8 +64,6 @@ def perturbed_sums(
 def flex(x: NDArray[np.float64], noise: MagnitudeNoise) -> NDArray[np.float64]:
     """The share m(x) of contributions, float64, same shape.
 
-    Examples
-    --------
     >>> nothing = PerturbationTable(np.array([0]), np.array([0]), np.ones((1, 1)))
     >>> flex(np.array([10.0, 1000.0, 1e9]), MagnitudeNoise(nothing)).round(4).tolist()
     [0.25, 0.25, 0.05]
@@ -150,13 +127,7 @@ class _Draw:
 
 
 def as_lookup(table: PerturbationTable | Lookup, modulus: int) -> Lookup:
-    """The lookup for keys of a modulus.
-
-    Raises
-    ------
-    InputError
-        A lookup for keys of another modulus.
-    """
+    """The lookup for keys of a modulus."""
     if isinstance(table, PerturbationTable):
         return table.lookup(modulus)
     if table.modulus != modulus:
@@ -173,8 +144,6 @@ def interpolated(
 ) -> NDArray[np.float64]:
     """The noise of keys in rows, linear between two rows and constant beyond the last.
 
-    Examples
-    --------
     >>> bounds = np.array([[10, 10], [5, 10]], dtype=np.uint64)
     >>> lookup = Lookup(np.array([0, 1]), 10, bounds, np.array([[0, 0], [-1, 1]]))
     >>> keys = np.array([3, 8, 8], dtype=np.uint64)

@@ -19,13 +19,7 @@ Written = float | int | str | Decimal | Fraction
 
 
 def exact(number: Written) -> Fraction:
-    """The number that was written.
-
-    Raises
-    ------
-    InputError
-        It is none.
-    """
+    """The number that was written."""
     try:
         return Fraction(repr(float(number)) if isinstance(number, float) else number)
     except (ValueError, OverflowError, TypeError):
@@ -33,13 +27,7 @@ def exact(number: Written) -> Fraction:
 
 
 def rows_of(rows: Sequence[Sequence[Written]]) -> list[list[Written]]:
-    """The rows of a matrix that was written down, at least one.
-
-    Raises
-    ------
-    InputError
-        They are no rows.
-    """
+    """The rows of a matrix that was written down, at least one."""
     try:
         found = [list(row) for row in rows if not isinstance(row, str)]
     except TypeError:
@@ -52,14 +40,7 @@ def rows_of(rows: Sequence[Sequence[Written]]) -> list[list[Written]]:
 def columns_of(
     width: int, noise: Sequence[int] | None, targets: Sequence[int] | None
 ) -> tuple[NDArray[np.int64], bool]:
-    """What the columns of a matrix stand for, and whether these are targets.
-
-    Raises
-    ------
-    InputError
-        Neither noise nor targets are named, or both; they do not ascend, or there are not as
-        many as columns.
-    """
+    """What the columns of a matrix stand for, and whether these are targets."""
     if (noise is None) == (targets is None):
         raise InputError("say what the columns are: noise= or targets= (what a count becomes)")
     names = "targets" if noise is None else "noise"
@@ -77,14 +58,7 @@ def probabilities_of(
     incomplete: bool,
     tolerance: float,
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Noise values and probabilities of the rows of 0, 1, 2, …, after all checks.
-
-    Raises
-    ------
-    InputError
-        Probabilities are negative or do not sum up to 1, counts could fall below 0, or the
-        mean is not 0; names the rows.
-    """
+    """Noise values and probabilities of the rows of 0, 1, 2, …, after all checks."""
     matrix = [[exact(p) for p in row] for row in rows]
     noise = np.unique(np.append(named - np.arange(1, len(rows) + 1)[:, None], 0))
     noise = noise if are_targets else np.unique(np.append(named, 0))
@@ -105,13 +79,7 @@ def probabilities_of(
 def of_cumulative(
     rows: Sequence[Sequence[Written]], noise: Sequence[int], modulus: int
 ) -> Intervals:
-    """Intervals of the rows of 1, 2, … from their cumulative probabilities.
-
-    Raises
-    ------
-    InputError
-        These do not ascend to 1, or counts could fall below 0; names the row.
-    """
+    """Intervals of the rows of 1, 2, … from their cumulative probabilities."""
     rows = rows_of(rows)
     named, _ = columns_of(len(rows[0]), noise, None)
     found = [(upper_bounds([Fraction(1)], modulus), np.zeros(1, dtype=np.int64))]
@@ -127,13 +95,7 @@ def of_cumulative(
 
 
 def check_width(count: int, has: int, needed: int) -> None:
-    """A row is as long as the others.
-
-    Raises
-    ------
-    InputError
-        It is not.
-    """
+    """A row is as long as the others."""
     if has != needed:
         raise InputError(f"row {count} has {has} entries; there are {needed} columns")
 

@@ -35,28 +35,11 @@ def most_entropy(
 ) -> NDArray[np.float64]:
     """Probabilities of largest entropy in each row, with mean 0 and a given variance.
 
-    Parameters
-    ----------
-    admissible
-        What else the rows must satisfy.
-    variance
-        Of the noise in every row but that of 0.
-    rule
-        ``"at_most"``: rows may have less where they cannot have more, or where more would
-        cost entropy. ``"exact"``: all have it. Or one for each row besides that of 0.
+    `admissible`: what else the rows must satisfy. `variance`: of the noise in every row but that of
+    0. `rule`: ``"at_most"``: rows may have less where they cannot have more, or where more would
+    cost entropy. ``"exact"``: all have it. Or one for each row besides that of 0. Returns shape
+    ``(rows, m)``, float64.
 
-    Returns
-    -------
-    numpy.ndarray
-        Shape ``(rows, m)``, float64.
-
-    Raises
-    ------
-    InputError
-        The variance is not possible in some row; says which, and between what it must lie.
-
-    Notes
-    -----
     Giessing (2016), "Computational issues in the design of transition probabilities and
     disclosure risk estimation for additive noise", LNCS 9867, states the problem. Its solution
     is p(v) ∝ exp(a v + b v² + c [v = 0]): a makes the mean 0, b the variance right, and c ≥ 0

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from diskret.cli.options import DebugOption, Language, LanguageOption
-from diskret.cli.outcome import REFUSED, reported
+from diskret.cli.command import REFUSED, DebugOption, Language, LanguageOption, reported
 from diskret.texts import words_in
 from diskret.texts.messages import translated
 

@@ -12,8 +12,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from diskret.cli.options import DebugOption, Language, LanguageOption
-from diskret.cli.outcome import REFUSED, reported
+from diskret.cli.command import REFUSED, DebugOption, Language, LanguageOption, reported
 from diskret.cli.show import terminal
 from diskret.errors import InputError
 from diskret.texts import Figure, words_in

@@ -9,8 +9,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from diskret.cli.options import DebugOption, Language, LanguageOption
-from diskret.cli.outcome import reported
+from diskret.cli.command import DebugOption, Language, LanguageOption, reported
 from diskret.cli.show import terminal
 from diskret.errors import ProofError
 from diskret.texts import words_in

@@ -1,13 +1,32 @@
-"""``diskret protect JOB.toml``: carry out a job file, or a programme of several."""
+"""``diskret protect JOB.toml``: carry out a job file, or a programme; and ``diskret demo``."""
+
+from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
 
-from diskret.cli.options import DebugOption, Language
-from diskret.cli.outcome import language_of, reported
-from diskret.texts import words_in
+from diskret.cli.command import (
+    DebugOption,
+    FolderOption,
+    JobFolderOption,
+    JobLanguageOption,
+    Language,
+    LanguageOption,
+    TemplateOption,
+    language_of,
+    named,
+    reported,
+)
+from diskret.cli.show import show_results, terminal
+from diskret.texts import number, words_in
+
+if TYPE_CHECKING:
+    from diskret.jobs.programme import ProgrammeRun
 
 
 def protect(
@@ -18,15 +37,9 @@ def protect(
             help="What to tabulate and protect; or a programme that lists such files.",
         ),
     ] = None,
-    folder: Annotated[
-        Path | None, typer.Option(help="Where to write instead of the folder of the job.")
-    ] = None,
-    template: Annotated[
-        bool, typer.Option("--template", help="Print a commented job file and stop.")
-    ] = False,
-    language: Annotated[
-        Language | None, typer.Option(help="Language of what is shown; default: that of the job.")
-    ] = None,
+    folder: JobFolderOption = None,
+    template: TemplateOption = False,
+    language: JobLanguageOption = None,
     debug: DebugOption = False,
 ) -> None:
     """Protect, prove and write the tables of a job file, or the releases of a programme."""
@@ -37,11 +50,9 @@ def protect(
 
             typer.echo(job_template(), nl=False)
             return
-        if job_file is None:
-            raise typer.BadParameter("name a job file, or use --template to get one to start from")
+        job_file = named(job_file)
 
         from diskret.cli.progress import progress_bars
-        from diskret.cli.show import show_results
         from diskret.jobs.read import read_job
         from diskret.jobs.read_programme import is_programme
         from diskret.jobs.run import run_job
@@ -61,7 +72,6 @@ def protect(
 
 
 def _programme(file: Path, folder: Path | None, language: Language) -> None:
-    from diskret.cli.programme import show_programme
     from diskret.cli.progress import progress_bars
     from diskret.jobs.programme import run_programme
     from diskret.jobs.read_programme import read_programme
@@ -69,4 +79,53 @@ def _programme(file: Path, folder: Path | None, language: Language) -> None:
     programme = read_programme(file)
     with progress_bars(language=language) as progress:
         run = run_programme(programme, folder=folder, progress=progress)
-    show_programme(run, language)
+    _show_programme(run, language)
+
+
+def _show_programme(run: ProgrammeRun, language: Language) -> None:
+    """Show each release with its cells, and what each order of protection would lose."""
+    console, texts = terminal(), words_in(language, "commands")
+    table = Table(title=Text(texts["programme"], style="bold"), title_justify="left")
+    for heading in (texts["release"], texts["due"], texts["table"]):
+        table.add_column(Text(heading), no_wrap=True)
+    for heading in (texts["number_of_cells"], texts["suppressed"]):
+        table.add_column(Text(heading), justify="right", no_wrap=True)
+    table.add_column(Text(texts["state"]))
+    for release in run.releases:
+        state = texts["planned"] if release.folder is None else str(release.folder)
+        due = "" if release.due is None else release.due.isoformat()
+        if not release.results:
+            table.add_row(release.name, due, "", "", "", texts["published_before"])
+        for result in release.results:
+            hidden = int(result.published.suppressed.sum())
+            table.add_row(
+                *(release.name, due, result.name),
+                number(result.published.value.size, language),
+                number(hidden, language),
+                Text(state),
+            )
+    console.print(table)
+    if len(run.losses) > 1:
+        console.print(Text(texts["losses"], style="bold"))
+        for order, loss in run.losses.items():
+            lost = texts["impossible"] if loss is None else number(round(loss), language)
+            mark = f"  ← {texts['chosen']}" if order == run.chosen else ""
+            line = f"{texts[order]}: {lost}{mark}"
+            console.print(Padding(Text(line), (0, 0, 0, 2)))
+
+
+def demo(
+    folder: FolderOption = Path("out"),
+    firms: Annotated[int, typer.Option(min=1, help="Number of firms made up.")] = 50_000,
+    seed: Annotated[int, typer.Option(min=0, help="Another seed, another economy.")] = 1,
+    language: LanguageOption = Language.en,
+    debug: DebugOption = False,
+) -> None:
+    """Protect, prove and write tables of a made-up business register."""
+    with reported(language, debug):
+        from diskret.cli.progress import progress_bars
+        from diskret.jobs.run import run_demo
+
+        with progress_bars(language=language) as progress:
+            written, results = run_demo(folder, firms, seed, language.value, progress)
+        show_results(results, written, language)

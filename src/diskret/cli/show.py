@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from diskret.cli.crosstab import Crosstab, crosstab
-from diskret.cli.options import Language
+from diskret.cli.command import Language
 from diskret.hierarchy import Hierarchy
 from diskret.publish.formats.symbols import SymbolSet, symbol_set
 from diskret.tables import Published
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
 
 _LABEL_WIDTH = 30
 _PIPED_WIDTH = 120
+
+ROWS = 30
+COLUMNS = 12
 
 
 def terminal() -> Console:
@@ -43,9 +48,7 @@ def show_results(
     for result in results:
         console.print()
         show_table(console, result.published, language, symbol_set(symbols))
-        console.print(Text(texts["certificate"], style="bold"))
-        for line in result.certificate.summary(language.value):
-            console.print(Padding(Text(f"• {line}"), (0, 0, 0, 2)))
+        show_claims(console, result.certificate.summary(language.value), language)
         for line in _recomputed(result, language):
             console.print(Padding(Text(f"• {line}"), (0, 0, 0, 2)))
         if result.settings.get("bound") is not None:
@@ -57,6 +60,13 @@ def show_results(
             console.print(Padding(Text(f"• {line}"), (0, 0, 0, 2)))
     console.print()
     show_files(console, folder, language)
+
+
+def show_claims(console: Console, claims: Sequence[str], language: Language) -> None:
+    """Show what a certificate claims, a sentence for each claim."""
+    console.print(Text(words_in(language, "commands")["certificate"], style="bold"))
+    for line in claims:
+        console.print(Padding(Text(f"• {line}"), (0, 0, 0, 2)))
 
 
 def show_files(console: Console, folder: Path, language: Language) -> None:
@@ -200,3 +210,43 @@ def _notes(
     if left_out:
         notes.append(texts.said("left_out", codes=", ".join(left_out)))
     return notes
+
+
+@dataclass(frozen=True, eq=False)
+class Crosstab:
+    """A two-dimensional part of a table: the first dimension down, the last one across.
+
+    `rows` and `columns` are positions of the codes shown, the total first (a table of one dimension
+    has one column), `at` of the one code shown of each dimension between; `cell` flat positions of
+    the cells, ``(len(rows), len(columns))``.
+    """
+
+    rows: NDArray[np.int64]
+    columns: NDArray[np.int64]
+    at: tuple[int, ...]
+    cell: NDArray[np.int64]
+
+
+def crosstab(published: Published, rows: int = ROWS, columns: int = COLUMNS) -> Crosstab:
+    """Choose what to show: upper levels of large trees, totals of the dimensions between.
+
+    Where that shows no suppressed cell, the dimensions between stand at the codes that show
+    most of them, for a table without any is not what one wants to see.
+    """
+    trees = [d.hierarchy for d in published.dimensions]
+    down = upper_codes(trees[0], rows)
+    across = upper_codes(trees[-1], columns) if len(trees) > 1 else np.zeros(1, dtype=np.int64)
+    between = published.shape[1:-1]
+    flat = np.arange(published.value.size).reshape(published.shape[0], *between, -1)
+    part = flat[down][..., across]
+    hidden = published.suppressed.ravel()[part].sum(axis=(0, -1)).ravel()
+    best = 0 if hidden[0] else int(hidden.argmax())
+    at = tuple(int(i) for i in np.unravel_index(best, between))
+    return Crosstab(down, across, at, part[(slice(None), *at, slice(None))])
+
+
+def upper_codes(tree: Hierarchy, limit: int) -> NDArray[np.int64]:
+    """Positions of the codes down to the deepest level that fits, or some of the first one."""
+    depths = range(1, int(tree.level.max(initial=0)) + 1)
+    fitting = [depth for depth in depths if np.sum(tree.level <= depth) <= limit]
+    return np.flatnonzero(tree.level <= max(fitting, default=1))[:limit]

@@ -5,8 +5,7 @@ from typing import Annotated
 
 import typer
 
-from diskret.cli.options import DebugOption, Language, LanguageOption
-from diskret.cli.outcome import reported
+from diskret.cli.command import DebugOption, Language, LanguageOption, reported
 from diskret.texts import number, words_in
 from diskret.texts.messages import translated
 

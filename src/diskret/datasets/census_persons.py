@@ -36,15 +36,7 @@ _OLDEST = len(AGES) - 1
 
 @dataclass(frozen=True, eq=False)
 class Households:
-    """Households in the order of the file.
-
-    Parameters
-    ----------
-    kind
-        Kind of each household, a position in `census_codes.HOUSEHOLDS`.
-    size
-        Number of its persons.
-    """
+    """Households in the order of the file: position in `HOUSEHOLDS`, and number of persons."""
 
     kind: NDArray[np.int8]
     size: NDArray[np.int8]
@@ -70,16 +62,7 @@ def answers(
 ) -> dict[str, Codes]:
     """Every variable of the persons but the region, as codes.
 
-    Parameters
-    ----------
-    rng
-        Source of chance.
-    made
-        The households.
-    area
-        Kind of area of each household, below `areas`: religions and industries differ by it.
-    areas
-        Number of kinds of areas.
+    Religions and industries differ by `area`, the kind of area of each household, one of `areas`.
     """
     of = np.repeat(np.arange(len(made.size), dtype=np.int32), made.size)
     begin = np.repeat(np.cumsum(made.size, dtype=np.int64) - made.size, made.size)

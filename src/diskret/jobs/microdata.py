@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,14 +12,16 @@ from typing import Any
 
 from diskret.anonymize.data import Microdata
 from diskret.anonymize.history import Step
-from diskret.anonymize.replay import VERBS, carry_out
+from diskret.anonymize.replay import carry_out
 from diskret.anonymize.result import MicrodataResult
 from diskret.anonymize.save_job import FILES
+from diskret.anonymize.verb import VERBS
 from diskret.attack.microdata import claims as claims_module
 from diskret.attack.microdata.claims import Claim
 from diskret.errors import DiskretError
 from diskret.jobs.schema import Section, open_job
 from diskret.keys import SecretKeys
+from diskret.parameters import REQUIRED, parameters
 from diskret.progress import Progress, silent
 from diskret.texts import LANGUAGES
 
@@ -201,7 +202,7 @@ def _roles(section: Section) -> dict[str, Any]:
 def _step(section: Section) -> Step:
     if "do" not in section:
         raise section.error(f"the key 'do' is missing in {section.name}: what to do")
-    verb = section.choice("do", "", VERBS)
+    verb = section.choice("do", "", tuple(VERBS))
     return Step(verb, _arguments(section, verb))
 
 
@@ -223,9 +224,9 @@ def _anew(steps: Sequence[Step]) -> tuple[Claim, ...]:
 
 def _arguments(section: Section, verb: str) -> dict[str, Any]:
     """The other keys of a step, checked by what its method takes."""
-    _, *parameters = inspect.signature(getattr(Microdata, verb)).parameters.values()
-    admissible = {one.name: one for one in parameters if one.name != "progress"}
-    arguments = {key: value for key, value in section.values.items() if key != "do"}
+    _, *declared = parameters(getattr(Microdata, verb)).values()
+    admissible = {one.name: one for one in declared if one.name != "progress"}
+    arguments = [key for key in section.values if key != "do"]
     for name in arguments:
         if name not in admissible:
             near = get_close_matches(name, admissible, n=1)
@@ -234,9 +235,9 @@ def _arguments(section: Section, verb: str) -> dict[str, Any]:
                 f"'{verb}' knows no '{name}'{hint} Admissible: {', '.join(admissible)}", name
             )
     for name, parameter in admissible.items():
-        if parameter.default is parameter.empty and name not in arguments:
+        if parameter.default is REQUIRED and name not in arguments:
             raise section.error(f"'{verb}' needs the key '{name}'")
-    return {name: _seen_from(section, value) for name, value in arguments.items()}
+    return {name: _seen_from(section, section.value(name, admissible[name])) for name in arguments}
 
 
 def _seen_from(section: Section, value: Any) -> Any:

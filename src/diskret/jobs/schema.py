@@ -89,8 +89,6 @@ class Section:
             return value
         if len(kinds) == 1 and isinstance(kinds[0], Choice):
             return self.choice(key, None, kinds[0].words)
-        if len(kinds) == 1 and isinstance(kinds[0], Names):
-            return self.texts(key) if isinstance(value, list) else (self.text(key, ""),)
         for kind in kinds:
             blank = isinstance(value, str) and (isinstance(kind, Number) or not value.strip())
             try:

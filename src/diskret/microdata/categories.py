@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.hierarchy.codes import some
-from diskret.hierarchy.intervals import number_text
+from diskret.hierarchy.number_classes import number_text
 from diskret.io import Coded
 
 #: What remains of a date.
@@ -26,8 +26,6 @@ Period = Literal["month", "quarter", "year", "age"]
 def texts(values: pa.Array) -> list[str]:
     """Categories as the codes of a tree write them: without padding, whole numbers plainly.
 
-    Examples
-    --------
     >>> texts(pa.array([30.0, 31.0])), texts(pa.array([" a", "b"]))
     (['30', '31'], ['a', 'b'])
     """
@@ -109,13 +107,7 @@ def raised(column: Coded, tree: Hierarchy, level: int) -> pa.ChunkedArray:
 
 
 def above(column: Coded, tree: Hierarchy, level: int) -> list[str]:
-    """For each category the code of a tree at most `level` steps below the total.
-
-    Raises
-    ------
-    InputError
-        A category is not in the tree.
-    """
+    """For each category the code of a tree at most `level` steps below the total."""
     known = texts(column.categories)
     unknown = [repr(code) for code in known if code not in tree.position]
     if unknown:

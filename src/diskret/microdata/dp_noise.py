@@ -57,13 +57,7 @@ class Mechanism:
 
 
 def laplace(epsilon: float) -> Mechanism:
-    """Laplace noise for one value of each record.
-
-    Raises
-    ------
-    InputError
-        OpenDP is not installed.
-    """
+    """Laplace noise for one value of each record."""
     dp = _opendp()
 
     def measurement(scale: float) -> Any:
@@ -76,13 +70,7 @@ def laplace(epsilon: float) -> Mechanism:
 
 
 def gaussian(epsilon: float, delta: float, variables: int) -> Mechanism:
-    """Gaussian noise for several values of each record together.
-
-    Raises
-    ------
-    InputError
-        OpenDP is not installed.
-    """
+    """Gaussian noise for several values of each record together."""
     dp = _opendp()
 
     def measurement(scale: float) -> Any:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.hierarchy.codes import some
-from diskret.hierarchy.intervals import number_text
+from diskret.hierarchy.number_classes import number_text
 from diskret.io import Coded
 from diskret.microdata.categories import above
 from diskret.microdata.numbers import classed
@@ -95,13 +95,6 @@ class Ladder:
 def tree_ladder(column: Coded, tree: Hierarchy) -> Ladder:
     """The levels of a key that are those of its tree, the leaves as they are.
 
-    Raises
-    ------
-    InputError
-        A category is not in the tree, or the tree has no level above it.
-
-    Examples
-    --------
     >>> from diskret.io import coded
     >>> age = coded(pa.chunked_array([[31, 34, 48]]), "age")
     >>> tree_ladder(age, Hierarchy.from_widths([31, 34, 48], [10])).labels
@@ -117,23 +110,9 @@ def tree_ladder(column: Coded, tree: Hierarchy) -> Ladder:
 def breaks_ladder(column: Coded, breaks: Sequence[Sequence[float]], total: str = "Total") -> Ladder:
     """The levels of a key whose numbers lie in ever wider classes.
 
-    Parameters
-    ----------
-    column
-        The key.
-    breaks
-        For each level its breaks, the narrowest classes first; the lower break of a class
-        belongs to it, and the ends may be infinite.
-    total
-        What the highest level is called.
+    `breaks`: for each level its breaks, the narrowest classes first; the lower break of a class
+    belongs to it, and the ends may be infinite. `total`: what the highest level is called.
 
-    Raises
-    ------
-    InputError
-        A break is not among those of the level below, or values lie outside the classes.
-
-    Examples
-    --------
     >>> from diskret.io import coded
     >>> age = coded(pa.chunked_array([[31, 34, 48]]), "age")
     >>> breaks_ladder(age, [[30, 35, 50], [30, 50]]).labels[:2]

@@ -46,22 +46,10 @@ def modelled(
     with the mean that the model expects (Skinner and Shlomo 2008). A record with a missing key has
     no cell, and keeps the risk by weights.
 
-    Parameters
-    ----------
-    records
-        With the keys among their columns.
-    names
-        The keys.
-    weight
-        Sampling weights, ``(n,)``; None: the records are all there are.
-    missing
-        What a missing key stands for.
-
-    Returns
-    -------
-    Modelled or None
-        None if the records are the population, so that nothing has to be estimated; with the
-        reason, and no figures, if there is no model.
+    `records`: with the keys among their columns. `weight`: sampling weights, ``(n,)``; None: the
+    records are all there are. `missing`: what a missing key stands for. Returns None if the records
+    are the population, so that nothing has to be estimated; with the reason, and no figures, if
+    there is no model.
     """
     if weight is None or not names or weight.sum() <= len(weight):
         return None

@@ -258,19 +258,8 @@ def outliers(values: Numbers, quantile: float = 0.975) -> NDArray[np.bool_]:
 def exact_draws(basis: Numbers, columns: int, rng: np.random.Generator) -> Numbers:
     """Normal draws made orthonormal, and orthogonal to a basis and to the constant.
 
-    Parameters
-    ----------
-    basis
-        Orthonormal columns that are orthogonal to the constant, ``(n, r)``.
-    columns
-        How many are drawn, at most n − r − 1.
-    rng
-        Source of chance.
-
-    Returns
-    -------
-    numpy.ndarray
-        ``(n, columns)``; sums are 0 and sums of squares 1.
+    `basis`: orthonormal columns that are orthogonal to the constant, ``(n, r)``. `columns`: how
+    many are drawn, at most n − r − 1. Returns ``(n, columns)``; sums are 0 and sums of squares 1.
     """
     made = rng.standard_normal((len(basis), columns))
     for _ in range(2):  # the second time removes what rounding left

@@ -16,8 +16,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
-from diskret.hierarchy.intervals import interval_labels, number_text
-from diskret.io.order import ascending, places
+from diskret.hierarchy.number_classes import interval_labels, number_text
+from diskret.io.categories import ascending, places
 
 #: How classes are chosen from the values: of equal width, of equal width on a logarithmic
 #: scale, or with equal numbers of records.
@@ -27,13 +27,7 @@ End = tuple[float | str, float | str]
 
 
 def numbers(values: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
-    """Values as numbers, also where they are text; NaN where missing.
-
-    Raises
-    ------
-    InputError
-        Some are no numbers, or too large to be exact.
-    """
+    """Values as numbers, also where they are text; NaN where missing."""
     try:
         found = values.cast(pa.float64())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:

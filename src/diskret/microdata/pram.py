@@ -38,8 +38,6 @@ class Stratum:
         Place of the value of each in the matrix, −1 if missing, ``(r,)``.
     counts
         Records of each category of the matrix, ``(L,)``.
-    matrix
-        The transition matrix.
     """
 
     values: tuple[Hashable | None, ...]
@@ -58,17 +56,10 @@ def stratified(
 ) -> list[Stratum]:
     """Divide the records, and ask for a matrix in each stratum.
 
-    Parameters
-    ----------
-    values, of
-        Distinct values and which of them each record has, as `combined` finds them. Those that
-        do not occur in a stratum have no place in its matrix unless it is a given one.
-    strata
-        Variables that divide the records; missing is a stratum of its own.
-    design
-        Makes the matrix of a stratum.
-    name
-        Of the variable, for messages.
+    `values`, `of`: distinct values and which of them each record has, as `combined` finds them.
+    Those that do not occur in a stratum have no place in its matrix unless it is a given one.
+    `strata`: variables that divide the records; missing is a stratum of its own. `design`: makes
+    the matrix of a stratum.
     """
     made: list[Stratum] = []
     for stratum, rows in _divided(strata, len(of)):
@@ -90,21 +81,10 @@ def drawn(
 ) -> NDArray[np.intp]:
     """New places of the records of a stratum.
 
-    Parameters
-    ----------
-    stratum
-        Its records and matrix.
-    draws
-        Equally likely whole numbers below 2⁶⁴, one for each of its records, ``(r,)``.
-    exact
-        Source of chance to keep all frequencies exactly: how many records of k become l is then
-        t_k p_kl, rounded up or down so that all frequencies stay and each record still changes
-        as likely as the matrix says; which ones change is drawn.
-
-    Returns
-    -------
-    numpy.ndarray
-        ``(r,)``, intp, −1 where missing.
+    `draws`: equally likely whole numbers below 2⁶⁴, one for each of its records, ``(r,)``. `exact`:
+    source of chance to keep all frequencies exactly: how many records of k become l is then t_k
+    p_kl, rounded up or down so that all frequencies stay and each record still changes as likely as
+    the matrix says; which ones change is drawn. Returns ``(r,)``, intp, −1 where missing.
     """
     present = stratum.at >= 0
     at = stratum.at if present.all() else stratum.at[present]
@@ -131,17 +111,7 @@ def decoded(
 ) -> list[Coded]:
     """The variables with new values; where one of several is missing, all stay as they are.
 
-    Parameters
-    ----------
-    columns
-        The variables.
-    strata, new
-        The strata, and the new places of their records.
-
-    Raises
-    ------
-    InputError
-        A matrix has categories that do not fit the type of the variable.
+    `strata`, `new`: the strata, and the new places of their records.
     """
     made: list[Coded] = []
     for number, column in enumerate(columns):
@@ -204,33 +174,15 @@ def _bounds(likely: NDArray[np.float64]) -> NDArray[np.int64]:
 def rounded_with_margins(table: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:
     """Round each cell up or down so that all row and column sums stay, as a fair draw.
 
-    Parameters
-    ----------
-    table
-        Numbers ≥ 0 whose row and column sums are whole, ``(rows, columns)``.
-    rng
-        Source of chance.
+    `table`: numbers ≥ 0 whose row and column sums are whole, ``(rows, columns)``. Returns int64.
+    The mean of each cell over all draws is the cell; whole cells stay.
 
-    Returns
-    -------
-    numpy.ndarray
-        int64. The mean of each cell over all draws is the cell; whole cells stay.
-
-    Raises
-    ------
-    InputError
-        A margin is not whole.
-
-    Notes
-    -----
     Cox (1987), "A constructive procedure for unbiased controlled rounding", Journal of the
     American Statistical Association 82. A row or column with a fraction has a second one, so from
     one fraction a way leads along rows and columns in turn to another, and so on until it
     closes. Along the circle the cells rise and fall in turn until one of them is whole; the
     direction is drawn so that nothing is expected to change.
 
-    Examples
-    --------
     >>> half = np.full((2, 2), 0.5)
     >>> rounded_with_margins(half, np.random.default_rng(1)).sum(axis=0).tolist()
     [1, 1]

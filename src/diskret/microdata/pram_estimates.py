@@ -133,13 +133,7 @@ def combined(columns: Sequence[Coded]) -> tuple[list[Hashable | None], NDArray[n
 def places(
     values: Sequence[Hashable | None], matrix: TransitionMatrix, name: str
 ) -> NDArray[np.intp]:
-    """Where each value stands in a matrix, −1 for None.
-
-    Raises
-    ------
-    InputError
-        A value has no place.
-    """
+    """Where each value stands in a matrix, −1 for None."""
     at: dict[Hashable | None, int] = {one: place for place, one in enumerate(matrix.categories)}
     unknown = [value for value in values if value is not None and value not in at]
     if unknown:

@@ -119,8 +119,6 @@ def swapped_within(
 def ranks(window: float, n: NDArray[np.int64]) -> NDArray[np.int64]:
     """How many of n ranks a share is, at least one.
 
-    Examples
-    --------
     >>> ranks(0.29, np.array([1000, 100, 3])).tolist()
     [290, 29, 1]
     """
@@ -130,15 +128,9 @@ def ranks(window: float, n: NDArray[np.int64]) -> NDArray[np.int64]:
 def at_ends(values: Numbers, bottom: float, top: float) -> tuple[NDArray[np.bool_], ...]:
     """Which values are among the smallest, and among the largest.
 
-    Parameters
-    ----------
-    values
-        ``(n,)``, without missing values.
-    bottom, top
-        Shares of the values, together below 1. Values equal to the last one belong to them, too.
+    `values`: ``(n,)``, without missing values. `bottom`, `top`: shares of the values, together
+    below 1. Values equal to the last one belong to them, too.
 
-    Examples
-    --------
     >>> low, high = at_ends(np.array([5.0, 1, 1, 9, 7, 3, 8, 2, 6, 4]), 0.1, 0.2)
     >>> np.flatnonzero(low).tolist(), np.flatnonzero(high).tolist()
     ([1, 2], [3, 6])

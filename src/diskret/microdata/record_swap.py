@@ -26,11 +26,11 @@ class Households:
     Parameters
     ----------
     areas
-        For each level, from coarse to fine, the area of each household, ``(h,)``; each area
-        lies in one of the level before.
+        For each level, from coarse to fine, the area of each household, ``(h,)``; each area lies in
+        one of the level before.
     needs
-        The level whose areas a household has to leave because it is risky there (the coarsest
-        one), ``(h,)``; the number of levels if it is not risky.
+        The level whose areas a household has to leave because it is risky there (the coarsest one),
+        ``(h,)``; the number of levels if it is not risky.
     risk
         For each level the risk of each household, ``(h,)``, from 0: how soon it is drawn.
     profiles
@@ -76,23 +76,12 @@ def exchanged(households: Households, rate: float, rng: np.random.Generator) -> 
     changed places then, further ones are drawn in each area of the finest level in proportion to
     what is missing there.
 
-    Parameters
-    ----------
-    households
-        The households.
-    rate
-        Share of the households that change places, from 0 to 1; a swap counts for two. More do
-        if more are at risk.
-    rng
-        Source of chance.
+    `rate`: share of the households that change places, from 0 to 1; a swap counts for two. More do
+    if more are at risk.
 
-    References
-    ----------
-    The method of the ESSnet on the harmonised protection of census data (2017), targeted record
-    swapping; Hundepool et al., Handbook on Statistical Disclosure Control (2nd ed. 2024).
+    Source: The method of the ESSnet on the harmonised protection of census data (2017), targeted
+    record swapping; Hundepool et al., Handbook on Statistical Disclosure Control (2nd ed. 2024).
 
-    Examples
-    --------
     >>> area, whole = np.array([0, 0, 0, 1, 1, 1]), np.zeros(6, np.intp)
     >>> needs = np.array([0, 1, 1, 1, 1, 0])  # the first and the last are at risk
     >>> made = exchanged(

@@ -112,8 +112,6 @@ def normal_scores(values: Numbers) -> Numbers:
 
     A missing value has score 0, that of the median.
 
-    Examples
-    --------
     >>> normal_scores(np.array([[3.0], [1], [np.nan], [2]])).ravel().round(2).tolist()
     [0.97, -0.97, 0.0, 0.0]
     """
@@ -130,8 +128,6 @@ def normal_scores(values: Numbers) -> Numbers:
 def correlations(values: Numbers) -> Numbers:
     """Spearman's rank correlations of columns; those of a constant with others are 0.
 
-    Examples
-    --------
     >>> correlations(np.array([[1.0, 2, 7], [2, 4, 7], [3, 3, 7]])).round(9).tolist()
     [[1.0, 0.5, 0.0], [0.5, 1.0, 0.0], [0.0, 0.0, 1.0]]
     """

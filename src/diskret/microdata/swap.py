@@ -27,30 +27,13 @@ def partners(
     drawn in a group as many find a partner with another value as possible. For risky records
     that find none a partner is drawn that was not drawn at first.
 
-    Parameters
-    ----------
-    values
-        A number for each value, or combination of values, that is exchanged as one, ``(n,)``.
-    levels
-        For each record its group, each ``(n,)``; from fine to coarse. The last are the strata,
-        across which nothing is exchanged.
-    chance
-        Probability of each record to be drawn, ``(n,)``.
-    risky
-        Records that are drawn in any case, ``(n,)``.
-    part
-        Records that take part, ``(n,)``.
-    rng
-        Source of chance.
+    `values`: a number for each value, or combination of values, that is exchanged as one, ``(n,)``.
+    `levels`: for each record its group, each ``(n,)``; from fine to coarse. The last are the
+    strata, across which nothing is exchanged. `chance`: probability of each record to be drawn,
+    ``(n,)``. `risky`: records that are drawn in any case, ``(n,)``. `part`: records that take part,
+    ``(n,)``. Returns for each record the one whose values it gets, ``(n,)``; itself where nothing
+    is exchanged. Each is the partner of its partner.
 
-    Returns
-    -------
-    numpy.ndarray
-        For each record the one whose values it gets, ``(n,)``; itself where nothing is
-        exchanged. Each is the partner of its partner.
-
-    Examples
-    --------
     >>> values, one = np.array([0, 0, 1, 2, 1, 0]), np.zeros(6, np.intp)
     >>> all_of = np.ones(6, bool)
     >>> found = partners(values, [one], np.ones(6), ~all_of, all_of, np.random.default_rng(1))

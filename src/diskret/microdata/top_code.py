@@ -58,28 +58,13 @@ def cut(
 ) -> Cut:
     """Replace the largest values of each stratum by one value.
 
-    Parameters
-    ----------
-    values
-        Numbers, NaN if missing, ``(n,)``.
-    strata
-        The stratum of each, from 0, ``(n,)``.
-    weights
-        Above 0, ``(n,)``; None: 1.
-    share
-        That share of the values of each stratum is replaced, rounded up; values equal to the
-        smallest replaced one, too.
-    limit
-        Values above it are replaced.
-    keep
-        ``"mean"`` and ``"median"``, with the weights, of the replaced values; or ``"value"``: the
-        limit, or the smallest replaced value.
-    k
-        At least so many values are replaced by the same one: if there are fewer beyond the limit,
-        the next smaller ones, too.
+    `values`: numbers, NaN if missing, ``(n,)``. `strata`: the stratum of each, from 0, ``(n,)``.
+    `weights`: above 0, ``(n,)``; None: 1. `share`: that share of the values of each stratum is
+    replaced, rounded up; values equal to the smallest replaced one, too. `limit`: values above it
+    are replaced. `keep`: ``"mean"`` and ``"median"``, with the weights, of the replaced values; or
+    ``"value"``: the limit, or the smallest replaced value. `k`: at least so many values are
+    replaced by the same one: if there are fewer beyond the limit, the next smaller ones, too.
 
-    Examples
-    --------
     >>> found = cut(np.array([1.0, 9, 4, 20, 7]), np.zeros(5, np.intp), limit=8)
     >>> found.values.tolist(), found.extended.tolist()
     ([1.0, 12.0, 4.0, 12.0, 12.0], [True])
@@ -147,32 +132,15 @@ def _largest_share(of: NDArray[np.intp], values: Numbers, weight: Numbers, size:
 def pulled_in(values: Numbers, quantile: float = 0.975) -> tuple[Numbers, NDArray[np.bool_]]:
     """Pull records far from the others back to the ellipsoid around them.
 
-    Parameters
-    ----------
-    values
-        Numbers, NaN if missing, ``(n, p)``. A record with a missing value stays as it is.
-    quantile
-        Of the χ² distribution with as many degrees of freedom as values vary in directions: of
-        normally distributed records so many lie inside.
+    `values`: numbers, NaN if missing, ``(n, p)``. A record with a missing value stays as it is.
+    `quantile`: of the χ² distribution with as many degrees of freedom as values vary in directions:
+    of normally distributed records so many lie inside. Returns the new values, ``(n, p)``, and the
+    records that were pulled in, ``(n,)``.
 
-    Returns
-    -------
-    values, replaced
-        The new values, ``(n, p)``, and the records that were pulled in, ``(n,)``.
-
-    Raises
-    ------
-    InputError
-        Fewer than two records have all values.
-
-    Notes
-    -----
     A record at the robust distance d from the centre c, beyond the limit l, becomes
     c + (x - c) l / d: in the same direction, on the ellipsoid. Where one variable is a sum of
     others, it stays their sum.
 
-    Examples
-    --------
     >>> angle = np.linspace(0, 2 * np.pi, 80, endpoint=False)
     >>> circle = np.column_stack((np.cos(angle), np.sin(angle)))
     >>> made, replaced = pulled_in(np.concatenate((circle, [[100.0, 0]])))

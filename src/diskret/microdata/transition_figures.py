@@ -102,15 +102,8 @@ class TransitionRisk:
 def transition_risk(matrix: TransitionMatrix, frequencies: NDArray[np.float64]) -> TransitionRisk:
     """Figures of credibility and loss.
 
-    Parameters
-    ----------
-    matrix
-        The transition matrix.
-    frequencies
-        True ones, ``(L,)``.
+    `frequencies`: True ones, ``(L,)``.
 
-    Examples
-    --------
     >>> from diskret.microdata import TransitionMatrix
     >>> found = TransitionMatrix(["a", "b"], [[0.9, 0.1], [0.5, 0.5]]).risk([90, 10])
     >>> found.expectation_ratio.round(3).tolist()
@@ -259,16 +252,9 @@ def estimate_counts(
 ) -> PramEstimate:
     """The estimate from a published table.
 
-    Parameters
-    ----------
-    variables, matrices
-        Of each axis.
-    published
-        Published frequencies, ``(L_1, …, L_m)``.
-    squares
-        The same with squared weights; equal to `published` without weights.
-    kind
-        Of frames.
+    `variables`, `matrices`: of each axis. `published`: published frequencies, ``(L_1, …, L_m)``.
+    `squares`: the same with squared weights; equal to `published` without weights. `kind`: of
+    frames.
     """
     condition = 1.0
     for name, matrix in zip(variables, matrices, strict=True):

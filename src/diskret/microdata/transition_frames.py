@@ -33,13 +33,7 @@ def written(categories: Sequence[Hashable], probabilities: NDArray[np.float64]) 
 
 
 def read(frame: Any) -> tuple[list[Hashable], NDArray[np.float64]]:
-    """Categories, ascending, and probabilities.
-
-    Raises
-    ------
-    InputError
-        A column is missing or holds no numbers, or a transition is there twice.
-    """
+    """Categories, ascending, and probabilities."""
     table = to_arrow(frame)[0]
     original, published = _values(table, "original"), _values(table, "published")
     try:

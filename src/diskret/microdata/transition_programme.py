@@ -26,21 +26,10 @@ def least_change(
 ) -> NDArray[np.float64]:
     """Probabilities that keep frequencies, and values credible at most so much, at least cost.
 
-    Parameters
-    ----------
-    categories
-        For messages.
-    counts
-        True frequencies t, ``(L,)``.
-    most
-        Largest P(true = k | published = k), one or ``(L,)``.
-    others
-        Which category each may become, symmetric, ``(L, L)``.
-    cost
-        Of a change, symmetric, ``(L, L)``; None: 1.
+    `counts`: True frequencies t, ``(L,)``. `most`: largest P(true = k | published = k), one or
+    ``(L,)``. `others`: which category each may become, symmetric, ``(L, L)``. `cost`: of a change,
+    symmetric, ``(L, L)``; None: 1.
 
-    Notes
-    -----
     Because t R = t, the posterior of k is R_kk. Let x_kl = t_k r_kl be what goes from k to l.
     With costs and admissible transitions that are symmetric, x and its transpose are equally
     good and so is their mean: it is enough to look for a symmetric x, a number for each pair.

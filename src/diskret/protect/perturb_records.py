@@ -27,10 +27,10 @@ from diskret.population import Population
 from diskret.progress import Progress, silent
 from diskret.protect.perturb import fingerprint
 from diskret.protect.perturbed_result import memory_of
+from diskret.protect.result import release_of
 from diskret.protect.tabulate import engine_of
 from diskret.protect.write_internal import write_certificate_only
 from diskret.publish.contract import Release
-from diskret.publish.pages.public import write_public_report
 from diskret.tables import Earlier, Perturbed, Published
 from diskret.tables.add_up import check_size
 from diskret.tables.cells import check_names, check_reserved, public_columns
@@ -99,14 +99,8 @@ class PerturbedRecords:
         self, keys: SecretKeys, *, explain: int = 0, progress: Progress = silent
     ) -> Release:
         """What is written and recorded of the table; parameters as of `Result.release`."""
-        return Release(
-            public=self.published,
-            certificate=self.certificate.public(),
-            inputs={},
-            page=partial(write_public_report, self.published),
-            internal=partial(write_certificate_only, self.certificate, self.settings),
-            memory=partial(memory_of, self),
-        )
+        internal = partial(write_certificate_only, self.certificate, self.settings)
+        return release_of(self, {}, internal, partial(memory_of, self))
 
     def write(
         self,
@@ -135,10 +129,9 @@ class PerturbedRecords:
         ProofError
             Something that must not leave would have been written; nothing was.
         """
-        from diskret.protect.write import write
+        from diskret.protect.write import write_one
 
-        titles = {} if title is None else {self.name: title}
-        return write([self], folder, formats, titles=titles, **options)
+        return write_one(self, folder, formats, title, **options)
 
 
 def perturb_records(

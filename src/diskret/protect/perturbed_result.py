@@ -20,10 +20,10 @@ from diskret.attack import NoiseCertificate
 from diskret.io import FrameKind, from_arrow
 from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
+from diskret.protect.result import release_of
 from diskret.protect.write_internal import write_internal_changed
 from diskret.publish.contract import Memory, Protected, Release
 from diskret.publish.office.tables import fingerprint
-from diskret.publish.pages.public import write_public_report
 from diskret.tables import Earlier, Perturbed, Published, Table
 from diskret.tables.add_up import add_up, leaf_mask
 from diskret.tables.cells import codes_columns, in_published_units, public_columns
@@ -78,6 +78,11 @@ class PerturbedResult:
         cells = self.published.value.size
         return f"PerturbedResult({self.name!r}: {cells:,} cells, {self.published.changed})"
 
+    def _repr_html_(self) -> str:
+        from diskret.tables.card import card_of_published
+
+        return card_of_published(self.published, "PerturbedResult")
+
     @property
     def published(self) -> Published:
         """What the world sees."""
@@ -100,13 +105,11 @@ class PerturbedResult:
         self, keys: SecretKeys, *, explain: int = 0, progress: Progress = silent
     ) -> Release:
         """What is written and recorded of the table; parameters as of `Result.release`."""
-        return Release(
-            public=self.published,
-            certificate=self.certificate.public(),
-            inputs={"table": fingerprint(keys, self.published, self.table)},
-            page=partial(write_public_report, self.published),
-            internal=lambda folder, look, certificate: write_internal_changed(self, folder, look),
-            memory=partial(memory_of, self),
+        return release_of(
+            self,
+            {"table": fingerprint(keys, self.published, self.table)},
+            lambda folder, look, certificate: write_internal_changed(self, folder, look),
+            partial(memory_of, self),
         )
 
     @property
@@ -202,16 +205,16 @@ class PerturbedResult:
         ProofError
             Something that must not leave would have been written; nothing was.
         """
-        from diskret.protect.write import write
+        from diskret.protect.write import write_one
 
-        return write(
-            [self],
+        return write_one(
+            self,
             folder,
             formats,
+            title,
             language=language,
             symbols=symbols,
             template=template,
-            titles={} if title is None else {self.name: title},
             keys=keys,
             neutralise=neutralise,
             progress=progress,

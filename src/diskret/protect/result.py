@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from os import PathLike
@@ -21,7 +21,7 @@ from diskret.io import FrameKind, from_arrow
 from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
 from diskret.protect.explanations import explanation_columns
-from diskret.publish.contract import Look, Memory, Release
+from diskret.publish.contract import Internal, Look, Memory, Protected, Release
 from diskret.publish.office.tables import fingerprint
 from diskret.publish.pages.public import write_public_report
 from diskret.publish.store.cells import keyed_contributions
@@ -31,6 +31,23 @@ from diskret.tables.cells import public_columns, table_columns
 
 if TYPE_CHECKING:
     from diskret.publish.formats.symbols import SymbolSet
+
+
+def release_of(
+    result: Protected,
+    inputs: Mapping[str, str],
+    internal: Internal,
+    memory: Callable[[str], Memory],
+) -> Release:
+    """What is written and recorded of a protected table, whatever the method."""
+    return Release(
+        public=result.published,
+        certificate=result.certificate.public(),
+        inputs=inputs,
+        page=partial(write_public_report, result.published),
+        internal=internal,
+        memory=memory,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +97,11 @@ class Result:
     def __repr__(self) -> str:
         hidden = int(self.published.suppressed.sum())
         return f"Result({self.name!r}: {self.published.value.size:,} cells, {hidden:,} suppressed)"
+
+    def _repr_html_(self) -> str:
+        from diskret.tables.card import card_of_published
+
+        return card_of_published(self.published, "Result")
 
     def losses(self, language: str = "en") -> Sequence[str]:
         """None: what is hidden is counted on the certificate."""
@@ -134,14 +156,8 @@ class Result:
             keyed = who and keyed_contributions(who, keys)
             return Memory(replace(self.remembered(release), contributions=keyed))
 
-        return Release(
-            public=self.published,
-            certificate=self.certificate.public(),
-            inputs={"table": fingerprint(keys, self.published, self.table)},
-            page=partial(write_public_report, self.published),
-            internal=internal,
-            memory=memory,
-        )
+        mark = fingerprint(keys, self.published, self.table)
+        return release_of(self, {"table": mark}, internal, memory)
 
     @property
     def unsafe_sums(self) -> UnsafeSums | None:
@@ -431,16 +447,16 @@ class Result:
         ProofError
             Something that must not leave would have been written; nothing was.
         """
-        from diskret.protect.write import write
+        from diskret.protect.write import write_one
 
-        return write(
-            [self],
+        return write_one(
+            self,
             folder,
             formats,
+            title,
             language=language,
             symbols=symbols,
             template=template,
-            titles={} if title is None else {self.name: title},
             keys=keys,
             intervals=intervals,
             explain=explain,

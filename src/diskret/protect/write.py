@@ -98,6 +98,18 @@ progress
     )
 
 
+def write_one(
+    result: Protected,
+    folder: str | PathLike[str],
+    formats: Iterable[str],
+    title: str | None,
+    **options: Any,
+) -> Path:
+    """Write one result, with a heading of its own; options as of `write`."""
+    titles = {} if title is None else {result.name: title}
+    return write([result], folder, formats, titles=titles, **options)
+
+
 def _side_by_side(
     parts: Sequence[Published | Derived], combined: str | Mapping[str, Sequence[str]] | None
 ) -> list[SideBySide]:

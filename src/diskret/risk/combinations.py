@@ -44,13 +44,7 @@ class RareCombinations:
 
 
 def combinations_up_to(names: Sequence[str], size: int) -> list[tuple[str, ...]]:
-    """Every combination of 1, 2, …, `size` keys.
-
-    Raises
-    ------
-    InputError
-        The size is below 1.
-    """
+    """Every combination of 1, 2, …, `size` keys."""
     if size < 1:
         raise InputError(f"size= must be a number of keys from 1, not {size!r}")
     return [
@@ -70,13 +64,6 @@ def combinations_of_levels(
     one of level 1, 2 or 3 (Willenborg and de Waal 2001, "Elements of statistical disclosure
     control", on the rules of Statistics Netherlands).
 
-    Raises
-    ------
-    InputError
-        A name is no key, a level is no whole number from 1, or no combination has all levels.
-
-    Examples
-    --------
     >>> combinations_of_levels(["town", "job", "sex"], {"town": 1, "job": 1, "sex": 2})
     [('town', 'job'), ('town', 'sex'), ('job', 'sex')]
     """
@@ -117,26 +104,12 @@ def rare_combinations(
 ) -> RareCombinations:
     """Count the cells whose count is at most `threshold`, in each combination of keys.
 
-    Parameters
-    ----------
-    keys
-        The keys.
-    chosen
-        Combinations of their names, smaller ones first.
-    threshold
-        Largest count of a rare cell, above 0.
-    weights
-        Sampling weights, ``(n,)``: counts are estimates for the population; None: records.
-    missing
-        Whether a record whose value is missing counts in every cell that the missing value
-        would allow (``"wildcard"``), in none (``"conservative"``), or in a cell of its own
-        (``"category"``). But for the last, a record stands in no cell of a combination where
-        one of its own values is missing.
-
-    Raises
-    ------
-    InputError
-        The threshold is not above 0.
+    `chosen`: combinations of their names, smaller ones first. `threshold`: largest count of a rare
+    cell, above 0. `weights`: sampling weights, ``(n,)``: counts are estimates for the population;
+    None: records. `missing`: whether a record whose value is missing counts in every cell that the
+    missing value would allow (``"wildcard"``), in none (``"conservative"``), or in a cell of its
+    own (``"category"``). But for the last, a record stands in no cell of a combination where one of
+    its own values is missing.
     """
     if not threshold > 0:
         raise InputError(f"threshold= must be a count above 0, not {threshold!r}")

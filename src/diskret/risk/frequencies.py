@@ -95,13 +95,7 @@ def frequencies(
 
 
 def check_missing(missing: str, alpha: float) -> None:
-    """Refuse what no missing value can stand for.
-
-    Raises
-    ------
-    InputError
-        An option is unknown.
-    """
+    """Refuse what no missing value can stand for."""
     if missing not in ("wildcard", "category", "conservative"):
         raise InputError(
             f"missing= must be 'wildcard', 'category' or 'conservative', not {missing!r}"

@@ -319,12 +319,6 @@ def person_thresholds(
 
 
 def check_share(name: str, value: float) -> None:
-    """Refuse what is no share above 0.
-
-    Raises
-    ------
-    InputError
-        It is not.
-    """
+    """Refuse what is no share above 0."""
     if not 0 < value <= 1:
         raise InputError(f"{name}= must lie above 0 and be at most 1, not {value!r}")

@@ -98,12 +98,7 @@ def deviation_intervals(original: Numbers, protected: Numbers, k: float = 0.05) 
 def within(original: Numbers, protected: Numbers, half: Numbers) -> Inside:
     """Values within half a width of the protected value.
 
-    Parameters
-    ----------
-    original, protected
-        ``(n, p)``, NaN where missing.
-    half
-        ``(p,)`` or ``(n, p)``.
+    `original`, `protected`: ``(n, p)``, NaN where missing. `half`: ``(p,)`` or ``(n, p)``.
     """
     compared = ~(np.isnan(original) | np.isnan(protected))
     # two numbers that differ only by their rounding are the same

@@ -84,15 +84,9 @@ class Classes:
 def classes(codes: Sequence[NDArray[np.int32]], sizes: Sequence[int]) -> Classes:
     """Group records by several codes at once; -1 (missing) is a category like others.
 
-    Parameters
-    ----------
-    codes
-        For each of m variables the codes of all records, -1 … size - 1, each ``(n,)``.
-    sizes
-        Number of codes of each variable.
+    `codes`: for each of m variables the codes of all records, -1 … size - 1, each ``(n,)``.
+    `sizes`: number of codes of each variable.
 
-    Examples
-    --------
     >>> sex, age = np.array([0, 1, 0, 0], np.int32), np.array([2, 0, 2, -1], np.int32)
     >>> made = classes([sex, age], [2, 3])
     >>> made.of.tolist(), made.count.tolist(), made.codes.tolist()

@@ -71,13 +71,7 @@ class Fit:
 
 
 def table_of(keys: Keys) -> NDArray[np.int64]:
-    """Sample counts of all cells that the categories allow; a missing value is the last one.
-
-    Raises
-    ------
-    InputError
-        There are too many cells.
-    """
+    """Sample counts of all cells that the categories allow; a missing value is the last one."""
     sizes = _sizes(keys)
     if prod(sizes) > _MOST_CELLS:
         largest = max(zip(sizes, keys.names, strict=True))
@@ -113,15 +107,8 @@ def chances(
     (1 - exp(-ν)) / ν (Skinner and Holmes 1998, "Estimating the re-identification risk per
     record in microdata", J. Official Statistics 14).
 
-    Parameters
-    ----------
-    expected
-        μ for each sample unique.
-    fraction
-        π for each, or for all.
+    `expected`: μ for each sample unique. `fraction`: π for each, or for all.
 
-    Examples
-    --------
     >>> alone, match = chances(np.array([0.02]), 0.01)
     >>> float(alone[0].round(4)), float(match[0].round(4))
     (0.1381, 0.4353)
@@ -135,15 +122,8 @@ def inverse_mean(count: NDArray[np.float64], rest: NDArray[np.float64]) -> NDArr
 
     For a sample unique it is the chance of a correct match of `chances`.
 
-    Parameters
-    ----------
-    count
-        f ≥ 1, ``(n,)``.
-    rest
-        ν ≥ 0, ``(n,)``.
+    `count`: f ≥ 1, ``(n,)``. `rest`: ν ≥ 0, ``(n,)``.
 
-    Examples
-    --------
     >>> inverse_mean(np.array([1.0, 3.0, 2.0]), np.array([1.98, 0.0, 1.0])).round(4).tolist()
     [0.4353, 0.3333, 0.3679]
     """
@@ -168,8 +148,6 @@ def two_way(m: int) -> Model:
 def with_margins(m: int, margins: Sequence[Sequence[int]]) -> Model:
     """These margins, and the single keys that are in none of them; no margin is part of another.
 
-    Examples
-    --------
     >>> with_margins(4, [(2, 0), (0,)])
     ((0, 2), (1,), (3,))
     """
@@ -182,19 +160,8 @@ def with_margins(m: int, margins: Sequence[Sequence[int]]) -> Model:
 def fit(counts: NDArray[np.int64], model: Model, fraction: float) -> Fit:
     """Fit a log-linear model to the sample counts, and judge it.
 
-    Parameters
-    ----------
-    counts
-        Sample counts of all cells.
-    model
-        Its margins; every key is in one of them.
-    fraction
-        Share of the population that is in the sample.
-
-    Raises
-    ------
-    InputError
-        The model could not be fitted.
+    `counts`: sample counts of all cells. `model`: its margins; every key is in one of them.
+    `fraction`: share of the population that is in the sample.
     """
     return _judged(counts, model, _fitted(counts, model), fraction)
 
@@ -206,10 +173,7 @@ def search(counts: NDArray[np.int64], fraction: float) -> tuple[Fit, tuple[Crite
     (G² - df) / √(2 df). The search ends when both criteria are within ±1.96, or all pairs are
     in.
 
-    Returns
-    -------
-    tuple
-        The model whose criterion is nearest to 0, and all that were looked at, in turn.
+    Returns the model whose criterion is nearest to 0, and all that were looked at, in turn.
     """
     m = counts.ndim
     last = nearest = fit(counts, main_effects(m), fraction)

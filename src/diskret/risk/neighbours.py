@@ -98,8 +98,8 @@ class Comparison:
         Where they lie, ``(a, d)``, for each record which of these places, ``(r,)``, and for each
         place one record of the file that lies there, ``(a,)``.
     known, known_of, count, known_first
-        The same of the originals: ``(b, d)``, ``(n,)`` with -1 for originals that are not
-        compared, how many lie at each place, ``(b,)``, and one of them.
+        The same of the originals: ``(b, d)``, ``(n,)`` with -1 for originals that are not compared,
+        how many lie at each place, ``(b,)``, and one of them.
     own
         Distance of each protected record to its original, ``(r,)``, infinite if that is not
         compared.
@@ -130,17 +130,8 @@ class Comparison:
     def nearest(self, places: NDArray[np.intp], number: int) -> tuple[Numbers, NDArray[np.intp]]:
         """Distances and positions of the nearest places of originals, nearest first.
 
-        Parameters
-        ----------
-        places
-            Positions in `points`.
-        number
-            How many are wanted, at most b.
-
-        Returns
-        -------
-        tuple of numpy.ndarray
-            Each ``(len(places), number)``.
+        `places`: positions in `points`. `number`: how many are wanted, at most b. Returns each
+        ``(len(places), number)``.
         """
         if not self.known.shape[1]:  # nothing is shown: all lie at one place
             shape = (len(places), 1)
@@ -158,14 +149,8 @@ def comparisons(
     A protected record with a missing value is compared by its other variables. The records are
     looked at together with those that show the same variables.
 
-    Parameters
-    ----------
-    original, protected
-        The same n records before and after protection.
-    space
-        Of the numeric variables.
-    between
-        How far two categories of a key are apart.
+    `original`, `protected`: the same n records before and after protection. `space`: of the numeric
+    variables. `between`: how far two categories of a key are apart.
     """
     p, q = original.numbers.shape[1], original.keys.shape[1]
     for pattern in np.unique(protected.shown).tolist():
@@ -216,8 +201,6 @@ def comparisons(
 def distinct(points: Numbers) -> tuple[Numbers, NDArray[np.intp], NDArray[np.intp]]:
     """The distinct rows, for each row which of them it is, and where each is first.
 
-    Examples
-    --------
     >>> rows, of, first = distinct(np.array([[1.0, 2.0], [0.0, 2.0], [1.0, 2.0]]))
     >>> rows.tolist(), of.tolist(), first.tolist()
     ([[1.0, 2.0], [0.0, 2.0]], [0, 1, 0], [0, 1])
@@ -300,17 +283,8 @@ class Space:
     def coordinates(self, values: Numbers, shown: NDArray[np.intp]) -> Numbers:
         """Where records lie by some of the variables.
 
-        Parameters
-        ----------
-        values
-            ``(n, p)``, complete in the variables `shown`.
-        shown
-            Positions of variables.
-
-        Returns
-        -------
-        numpy.ndarray
-            ``(n, d)``, with d at most the number of variables shown.
+        `values`: ``(n, p)``, complete in the variables `shown`. `shown`: positions of variables.
+        Returns ``(n, d)``, with d at most the number of variables shown.
         """
         placed = (values[:, shown] - self.center[shown]) / self.width[shown]
         if self.scatter is None or not len(shown):

@@ -36,8 +36,8 @@ class MinimalUniques:
     record
         Position of the record, ascending, ``(e,)``, intp.
     keys
-        The set of keys, ``(e,)``, int64: bit j stands for key j. For one record smaller sets
-        come first.
+        The set of keys, ``(e,)``, int64: bit j stands for key j. For one record smaller sets come
+        first.
     """
 
     names: tuple[str, ...]
@@ -73,33 +73,17 @@ def minimal_uniques(
     is a minimal sample unique of the record if it is alone in no smaller part of it. All of
     them are found, whatever the number of categories.
 
-    Parameters
-    ----------
-    keys
-        The m keys.
-    max_size
-        Largest number of keys in a set; None: m.
-    missing
-        ``"wildcard"``: no set holds a key whose value is missing in the record itself, and a
-        missing value of another record agrees with every value. So the records that have a
-        set are, with ``max_size=None``, those whose sample frequency is 1.
-        ``"conservative"``: the same, but missing values of others agree with nothing.
-        ``"category"``: missing is a value like others.
+    `keys`: the m keys. `max_size`: largest number of keys in a set; None: m. `missing`:
+    ``"wildcard"``: no set holds a key whose value is missing in the record itself, and a missing
+    value of another record agrees with every value. So the records that have a set are, with
+    ``max_size=None``, those whose sample frequency is 1. ``"conservative"``: the same, but missing
+    values of others agree with nothing. ``"category"``: missing is a value like others.
 
-    Raises
-    ------
-    InputError
-        There are too many keys, or too many sets of them.
-
-    Notes
-    -----
     Manning, Haglin and Keane (2008), "A recursive search algorithm for statistical disclosure
     assessment", Data Mining and Knowledge Discovery 16: the definition, and that groups are
     searched within groups. Work and memory grow with the combinations that occur, not with the
     number of records.
 
-    Examples
-    --------
     >>> from diskret.io import coded
     >>> import pyarrow as pa
     >>> sex = coded(pa.chunked_array([["f", "f", "m", "m"]]), "sex")
@@ -160,8 +144,6 @@ def scores_by_size(m: int, largest: int, scores: Scores) -> NDArray[np.float64]:
     (2^(m-k) - 1) · k! (m-k)! / m!, in proportion to the larger sets that are alone for the same
     reason; a set of all m keys scores 0.
 
-    Examples
-    --------
     >>> scores_by_size(4, 3, "original").tolist(), scores_by_size(4, 4, "share").tolist()
     ([0.0, 6.0, 2.0, 1.0], [0.0, 1.75, 0.5, 0.25, 0.0])
     """
@@ -188,17 +170,7 @@ def intrusion(sample: NDArray[np.float64], fraction: float) -> float:
     have exactly one double, and the sampling fraction π (Elliot 2005; Skinner and Elliot 2002,
     "A measure of disclosure risk for microdata", JRSS B 64, with P = 2 n₂).
 
-    Parameters
-    ----------
-    sample
-        Sample frequency of each record, ``(n,)``.
-    fraction
-        π, above 0, at most 1.
-
-    Raises
-    ------
-    InputError
-        The fraction is out of range.
+    `sample`: sample frequency of each record, ``(n,)``. `fraction`: π, above 0, at most 1.
     """
     if not 0 < fraction <= 1:
         raise InputError(

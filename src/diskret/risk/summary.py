@@ -31,8 +31,7 @@ class RiskSummary:
     risk
         Its risk of being recognised, ``(n,)``.
     households
-        Expected number of households in which somebody is recognised; None: no household is
-        named.
+        Expected number of households in which somebody is recognised; None: no household is named.
     """
 
     sample: NDArray[np.float64]
@@ -85,17 +84,9 @@ def summary(
 ) -> RiskSummary:
     """The risk of records by their keys; a missing value agrees with every value.
 
-    Parameters
-    ----------
-    keys
-        The keys.
-    weights
-        Sampling weights > 0, ``(n,)``; None: the records are all there are.
-    household
-        The household of each record.
+    `weights`: sampling weights > 0, ``(n,)``; None: the records are all there are. `household`: the
+    household of each record.
 
-    Examples
-    --------
     >>> import pyarrow as pa
     >>> from diskret.io import coded
     >>> found = summary(Keys((coded(pa.chunked_array([["a", "b", "b"]]), "town"),)))

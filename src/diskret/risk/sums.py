@@ -13,17 +13,9 @@ def sums(of: NDArray[np.intp], values: NDArray[np.float64], groups: int = 1) -> 
     are exact, and a rest. The rests are so small that their sums are exact too, unless values
     differ in size by more than a billion or so; only the two sums are rounded, once.
 
-    Parameters
-    ----------
-    of
-        Group of each value, 0 … groups - 1, ``(n,)``.
-    values
-        Finite numbers, ``(n,)``.
-    groups
-        Number of groups.
+    `of`: group of each value, 0 … groups - 1, ``(n,)``. `values`: finite numbers, ``(n,)``.
+    `groups`: number of groups.
 
-    Examples
-    --------
     >>> of, values = np.array([0, 1, 0, 0]), np.array([0.1, 7.5, 0.2, 0.3])
     >>> sums(of, values, 2).tolist(), sums(of[::-1], values[::-1], 2).tolist()
     ([0.6, 7.5], [0.6, 7.5])

@@ -17,20 +17,11 @@ from diskret.tables import Dimension, Table
 def deterministic(value: NDArray[np.int64], base: int) -> NDArray[np.int64]:
     """The nearest multiple of the base, half a base upwards, also below zero.
 
-    Parameters
-    ----------
-    value
-        Scaled integers, any shape.
-    base
-        In the same units, at least 1.
+    `value`: scaled integers, any shape. `base`: in the same units, at least 1.
 
-    Notes
-    -----
     "Upwards" is towards larger numbers: with base 10 both −5 and 4 become 0, and 5 becomes 10. So
     a published r stands for r − b/2 to below r + b/2, whatever its sign.
 
-    Examples
-    --------
     >>> deterministic(np.array([4, 5, 14, 15, -5, -6]), 10).tolist()
     [0, 10, 10, 20, 0, -10]
     """
@@ -40,23 +31,13 @@ def deterministic(value: NDArray[np.int64], base: int) -> NDArray[np.int64]:
 def random(value: NDArray[np.int64], base: int, draw: NDArray[np.uint64]) -> NDArray[np.int64]:
     """A multiple of the base next to each value: upwards with probability r/b, else downwards.
 
-    Parameters
-    ----------
-    value
-        Scaled integers, any shape.
-    base
-        In the same units, at least 1 and below 2**32.
-    draw
-        Uniform on all numbers of 64 bits, the same shape; equal cells have equal draws.
+    `value`: scaled integers, any shape. `base`: in the same units, at least 1 and below 2**32.
+    `draw`: uniform on all numbers of 64 bits, the same shape; equal cells have equal draws.
 
-    Notes
-    -----
     r is what a value b·k + r exceeds the next lower multiple by. The mean is the value itself (up
     to 2**−31), the variance r (b − r). Multiples stay (Hundepool et al., 2012, "Statistical
     Disclosure Control", section 5.4.2).
 
-    Examples
-    --------
     >>> low, high = np.uint64(0), np.uint64(2**64 - 1)
     >>> random(np.array([6, 7, 7]), 3, np.array([high, low, high])).tolist()
     [6, 9, 6]

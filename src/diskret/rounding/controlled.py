@@ -74,31 +74,12 @@ def controlled(
 ) -> Controlled:
     """Round all published cells of a system to multiples of the base that satisfy its equations.
 
-    Parameters
-    ----------
-    system
-        Cells of one table or of several; unpublished ones stay whatever they can be.
-    base
-        Scaled units.
-    steps
-        How many multiples beyond the adjacent ones a cell may move; 0: multiples stay, others
-        become one of the two adjacent multiples. None: as few as possible. Zeros stay zero.
-    time_limit
-        Seconds after which the best rounding so far is taken.
-    budget
-        The same in neighbourhoods.
-    draw
-        Seed of the order of neighbourhoods.
-    progress
-        Told about the task ``"round"``.
+    `system`: cells of one table or of several; unpublished ones stay whatever they can be. `base`:
+    scaled units. `steps`: how many multiples beyond the adjacent ones a cell may move; 0: multiples
+    stay, others become one of the two adjacent multiples. None: as few as possible. Zeros stay
+    zero. `time_limit`: seconds after which the best rounding so far is taken. `budget`: the same in
+    neighbourhoods. `draw`: seed of the order of neighbourhoods.
 
-    Raises
-    ------
-    ProtectionError
-        There is no such rounding with so many steps, or none was found in time.
-
-    Notes
-    -----
     Σ|z − a| is minimised over all published cells, totals included (Salazar-González, 2005, "A
     unified mathematical programming framework for different statistical disclosure limitation
     methods", Operations Research 53). Of tables of two variables with one flat, the equations are
@@ -190,14 +171,8 @@ def neighbourhoods(system: System, codes: int, seed: int) -> Iterator[NDArray[np
     to the first that all have in common; for one leaf, up to the total. What the cells of two
     leaves can do without the others is a table of one variable less.
 
-    Parameters
-    ----------
-    system
-        Of one or several tables.
-    codes
-        Number of leaves, 2 or more; now and then it is a single one.
-    seed
-        Of the order.
+    `system`: of one or several tables. `codes`: number of leaves, 2 or more; now and then it is a
+    single one.
     """
     random = np.random.Generator(np.random.PCG64(seed))
     variables = sorted({d.name for dimensions in system.tables for d in dimensions})

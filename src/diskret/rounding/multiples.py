@@ -98,16 +98,9 @@ def chosen(
 ) -> Found:
     """The best steps; the best where only some cells are free to leave a known rounding.
 
-    Parameters
-    ----------
-    room
-        What cells may become.
-    start, free
-        A known rounding, and the cells that may leave it, ascending; None: all, from scratch.
-    seconds, nodes
-        Limits of the search.
-    first
-        Whether the first rounding that is found is good enough.
+    `room`: what cells may become. `start`, `free`: a known rounding, and the cells that may leave
+    it, ascending; None: all, from scratch. `seconds`, `nodes`: limits of the search. `first`:
+    whether the first rounding that is found is good enough.
     """
     import highspy
 

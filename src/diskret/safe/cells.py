@@ -78,16 +78,9 @@ class Cells:
     def index(self, codes: NDArray[np.int32] | None = None) -> NDArray[np.int32]:
         """The cell of each table into which combinations fall.
 
-        Parameters
-        ----------
-        codes
-            Combinations, ``(n, V)``, e.g. a block of those of the problem; None: all of them.
-
-        Returns
-        -------
-        numpy.ndarray
-            Numbers of cells, ``(n, T)``, int32; −1 for cells into which no record of the problem
-            falls.
+        `codes`: combinations, ``(n, V)``, e.g. a block of those of the problem; None: all of them.
+        Returns numbers of cells, ``(n, T)``, int32; −1 for cells into which no record of the
+        problem falls.
         """
         rows = np.asfortranarray(self.problem.codes if codes is None else codes)
         tables = self.problem.tables
@@ -128,16 +121,9 @@ class Cells:
     def score(self, deviation: NDArray[np.int64]) -> tuple[int, int, int]:
         """What is to be as small as possible, one after the other.
 
-        Parameters
-        ----------
-        deviation
-            Protected less original count of each cell, ``(C,)``.
-
-        Returns
-        -------
-        tuple of int
-            Largest abs(d) − w, how many cells have it, and Σ abs(d), over the cells with an
-            original count of at least 1.
+        `deviation`: protected less original count of each cell, ``(C,)``. Returns largest abs(d) −
+        w, how many cells have it, and Σ abs(d), over the cells with an original count of at least
+        1.
         """
         known = self.original > 0
         if not known.any():
@@ -174,19 +160,9 @@ class ExactCellsError(InputError):
 def cells(problem: SafeProblem) -> Cells:
     """Number the cells of all controlled tables.
 
-    Parameters
-    ----------
-    problem
-        Combinations and tables. One table is looked at after the other; what is kept needs
-        memory for cells, never for combinations times tables.
+    `problem`: combinations and tables. One table is looked at after the other; what is kept needs
+    memory for cells, never for combinations times tables.
 
-    Raises
-    ------
-    InputError
-        A table has more possible cells than can be numbered.
-
-    Examples
-    --------
     Two regions and two ages; of four possible combinations three occur.
 
     >>> codes = np.array([[0, 0], [0, 1], [1, 1]], dtype=np.int32)

@@ -15,21 +15,6 @@ _EXAMPLES = 3
 def check(problem: SafeProblem, file: SafeFile, known: Cells | None = None) -> SafeFile:
     """Return a file that is as asked for, and refuse any other.
 
-    Parameters
-    ----------
-    problem, file
-        What was asked, and what was made.
-    known
-        The cells of the problem, if they are at hand.
-
-    Raises
-    ------
-    ProofError
-        Combinations repeat or are not in order, one occurs too seldom or must not occur, or a
-        cell that is kept exactly has another count.
-
-    Examples
-    --------
     >>> from diskret.safe import ControlTable
     >>> codes = np.array([[0], [1]], dtype=np.int32)
     >>> problem = SafeProblem(("age",), codes, np.array([2, 7]), (2,), (ControlTable((0,)),))

@@ -95,17 +95,7 @@ class Checkpoint:
     def load(self, problem: SafeProblem, laid: Layout, stages: int) -> Standing | None:
         """Where the search stands; None if nothing is kept.
 
-        Parameters
-        ----------
-        problem, laid
-            What is searched.
-        stages
-            Number of stages of a search.
-
-        Raises
-        ------
-        InputError
-            The file is no checkpoint, is damaged, or is one of another search.
+        `problem`, `laid`: what is searched. `stages`: number of stages of a search.
         """
         if not self.path.exists():
             return None

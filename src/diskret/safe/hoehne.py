@@ -134,7 +134,7 @@ class _State:
 
     def step(self) -> None:
         """Go through the file once."""
-        from diskret.safe._hoehne_kernels import alone, in_pairs
+        from diskret.safe.hoehne_kernels import alone, in_pairs
 
         shared = self.index, self.counted, self.known.unit
         now = self.limit, self.off, self.y

@@ -34,8 +34,8 @@ class Maps(NamedTuple):
     tables
         Tables that a group has a part in, int32.
     key_first, key
-        What value v of group g adds to the cell numbers of its tables:
-        ``key[key_first[g] + v * m:][:m]`` for its m tables; int64 and int32.
+        What value v of group g adds to the cell numbers of its tables: ``key[key_first[g] + v *
+        m:][:m]`` for its m tables; int64 and int32.
     together_first, together
         Whether values v of group g and w of group h ever occur together:
         ``together[together_first[g, h] + v * width[h] + w]``.
@@ -63,8 +63,8 @@ class Kind(NamedTuple):
     exact
         Whether the count is kept.
     margin
-        Whether it belongs to a table of one variable, or is the total: few cells, which are
-        looked at most.
+        Whether it belongs to a table of one variable, or is the total: few cells, which are looked
+        at most.
     free
         Whether the deviation does not matter at all: records that a table does not count.
     """
@@ -91,8 +91,8 @@ class Layout:
         From values to cells.
     rest
         State of every possible cell at deviation 0: its kind times ``2 * half``, plus `half`;
-        ``(M,)``, int16 or int32. A deviation of d adds d to it. The last kind is that of cells
-        that are empty and stay so.
+        ``(M,)``, int16 or int32. A deviation of d adds d to it. The last kind is that of cells that
+        are empty and stay so.
     half
         Deviations are told apart up to here.
     kinds
@@ -121,13 +121,7 @@ class Layout:
 
 
 def layout(problem: SafeProblem, known: Cells) -> Layout:
-    """Prepare a problem for the search.
-
-    Raises
-    ------
-    InputError
-        The tables have too many possible cells, or count something else than 0 or 1 a record.
-    """
+    """Prepare a problem for the search."""
     groups = problem.groups or tuple((v,) for v in range(len(problem.names)))
     strides, spans = _strides(problem)
     base = np.concatenate([[0], np.cumsum(spans)]).astype(np.int64)

@@ -52,9 +52,10 @@ class Words(Mapping[str, str]):
         text = self.texts[key]
         if not isinstance(text, str):
             text = text["one" if blanks[text["by"]] == 1 else "other"]
-        return text.format(**{name: self._written(blank) for name, blank in blanks.items()})
+        return text.format(**{name: self.written(blank) for name, blank in blanks.items()})
 
-    def _written(self, blank: object) -> str:
+    def written(self, blank: object) -> str:
+        """What stands for a value in a text: names as they are, whole numbers as numbers."""
         if isinstance(blank, Statement):
             return blank.in_language(self.language)
         if isinstance(blank, Figure):

@@ -124,21 +124,13 @@ def deviations(
 ) -> Deviations:
     """Figures of the deviations of all cells whose original value is not 0.
 
-    Parameters
-    ----------
-    original, protected
-        Values before and after in units of ``10**-decimals``, ``(cells,)``, int64.
-    decimals
-        Of the values.
+    `original`, `protected`: values before and after in units of ``10**-decimals``, ``(cells,)``,
+    int64. `decimals`: of the values.
 
-    Notes
-    -----
     AAD, RAD and D3 as in the *Handbook on Statistical Disclosure Control*, 2nd ed., section on
     information loss of the cell key method. Zeros are told by the **original** value: told by
     the published one, cells that were set to 0 would not count at all.
 
-    Examples
-    --------
     >>> found = deviations(np.array([0, 1, 10, 100]), np.array([0, 0, 12, 99]))
     >>> found.cells, found.mean, found.largest, found.unchanged
     (3, 1.3333333333333333, 2.0, 0)
@@ -176,8 +168,6 @@ def deviations(
 def zeros(original: NDArray[np.int64], protected: NDArray[np.int64], decimals: int = 0) -> Zeros:
     """Zeros before and after.
 
-    Examples
-    --------
     >>> zeros(np.array([0, 0, 1]), np.array([0, 3, 0]))
     Zeros(cells=2, false_zeros=1, false_nonzeros=1, largest=3.0)
     """
@@ -196,12 +186,8 @@ def hellinger(
 ) -> Hellinger:
     """Hellinger distance of all cells, zeros included.
 
-    Notes
-    -----
     Gomatam & Karr (2003), Shlomo (2007); the utility as in the R package SmallCountRounding.
 
-    Examples
-    --------
     >>> found = hellinger(np.array([4, 0]), np.array([0, 9]))
     >>> round(found.distance, 3), round(found.bound, 3), found.scaled
     (2.55, 2.55, 1.0)

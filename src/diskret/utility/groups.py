@@ -57,15 +57,9 @@ def by_group(
 ) -> Groups:
     """Figures of the deviations in each group of cells.
 
-    Parameters
-    ----------
-    group
-        Group of each cell, small whole numbers from 0 on, ``(cells,)``, int64.
-    original, protected, decimals
-        As for `diskret.utility.deviations.deviations`.
+    `group`: group of each cell, small whole numbers from 0 on, ``(cells,)``, int64. `original`,
+    `protected`, `decimals`: as for `diskret.utility.deviations.deviations`.
 
-    Examples
-    --------
     >>> found = by_group(np.array([1, 1, 3]), np.array([4, 6, 50]), np.array([5, 3, 50]))
     >>> found.group.tolist(), found.cells.tolist(), found.mean.tolist()
     ([1, 3], [2, 1], [2.0, 0.0])
@@ -100,8 +94,6 @@ def size_class(original: NDArray[np.int64], decimals: int = 0) -> NDArray[np.int
 
     The classes of Höhne's tables of deviations for SAFE. Values count without their sign.
 
-    Examples
-    --------
     >>> size_class(np.array([1, 9, 10, -99, 100, 99_999])).tolist()
     [1, 1, 2, 2, 3, 5]
     """
@@ -112,8 +104,6 @@ def size_class(original: NDArray[np.int64], decimals: int = 0) -> NDArray[np.int
 def size_bounds(classes: NDArray[np.int64], decimals: int = 0) -> tuple[list[float], list[float]]:
     """Smallest and largest value of size classes, in the measure's own unit.
 
-    Examples
-    --------
     >>> size_bounds(np.array([1, 2]))
     ([1, 10], [9, 99])
     """
@@ -172,21 +162,13 @@ def deviation_table(
 ) -> DeviationTable:
     """Cells by deviation and number of variables.
 
-    Parameters
-    ----------
-    dimension
-        Number of variables of each cell that are not at their total, ``(cells,)``, int64.
-    original, protected, decimals
-        As for `diskret.utility.deviations.deviations`.
+    `dimension`: number of variables of each cell that are not at their total, ``(cells,)``, int64.
+    `original`, `protected`, `decimals`: as for `diskret.utility.deviations.deviations`.
 
-    Notes
-    -----
     Höhne, *SAFE – a method for anonymising the German Census* (UNECE work session, Tarragona).
     Counts that deviate by no more than 20 have a row for each deviation; else rows go up by 1,
     2, 5, 10, 20, 50, …
 
-    Examples
-    --------
     >>> two = deviation_table(np.array([1, 1, 2]), np.array([4, 6, 9]), np.array([5, 6, 7]))
     >>> two.bound.tolist(), two.cells.tolist(), two.shares.tolist()
     ([0.0, 1.0, 2.0], [[1, 0], [1, 0], [0, 1]], [[0.5, 0.0], [1.0, 0.0], [1.0, 1.0]])

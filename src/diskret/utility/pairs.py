@@ -84,15 +84,7 @@ class Pair:
 def pairs_of(original: Table | Sequence[Table], protected: Any) -> tuple[Pair, ...]:
     """Tables beside what is published instead of them.
 
-    Parameters
-    ----------
-    original, protected
-        As for [`compare`][diskret.utility.compare].
-
-    Raises
-    ------
-    InputError
-        As there.
+    `original`, `protected`: as for [`compare`][diskret.utility.compare].
     """
     if isinstance(original, Table):
         return (_pair(original, protected, ""),)

@@ -77,13 +77,7 @@ def size_plot(comparison: Comparison, language: str) -> Figure:
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """An empty figure, sizes in inches.
-
-    Raises
-    ------
-    InputError
-        matplotlib is not installed.
-    """
+    """An empty figure, sizes in inches."""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
@@ -95,13 +89,7 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 def single_plot(title: str, across: str, upwards: str) -> tuple[Figure, Axes]:
-    """A figure with one pair of axes.
-
-    Raises
-    ------
-    InputError
-        matplotlib is not installed.
-    """
+    """A figure with one pair of axes."""
     figure = new_figure(7, 4.5)
     axes = figure.add_subplot()
     axes.set_title(title)

@@ -36,13 +36,8 @@ class Ranks:
 def ranks(original: NDArray[np.int64], protected: NDArray[np.int64]) -> Ranks:
     """Compare the order of cells before and after.
 
-    Parameters
-    ----------
-    original, protected
-        Values before and after, ``(cells,)``, int64.
+    `original`, `protected`: values before and after, ``(cells,)``, int64.
 
-    Examples
-    --------
     >>> ranks(np.array([1, 2, 3, 4]), np.array([2, 1, 3, 4])).correlation
     0.8
     """
@@ -127,18 +122,9 @@ def cramers_v(cells: NDArray[np.int64]) -> float:
 
     √(χ² / (n · min(r − 1, c − 1))), with r rows and c columns that hold anything.
 
-    Parameters
-    ----------
-    cells
-        Counts, ``(rows, columns)``; margins are computed from them.
+    `cells`: counts, ``(rows, columns)``; margins are computed from them. Returns from 0 to 1; NaN
+    for fewer than two rows or columns, or negative counts.
 
-    Returns
-    -------
-    float
-        From 0 to 1; NaN for fewer than two rows or columns, or negative counts.
-
-    Examples
-    --------
     >>> cramers_v(np.array([[10, 0], [0, 5]])), cramers_v(np.array([[10, 20], [5, 10]]))
     (1.0, 0.0)
     """
@@ -154,18 +140,9 @@ def cramers_v(cells: NDArray[np.int64]) -> float:
 def between_variance(cells: NDArray[np.int64]) -> float:
     """Variance of the columns' shares between rows, Σ n_g (p_g − p)² / (k − 1), all columns summed.
 
-    Parameters
-    ----------
-    cells
-        Counts, ``(rows, columns)``, without margins.
+    `cells`: counts, ``(rows, columns)``, without margins. Returns NaN for fewer than two rows, or
+    negative counts.
 
-    Returns
-    -------
-    float
-        NaN for fewer than two rows, or negative counts.
-
-    Examples
-    --------
     >>> between_variance(np.array([[5, 5], [0, 10]]))
     2.5
     """
@@ -235,8 +212,6 @@ class Additivity:
 def additivity(pairs: Iterable[Pair]) -> Additivity:
     """The additivity defect of what is published.
 
-    Examples
-    --------
     >>> from diskret.hierarchy import Hierarchy
     >>> from diskret.tables import Dimension, Table
     >>> region = Dimension("region", Hierarchy.flat(["N", "S"]))

@@ -210,8 +210,6 @@ class FileDeviations:
 def table_deviations(counted: Iterable[Beside]) -> TableDeviations:
     """Put the cells of tables together, one table after another.
 
-    Examples
-    --------
     >>> from diskret.tables.counted import beside_all, combined, counted_all
     >>> persons = pa.table({"town": ["N", "S", "N", "N"], "sex": ["f", "f", "m", "m"]})
     >>> before = combined(persons, ["town", "sex"])
@@ -329,20 +327,12 @@ def transition_counts(
 ) -> TransitionCounts:
     """Count what became of cells.
 
-    Parameters
-    ----------
-    original, protected
-        Counts before and after, ``(cells,)``, int64.
-    cut
-        Counts from it on are one category; at least 1.
+    `original`, `protected`: counts before and after, ``(cells,)``, int64. `cut`: counts from it on
+    are one category; at least 1.
 
-    Notes
-    -----
     Giessing and Höhne (2011), "Eliminating small cells from census counts tables", SORT special
     issue: what a method does is seen by its empirical transition probabilities.
 
-    Examples
-    --------
     >>> found = transition_counts(np.array([1, 1, 2, 9]), np.array([0, 3, 3, 8]), cut=4)
     >>> found.cells.tolist()[1], found.bias.tolist()[1], found.variance.tolist()[1]
     ([1, 0, 0, 1, 0], 0.5, 2.25)

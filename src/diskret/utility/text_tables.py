@@ -34,8 +34,6 @@ def tables(comparison: Comparison, language: str) -> list[str]:
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     """Rows of a table as lines, columns aligned on the right.
 
-    Examples
-    --------
     >>> aligned([["from", "cells"], ["1", "12,345"]])
     ['from   cells', '   1  12,345']
     """
@@ -136,8 +134,6 @@ def printed_tables(
 ) -> list[str]:
     """The two tables as lines of text, see `printed_rows`.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> from diskret.utility.groups import deviation_table
     >>> from diskret.utility.groups import by_group, size_class

@@ -197,8 +197,6 @@ def entropy_loss(joint: ArrayLike, published: ArrayLike | None = None) -> float:
 def counted_entropy(before: NDArray[np.int64], after: NDArray[np.int64]) -> float:
     """`entropy_loss` of the joint frequencies of codes from -1 (missing) on, ``(n,)``.
 
-    Examples
-    --------
     >>> counted_entropy(np.array([0, 1, 1, -1]), np.array([0, 0, 1, 1]))
     4.0
     """

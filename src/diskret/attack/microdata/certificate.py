@@ -64,6 +64,12 @@ class MicrodataCertificate:
     def __repr__(self) -> str:
         return f"MicrodataCertificate({self.name!r}: {len(self.claimed)} claims)"
 
+    def _repr_html_(self) -> str:
+        from diskret.texts.card import card
+
+        said = [one.en for one in self.claimed]
+        return card(f"MicrodataCertificate {self.name}", {}, office=False, said=said)
+
     def public(self) -> dict[str, Any]:
         """What anybody may read. Digests of files and inputs are added when these are written."""
         return {

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from diskret.attack.microdata.claims import Missing
 from diskret.errors import InputError
-from diskret.io.order import ascending
+from diskret.io.categories import ascending
 
 _LARGEST = 2**62
 #: Pairs of a combination and a value that are laid out at a time.

@@ -22,24 +22,10 @@ def aggregate(
 ) -> NDArray[np.float64]:
     """Mean or median of numbers in each group; a group of equal values keeps them exactly.
 
-    Parameters
-    ----------
-    values
-        Without gaps, ``(m,)``.
-    of
-        The group of each, ``(m,)``; groups 0, 1, … occur all.
-    weights
-        Each value counts so often, > 0, ``(m,)``.
-    measure
-        ``"mean"`` or ``"median"``, the middle of the lower and the upper one.
+    `values`: without gaps, ``(m,)``. `of`: the group of each, ``(m,)``; groups 0, 1, … occur all.
+    `weights`: each value counts so often, > 0, ``(m,)``. `measure`: ``"mean"`` or ``"median"``, the
+    middle of the lower and the upper one. Returns one for each group.
 
-    Returns
-    -------
-    numpy.ndarray
-        One for each group.
-
-    Examples
-    --------
     >>> x, of = np.array([1.0, 2.0, 6.0, 0.1, 0.1]), np.array([0, 0, 0, 1, 1])
     >>> aggregate(x, of, np.ones(5)).tolist(), aggregate(x, of, np.ones(5), "median").tolist()
     ([3.0, 0.1], [2.0, 0.1])
@@ -62,13 +48,8 @@ def median(
 
     They differ where exactly half of the weight lies below a gap between values.
 
-    Parameters
-    ----------
-    values, of, weights
-        As for `aggregate`.
+    `values`, `of`, `weights`: as for `aggregate`.
 
-    Examples
-    --------
     >>> lower, upper = median(np.array([4.0, 1.0, 3.0, 2.0]), np.zeros(4, int), np.ones(4))
     >>> lower.tolist(), upper.tolist()
     ([2.0], [3.0])
@@ -96,15 +77,8 @@ def mode(
 ) -> NDArray[np.int64]:
     """The code with the largest weight in each group, the lowest of several.
 
-    Parameters
-    ----------
-    codes
-        From 0, ``(m,)``.
-    of, weights
-        As for `aggregate`.
+    `codes`: from 0, ``(m,)``. `of`, `weights`: as for `aggregate`.
 
-    Examples
-    --------
     >>> mode(np.array([2, 1, 1, 5, 3]), np.array([0, 0, 0, 1, 1]), np.ones(5)).tolist()
     [1, 3]
     """

@@ -68,36 +68,12 @@ def groups(
     Records that lack values of the same variables are grouped among themselves, by the variables
     they have; who has no value at all has no group.
 
-    Parameters
-    ----------
-    values
-        Numbers, or codes of categories, NaN where missing, ``(n, p)``.
-    k
-        Least number of records in a group.
-    method
-        How.
-    strata
-        Codes of variables that divide the records, -1 is a category of its own, each ``(n,)``.
-    scales
-        Of the variables; None: all are numbers.
-    scale
-        Divide numbers by their standard deviation, in each stratum; constant ones do not count.
-    weights
-        Weights, ``(n,)``; the order of otherwise equal records, and for methods that use them.
-    seed
-        Of draws.
-    options
-        Further ones of the method.
-    progress
-        Callback.
+    `values`: numbers, or codes of categories, NaN where missing, ``(n, p)``. `k`: least number of
+    records in a group. `strata`: codes of variables that divide the records, -1 is a category of
+    its own, each ``(n,)``. `scales`: of the variables; None: all are numbers. `scale`: divide
+    numbers by their standard deviation, in each stratum; constant ones do not count. `weights`:
+    weights, ``(n,)``; the order of otherwise equal records, and for methods that use them.
 
-    Raises
-    ------
-    ProofError
-        The method made a group of fewer than k.
-
-    Examples
-    --------
     >>> from diskret.microdata.aggregation.groups import METHODS
     >>> made = groups(np.array([[1.0], [9.0], [2.0], [8.0]]), 2, METHODS["mdav"])
     >>> made.rows.tolist(), made.of.tolist()
@@ -192,8 +168,7 @@ class Method:
         Called as ``partition(values, k, weights=, seed=, progress=, **options)`` with comparable
         numbers without gaps, ``(n, p)``, n ≥ k, and weights or None; gives the group of each
         record, from 0, ``(n,)``, int64, with k records or more each. Records come in ascending
-        order of their values, so what is done with equally good choices depends on positions
-        alone.
+        order of their values, so what is done with equally good choices depends on positions alone.
     options
         Names of the further options it takes.
     draws

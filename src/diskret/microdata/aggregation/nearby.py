@@ -252,18 +252,9 @@ def led(
 ) -> NDArray[np.int64]:
     """Groups around records in a given order, each with the k - 1 nearest without a group.
 
-    Parameters
-    ----------
-    values, k, gamma, progress
-        As for `vmdav`.
-    leaders
-        Records in the order in which they lead groups, ``(n,)``.
-
-    Returns
-    -------
-    numpy.ndarray
-        Group of each record, from 0, ``(n,)``. Fewer than k that are left in the end join the
-        groups with the nearest means.
+    `values`, `k`, `gamma`, `progress`: as for `vmdav`. `leaders`: records in the order in which
+    they lead groups, ``(n,)``. Returns group of each record, from 0, ``(n,)``. Fewer than k that
+    are left in the end join the groups with the nearest means.
     """
     from diskret.microdata.aggregation import group_kernels
 

@@ -204,8 +204,6 @@ def _along(component: Component, values: Numbers, k: int, weights: Numbers | Non
 def cut(order: NDArray[np.intp], k: int) -> Groups:
     """Groups of k records that follow each other in an order; the last has up to 2 k - 1.
 
-    Examples
-    --------
     >>> cut(np.array([4, 2, 0, 1, 3]), 2).tolist()
     [1, 1, 0, 1, 0]
     """

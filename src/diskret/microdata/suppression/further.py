@@ -49,16 +49,8 @@ def at_most(
 ) -> Criterion:
     """Whether the individual risk of what a record still shows is at most a threshold.
 
-    Parameters
-    ----------
-    items
-        The records.
-    keys
-        Positions of the keys that an attacker knows.
-    weights
-        Of the records, ``(n,)``.
-    threshold
-        Above 0, at most 1.
+    `keys`: positions of the keys that an attacker knows. `weights`: of the records, ``(n,)``.
+    `threshold`: above 0, at most 1.
     """
     total = _total(items, weights)
 
@@ -77,10 +69,7 @@ def needed(
     Whoever comes to agree with a record is taken to weigh as little as anybody in the file, so
     the risk is at most the threshold whoever it is.
 
-    Returns
-    -------
-    numpy.ndarray
-        At least 1, ``(n,)``, int64; more than there are records if no number is enough.
+    Returns at least 1, ``(n,)``, int64; more than there are records if no number is enough.
     """
     items, n = problem.items, problem.keys.n
     sample, population = _counted(items, keys, _total(items, weights))
@@ -143,19 +132,8 @@ def until_they_hold(
     among more records may be further from that of the file. Such records hide the cheapest key
     they still show, and all are judged again, until every record is good enough.
 
-    Parameters
-    ----------
-    problem
-        What is asked for besides.
-    mask
-        What is hidden so far, ``(n, m)``.
-    asked
-        What has to hold.
-
-    Raises
-    ------
-    ProtectionError
-        Some records have nothing left to hide.
+    `problem`: what is asked for besides. `mask`: what is hidden so far, ``(n, m)``. `asked`: what
+    has to hold.
     """
     mask, free = mask.copy(), np.isfinite(problem.price)
     order = np.argsort(problem.price, kind="stable")

@@ -42,25 +42,11 @@ def best_gap(
 ) -> tuple[int, int]:  # pragma: no cover - compiled
     """The record and the set of keys that, if hidden, lessen what is short most for their price.
 
-    Parameters
-    ----------
-    codes, count
-        Of the rows, ``(r, m)`` and ``(r,)``.
-    short
-        How many records each row is short of for each condition, ``(t, r)``.
-    subset
-        The keys of each condition as a set, ``(t,)``.
-    price
-        Of each set of keys, ``(2^m,)``; inf: not allowed.
-    donors
-        The rows whose records may hide something.
-    wanting, weight
-        The rows to be helped, and what that is worth.
-
-    Returns
-    -------
-    tuple of int
-        Row and set; set 0 if nothing helps.
+    `codes`, `count`: of the rows, ``(r, m)`` and ``(r,)``. `short`: how many records each row is
+    short of for each condition, ``(t, r)``. `subset`: the keys of each condition as a set,
+    ``(t,)``. `price`: of each set of keys, ``(2^m,)``; inf: not allowed. `donors`: the rows whose
+    records may hide something. `wanting`, `weight`: the rows to be helped, and what that is worth.
+    Returns row and set; set 0 if nothing helps.
     """
     sets = 1 << codes.shape[1]
     gain = np.zeros(sets)

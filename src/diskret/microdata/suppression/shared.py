@@ -34,18 +34,10 @@ def shared(
     random part of the gaps is closed and made good in another way; what is cheaper is kept.
     The result depends on the items alone.
 
-    Parameters
-    ----------
-    items
-        Records of one group.
-    subset
-        The keys of each condition, as a number of bits, ``(t,)``.
-    agree
-        How many records each item agrees with so far, ``(t, c)``.
-    price
-        Of each set of keys, ``(2^m,)``; inf: not allowed.
-    rounds, work
-        Rounds of improvement at most, and operations in all of them together.
+    `items`: records of one group. `subset`: the keys of each condition, as a number of bits,
+    ``(t,)``. `agree`: how many records each item agrees with so far, ``(t, c)``. `price`: of each
+    set of keys, ``(2^m,)``; inf: not allowed. `rounds`, `work`: rounds of improvement at most, and
+    operations in all of them together.
     """
     now, blank = started(items, subset, agree, price), started(items, subset, agree, price)
     spent = now.fill(price, None)
@@ -90,8 +82,8 @@ class State:
     price
         Of each set of keys, ``(2^m,)``; inf: not allowed.
     codes, count, need, agree
-        Of each row, with room for more: codes ``(r, m)``, records ``(r,)``, for each condition
-        how many records it needs and how many it agrees with, ``(t, r)``.
+        Of each row, with room for more: codes ``(r, m)``, records ``(r,)``, for each condition how
+        many records it needs and how many it agrees with, ``(t, r)``.
     home
         The item of each row, ``(r,)``.
     rows

@@ -193,19 +193,8 @@ def visible(
     by so many records of the original file: (k, 1)-anonymity (Gionis, Mazza and Tassa,
     k-anonymization revisited, ICDE 2008).
 
-    Parameters
-    ----------
-    items
-        The records.
-    price
-        Of a value of each key, ``(m,)``; inf: stays.
-    criteria
-        What has to hold.
-
-    Returns
-    -------
-    tuple of numpy.ndarray
-        What each item hides, ``(c, m)``, and for which items no set is enough, ``(c,)``.
+    `price`: of a value of each key, ``(m,)``; inf: stays. `criteria`: what has to hold. Returns
+    what each item hides, ``(c, m)``, and for which items no set is enough, ``(c,)``.
     """
     hidden = np.zeros(items.codes.shape, dtype=bool)
     left = np.ones(len(items.codes), dtype=bool)

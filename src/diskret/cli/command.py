@@ -1,4 +1,7 @@
-"""How a command ends: exit code and a message that gives nothing away."""
+"""What all commands have in common: options, the language spoken, and how they end.
+
+A command ends with an exit code and a message that gives nothing away.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,12 @@ import traceback
 import warnings
 from collections.abc import Generator
 from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
-from diskret.cli.options import Language
 from diskret.errors import DiskretError, ProofError, ProtectionError, VerificationError
 from diskret.texts import words_in
 from diskret.texts.messages import translated
@@ -24,6 +28,37 @@ REFUSED = 3
 _REFUSALS = (ProofError, ProtectionError, VerificationError)
 
 
+class Language(StrEnum):
+    """Languages of everything shown to users."""
+
+    en = "en"
+    de = "de"
+
+
+LanguageOption = Annotated[
+    Language,
+    typer.Option("--language", help="Language of what is shown, of workbooks and reports."),
+]
+DebugOption = Annotated[
+    bool,
+    typer.Option(
+        "--debug", help="Show the traceback of an error; it may hold confidential values."
+    ),
+]
+FolderOption = Annotated[Path, typer.Option("--folder", help="Gets public/ and internal/.")]
+# of commands that carry out a job file, which says itself where to write, and in which language
+JobFolderOption = Annotated[
+    Path | None, typer.Option("--folder", help="Where to write instead of the folder of the job.")
+]
+JobLanguageOption = Annotated[
+    Language | None,
+    typer.Option("--language", help="Language of what is shown; default: that of the job."),
+]
+TemplateOption = Annotated[
+    bool, typer.Option("--template", help="Print a commented job file and stop.")
+]
+
+
 def language_of(job: Path | None) -> Language:
     """The language that a job file asks for, also of one that cannot be read otherwise."""
     try:
@@ -32,6 +67,13 @@ def language_of(job: Path | None) -> Language:
         text = ""
     found = re.search(r'^\s*language\s*=\s*["\'](de|en)["\']', text, re.MULTILINE)
     return Language(found.group(1)) if found else Language.en
+
+
+def named(job: Path | None) -> Path:
+    """The job file of a command that may also be called without one, for a template."""
+    if job is None:
+        raise typer.BadParameter("name a job file, or use --template to get one to start from")
+    return job
 
 
 class _Notes(logging.Handler):

@@ -26,23 +26,12 @@ def alone(
 ) -> None:  # pragma: no cover - compiled
     """Give each combination in turn the safe frequency that lowers Σ d² most, within the limits.
 
-    Parameters
-    ----------
-    order
-        Combinations in the order in which they are treated.
-    index, counted, unit
-        Cells of combinations, and what a record adds to them, as in `Cells`.
-    count
-        Original frequencies.
-    minimum
-        The smallest frequency.
-    high
-        Which combinations prefer the larger of two equally good frequencies.
-    limit
-        Largest deviation of each cell, either way.
-    off, y
-        Deviations and frequencies, brought up to date. Frequencies that no safe one can replace
-        within the limits stay as they are.
+    `order`: combinations in the order in which they are treated. `index`, `counted`, `unit`: cells
+    of combinations, and what a record adds to them, as in `Cells`. `count`: original frequencies.
+    `minimum`: the smallest frequency. `high`: which combinations prefer the larger of two equally
+    good frequencies. `limit`: largest deviation of each cell, either way. `off`, `y`: deviations
+    and frequencies, brought up to date. Frequencies that no safe one can replace within the limits
+    stay as they are.
     """
     for j in order:
         s1, s2, up, down = np.int64(0), np.int64(0), np.int64(_FAR), np.int64(_FAR)
@@ -95,16 +84,10 @@ def in_pairs(
 ) -> None:  # pragma: no cover - compiled
     """Let combinations of a group hand over records, so that more frequencies are safe.
 
-    Parameters
-    ----------
-    member, first
-        Combinations of group g: ``member[first[g]:first[g + 1]]``.
-    shift
-        Partners that are passed over, counted from the next in the group on.
-    tries, few
-        Partners that are tried for a combination whose frequency is not safe, and for others.
-    index, counted, unit, minimum, limit, off, y
-        As in `alone`.
+    `member`, `first`: combinations of group g: ``member[first[g]:first[g + 1]]``. `shift`: partners
+    that are passed over, counted from the next in the group on. `tries`, `few`: partners that are
+    tried for a combination whose frequency is not safe, and for others. `index`, `counted`, `unit`,
+    `minimum`, `limit`, `off`, `y`: as in `alone`.
     """
     for g in range(len(first) - 1):
         size = first[g + 1] - first[g]

@@ -1,4 +1,4 @@
-"""Dwellings of a made-up census, and the buildings they stand in."""
+"""Where people of a made-up census live: municipalities of all sizes, buildings, dwellings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,13 @@ from numpy.typing import NDArray
 
 from diskret.datasets.census_codes import BATHS, BUILDINGS, HEATINGS, ROOMS, TENURES, YEARS
 from diskret.datasets.census_draw import Codes, country, draw, varied
-from diskret.datasets.census_regions import AREAS
+from diskret.datasets.classifications import STATES
+from diskret.hierarchy import Hierarchy
+
+#: West Germany in 1987: persons, municipalities, districts, states.
+PERSONS, MUNICIPALITIES, DISTRICTS, LARGEST = 63_202_834, 8_503, 328, 11
+#: Kinds of areas, by which answers differ.
+AREAS = 4
 
 #: Share of the households that live in another one's dwelling, and of the dwellings before
 #: which stands a vacant one.
@@ -19,21 +25,61 @@ _FROM = np.array([row[3][0] for row in BUILDINGS[1:]])
 
 
 @dataclass(frozen=True, eq=False)
-class Dwellings:
-    """Dwellings in the order of the file.
+class Regions:
+    """The municipalities in the order of their codes.
 
-    Parameters
-    ----------
-    of_household
-        Dwelling of each household, from 0.
-    municipality
-        Municipality of each dwelling.
-    building
-        Building of each dwelling, from 0.
-    first
-        Whether it is the first dwelling of its building, by which buildings are counted.
-    answers
-        Variables of the dwellings but the municipality, as codes.
+    `codes` are state (2 characters), district (3) and municipality (3), `size` is the share of the
+    households in each, `area` its kind of area, below `AREAS`.
+    """
+
+    codes: tuple[str, ...]
+    size: NDArray[np.float64]
+    area: NDArray[np.int8]
+
+    @property
+    def levels(self) -> dict[str, dict[str, str]]:
+        """Coarser level → the code in it of each code one level below."""
+        district = {code: code[:5] for code in self.codes}
+        return {"district": district, "state": {code: code[:2] for code in district.values()}}
+
+    def tree(self) -> Hierarchy:
+        """Total → states → districts → municipalities."""
+        tree = Hierarchy.from_prefix(self.codes, (2, 3, 3))
+        return tree.with_labels({row[0]: row[2] for row in STATES if row[0] in tree.codes})
+
+
+def regions(n: int) -> Regions:
+    """As many municipalities, districts and states as `n` persons would have, and a few more."""
+    rng = country(0)
+    districts = max(4, round(DISTRICTS * n / PERSONS))
+    municipalities = max(3 * districts, round(MUNICIPALITIES * n / PERSONS))
+    states = min(LARGEST, max(2, districts // 3))
+    # each district has a municipality, each state a district
+    district = np.sort(
+        np.concatenate(
+            [np.arange(districts), rng.integers(0, districts, municipalities - districts)]
+        )
+    )
+    state = np.arange(districts) * states // districts
+    begin = np.searchsorted(state, state)
+    first = np.searchsorted(district, district)
+    names = sorted(row[0] for row in STATES)[:states]
+    codes = [
+        f"{names[state[d]]}{d - begin[d] + 1:03d}{i - first[i] + 1:03d}"
+        for i, d in enumerate(district.tolist())
+    ]
+    size = rng.pareto(1.0, municipalities) + 0.02
+    area = np.minimum(state[district] * AREAS // states, AREAS - 1)
+    return Regions(tuple(codes), size / size.sum(), area.astype(np.int8))
+
+
+@dataclass(frozen=True, eq=False)
+class Dwellings:
+    """Dwellings in the order of the file; they and buildings are counted from 0.
+
+    `of_household` is the dwelling of each household. For each dwelling: its `municipality`, its
+    `building`, whether it is the `first` one there, by which buildings are counted, and the other
+    variables as codes, `answers`.
     """
 
     of_household: NDArray[np.int64]
@@ -46,14 +92,7 @@ class Dwellings:
 def dwellings(rng: np.random.Generator, municipality: Codes, area: NDArray[np.int8]) -> Dwellings:
     """Dwellings for households that stand in the order of their municipalities.
 
-    Parameters
-    ----------
-    rng
-        Source of chance.
-    municipality
-        Municipality of each household, ascending.
-    area
-        Kind of area of each municipality.
+    `municipality` is that of each household, `area` the kind of area of each municipality.
     """
     chance = rng.random(len(municipality))
     same = np.concatenate([[False], municipality[1:] == municipality[:-1]])
