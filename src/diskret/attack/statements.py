@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from diskret.attack.all_cells import world
 from diskret.attack.sums import LARGEST_LINE
-from diskret.errors import InputError
 from diskret.tables import Published
+from diskret.texts import check_language, number
 
 if TYPE_CHECKING:
     from diskret.attack.attacker import Attacker
@@ -357,8 +357,7 @@ def summary(
     **of_contributors: bool,
 ) -> list[str]:
     """The certificate for the office's own eyes."""
-    if language not in ("en", "de"):
-        raise InputError(f"language= must be 'en' or 'de', not {language!r}")
+    check_language(language)
 
     def n(count: int) -> str:
         return number(count, language)
@@ -416,11 +415,6 @@ def summary(
             **of_contributors,
         )[language],
     ]
-
-
-def number(count: int, language: str) -> str:
-    """A count with its thousands set apart as in that language."""
-    return f"{count:,}".replace(",", "\N{NO-BREAK SPACE}" if language == "de" else ",")
 
 
 def different_variables(tables: Sequence[Published]) -> bool:

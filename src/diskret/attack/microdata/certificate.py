@@ -23,7 +23,7 @@ from diskret.attack.microdata.claims import (
 )
 from diskret.attack.microdata.leaving import Leaving
 from diskret.attack.noise_certificate import Statement, in_languages
-from diskret.errors import InputError
+from diskret.texts import check_language
 
 FAMILY = "microdata"
 #: Of files whose records were replaced.
@@ -93,8 +93,7 @@ class MicrodataCertificate:
 
     def summary(self, language: str = "en") -> list[str]:
         """The certificate in plain sentences, for the office."""
-        if language not in ("en", "de"):
-            raise InputError(f"language= must be 'en' or 'de', not {language!r}")
+        check_language(language)
         return in_languages((*self.claimed, *self.checked, *self.not_claimed))[language]
 
 
