@@ -41,9 +41,9 @@ def anonymize(
     spoken = language or language_of(job_file)
     with reported(spoken, debug):
         if template:
-            from diskret.jobs.microdata_template import template as job_template
+            from diskret.jobs.template import template as job_template
 
-            typer.echo(job_template(), nl=False)
+            typer.echo(job_template("anonymize"), nl=False)
             return
         if job_file is None:
             raise typer.BadParameter("name a job file, or use --template to get one to start from")

@@ -51,9 +51,9 @@ def safe(
     spoken = language or language_of(job_file)
     with reported(spoken, debug):
         if template:
-            from diskret.jobs.safe_template import safe_template
+            from diskret.jobs.template import template
 
-            typer.echo(safe_template(), nl=False)
+            typer.echo(template("safe"), nl=False)
             return
         if job_file is None:
             raise typer.BadParameter("name a job file, or use --template to get one to start from")
