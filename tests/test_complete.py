@@ -45,7 +45,7 @@ from diskret.jobs.values import TableJob
 from diskret.parameters import parameters
 from diskret.protect import derive
 from diskret.publish.formats.symbols import symbol_sets
-from diskret.publish.pages.texts import rule_name
+from diskret.publish.pages.internal import rule_name
 from diskret.tables import derived
 from diskret.texts import LANGUAGES, words_in
 
@@ -149,7 +149,8 @@ def in_template(pattern: str) -> Callable[[str], object]:
 
 def told_in_two_languages(name: str) -> bool:
     reason = "zero" if name == "ZeroCells" else key(name)
-    return name in NEVER_UNSAFE or rule_name(reason, "en") != rule_name(reason, "de")
+    english, german = (rule_name(reason, words_in(one, "report")) for one in LANGUAGES)
+    return name in NEVER_UNSAFE or english != german
 
 
 def family_in_two_languages(name: str) -> bool:

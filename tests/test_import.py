@@ -7,6 +7,7 @@ import sys
 HEAVY = {
     "duckdb",
     "highspy",
+    "jinja2",
     "narwhals",
     "numba",
     "numpy",
@@ -49,5 +50,5 @@ def test_lists_the_public_names():
 
 def test_suppress_loads_what_it_needs_only():
     loaded = {*in_new_process("[diskret.suppress] and list(sys.modules)")}
-    others = {"duckdb", "numba", "scipy.optimize", "sqlalchemy", "sqlglot", "xlsxwriter"}
+    others = {"duckdb", "jinja2", "numba", "scipy.optimize", "sqlalchemy", "sqlglot", "xlsxwriter"}
     assert not loaded & others

@@ -14,8 +14,8 @@ from diskret.attack import Attacker, examine, recheck
 from diskret.attack.all_cells import world
 from diskret.attack.certificate import refined_to
 from diskret.attack.statements import not_claimed
-from diskret.hierarchy import circles
-from diskret.hierarchy.circles import Codes
+from diskret.hierarchy import table_circles as circles
+from diskret.hierarchy.table_circles import Codes
 from diskret.population import Population
 from diskret.tables import Publication
 

@@ -156,7 +156,7 @@ def test_a_ledger_checks_against_all_its_releases(fine, tmp_path):
 def test_tables_that_are_left_out_say_nothing(monkeypatch):
     """With and without them the attack finds the same intervals, but for tables in a circle."""
     monkeypatch.setattr(tied_by_unknowns, "_FEW", 0)
-    monkeypatch.setattr("diskret.hierarchy.circles.COMBINATIONS", 0)
+    monkeypatch.setattr("diskret.hierarchy.table_circles.COMBINATIONS", 0)
     left_out = 0
     for seed in range(15):
         shown = random_tables(np.random.default_rng(seed))

@@ -15,10 +15,10 @@ from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.publish.guard.html import page_problems
 from diskret.publish.pages.internal import write_internal_report
-from diskret.publish.pages.intervals import _interval_bar
-from diskret.publish.pages.markup import element
+from diskret.publish.pages.page import IntervalBar
 from diskret.publish.pages.public import write_public_report
 from diskret.tables import Dimension, Published
+from diskret.texts.markup import _environment, template
 
 REGION = Dimension(
     "region",
@@ -427,7 +427,8 @@ def test_escaped_text_comes_back(text, attribute):
             seen.append(data)
 
     reader = Reader()
-    reader.feed(element("p", text, aria_label=attribute))
+    piece = _environment("diskret.texts").from_string('<p aria-label="{{ one }}">{{ two }}</p>')
+    reader.feed(piece.render(one=attribute, two=text))
     reader.close()
     unprintable = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
     plain, label = (unprintable.sub("\N{REPLACEMENT CHARACTER}", t) for t in (text, attribute))
@@ -439,7 +440,8 @@ def test_escaped_text_comes_back(text, attribute):
        st.booleans())  # fmt: skip
 def test_bars_and_marks_stay_in_their_frame(ends, open_below, open_above):
     low, value, high = sorted(ends)
-    drawing = _interval_bar(None if open_below else low, None if open_above else high, value, "x")
+    bar = IntervalBar(None if open_below else low, None if open_above else high, value, "x")
+    drawing = template("diskret.publish.pages", "parts.html").module.drawing(bar)
     # the last width is that of the interval, the first that of the frame
     numbers = dict(re.findall(r'\b(x|width|x1)="([^"]+)"', drawing))
     [frame] = re.findall(r'<svg width="(\d+)"', drawing)

@@ -20,10 +20,10 @@ from diskret.anonymize.usable import usable
 from diskret.anonymize.verb import METHODS, Method
 from diskret.errors import InputError
 from diskret.io import Coded, FrameKind, Source, coded, renewed, returned, source
+from diskret.io.categories import declared_orders, in_order, keeps_order
 from diskret.io.columns import column, numbers
 from diskret.io.files import parquet_rows
 from diskret.io.frames import NO_RECORDS, in_memory
-from diskret.io.order import declared_orders, in_order, keeps_order
 from diskret.risk import Keys
 
 if TYPE_CHECKING:
@@ -176,6 +176,14 @@ class Microdata:
             f"{role}: {', '.join(names)}" for role, names in self.roles.by_role().items()
         )
         return f"Microdata({self.n:,} records; {named or 'no roles'})"
+
+    def _repr_html_(self) -> str:
+        from diskret.texts.card import card, named
+
+        roles = {role: named(columns) for role, columns in self.roles.by_role().items()}
+        steps = ", ".join(step.verb for step in self.history)
+        facts = {"records": self.n, **roles, **({"steps": steps} if steps else {})}
+        return card("Microdata", facts, office=True)
 
     # ── what they hold ──────────────────────────────────────────────────────────────
 

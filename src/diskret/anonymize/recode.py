@@ -15,8 +15,8 @@ from diskret.anonymize.history import Step
 from diskret.anonymize.trees import Tree, tree, written
 from diskret.anonymize.verb import verb
 from diskret.errors import InputError
+from diskret.io.categories import recoded_order
 from diskret.io.names import some
-from diskret.io.order import recoded_order
 from diskret.microdata.categories import Period, grouped, raised, shortened, texts
 from diskret.microdata.numbers import (
     End,

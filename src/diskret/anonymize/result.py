@@ -88,6 +88,13 @@ class MicrodataResult:
         columns = ", ".join(self.table.column_names)
         return f"MicrodataResult({self.name!r}: {self.table.num_rows:,} records of {columns})"
 
+    def _repr_html_(self) -> str:
+        from diskret.texts.card import card, named
+
+        facts = {"records": self.table.num_rows, "columns": named(self.table.column_names)}
+        said = [one.en for one in self.certificate.claimed]
+        return card(f"MicrodataResult {self.name}", facts, office=False, said=said)
+
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "keys"}
 

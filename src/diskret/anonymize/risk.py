@@ -92,6 +92,20 @@ class MicrodataRisk:
             f"recognised; largest risk {self.largest:.3g})"
         )
 
+    def _repr_html_(self) -> str:
+        from diskret.texts import Figure
+        from diskret.texts.card import OPEN, SHUT, card
+
+        facts = {
+            "records": len(self.risk),
+            "keys": ", ".join(self.keys),
+            "expected": Figure(f"{self.expected:,.1f}"),
+            "largest": Figure(f"{self.largest:.3g}"),
+        }
+        alone = int(self.sample_uniques)
+        parts = (("alone", alone, SHUT), ("others", len(self.risk) - alone, OPEN))
+        return card("MicrodataRisk", facts, office=True, parts=parts)
+
     @cached_property
     def records(self) -> Any:
         """Frequencies and risks in input row order, as the kind of frame that came in.

@@ -8,8 +8,8 @@ from itertools import combinations
 from typing import Any
 
 from diskret.errors import InputError
+from diskret.io.categories import Orders, order_given
 from diskret.io.names import some
-from diskret.io.order import Orders, order_given
 
 #: Roles that exclude each other, but for a number that somebody may know and others must not learn.
 _EXCLUSIVE = ("identifiers", "keys", "numeric", "sensitive", "weight", "household", "id")

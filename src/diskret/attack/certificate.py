@@ -149,6 +149,12 @@ class SuppressionCertificate:
             f"suppressed, against the {self.attacker.kind})"
         )
 
+    def _repr_html_(self) -> str:
+        from diskret.tables.card import card_of_published
+
+        said = self.public()["claimed"]["en"]
+        return card_of_published(self.published, "SuppressionCertificate", said)
+
     @property
     def primaries(self) -> int:
         """Number of cells that a rule made unsafe. Confidential."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from diskret.attack.axes import Axis
-from diskret.hierarchy.circles import Codes, circles
+from diskret.hierarchy.table_circles import Codes, circles
 from diskret.tables import Published
 
 

@@ -22,13 +22,6 @@ def perturbed_counts(
 
     Source: Fraser and Wooton (2006), "A proposed method for confidentialising tabular output to
     protect against differencing", Monographs of official statistics, Eurostat.
-
-    Three persons with the keys 0.9, 0.3 and 0.6 have the cell key 0.8:
-
-    >>> bounds = np.array([[10, 10, 10], [3, 7, 10]], dtype=np.uint64)
-    >>> lookup = Lookup(np.array([0, 1]), 10, bounds, np.array([[0, 0, 0], [-1, 0, 1]]))
-    >>> perturbed_counts(np.array([3, 0]), np.array([18 % 10, 0], np.uint64), lookup).tolist()
-    [4, 0]
     """
     if lookup.step != 1:
         raise InputError(
@@ -83,11 +76,6 @@ def rounded_up(whole: NDArray[np.int64], half: NDArray[np.bool_], unit: int) -> 
 
     `whole`: values without their fraction (floor), int64. `half`: whether the fraction is a half or
     more. `unit`: the result is a multiple of it.
-
-    >>> rounded_up(np.array([14, 15]), np.array([True, False]), 10).tolist()
-    [10, 20]
-    >>> rounded_up(np.array([2, 2]), np.array([True, False]), 1).tolist()
-    [3, 2]
     """
     # half an odd unit ends in a half itself, which the fraction may fill up
     return (whole + unit // 2 + (half & (unit % 2 == 1))) // unit * unit

@@ -45,10 +45,6 @@ def measure_keys(
     of the one is added to the other: t → ((t·A + C)² mod p) with p = 2^31 − 1 and constants
     from BLAKE2b of source and draw (Luby and Rackoff, 1988). A pair beyond the modulus, which is
     rare, goes through it again.
-
-    >>> keys = np.arange(750, dtype=np.uint64)
-    >>> np.array_equal(np.sort(measure_keys(keys, 750, "wages")), keys)
-    True
     """
     right = isqrt(modulus - 1) + 1
     left = -(-modulus // right)
@@ -93,11 +89,6 @@ def turned(key: NDArray[np.uint64], modulus: int, times: int) -> NDArray[np.uint
     Source: Giessing and Tent (2019), "Concepts for generalising tools implementing the cell key
     method to the case of continuous variables", UNECE work session on statistical data
     confidentiality.
-
-    >>> turned(np.array([12345678], dtype=np.uint64), 10**8, 2).tolist()
-    [34567812]
-    >>> len(set(turned(np.arange(256, dtype=np.uint64), 256, 1).tolist()))
-    256
     """
     if times == 0:
         return key

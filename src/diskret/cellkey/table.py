@@ -17,7 +17,6 @@ from diskret.cellkey.admissible import (
     admissible_magnitudes,
     check_whole,
 )
-from diskret.cellkey.files import of_abs, of_ons, read_intervals, write_intervals
 from diskret.cellkey.intervals import (
     DIGITS,
     Intervals,
@@ -26,8 +25,18 @@ from diskret.cellkey.intervals import (
     rows_named,
     shuffled,
 )
-from diskret.cellkey.matrices import Written, columns_of, of_cumulative, probabilities_of, rows_of
 from diskret.cellkey.maximum_entropy import VarianceRule, most_entropy
+from diskret.cellkey.written_tables import (
+    Written,
+    columns_of,
+    of_abs,
+    of_cumulative,
+    of_ons,
+    probabilities_of,
+    read_intervals,
+    rows_of,
+    write_intervals,
+)
 from diskret.errors import InputError
 from diskret.io.arrays import from_lists
 

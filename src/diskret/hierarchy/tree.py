@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.errors import HierarchyError
-from diskret.hierarchy import build, intervals
+from diskret.hierarchy import build, number_classes
 from diskret.hierarchy.labels import read_labels
 
 
@@ -222,7 +222,7 @@ class Hierarchy:
         >>> age.codes, age.parent.tolist()
         (('Total', '30-39', '30-34', '31', '34', '40-49', '45-49', '48'), [-1, 0, 1, 2, 2, 0, 5, 6])
         """
-        return cls(*intervals.from_widths(values, widths, origin, total))
+        return cls(*number_classes.from_widths(values, widths, origin, total))
 
     @classmethod
     def read(

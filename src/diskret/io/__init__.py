@@ -1,6 +1,6 @@
 """The door: the user's own frames and files in, the same kind back out."""
 
-from diskret.io.coded import Coded, coded
+from diskret.io.categories import Coded, coded
 from diskret.io.database import PostgresTable
 from diskret.io.fixed import Column, read_fixed
 from diskret.io.frames import FrameKind, Source, from_arrow, source, to_arrow

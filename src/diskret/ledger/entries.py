@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,33 +97,30 @@ def published_by(
     Nothing follows for other cells from values that were changed without a bound; the entry says
     so. They are kept, so that no cell is published with another value.
     """
-    found: list[Earlier] = []
-    marks: list[str] = []
-    how: list[str] = []
+    kept: list[_Kept] = []
     unbounded: list[str] = []
     for release in releases:
         if release.memory is None:
             raise InputError(f"{release.name!r}: ledgers remember tables only")
         memory = release.memory(entry.release)
-        found.append(memory.table)
-        marks.append(release.inputs.get("table", ""))
-        how.append(UNBOUNDED if memory.unbounded else memory.how)
+        how = UNBOUNDED if memory.unbounded else memory.how
+        kept.append(_Kept(memory.table, release.inputs.get("table", ""), how))
         unbounded += [release.name] if memory.unbounded else []
-    sums = dict.fromkeys(equation for earlier in found for equation in earlier.sums)
+    sums = dict.fromkeys(equation for one in kept for equation in one.table.sums)
     if unbounded:
         entry = replace(
             entry,
             why=f"{', '.join(unbounded)}: values changed without a bound that can be relied on, so "
             "later tables are not proven beside them",
         )
-    return _with_tables(replace(entry, sums=tuple(sums)), found, marks, how, keys)
+    return _with_tables(replace(entry, sums=tuple(sums)), kept, keys)
 
 
 def recorded(
     entry: Entry, tables: Sequence[Earlier], how: str, keys: SecretKeys
 ) -> tuple[Entry, list[Row]]:
     """The entry of tables from elsewhere; `how`: how they were perturbed, in words."""
-    return _with_tables(entry, tables, [""] * len(tables), [how] * len(tables), keys)
+    return _with_tables(entry, [_Kept(table, "", how) for table in tables], keys)
 
 
 def as_earlier(
@@ -148,18 +145,21 @@ def as_earlier(
     return found
 
 
-def _with_tables(
-    entry: Entry,
-    tables: Sequence[Earlier],
-    marks: Sequence[str],
-    how: Sequence[str],
-    keys: SecretKeys,
-) -> tuple[Entry, list[Row]]:
-    """The entry with what it says of its tables: fingerprint, and how they were perturbed."""
-    rows = [row_of(table) for table in tables]
+@dataclass(frozen=True, eq=False)
+class _Kept:
+    """A table that is entered: fingerprint of the original, how it was perturbed, in words."""
+
+    table: Earlier
+    fingerprint: str
+    how: str
+
+
+def _with_tables(entry: Entry, kept: Sequence[_Kept], keys: SecretKeys) -> tuple[Entry, list[Row]]:
+    """The entry with what it says of its tables, and what is kept of each."""
+    rows = [row_of(one.table) for one in kept]
     notes = [
-        note_of(table, row, keys, mark, changed)
-        for table, row, mark, changed in zip(tables, rows, marks, how, strict=True)
+        note_of(one.table, row, keys, one.fingerprint, one.how)
+        for one, row in zip(kept, rows, strict=True)
     ]
     return replace(entry, tables=tuple(notes)), rows
 

@@ -12,9 +12,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from diskret.hierarchy import Hierarchy
-from diskret.hierarchy.intervals import number_text
+from diskret.hierarchy.number_classes import number_text
 from diskret.io import Coded
-from diskret.io.order import ascending, has_order
+from diskret.io.categories import ascending, has_order
 from diskret.microdata.categories import above, texts
 from diskret.risk import Keys, Missing, frequencies
 from diskret.risk.individual import individual_risk

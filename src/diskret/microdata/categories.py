@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.hierarchy.codes import some
-from diskret.hierarchy.intervals import number_text
+from diskret.hierarchy.number_classes import number_text
 from diskret.io import Coded
 
 #: What remains of a date.

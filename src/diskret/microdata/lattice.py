@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.hierarchy.codes import some
-from diskret.hierarchy.intervals import number_text
+from diskret.hierarchy.number_classes import number_text
 from diskret.io import Coded
 from diskret.microdata.categories import above
 from diskret.microdata.numbers import classed
@@ -107,11 +107,11 @@ def tree_ladder(column: Coded, tree: Hierarchy) -> Ladder:
     return Ladder(column.name, len(column.categories), tuple(levels))
 
 
-def breaks_ladder(column: Coded, breaks: Sequence[Sequence[float]], total: str = "Total") -> Ladder:
+def breaks_ladder(column: Coded, breaks: Sequence[Sequence[float]]) -> Ladder:
     """The levels of a key whose numbers lie in ever wider classes.
 
     `breaks`: for each level its breaks, the narrowest classes first; the lower break of a class
-    belongs to it, and the ends may be infinite. `total`: what the highest level is called.
+    belongs to it, and the ends may be infinite. The highest level is called Total.
 
     >>> from diskret.io import coded
     >>> age = coded(pa.chunked_array([[31, 34, 48]]), "age")
@@ -128,7 +128,7 @@ def breaks_ladder(column: Coded, breaks: Sequence[Sequence[float]], total: str =
             )
     values = pa.chunked_array([column.categories])
     levels = [tuple(classed(values, column.name, level).to_pylist()) for level in breaks]
-    everything = (total,) * len(column.categories)
+    everything = ("Total",) * len(column.categories)
     return Ladder(column.name, len(column.categories), (*levels, everything))
 
 

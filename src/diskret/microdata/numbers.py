@@ -16,8 +16,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
-from diskret.hierarchy.intervals import interval_labels, number_text
-from diskret.io.order import ascending, places
+from diskret.hierarchy.number_classes import interval_labels, number_text
+from diskret.io.categories import ascending, places
 
 #: How classes are chosen from the values: of equal width, of equal width on a logarithmic
 #: scale, or with equal numbers of records.

@@ -182,10 +182,6 @@ def rounded_with_margins(table: NDArray[np.float64], rng: np.random.Generator) -
     one fraction a way leads along rows and columns in turn to another, and so on until it
     closes. Along the circle the cells rise and fall in turn until one of them is whole; the
     direction is drawn so that nothing is expected to change.
-
-    >>> half = np.full((2, 2), 0.5)
-    >>> rounded_with_margins(half, np.random.default_rng(1)).sum(axis=0).tolist()
-    [1, 1]
     """
     floor = np.floor(table + _NEAR)
     rest = np.maximum(table - floor, 0.0)

@@ -117,11 +117,7 @@ def swapped_within(
 
 
 def ranks(window: float, n: NDArray[np.int64]) -> NDArray[np.int64]:
-    """How many of n ranks a share is, at least one.
-
-    >>> ranks(0.29, np.array([1000, 100, 3])).tolist()
-    [290, 29, 1]
-    """
+    """How many of n ranks a share is, at least one."""
     return np.maximum(1, np.floor(window * n * (1 + 1e-12)).astype(np.int64))
 
 
@@ -130,10 +126,6 @@ def at_ends(values: Numbers, bottom: float, top: float) -> tuple[NDArray[np.bool
 
     `values`: ``(n,)``, without missing values. `bottom`, `top`: shares of the values, together
     below 1. Values equal to the last one belong to them, too.
-
-    >>> low, high = at_ends(np.array([5.0, 1, 1, 9, 7, 3, 8, 2, 6, 4]), 0.1, 0.2)
-    >>> np.flatnonzero(low).tolist(), np.flatnonzero(high).tolist()
-    ([1, 2], [3, 6])
     """
     n = len(values)
     low, high = np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.bool_)

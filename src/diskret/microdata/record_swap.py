@@ -81,16 +81,6 @@ def exchanged(households: Households, rate: float, rng: np.random.Generator) -> 
 
     Source: The method of the ESSnet on the harmonised protection of census data (2017), targeted
     record swapping; Hundepool et al., Handbook on Statistical Disclosure Control (2nd ed. 2024).
-
-    >>> area, whole = np.array([0, 0, 0, 1, 1, 1]), np.zeros(6, np.intp)
-    >>> needs = np.array([0, 1, 1, 1, 1, 0])  # the first and the last are at risk
-    >>> made = exchanged(
-    ...     Households([area], needs, [np.ones(6)], [whole], np.ones(6, bool)),
-    ...     0.0,
-    ...     np.random.default_rng(1),
-    ... )
-    >>> made.partner.tolist()
-    [5, 1, 2, 3, 4, 0]
     """
     partner, profile = np.arange(len(households)), np.full(len(households), -1)
     free = households.part.copy()

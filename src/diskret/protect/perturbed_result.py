@@ -78,6 +78,11 @@ class PerturbedResult:
         cells = self.published.value.size
         return f"PerturbedResult({self.name!r}: {cells:,} cells, {self.published.changed})"
 
+    def _repr_html_(self) -> str:
+        from diskret.tables.card import card_of_published
+
+        return card_of_published(self.published, "PerturbedResult")
+
     @property
     def published(self) -> Published:
         """What the world sees."""

@@ -98,6 +98,11 @@ class Result:
         hidden = int(self.published.suppressed.sum())
         return f"Result({self.name!r}: {self.published.value.size:,} cells, {hidden:,} suppressed)"
 
+    def _repr_html_(self) -> str:
+        from diskret.tables.card import card_of_published
+
+        return card_of_published(self.published, "Result")
+
     def losses(self, language: str = "en") -> Sequence[str]:
         """None: what is hidden is counted on the certificate."""
         return ()

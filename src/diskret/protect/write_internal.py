@@ -17,8 +17,8 @@ from diskret.publish.formats.data_files import write_columns_parquet, write_inte
 from diskret.publish.formats.workbooks import write_internal_xlsx
 from diskret.publish.json_files import write_json
 from diskret.publish.office.tables import write_insiders, write_sums
-from diskret.publish.pages.changed import write_internal_changed_report
 from diskret.publish.pages.internal import write_internal_report
+from diskret.publish.pages.public import write_internal_changed_report
 
 if TYPE_CHECKING:
     from diskret.protect.perturbed_result import PerturbedResult

@@ -63,9 +63,6 @@ def combinations_of_levels(
     3. So with three levels a combination has three keys: one of level 1, one of level 1 or 2, and
     one of level 1, 2 or 3 (Willenborg and de Waal 2001, "Elements of statistical disclosure
     control", on the rules of Statistics Netherlands).
-
-    >>> combinations_of_levels(["town", "job", "sex"], {"town": 1, "job": 1, "sex": 2})
-    [('town', 'job'), ('town', 'sex'), ('job', 'sex')]
     """
     unknown = [name for name in levels if name not in names]
     if unknown:

@@ -108,10 +108,6 @@ def chances(
     record in microdata", J. Official Statistics 14).
 
     `expected`: μ for each sample unique. `fraction`: π for each, or for all.
-
-    >>> alone, match = chances(np.array([0.02]), 0.01)
-    >>> float(alone[0].round(4)), float(match[0].round(4))
-    (0.1381, 0.4353)
     """
     nu = expected * ((1 - fraction) / fraction)
     return np.exp(-nu), _match(nu)
@@ -146,11 +142,7 @@ def two_way(m: int) -> Model:
 
 
 def with_margins(m: int, margins: Sequence[Sequence[int]]) -> Model:
-    """These margins, and the single keys that are in none of them; no margin is part of another.
-
-    >>> with_margins(4, [(2, 0), (0,)])
-    ((0, 2), (1,), (3,))
-    """
+    """These margins, and the single keys that are in none of them; no margin is part of another."""
     given = {tuple(sorted(set(margin))) for margin in margins} | set(main_effects(m))
     return tuple(
         sorted(margin for margin in given if not any(set(margin) < set(other) for other in given))

@@ -83,13 +83,6 @@ def minimal_uniques(
     assessment", Data Mining and Knowledge Discovery 16: the definition, and that groups are
     searched within groups. Work and memory grow with the combinations that occur, not with the
     number of records.
-
-    >>> from diskret.io import coded
-    >>> import pyarrow as pa
-    >>> sex = coded(pa.chunked_array([["f", "f", "m", "m"]]), "sex")
-    >>> job = coded(pa.chunked_array([["baker", "mayor", "baker", "baker"]]), "job")
-    >>> minimal_uniques(Keys((sex, job))).of(0), minimal_uniques(Keys((sex, job))).of(1)
-    ((('sex', 'job'),), (('job',),))
     """
     m = len(keys.columns)
     largest = _largest(m, max_size)
@@ -143,9 +136,6 @@ def scores_by_size(m: int, largest: int, scores: Scores) -> NDArray[np.float64]:
     sets of all sizes are searched (Elliot, Manning and Ford 2002). ``"share"``:
     (2^(m-k) - 1) · k! (m-k)! / m!, in proportion to the larger sets that are alone for the same
     reason; a set of all m keys scores 0.
-
-    >>> scores_by_size(4, 3, "original").tolist(), scores_by_size(4, 4, "share").tolist()
-    ([0.0, 6.0, 2.0, 1.0], [0.0, 1.75, 0.5, 0.25, 0.0])
     """
     sizes = range(1, largest + 1)
     if scores == "original":

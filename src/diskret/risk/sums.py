@@ -15,10 +15,6 @@ def sums(of: NDArray[np.intp], values: NDArray[np.float64], groups: int = 1) -> 
 
     `of`: group of each value, 0 … groups - 1, ``(n,)``. `values`: finite numbers, ``(n,)``.
     `groups`: number of groups.
-
-    >>> of, values = np.array([0, 1, 0, 0]), np.array([0.1, 7.5, 0.2, 0.3])
-    >>> sums(of, values, 2).tolist(), sums(of[::-1], values[::-1], 2).tolist()
-    ([0.6, 7.5], [0.6, 7.5])
     """
     _, exponent = np.frexp(np.abs(values).sum())
     unit = np.ldexp(1.0, int(exponent) - 51)

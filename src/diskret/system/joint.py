@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from diskret.errors import InputError
-from diskret.hierarchy.circles import Codes, circles
+from diskret.hierarchy.table_circles import Codes, circles
 from diskret.system.axes import Axis, Bases, axes_of
 from diskret.system.equations import Cell, RectangularCells, System
 from diskret.system.possible import possible_values

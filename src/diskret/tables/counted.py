@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
-from diskret.io.coded import coded
+from diskret.io.categories import coded
 from diskret.io.columns import column
 from diskret.tables.lists import TableLists, each
 

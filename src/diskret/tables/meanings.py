@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.hierarchy.meaning import Shown, base_codes
+from diskret.hierarchy.base_codes import Shown, base_codes
 from diskret.population import Bounds, pieces
 from diskret.tables.published import Published
 from diskret.tables.table import Table
@@ -41,7 +41,7 @@ def side_by_side(tables: Sequence[Table | Published]) -> list[dict[str, Side]]:
     """The variables of each table, those of its filter last.
 
     Whether a code of one table is that of another follows from the texts of the records that
-    they stand for, see [`base_codes`][diskret.hierarchy.meaning.base_codes]. A table that was
+    they stand for, see [`base_codes`][diskret.hierarchy.base_codes.base_codes]. A table that was
     tabulated shows all texts that its records have, so others are nobody's there.
 
     Raises

@@ -88,6 +88,11 @@ class Published:
         hidden = int(self.suppressed.sum())
         return f"Published({self.name!r}: {self.value.size:,} cells, {hidden:,} suppressed)"
 
+    def _repr_html_(self) -> str:
+        from diskret.tables.card import card_of_published
+
+        return card_of_published(self)
+
     @property
     def about(self) -> About:
         """What the table is about, by which it is tied to others."""

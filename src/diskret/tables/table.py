@@ -167,6 +167,11 @@ class Table:
         where = f" where {self.where}" if self.where else ""
         return f"Table({names}; {measures}{where}; {int(np.prod(self.shape)):,} cells)"
 
+    def _repr_html_(self) -> str:
+        from diskret.tables.card import card_of_table
+
+        return card_of_table(self)
+
     @property
     def shape(self) -> tuple[int, ...]:
         """Number of codes of each dimension."""

@@ -52,9 +52,10 @@ class Words(Mapping[str, str]):
         text = self.texts[key]
         if not isinstance(text, str):
             text = text["one" if blanks[text["by"]] == 1 else "other"]
-        return text.format(**{name: self._written(blank) for name, blank in blanks.items()})
+        return text.format(**{name: self.written(blank) for name, blank in blanks.items()})
 
-    def _written(self, blank: object) -> str:
+    def written(self, blank: object) -> str:
+        """What stands for a value in a text: names as they are, whole numbers as numbers."""
         if isinstance(blank, Statement):
             return blank.in_language(self.language)
         if isinstance(blank, Figure):
@@ -74,6 +75,18 @@ class Statement:
 
     en: str
     de: str
+
+    @classmethod
+    def of(cls, en: str, de: str, **figures: str) -> Statement:
+        r"""Sentences with figures in braces, each given as English writes it.
+
+        Examples
+        --------
+        >>> Statement.of("{n} cells by {x}", "{n} Felder um {x}", n="1,250", x="0.5").de
+        '1\xa0250 Felder um 0,5'
+        """
+        german = {name: Figure(figure).written("de") for name, figure in figures.items()}
+        return cls(en.format(**figures), de.format(**german))
 
     @classmethod
     def said(cls, catalogue: str, key: str, **blanks: object) -> Statement:

@@ -59,10 +59,6 @@ def by_group(
 
     `group`: group of each cell, small whole numbers from 0 on, ``(cells,)``, int64. `original`,
     `protected`, `decimals`: as for `diskret.utility.deviations.deviations`.
-
-    >>> found = by_group(np.array([1, 1, 3]), np.array([4, 6, 50]), np.array([5, 3, 50]))
-    >>> found.group.tolist(), found.cells.tolist(), found.mean.tolist()
-    ([1, 3], [2, 1], [2.0, 0.0])
     """
     there = original != 0
     group, before, after = group[there], original[there], protected[there]

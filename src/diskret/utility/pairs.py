@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,15 +15,6 @@ from diskret.tables.dimension import describe
 
 _EXAMPLES = 3
 _TOLERANCE = 1e-6  # of the last decimal
-
-
-class HasPublished(Protocol):
-    """What a method of protection returns: it knows what the world sees."""
-
-    @property
-    def published(self) -> Published:
-        """The published table."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)

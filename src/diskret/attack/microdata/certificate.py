@@ -8,7 +8,7 @@ from typing import Any
 
 from diskret.attack.certificate import SCHEMA
 from diskret.attack.noise_certificate import Statement, in_languages
-from diskret.errors import InputError
+from diskret.texts import check_language
 
 FAMILY = "microdata"
 #: Of files whose records were replaced.
@@ -49,6 +49,12 @@ class MicrodataCertificate:
     def __repr__(self) -> str:
         return f"MicrodataCertificate({self.name!r}: {len(self.claimed)} claims)"
 
+    def _repr_html_(self) -> str:
+        from diskret.texts.card import card
+
+        said = [one.en for one in self.claimed]
+        return card(f"MicrodataCertificate {self.name}", {}, office=False, said=said)
+
     def public(self) -> dict[str, Any]:
         """What anybody may read. Digests of files and inputs are added when these are written."""
         return {
@@ -72,6 +78,5 @@ class MicrodataCertificate:
 
     def summary(self, language: str = "en") -> list[str]:
         """The certificate in plain sentences, for the office."""
-        if language not in ("en", "de"):
-            raise InputError(f"language= must be 'en' or 'de', not {language!r}")
+        check_language(language)
         return in_languages((*self.claimed, *self.checked, *self.not_claimed))[language]

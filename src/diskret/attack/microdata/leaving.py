@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from diskret.attack.microdata.agreement import Combinations, Numbers, combinations, numbers
 from diskret.attack.microdata.claims import Missing
 from diskret.errors import InputError
-from diskret.io.order import ascending
+from diskret.io.categories import ascending
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,16 +7,15 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.publish.pages.markup import Markup
-from diskret.publish.pages.page import bar, data_table
+from diskret.publish.pages.page import Bar, Cell, DataTable
 from diskret.tables import Published
-from diskret.texts import number, percent, words_in
+from diskret.texts import Words, number, percent
 
 
-def share_table(published: Published, language: str) -> Markup:
+def share_table(published: Published, words: Words) -> DataTable:
     """Cells published and suppressed at each depth, with the share suppressed."""
-    words = words_in(language, "report")
-    rows: list[tuple[str, ...]] = []
+    language = words.language
+    rows: list[tuple[Cell, ...]] = []
     suppressed = by_depth(published, published.suppressed)
     empty = by_depth(published, published.empty)
     for (name, depth, cells), (_, _, hidden), (_, _, nothing) in zip(
@@ -31,19 +30,19 @@ def share_table(published: Published, language: str) -> Markup:
                 number(cells, language),
                 *(number(n, language) for n in numbers),
                 percent(share, language),
-                bar(share, percent(share, language)),
+                Bar(share, percent(share, language)),
             )
         )
     keys = ("classification", "depth", "cells", "published", "suppressed", "empty", "share")
-    return data_table([*(words[k] for k in keys), ""], rows)
+    return DataTable([*(words[k] for k in keys), ""], rows)
 
 
 def loss_table(
     published: Published,
     primary: NDArray[np.bool_],
     value: NDArray[np.float64],
-    language: str,
-) -> Markup:
+    words: Words,
+) -> DataTable:
     """Primary and secondary cells and what they hold at each depth. Confidential.
 
     Parameters
@@ -54,17 +53,17 @@ def loss_table(
         Which cells are unsafe themselves, shape of the table.
     value
         True values in published units, shape of the table.
-    language
-        ``"en"`` or ``"de"``.
+    words
+        The texts of the report.
     """
-    words = words_in(language, "report")
+    language = words.language
     size = np.abs(value)
     first = by_depth(published, primary)
     second = by_depth(published, published.suppressed & ~primary)
     filled = by_depth(published, ~published.empty)
     all_values = by_depth(published, size)
     lost_values = by_depth(published, np.where(published.suppressed, size, 0))
-    rows: list[tuple[str, ...]] = []
+    rows: list[tuple[Cell, ...]] = []
     for (name, depth, cells), (*_, a), (*_, b), (*_, total), (*_, lost) in zip(
         filled, first, second, all_values, lost_values, strict=True
     ):
@@ -76,15 +75,15 @@ def loss_table(
                 number(a, language),
                 number(b, language),
                 percent(share, language),
-                bar(share, percent(share, language)),
+                Bar(share, percent(share, language)),
                 number(lost, language, published.decimals),
                 percent(of_value, language),
-                bar(of_value, percent(of_value, language)),
+                Bar(of_value, percent(of_value, language)),
             )
         )
     keys = ("classification", "depth", "primary", "secondary", "share")
     heads = [*(words[k] for k in keys), "", words["lost value"], words["lost share"], ""]
-    return data_table(heads, rows)
+    return DataTable(heads, rows)
 
 
 def by_depth(published: Published, what: NDArray[np.generic]) -> Iterator[tuple[str, int, float]]:

@@ -4,22 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diskret.attack import Explanations, ends_in_units
-from diskret.publish.pages.markup import Markup, element
-from diskret.publish.pages.page import cell_texts, data_table, section
+from diskret.publish.pages.page import DataTable, cell_texts
 from diskret.tables import Published
-from diskret.texts import number, words_in
+from diskret.texts import Words, number
 
-STYLE = """
-details{border-bottom:1px solid var(--line);padding:3px 0}
-summary{cursor:pointer;font-size:13.5px}summary b{font-weight:600}
-details table{margin:4px 0 8px 18px}
-svg .why{fill:transparent}svg .why:hover{stroke:var(--ink);stroke-width:1.5}
-"""
 _SHOWN, _NAMED, _IN_TITLE = 200, 30, 8
 
 
@@ -33,8 +27,8 @@ class Original:
 
 
 def explanation_section(
-    published: Published, found: Explanations, original: Original, language: str
-) -> list[Markup]:
+    published: Published, found: Explanations, original: Original, words: Words
+) -> dict[str, Any] | None:
     """A part of the office's report: each secondary, and the cells that need it. Confidential.
 
     Secondaries that many cells need come first; the rest of a long list is in the CSV file.
@@ -47,38 +41,34 @@ def explanation_section(
         Its explanations.
     original
         What the office knows of the cells, one number each in C order.
-    language
-        ``"en"`` or ``"de"``.
+    words
+        The texts of the report.
     """
-    words = words_in(language, "report")
     groups = _by_secondary(found)
     if not groups:
-        return []
+        return None
     examined = [rows for rows in groups if found.kind[rows[0]] != "not examined"]
     ranked = sorted(examined, key=lambda rows: (_RANK[found.kind[rows[0]]], -len(rows)))
-    body = [element("p", words["why note"], class_="note"), _counts(found, language)]
-    body += [_fold(published, found, rows, original, language) for rows in ranked[:_SHOWN]]
-    if len(ranked) > _SHOWN:
-        more = number(len(ranked) - _SHOWN, language)
-        body.append(element("p", words["why more"].format(count=more), class_="note"))
-    if found.not_examined:
-        left = number(found.not_examined, language)
-        body.append(element("p", words["why left"].format(count=left)))
-    return [section(words["why"], *body)]
+    beyond = len(ranked) - _SHOWN
+    return {
+        "counts": _counts(found, words),
+        "folds": [_fold(published, found, rows, original, words) for rows in ranked[:_SHOWN]],
+        "more": words.said("why more", count=beyond) if beyond > 0 else "",
+        "left": words.said("why left", count=found.not_examined) if found.not_examined else "",
+    }
 
 
-def explanation_titles(published: Published, found: Explanations, language: str) -> dict[int, str]:
+def explanation_titles(published: Published, found: Explanations, words: Words) -> dict[int, str]:
     """For each explained secondary, by its position, the cells that need it in one line."""
-    words = words_in(language, "report")
     titles: dict[int, str] = {}
     for rows in _by_secondary(found):
         kind, cell = found.kind[rows[0]], int(found.secondary[rows[0]])
-        [own] = cell_texts(published, [cell], language)
+        [own] = cell_texts(published, [cell], words)
         text = words[f"why {kind}"]
         if found.needed_by[rows[0]] >= 0:
-            names = cell_texts(published, found.needed_by[rows[:_IN_TITLE]].tolist(), language)
+            names = cell_texts(published, found.needed_by[rows[:_IN_TITLE]].tolist(), words)
             if len(rows) > _IN_TITLE:
-                names.append(words["more"].format(count=number(len(rows) - _IN_TITLE, language)))
+                names.append(words.said("more", count=len(rows) - _IN_TITLE))
             text = f"{text}: {'; '.join(names)}"
         titles[cell] = f"{own} – {text}"
     return titles
@@ -93,16 +83,15 @@ def _by_secondary(found: Explanations) -> list[NDArray[np.intp]]:
     return [rows for rows in np.split(np.arange(len(found.secondary)), new) if len(rows)]
 
 
-def _counts(found: Explanations, language: str) -> Markup:
-    words = words_in(language, "report")
+def _counts(found: Explanations, words: Words) -> DataTable:
     first = np.unique(found.secondary, return_index=True)[1].tolist()
     kinds = [found.kind[i] for i in first]
     rows = [
-        (words[f"why {kind}"], number(kinds.count(kind), language))
+        (words[f"why {kind}"], number(kinds.count(kind), words.language))
         for kind in (*_RANK, "not examined")
         if kind in kinds
     ]
-    return data_table((words["secondary"], words["number"]), rows)
+    return DataTable((words["secondary"], words["number"]), rows)
 
 
 def _fold(
@@ -110,22 +99,20 @@ def _fold(
     found: Explanations,
     rows: NDArray[np.intp],
     original: Original,
-    language: str,
-) -> Markup:
+    words: Words,
+) -> dict[str, Any]:
     """One secondary: a line, and below it a table of the cells that need it."""
-    words = words_in(language, "report")
-    decimals = published.decimals
+    language, decimals = words.language, published.decimals
     kind, cell = found.kind[rows[0]], int(found.secondary[rows[0]])
-    [own] = cell_texts(published, [cell], language)
+    [own] = cell_texts(published, [cell], words)
     shown = number(original.value[cell], language, decimals)
     if found.needed_by[rows[0]] < 0:
-        summary = element("summary", element("b", own), f" ({shown}): {words[f'why {kind}']}")
-        return element("details", summary, element("p", words["why alone"], class_="note"))
+        return {"cell": own, "text": f"({shown}): {words[f'why {kind}']}", "table": None}
     some = rows[:_NAMED]
-    names = cell_texts(published, found.needed_by[some].tolist(), language)
-    text = f" ({shown}): {words[f'why {kind}']}: {names[0]}"
+    names = cell_texts(published, found.needed_by[some].tolist(), words)
+    text = f"({shown}): {words[f'why {kind}']}: {names[0]}"
     if len(rows) > 1:
-        text += f" {words['why others'].format(count=number(len(rows) - 1, language))}"
+        text += f" {words.said('why others', count=len(rows) - 1)}"
     lower, upper = ends_in_units(found.lower[some], found.upper[some], decimals)
     lines: list[tuple[str, ...]] = []
     for name, cell, low, high in zip(
@@ -145,14 +132,10 @@ def _fold(
             )
         )
     if len(rows) > _NAMED:
-        more = words["more"].format(count=number(len(rows) - _NAMED, language))
+        more = words.said("more", count=len(rows) - _NAMED)
         lines.append((more, "", "", ""))
     heads = (words["why needed by"], words["value"], words["why known"], words["why required"])
-    return element(
-        "details",
-        element("summary", element("b", own), text),
-        data_table(heads, lines),
-    )
+    return {"cell": own, "text": text, "table": DataTable(heads, lines)}
 
 
 def _interval(low: float | None, high: float | None, language: str, decimals: int) -> str:

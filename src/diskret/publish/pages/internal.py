@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from diskret.attack import Explanations
 from diskret.errors import InputError
 from diskret.publish.pages.depths import loss_table
-from diskret.publish.pages.explanations import STYLE as _FOLDS
 from diskret.publish.pages.explanations import Original, explanation_section, explanation_titles
 from diskret.publish.pages.intervals import (
     Intervals,
@@ -29,27 +28,17 @@ from diskret.publish.pages.intervals import (
     width_table,
 )
 from diskret.publish.pages.map import Mark, cell_map
-from diskret.publish.pages.markup import Markup, element
 from diskret.publish.pages.page import (
+    DataTable,
+    heading,
     overview,
-    page_title,
-    section,
     setting_list,
-    statements,
     tile,
     write_page,
 )
-from diskret.publish.pages.texts import rule_name
 from diskret.tables import Published
-from diskret.texts import number, words_in
+from diskret.texts import Words, number, words_in
 
-_STYLE = """
-:root{--first:#a8433f;--second:#3d6ea5}
-.kind{color:var(--first);font-weight:600}
-svg .first{stroke:var(--first)}svg .second{stroke:var(--second)}
-.tiles .first{border-left-color:var(--first)}.tiles .second{border-left-color:var(--second)}
-rect.fill{fill:#8fa6bc}line.true{stroke:var(--first);stroke-width:2.5}
-"""
 _LEVELS = ("lower_level", "upper_level")
 _STATUS = ("published", "primary", "secondary", "empty")
 
@@ -101,8 +90,8 @@ def write_internal_report(
     hidden = _hidden(published, internal_cells)
     primary = status == 1
     tiles = [
-        tile(int(primary.sum()), words["primary"], language, "first"),
-        tile(int((status == 2).sum()), words["secondary"], language, "second"),
+        tile(int(primary.sum()), words["primary"], words, "first"),
+        tile(int((status == 2).sum()), words["secondary"], words, "second"),
     ]
     marks = (
         Mark("open", words["published"], 12),
@@ -110,35 +99,26 @@ def write_internal_report(
         Mark("second", words["secondary"], 7),
         Mark("none", words["empty"], 2),
     )
-    notes = explanation_titles(published, explanations, language) if explanations else None
-    body = [
-        overview(published, language, tiles),
-        section(words["map"], cell_map(published, status, marks, language, notes)),
-        section(
-            words["lost"],
-            element("p", words["lost note"], class_="note"),
-            loss_table(published, primary, value, language),
-        ),
-        *_reasons(hidden, language),
-        *_explained(published, internal_cells, explanations, language),
-        *_positions(intervals, hidden[published.measure], language),
-        section(
-            words["intervals"],
-            element("p", f"{words['intervals note']} {words['intervals office']}", class_="note"),
-            *([width_table(intervals, language)] if len(intervals.cell) else []),
-            _interval_table(published, intervals, hidden, language),
-        ),
-        section(words["settings"], setting_list({**settings, **_proof(certificate)}, words)),
-        *statements(certificate, language),
-    ]
+    notes = explanation_titles(published, explanations, words) if explanations else None
     write_page(
         path,
-        language=language,
-        title=page_title(published, title, language),
+        "internal",
+        words,
+        certificate,
+        style=("style.css", "office.css"),
+        title=heading(published, title, words),
         kind=f"{words['office']} · {words['confidential']}",
-        body=body,
-        footer=words["made"].format(software=certificate.get("software", "diskret")),
-        style=_STYLE + _FOLDS,
+        overview=overview(published, words, tiles),
+        map=cell_map(published, status, marks, words, notes),
+        losses=loss_table(published, primary, value, words),
+        reasons=_reasons(hidden, words),
+        explained=_explained(published, internal_cells, explanations, words),
+        positions=_positions(intervals, hidden[published.measure], words),
+        intervals={
+            "widths": width_table(intervals, words),
+            "table": _interval_table(published, intervals, hidden, words),
+        },
+        settings=setting_list({**settings, **_proof(certificate)}, words),
     )
 
 
@@ -176,30 +156,42 @@ def _needed(published: Published) -> list[str]:
     return [published.measure, "status", "rule", *_LEVELS]
 
 
-def _reasons(hidden: Mapping[str, list[Any]], language: str) -> list[Markup]:
-    words = words_in(language, "report")
+def _reasons(hidden: Mapping[str, list[Any]], words: Words) -> DataTable | None:
     cells = zip(hidden["status"], hidden["rule"], strict=True)
     counted = Counter(rule for status, rule in cells if status == "primary")
     if not counted:
-        return []
+        return None
     ordered = sorted(counted.items(), key=lambda one: (-one[1], one[0]))
-    rows = [(rule_name(rule, language), count) for rule, count in ordered]
-    return [section(words["reasons"], count_table(rows, words["reason"], None, language))]
+    rows = [(rule_name(rule, words), count) for rule, count in ordered]
+    return count_table(rows, words["reason"], None, words)
+
+
+def rule_name(reason: str, words: Words) -> str:
+    """What a rule is called; a rule of the office's own by the name it has.
+
+    Examples
+    --------
+    >>> words = words_in("de", "report")
+    >>> rule_name("p_percent", words), rule_name("own_rule", words)
+    ('p-%-Regel', 'own_rule')
+    """
+    return words.get(f"rules.{reason}", reason)
 
 
 def _explained(
-    published: Published, cells: pa.Table, explanations: Explanations | None, language: str
-) -> list[Markup]:
+    published: Published, cells: pa.Table, explanations: Explanations | None, words: Words
+) -> dict[str, Any] | None:
     if explanations is None:
-        return []
+        return None
     value, lower, upper = (cells.column(name).to_numpy() for name in (published.measure, *_LEVELS))
     original = Original(value.tolist(), (value - lower).tolist(), (value + upper).tolist())
-    return explanation_section(published, explanations, original, language)
+    return explanation_section(published, explanations, original, words)
 
 
-def _positions(intervals: Intervals, values: Sequence[float], language: str) -> list[Markup]:
+def _positions(intervals: Intervals, values: Sequence[float], words: Words) -> DataTable | None:
     """Where the true values lie between the ends of their intervals."""
-    words = words_in(language, "report")
+    if not len(intervals.cell):
+        return None
     found = [
         (value - low) / (high - low)
         for value, low, high in zip(values, intervals.lower, intervals.upper, strict=True)
@@ -209,29 +201,26 @@ def _positions(intervals: Intervals, values: Sequence[float], language: str) -> 
     without = len(intervals.cell) - len(found)
     if without:
         rows.append((words["fixed"], without))
-    table = count_table(rows, words["position"], None, language)
-    note = element("p", words["positions note"], class_="note")
-    return [section(words["positions"], note, table)] if len(intervals.cell) else []
+    return count_table(rows, words["position"], None, words)
 
 
 def _interval_table(
-    published: Published, intervals: Intervals, hidden: Mapping[str, list[Any]], language: str
-) -> Markup:
-    words = words_in(language, "report")
-    decimals = published.decimals
+    published: Published, intervals: Intervals, hidden: Mapping[str, list[Any]], words: Words
+) -> DataTable | None:
+    language, decimals = words.language, published.decimals
     values = hidden[published.measure]
 
     def more(i: int) -> tuple[str, ...]:
         status, rule = hidden["status"][i], hidden["rule"][i]
         levels = (number(hidden[key][i], language, decimals) for key in _LEVELS)
         return (
-            f"{words[status]} ({rule_name(rule, language)})" if rule else words[status],
+            f"{words[status]} ({rule_name(rule, words)})" if rule else words[status],
             number(values[i], language, decimals),
             " / ".join(levels) if status == "primary" else "",
         )
 
     heads = (words["status"], words["value"], words["levels"])
-    return interval_table(published, intervals, language, more, heads, values)
+    return interval_table(published, intervals, words, more, heads, values)
 
 
 def _proof(certificate: Mapping[str, Any]) -> dict[str, Any]:

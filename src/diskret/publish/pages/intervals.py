@@ -11,13 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
-from diskret.publish.pages.markup import Markup, element
-from diskret.publish.pages.page import bar, cell_texts, data_table
+from diskret.publish.pages.page import Bar, Cell, DataTable, IntervalBar, cell_texts
 from diskret.tables import Published
-from diskret.texts import number, percent, words_in
+from diskret.texts import Words, number, percent
 
 _NARROWEST, _WIDEST = 40, 20
-_BAR = 150
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,15 +71,16 @@ def intervals_of(published: Published, certificate: Mapping[str, Any]) -> Interv
     return Intervals(cell, lower, upper)
 
 
-def width_table(intervals: Intervals, language: str) -> Markup:
-    """How many intervals are how wide."""
-    words = words_in(language, "report")
+def width_table(intervals: Intervals, words: Words) -> DataTable | None:
+    """How many intervals are how wide; None: there are none."""
+    if not len(intervals.cell):
+        return None
     width = intervals.width
     endless = int(np.isinf(width).sum())
     rows = share_bins(width[np.isfinite(width)])
     if endless:
         rows.append((words["unbounded"], endless))
-    return count_table(rows, words["width"], words["widths"], language)
+    return count_table(rows, words["width"], words["widths"], words)
 
 
 def share_bins(share: NDArray[np.float64]) -> list[tuple[str, int]]:
@@ -93,27 +92,27 @@ def share_bins(share: NDArray[np.float64]) -> list[tuple[str, int]]:
 
 
 def count_table(
-    rows: Sequence[tuple[str, int]], name: str, caption: str | None, language: str
-) -> Markup:
+    rows: Sequence[tuple[str, int]], name: str, caption: str | None, words: Words
+) -> DataTable:
     """Counts with bars."""
-    words = words_in(language, "report")
+    language = words.language
     most = max((count for _, count in rows), default=0) or 1
     lines = [
-        (text, number(count, language), bar(count / most, f"{text}: {number(count, language)}"))
+        (text, number(count, language), Bar(count / most, f"{text}: {number(count, language)}"))
         for text, count in rows
     ]
-    return data_table((name, words["number"], ""), lines, caption=caption)
+    return DataTable((name, words["number"], ""), lines, caption=caption)
 
 
 def interval_table(
     published: Published,
     intervals: Intervals,
-    language: str,
+    words: Words,
     more: Callable[[int], tuple[str, ...]] | None = None,
     heads: tuple[str, ...] = (),
     values: Sequence[float] | None = None,
-) -> Markup:
-    """The narrowest and the widest intervals, with bars.
+) -> DataTable | None:
+    """The narrowest and the widest intervals, with bars; None: there are none.
 
     Parameters
     ----------
@@ -121,19 +120,19 @@ def interval_table(
         The table.
     intervals
         Of all its suppressed cells.
-    language
-        ``"en"`` or ``"de"``.
+    words
+        The texts of the report.
     more, heads
         Further columns of text: content for the position of an interval, and names.
     values
         The true values in the order of the intervals, for the office only.
     """
-    words, order = words_in(language, "report"), intervals.order
+    language, order = words.language, intervals.order
     if not len(order):
-        return element("p", words["no intervals"])
+        return None
     whole = len(order) <= _NARROWEST + _WIDEST
     chosen = order if whole else np.concatenate((order[:_NARROWEST], order[-_WIDEST:]))
-    texts = cell_texts(published, intervals.cell[chosen].tolist(), language)
+    texts = cell_texts(published, intervals.cell[chosen].tolist(), words)
 
     def ends(i: int) -> tuple[str, str]:
         low, high = (
@@ -142,7 +141,7 @@ def interval_table(
         )
         return low, high
 
-    rows: list[tuple[str, ...]] = []
+    rows: list[tuple[Cell, ...]] = []
     for text, i in zip(texts, chosen.tolist(), strict=True):
         low, high = ends(i)
         width = float(intervals.width[i])
@@ -150,43 +149,19 @@ def interval_table(
         shown = words["unbounded"] if np.isinf(width) else percent(width, language)
         named = {"lower": low, "upper": high}
         if value is None:
-            alt = words["interval alt"].format(**named)
+            alt = words.said("interval alt", **named)
         else:
             named["value"] = number(value, language, published.decimals)
-            alt = words["value alt"].format(**named)
-        picture = _interval_bar(intervals.lower[i], intervals.upper[i], value, alt)
+            alt = words.said("value alt", **named)
+        picture = IntervalBar(intervals.lower[i], intervals.upper[i], value, alt)
         rows.append((text, *(more(i) if more else ()), low, high, shown, picture))
     if not whole:
-        gap = words["more"].format(count=number(len(order) - len(chosen), language))
+        gap = words.said("more", count=len(order) - len(chosen))
         rows.insert(_NARROWEST, (gap, *[""] * (len(rows[0]) - 1)))
-    caption = words["all intervals"] if whole else words["some intervals"].format(
-        narrow=_NARROWEST, wide=_WIDEST, all=number(len(order), language)
-    )  # fmt: skip
+    caption = words["all intervals"]
+    if not whole:
+        caption = words.said("some intervals", narrow=_NARROWEST, wide=_WIDEST, all=len(order))
     names = (words["cell"], *heads, words["lower"], words["upper"], words["width"])
-    return data_table(
+    return DataTable(
         (*names, words["interval"]), rows, caption=caption, text=2 if heads else 1, style="cells"
     )
-
-
-def _interval_bar(low: float | None, high: float | None, value: float | None, alt: str) -> Markup:
-    """An interval on a scale from zero to its farther end; an open end runs to the edge."""
-    known = [float(v) for v in (low, high, value, 0) if v is not None]
-    least, most = min(known), max(known)
-    if high is None:
-        most = 2 * max(most, 1.0)
-    if low is None:
-        least = 2 * min(least, -1.0)
-    scale = _BAR / ((most - least) or 1.0)
-    start = ((least if low is None else low) - least) * scale
-    stop = ((most if high is None else high) - least) * scale
-    inner = [
-        element("rect", y=4, width=_BAR, height=2, class_="base"),
-        element(
-            "rect", x=round(start, 1), y=1, width=round(max(stop - start, 1), 1), height=8,
-            class_="fill",
-        ),
-    ]  # fmt: skip
-    if value is not None:
-        at = round((value - least) * scale, 1)
-        inner.append(element("line", x1=at, x2=at, y1=0, y2=10, class_="true"))
-    return element("svg", *inner, width=_BAR, height=10, role="img", aria_label=alt)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.publish.pages.markup import Markup, element
-from diskret.publish.pages.texts import code_text
+from diskret.publish.pages.page import code_text
 from diskret.tables import Dimension, Published
-from diskret.texts import Words, number, words_in
+from diskret.texts import Words, number
 
 _MOST_ROWS, _MOST_COLUMNS = 200, 120
 _ROWS_A_PICTURE = 60  # one picture fits on a printed page
@@ -33,10 +33,10 @@ def cell_map(
     published: Published,
     status: NDArray[np.int8],
     marks: Sequence[Mark],
-    language: str,
+    words: Words,
     notes: Mapping[int, str] | None = None,
-) -> Markup:
-    """The map with its key and caption.
+) -> dict[str, Any]:
+    """What the template draws: pictures with their key and caption.
 
     Parameters
     ----------
@@ -47,12 +47,11 @@ def cell_map(
         Position of each cell's mark in `marks`, shape of the table.
     marks
         What statuses there are.
-    language
-        ``"en"`` or ``"de"``.
+    words
+        The texts of the report.
     notes
         What to say of single cells, by their position, where a pointer rests on them.
     """
-    words = words_in(language, "report")
     dimensions = published.dimensions
     split = _first_across(dimensions)
     rows = _shown(dimensions[0], _MOST_ROWS)
@@ -63,16 +62,15 @@ def cell_map(
     group = int(np.prod([len(a) for a in across[1:]], dtype=np.int64))
     tops = [code_text(dimensions[split], int(i), words) for i in across[0]] if across else []
 
-    pictures: list[Markup] = []
+    pictures: list[dict[str, Any]] = []
     for first in range(0, len(rows), _ROWS_A_PICTURE):
         part = slice(first, first + _ROWS_A_PICTURE)
         depth = dimensions[0].hierarchy.level
         sides = [(code_text(dimensions[0], int(i), words), int(depth[i])) for i in rows[part]]
         said = _said(cells[part], notes or {})
-        pictures.append(_picture(boxes[part], sides, tops, group, marks, language, said))
-    caption = _caption(published, split, [rows, *across], words, language)
-    keys = element("ul", *(_key(mark) for mark in marks), class_="key")
-    return element("figure", keys, *pictures, element("figcaption", caption))
+        pictures.append(_picture(boxes[part], sides, tops, group, marks, words, said))
+    caption = _caption(published, split, [rows, *across], words)
+    return {"marks": marks, "pictures": pictures, "caption": caption}
 
 
 # ── what is shown ───────────────────────────────────────────────────────────────────
@@ -104,26 +102,22 @@ def _caption(
     split: int,
     shown: Sequence[NDArray[np.int64]],
     words: Words,
-    language: str,
 ) -> str:
     dimensions = published.dimensions
     across = dimensions[split:]
-    lines = [words["map rows"].format(rows=dimensions[0].name)]
+    lines = [words.said("map rows", rows=dimensions[0].name)]
     if across:
-        lines.append(words["map columns"].format(columns=" × ".join(d.name for d in across)))
+        lines.append(words.said("map columns", columns=" × ".join(d.name for d in across)))
     for dimension, codes in zip(across[1:], shown[2:], strict=True):
         texts = [code_text(dimension, int(i), words) for i in codes]
-        lines.append(words["map order"].format(codes=", ".join(texts)))
+        lines.append(words.said("map order", codes=", ".join(texts)))
     if dimensions[1:split]:
         others = ", ".join(d.name for d in dimensions[1:split])
-        lines.append(words["map total"].format(names=others))
+        lines.append(words.said("map total", names=others))
     for dimension, codes in zip((dimensions[0], *across), shown, strict=True):
         if len(codes) < len(dimension):
-            counts = {
-                "shown": number(len(codes), language),
-                "all": number(len(dimension), language),
-            }
-            lines.append(words["map part"].format(name=dimension.name, **counts))
+            shown_of_all = {"shown": len(codes), "all": len(dimension)}
+            lines.append(words.said("map part", name=dimension.name, **shown_of_all))
     return " ".join(lines)
 
 
@@ -144,77 +138,53 @@ def _picture(
     tops: Sequence[str],
     group: int,
     marks: Sequence[Mark],
-    language: str,
+    words: Words,
     said: Mapping[tuple[int, int], str],
-) -> Markup:
+) -> dict[str, Any]:
     columns = boxes.shape[1]
     groups = columns // group
     gap = _GAP if group > 1 else 0
     width = min(max((_WIDTH - gap * groups) // columns, 4), _WIDEST_BOX)
     top = 8 + min(max(map(len, tops), default=0), _LONGEST_TOP) * 5
-    total_width = _SIDE + columns * width + groups * gap + 60
-    height = top + len(boxes) * _HEIGHT + 4
 
     def x(column: int) -> int:
         return _SIDE + column * width + column // group * gap
 
-    drawn = [
-        element(
-            "text",
-            _cut(text, _LONGEST_TOP),
-            # rotated texts begin above the middle of what they name
-            transform=f"translate({x(g * group) + group * width / 2 + 3:g},{top - 4})rotate(-55)",
-        )
-        for g, text in enumerate(tops)
-    ]
+    rows: list[dict[str, Any]] = []
     for row, (text, depth) in enumerate(sides):
         y = top + row * _HEIGHT
         inset = min(depth, 6) * 9
+        runs = [
+            {"x1": x(start), "x2": x(start) + (stop - start) * width, "mark": marks[at]}
+            for start, stop in _runs(boxes[row], group)
+            for at in (int(boxes[row, start]),)
+        ]
         cut = _cut(text, _LONGEST_SIDE - inset // 5)
-        drawn.append(element("text", cut, x=inset, y=y + 10))
-        for start, stop in _runs(boxes[row], group):
-            mark = marks[boxes[row, start]]
-            drawn.append(
-                element(
-                    "line",
-                    x1=x(start),
-                    x2=x(start) + (stop - start) * width,
-                    y1=y + 6.5,
-                    y2=y + 6.5,
-                    class_=mark.style,
-                    stroke_width=mark.thickness,
-                    # one dash a box
-                    stroke_dasharray=f"{width - 1},1",
-                )
-            )
-        drawn.append(Markup("\n"))
-    for (row, column), text in said.items():
-        drawn.append(
-            element(
-                "rect",
-                element("title", text),
-                x=x(column),
-                y=top + row * _HEIGHT + 0.5,
-                width=width - 1,
-                height=12,
-                class_="why",
-            )
-        )
+        rows.append({"text": cut, "x": inset, "y": y + 10, "middle": y + 6.5, "runs": runs})
     counts = ", ".join(
-        f"{mark.name}: {number(int((boxes == i).sum()), language)}" for i, mark in enumerate(marks)
+        f"{mark.name}: {number(int((boxes == i).sum()), words.language)}"
+        for i, mark in enumerate(marks)
     )
-    alt = words_in(language, "report")["map alt"].format(
-        rows=len(boxes), columns=columns, counts=counts
-    )
-    return element(
-        "svg",
-        *drawn,
-        width=total_width,
-        height=height,
-        viewBox=f"0 0 {total_width} {height}",
-        role="img",
-        aria_label=alt,
-    )
+    return {
+        "width": _SIDE + columns * width + groups * gap + 60,
+        "height": top + len(boxes) * _HEIGHT + 4,
+        "dash": width - 1,
+        "alt": words.said("map alt", rows=len(boxes), columns=columns, counts=counts),
+        # rotated texts begin above the middle of what they name
+        "tops": [
+            {
+                "text": _cut(text, _LONGEST_TOP),
+                "x": f"{x(g * group) + group * width / 2 + 3:g}",
+                "y": top - 4,
+            }
+            for g, text in enumerate(tops)
+        ],
+        "rows": rows,
+        "spots": [
+            {"text": text, "x": x(column), "y": top + row * _HEIGHT + 0.5}
+            for (row, column), text in said.items()
+        ],
+    }
 
 
 def _runs(row: NDArray[np.int8], group: int) -> list[tuple[int, int]]:
@@ -224,11 +194,6 @@ def _runs(row: NDArray[np.int8], group: int) -> list[tuple[int, int]]:
     new[1:] = (np.diff(row) != 0) | (at[1:] % group == 0)
     starts = np.flatnonzero(new)
     return list(zip(starts.tolist(), [*starts[1:].tolist(), len(row)], strict=True))
-
-
-def _key(mark: Mark) -> Markup:
-    line = element("line", x1=0, x2=12, y1=6, y2=6, class_=mark.style, stroke_width=mark.thickness)
-    return element("li", element("svg", line, width=12, height=12, role="presentation"), mark.name)
 
 
 def _cut(text: str, longest: int) -> str:

@@ -6,20 +6,12 @@ from collections.abc import Iterator, Mapping
 from os import PathLike
 from typing import Any
 
-from diskret.publish.pages.markup import Markup, element
-from diskret.publish.pages.microdata_deviations import controlled, documented
 from diskret.publish.pages.microdata_outline import InsideOutline, Outline, Variable
-from diskret.publish.pages.page import (
-    bar,
-    data_table,
-    file_list,
-    section,
-    statements,
-    tile,
-    write_page,
-)
+from diskret.publish.pages.page import Bar, Cell, DataTable, Tile, file_list, tile, write_page
 from diskret.risk.summary import RiskSummary
 from diskret.texts import Words, number, percent, words_in
+from diskret.utility.table_deviations import LAST_DIMENSION, TableDeviations
+from diskret.utility.text_tables import printed_rows
 
 
 def write_public_microdata_report(
@@ -54,22 +46,24 @@ def write_public_microdata_report(
         The language is unknown, or the file cannot be written.
     """
     words = words_in(language, "report", "microdata_report")
-    body = [
-        _summary(outline, words, element("p", words["intro"])),
-        section(words["table variables"], _variables(outline, words)),
-        section(words["protection"], *_families(outline, words)),
-        section(words["use"], element("ul", *_advice(outline, words))),
-        section(words["certificate"], *statements(certificate, language)),
-        *documented(certificate.get("shown", {}), words),
-        *file_list(certificate, words),
-    ]
     write_page(
         path,
-        language=language,
+        "microdata",
+        words,
+        certificate,
         title=title or outline.name,
         kind=words["public"],
-        body=body,
-        footer=words["made"].format(software=certificate.get("software", "diskret")),
+        tiles=_tiles(outline, words),
+        variables=_variables(outline, words),
+        families=[f"{words[one]} {', '.join(names)}" for one, names in outline.families.items()],
+        shuffled=outline.shuffled,
+        advice=[(", ".join(names), words[f"use {one}"]) for one, names in outline.families.items()],
+        remarks=[
+            *([] if outline.families else [words["use plain"]]),
+            *([words["use weight"]] if outline.weight else []),
+        ],
+        documented=_documented(certificate.get("shown", {}), words),
+        files=file_list(certificate, words),
     )
 
 
@@ -101,47 +95,38 @@ def write_internal_microdata_report(
         The language is unknown, or the file cannot be written.
     """
     words = words_in(language, "report", "microdata_report")
-    body = [
-        _summary(outline, words),
-        *controlled(inside.deviations, words),
-        section(words["risk"], *_risk(inside, words)),
-        section(words["steps"], _steps(inside, words)),
-        section(words["changes"], _changes(inside, outline.records, words)),
-        section(words["riskiest"], *_riskiest(inside, words)),
-        section(words["table variables"], _variables(outline, words)),
-        section(words["certificate"], *statements(certificate, language)),
-        section(words["roles"], _roles(inside, words)),
-    ]
     write_page(
         path,
-        language=language,
+        "microdata_internal",
+        words,
+        certificate,
         title=title or outline.name,
         kind=f"{words['office']} · {words['confidential']}",
-        body=body,
-        footer=words["made"].format(software=certificate.get("software", "diskret")),
+        tiles=_tiles(outline, words),
+        controlled=_controlled(inside.deviations, words),
+        risk=_risk(inside, words),
+        steps=_steps(inside, words),
+        changes=_changes(inside, outline.records, words),
+        riskiest=_riskiest(inside, words),
+        variables=_variables(outline, words),
+        roles=_roles(inside, words),
     )
 
 
 # ── what both reports show ──────────────────────────────────────────────────────────
 
 
-def _summary(outline: Outline, words: Words, *more: Markup) -> Markup:
-    language = words.language
+def _tiles(outline: Outline, words: Words) -> list[Tile]:
     missing = sum(variable.missing for variable in outline.variables)
     values = outline.records * len(outline.variables)
-    tiles = [
-        tile(outline.records, words["records"], language, "open"),
-        tile(len(outline.variables), words["variables"], language),
-        tile(missing, words["gaps"], language, "shut", missing / values),
+    return [
+        tile(outline.records, words["records"], words, "open"),
+        tile(len(outline.variables), words["variables"], words),
+        tile(missing, words["gaps"], words, "shut", missing / values),
     ]
-    return section(
-        words["file summary"],
-        element("ul", *tiles, class_="tiles"),
-        *more,
-    )
 
 
-def _variables(outline: Outline, words: Words) -> Markup:
+def _variables(outline: Outline, words: Words) -> DataTable:
     language = words.language
     rows = [
         (
@@ -150,7 +135,7 @@ def _variables(outline: Outline, words: Words) -> Markup:
             _values(variable, words),
             number(variable.distinct, language),
             number(variable.missing, language),
-            bar(share := variable.missing / outline.records, percent(share, language)),
+            _share(variable.missing, outline.records, language),
         )
         for variable in outline.variables
     ]
@@ -162,65 +147,84 @@ def _variables(outline: Outline, words: Words) -> Markup:
         words["missing"],
         words["missing share"],
     )
-    return data_table(head, rows, text=3)
+    return DataTable(head, rows, text=3)
 
 
 def _values(variable: Variable, words: Words) -> str:
     if variable.ends:
         low, high = variable.ends
-        return words["from to"].format(low=low, high=high)
+        return words.said("from to", low=low, high=high)
     return ", ".join(variable.listed) or words["many" if variable.distinct else "nothing"]
 
 
 # ── for readers ─────────────────────────────────────────────────────────────────────
 
 
-def _families(outline: Outline, words: Words) -> Iterator[Markup]:
-    if outline.families:
-        told = [
-            element("li", f"{words[family]} {', '.join(names)}")
-            for family, names in outline.families.items()
-        ]
-        yield element("ul", *told)
-    else:
-        yield element("p", words["unprotected"])
-    yield element("p", words["order shuffled" if outline.shuffled else "order kept"])
+def _documented(shown: Mapping[str, Any], words: Words) -> dict[str, Any] | None:
+    """How far tables of a safe file deviate: by size of the cell, and which are controlled."""
+    tables = [
+        _named(table, counter, words)
+        for counter, listed in shown.get("tables", {}).items()
+        for table in listed
+    ]
+    if not tables:
+        return None
+    language = words.language
+    head = [words[f"size {name}"] for name in ("from", "to", "cells", "largest", "mean")]
+    rows = [
+        (
+            *(number(row[name], language) for name in ("from", "to", "cells", "largest")),
+            number(row["mean"], language, 2),
+        )
+        for row in shown["by_size"]
+    ]
+    return {
+        "note": words.said("documented note", largest=shown["largest"]),
+        "table": DataTable(head, rows, text=0) if rows else None,
+        "tables": tables,
+    }
 
 
-def _advice(outline: Outline, words: Words) -> Iterator[Markup]:
-    for family, names in outline.families.items():
-        yield element("li", element("b", ", ".join(names)), f": {words[f'use {family}']}")
-    if not outline.families:
-        yield element("li", words["use plain"])
-    if outline.weight:
-        yield element("li", words["use weight"])
+def _named(table: list[str], counter: str, words: Words) -> str:
+    named = " × ".join(table) or words["table total"]
+    return words.said("counted of", table=named, counter=counter) if counter else named
 
 
 # ── for the office ──────────────────────────────────────────────────────────────────
 
 
-def _risk(inside: InsideOutline, words: Words) -> Iterator[Markup]:
+def _controlled(found: TableDeviations | None, words: Words) -> dict[str, Any] | None:
+    """The two tables of deviations as they were printed of SAFE."""
+    if found is None:
+        return None
+    printed = printed_rows(found.by_size, found.deviation_table, words.language, LAST_DIMENSION)
+    tables = [
+        (heading, DataTable(head, body, text=0)) for heading, (head, *body) in printed.items()
+    ]
+    return {"line": found.lines(words.language)[0], "tables": tables}
+
+
+def _risk(inside: InsideOutline, words: Words) -> dict[str, Any] | None:
     after = inside.after
     if after is None:
-        yield element("p", words["no risk"])
-        return
+        return None
     basis = words["basis weighted" if inside.weighted else "basis census"]
-    note = words["risk note"].format(keys=", ".join(inside.keys), basis=basis)
-    yield element("p", note, class_="note")
     before = inside.before
     was = {} if before is None else dict(_figures(before, words))
     rows = [(name, was.get(name, "–"), value) for name, value in _figures(after, words)]
-    yield data_table((words["figure"], words["before"], words["after"]), rows)
-    yield element("h3", words["frequencies"])
-    yield _frequencies(before, after, words)
+    return {
+        "note": words.said("risk note", keys=", ".join(inside.keys), basis=basis),
+        "figures": DataTable((words["figure"], words["before"], words["after"]), rows),
+        "frequencies": _frequencies(before, after, words),
+    }
 
 
 def _figures(found: RiskSummary, words: Words) -> Iterator[tuple[str, str]]:
     language = words.language
     yield words["uniques"], number(found.uniques, language)
     for k in (3, 5):
-        yield words["below"].format(k=k), number(found.below(k), language)
-        yield words["below shown"].format(k=k), number(found.below_shown(k), language)
+        yield words.said("below", k=k), number(found.below(k), language)
+        yield words.said("below shown", k=k), number(found.below_shown(k), language)
     yield words["expected"], number(found.expected, language, 2)
     yield words["rate"], f"{number(100 * found.expected / found.n, language, 3)} %"
     yield words["largest"], number(found.largest, language, 4)
@@ -228,16 +232,16 @@ def _figures(found: RiskSummary, words: Words) -> Iterator[tuple[str, str]]:
         yield words["households"], number(found.households, language, 2)
 
 
-def _frequencies(before: RiskSummary | None, after: RiskSummary, words: Words) -> Markup:
+def _frequencies(before: RiskSummary | None, after: RiskSummary, words: Words) -> DataTable:
     language = words.language
-    was, rows = None if before is None else before.groups(), list[tuple[str, ...]]()
+    was, rows = None if before is None else before.groups(), list[tuple[Cell, ...]]()
     for group, records in after.groups().items():
         low, high = group
         name = number(low, language)
         if high is None:
-            name = words["and more"].format(low=name)
+            name = words.said("and more", low=name)
         elif high > low:
-            name = words["from to"].format(low=name, high=number(high, language))
+            name = words.said("from to", low=name, high=number(high, language))
         old = None if was is None else was[group]
         rows.append(
             (
@@ -249,22 +253,22 @@ def _frequencies(before: RiskSummary | None, after: RiskSummary, words: Words) -
             )
         )
     head = (words["agreeing"], words["before"], "", words["after"], "")
-    return data_table(head, rows)
+    return DataTable(head, rows)
 
 
-def _share(part: int, whole: int, language: str) -> Markup:
-    return bar(part / whole, percent(part / whole, language))
+def _share(part: int, whole: int, language: str) -> Bar:
+    return Bar(part / whole, percent(part / whole, language))
 
 
-def _steps(inside: InsideOutline, words: Words) -> Markup:
+def _steps(inside: InsideOutline, words: Words) -> DataTable | None:
     if not inside.steps:
-        return element("p", words["no steps"])
+        return None
     rows = [
         (str(at), step.verb, _settings(step.arguments), _settings(step.found))
         for at, step in enumerate(inside.steps, start=1)
     ]
     head = (words["step"], words["method"], words["arguments"], words["reported"])
-    return data_table(head, rows, text=4)
+    return DataTable(head, rows, text=4)
 
 
 def _settings(content: Mapping[str, Any]) -> str:
@@ -283,9 +287,9 @@ def _text(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def _changes(inside: InsideOutline, records: int, words: Words) -> Markup:
+def _changes(inside: InsideOutline, records: int, words: Words) -> DataTable | None:
     if not inside.changes:
-        return element("p", words["no changes"])
+        return None
     language = words.language
     rows = [
         (
@@ -303,22 +307,20 @@ def _changes(inside: InsideOutline, records: int, words: Words) -> Markup:
         words["missing after"],
         words["lost values"],
     )
-    return data_table(head, rows)
+    return DataTable(head, rows)
 
 
-def _riskiest(inside: InsideOutline, words: Words) -> Iterator[Markup]:
+def _riskiest(inside: InsideOutline, words: Words) -> DataTable | None:
     if not inside.riskiest:
-        yield element("p", words["no risk"])
-        return
+        return None
     language = words.language
-    yield element("p", words["riskiest note"], class_="note")
     rows = [
         (
             *("" if value is None else value for value in one.values),
             number(one.records, language),
             number(one.frequency, language),
             number(one.risk, language, 4),
-            bar(one.risk, percent(one.risk, language)),
+            Bar(one.risk, percent(one.risk, language)),
         )
         for one in inside.riskiest
     ]
@@ -329,10 +331,10 @@ def _riskiest(inside: InsideOutline, words: Words) -> Iterator[Markup]:
         words["combination risk"],
         "",
     )
-    yield data_table(head, rows, text=len(inside.keys))
+    return DataTable(head, rows, text=len(inside.keys))
 
 
-def _roles(inside: InsideOutline, words: Words) -> Markup:
+def _roles(inside: InsideOutline, words: Words) -> DataTable:
     rows = [(role, ", ".join(names)) for role, names in inside.roles.items()]
     rows += [(name, _text(value)) for name, value in inside.release.items()]
-    return data_table((words["role"], words["columns"]), rows, text=2)
+    return DataTable((words["role"], words["columns"]), rows, text=2)

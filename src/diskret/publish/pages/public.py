@@ -1,8 +1,8 @@
-"""The public report: what was published, and what the published table says of the rest."""
+"""The report for readers, and the office's on a table with changed values."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any
 
@@ -11,14 +11,12 @@ import numpy as np
 from diskret.publish.pages.depths import share_table
 from diskret.publish.pages.intervals import interval_table, intervals_of, width_table
 from diskret.publish.pages.map import Mark, cell_map
-from diskret.publish.pages.markup import Markup, element
 from diskret.publish.pages.page import (
+    DataTable,
     file_list,
+    heading,
     overview,
-    page_title,
-    section,
     setting_list,
-    statements,
     write_page,
 )
 from diskret.tables import Published
@@ -75,81 +73,117 @@ def write_public_report(
     True
     """
     words = words_in(language, "report")
-    body = [
-        overview(published, language),
-        *(_of_changed if published.changed else _of_suppressed)(published, certificate, language),
-        *statements(certificate, language),
-        *file_list(certificate, words),
-    ]
+    parts = (_of_changed if published.changed else _of_suppressed)(published, certificate, words)
     write_page(
         path,
-        language=language,
-        title=page_title(published, title, language),
+        "public",
+        words,
+        certificate,
+        title=heading(published, title, words),
         kind=words["public"],
-        body=body,
-        footer=words["made"].format(software=certificate.get("software", "diskret")),
+        overview=overview(published, words),
+        files=file_list(certificate, words),
+        **{**_NOTHING, **parts},
     )
 
 
-def _of_suppressed(
-    published: Published, certificate: Mapping[str, Any], language: str
-) -> list[Markup]:
+def write_internal_changed_report(
+    published: Published,
+    certificate: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    losses: Sequence[str],
+    deviations: Mapping[str, Sequence[Sequence[str]]],
+    path: str | PathLike[str],
+    *,
+    title: str | None = None,
+    language: str = "en",
+) -> None:
+    """Write the office's report as one HTML page that needs nothing but itself. Confidential.
+
+    Parameters
+    ----------
+    published
+        The public table.
+    certificate
+        The public and the internal certificate together.
+    settings
+        Method and parameters.
+    losses
+        Sentences on what was lost.
+    deviations
+        Heading → rows of a table of what was changed by how much, the first of them the head.
+    path, title, language
+        As in `write_public_report`.
+
+    Raises
+    ------
+    InputError
+        The language is unknown, or the file cannot be written.
+    """
     words = words_in(language, "report")
-    intervals = intervals_of(published, certificate)
-    return [
-        _map(published, language),
-        section(
-            words["losses"],
-            element("p", words["losses note"], class_="note"),
-            share_table(published, language),
-        ),
-        section(
-            words["intervals"],
-            element("p", words["intervals note"], class_="note"),
-            *([width_table(intervals, language)] if len(intervals.cell) else []),
-            interval_table(published, intervals, language),
-        ),
-        section(words["certificate"], *_attacker(certificate, words)),
+    tables = [
+        (name, DataTable(tuple(rows[0]), [tuple(row) for row in rows[1:]]))
+        for name, rows in deviations.items()
     ]
+    parts: dict[str, Any] = {
+        **_of_changed(published, certificate, words),
+        "losses": losses,
+        "deviations": tables,
+        "settings": setting_list(settings, words),
+    }
+    write_page(
+        path,
+        "public",
+        words,
+        certificate,
+        title=heading(published, title, words),
+        kind=words["confidential"],
+        overview=overview(published, words),
+        files=None,
+        **{**_NOTHING, **parts},
+    )
+
+
+#: Parts of the template that one of the pages does not have.
+_NOTHING: dict[str, Any] = {
+    **dict.fromkeys(("map", "shares", "intervals", "losses", "attacker", "figures", "settings")),
+    "deviations": (),
+}
+
+
+def _of_suppressed(
+    published: Published, certificate: Mapping[str, Any], words: Words
+) -> dict[str, Any]:
+    intervals = intervals_of(published, certificate)
+    kind = str(certificate.get("attacker", "outsider"))
+    return {
+        "map": _map(published, words),
+        "shares": share_table(published, words),
+        "intervals": {
+            "widths": width_table(intervals, words),
+            "table": interval_table(published, intervals, words),
+        },
+        "attacker": words[kind if kind in ("outsider", "contributor") else "informed"],
+    }
 
 
 def _of_changed(
-    published: Published, certificate: Mapping[str, Any], language: str
-) -> list[Markup]:
-    words = words_in(language, "report")
-    return [
-        *where_missing(published, language),
-        section(words["certificate"], *shown_figures(certificate, words)),
-    ]
-
-
-def where_missing(published: Published, language: str) -> list[Markup]:
-    """Where values are missing, if they are anywhere."""
+    published: Published, certificate: Mapping[str, Any], words: Words
+) -> dict[str, Any]:
+    """Where values are missing, if they are anywhere, and the figures published with them."""
     missing = (published.suppressed | published.empty).any()
-    return [_map(published, language)] if missing else []
+    figures = {str(name): str(value) for name, value in certificate.get("shown", {}).items()}
+    return {
+        "map": _map(published, words) if missing else None,
+        "figures": setting_list(figures, words) if figures else None,
+    }
 
 
-def _map(published: Published, language: str) -> Markup:
-    words = words_in(language, "report")
+def _map(published: Published, words: Words) -> dict[str, Any]:
     marks = (
         Mark("open", words["published"], 12),
         Mark("shut", words["suppressed"], 12),
         Mark("none", words["empty"], 3),
     )
     status = np.where(published.suppressed, 1, np.where(published.empty, 2, 0)).astype(np.int8)
-    return section(words["map"], cell_map(published, status, marks, language))
-
-
-def shown_figures(certificate: Mapping[str, Any], words: Words) -> list[Markup]:
-    """Figures that are published with the table."""
-    figures: Mapping[str, Any] = certificate.get("shown", {})
-    if not figures:
-        return []
-    rows = [(str(name), str(value)) for name, value in figures.items()]
-    return [element("p", words["shown"], class_="note"), setting_list(dict(rows), words)]
-
-
-def _attacker(certificate: Mapping[str, Any], words: Words) -> list[Markup]:
-    kind = str(certificate.get("attacker", "outsider"))
-    described = words[kind if kind in ("outsider", "contributor") else "informed"]
-    return [element("p", f"{words['attacker']}: {described}.")]
+    return cell_map(published, status, marks, words)

@@ -56,27 +56,25 @@ def verify_internal(
     Witnesses can be checked if the publication is `complete`: if it holds all tables of earlier
     releases that these were attacked with.
     """
-    tables = publication.own
-    inside = [_read_table(folder, table) for table in tables]
+    inside = [
+        _read_table(folder, table, certificate, keys)
+        for table, certificate in zip(publication.own, certificates, strict=True)
+    ]
     # positions in tables of earlier releases that are missing here cannot be checked
     cells = int(publication.starts[-1]) if complete else _MOST_OTHERS
-    examination = read_witnesses(folder / f"{tables[0].name}.witnesses.npz", cells)
-    judged = [
-        read_sums(table, folder, keys) if certificate.get("attacker") == "contributor" else None
-        for table, certificate in zip(tables, certificates, strict=True)
-    ]
+    examination = read_witnesses(folder / f"{inside[0].table.name}.witnesses.npz", cells)
     if complete:
         _check_proof(publication, inside, examination)
-        _check_sums(publication, inside, examination, judged)
-        if any(unsafe is not None for unsafe in judged):
-            _check_insiders(publication, inside, examination, judged, folder, keys)
-        for table, certificate in zip(tables, certificates, strict=True):
-            _check_rests(folder, publication, table, certificate)
+        _check_sums(publication, inside, examination)
+        if any(own.unsafe is not None for own in inside):
+            _check_insiders(publication, inside, examination, folder, keys)
+        for own in inside:
+            _check_rests(folder, publication, own)
     lines: list[str] = []
-    for table, own, certificate in zip(tables, inside, certificates, strict=True):
-        check_fingerprint(keys, table, own.count, own.value, certificate)
+    for own in inside:
+        check_fingerprint(keys, own.table, own.count, own.value, own.certificate)
         lines.append(
-            f"{table.name}: requirements of {len(own.requirements.cell):,} primary cells "
+            f"{own.table.name}: requirements of {len(own.requirements.cell):,} primary cells "
             + (
                 f"proven again by {len(examination.denominator):,} witnesses"
                 if complete
@@ -118,12 +116,11 @@ def _check_proof(
     if not np.array_equal(examination.cell, np.flatnonzero(publication.suppressed)):
         raise VerificationError(f"{publication.name}: the witnesses belong to another table")
     recheck(publication, examination)
-    tables = zip(publication.own, inside, examination.of_tables(publication), strict=False)
-    for table, own, found in tables:
-        missed = unmet(found, targets_of(table, own.value, own.requirements))
+    for own, found in zip(inside, examination.of_tables(publication), strict=False):
+        missed = unmet(found, targets_of(own.table, own.value, own.requirements))
         if missed.any():
             raise VerificationError(
-                f"{table.name}: the witnesses do not prove the requirements of "
+                f"{own.table.name}: the witnesses do not prove the requirements of "
                 f"{int(missed.sum()):,} cells"
             )
 
@@ -132,21 +129,18 @@ def _check_sums(
     publication: Publication,
     inside: Sequence[_Inside],
     examination: Examination,
-    judged: Sequence[UnsafeSums | None],
 ) -> None:
     """Refuse sums of suppressed cells that no witness shows to be uncertain enough."""
     cells = int(publication.starts[-1])
     values = np.concatenate([own.value for own in inside])
     original = np.append(values, np.zeros(cells - len(values), dtype=np.int64))
-    for table, unsafe, start in zip(
-        publication.own, judged, publication.starts.tolist(), strict=False
-    ):
-        if unsafe is None:
+    for own, start in zip(inside, publication.starts.tolist(), strict=False):
+        if own.unsafe is None:
             continue
-        missed = unmet_sums(examination, unsafe.beside(start, cells), original)
+        missed = unmet_sums(examination, own.unsafe.beside(start, cells), original)
         if missed.any():
             raise VerificationError(
-                f"{table.name}: the witnesses do not prove the requirements of "
+                f"{own.table.name}: the witnesses do not prove the requirements of "
                 f"{int(missed.sum()):,} sums of suppressed cells"
             )
 
@@ -155,14 +149,13 @@ def _check_insiders(
     publication: Publication,
     inside: Sequence[_Inside],
     examination: Examination,
-    judged: Sequence[UnsafeSums | None],
     folder: Path,
     keys: SecretKeys | None,
 ) -> None:
     """Refuse what contributors could tell who know what is theirs; all of them are gone through."""
     insiders, truth = read_insiders(publication, folder, keys)
     cell, _ = unknown_cells(publication)
-    _check_targets(publication, inside, judged, insiders, cell)
+    _check_targets(publication, inside, insiders, cell)
     own = int(publication.starts[len(publication.own)])
     original = np.zeros(int(publication.starts[-1]), dtype=np.int64)
     seen = cell < len(original)
@@ -182,7 +175,6 @@ def _check_insiders(
 def _check_targets(
     publication: Publication,
     inside: Sequence[_Inside],
-    judged: Sequence[UnsafeSums | None],
     insiders: Insiders,
     cell: NDArray[np.int64],
 ) -> None:
@@ -192,9 +184,8 @@ def _check_targets(
     named = [tuple(sorted(row.tolist())) for row in rows]
     # cells and sums stand before rests, which may be all that is left of one hidden cell
     asked = dict(reversed([*zip(named, levels, strict=False)]))
-    starts = publication.starts.tolist()
-    for table, own, sums, start in zip(publication.own, inside, judged, starts, strict=False):
-        needs = own.requirements
+    for own, start in zip(inside, publication.starts.tolist(), strict=False):
+        needs, sums = own.requirements, own.unsafe
         wanted = [(start + c,) for c in needs.cell.tolist()]
         owed = [*zip(needs.lower.tolist(), needs.upper.tolist(), strict=True)]
         if sums is None:
@@ -205,49 +196,54 @@ def _check_targets(
         wrong = sum(asked.get(t) != level for t, level in zip(wanted, owed, strict=True))
         if wrong:
             raise VerificationError(
-                f"{table.name}: the list of contributors asks for other levels than the rule does "
-                f"in {wrong:,} unsafe cells or sums"
+                f"{own.table.name}: the list of contributors asks for other levels than the rule "
+                f"does in {wrong:,} unsafe cells or sums"
             )
 
 
 _JUDGED = ("judged", "not_judged")
 
 
-def _check_rests(
-    folder: Path, publication: Publication, table: Published, certificate: Mapping[str, Any]
-) -> None:
+def _check_rests(folder: Path, publication: Publication, own: _Inside) -> None:
     """Refuse what subtraction leaves beside filters if more of it is told than was judged."""
     told = {(r.tables, *cells) for r in revealed_rests(publication) for cells in r.cells.tolist()}
     if told and publication.beside:
         before = revealed_rests(with_own_hidden(publication))
         told -= {(r.tables, *cells) for r in before for cells in r.cells.tolist()}
-    said = read_json(folder / f"{table.name}.certificate.json", VerificationError)
+    name = own.table.name
+    said = read_json(folder / f"{name}.certificate.json", VerificationError)
     given = [said.get(f"rests_{how}", 0) if isinstance(said, dict) else None for how in _JUDGED]
     judged, left = (number if type(number) is int else -1 for number in given)
     if judged < 0 or left < 0:
-        raise VerificationError(
-            f"{table.name}: the office's certificate does not say what was judged"
-        )
+        raise VerificationError(f"{name}: the office's certificate does not say what was judged")
     claimed = any(
-        line.startswith(OF_RESTS) for line in certificate.get("claimed", {}).get("en", [])
+        line.startswith(OF_RESTS) for line in own.certificate.get("claimed", {}).get("en", [])
     )
     if len(told) > judged + left or (left and claimed):
         raise VerificationError(
-            f"{table.name}: subtraction leaves {len(told):,} cells beside filters, and "
+            f"{name}: subtraction leaves {len(told):,} cells beside filters, and "
             f"{judged:,} were judged when the table was protected"
         )
 
 
 @dataclass(frozen=True, eq=False)
 class _Inside:
-    """What the office's table says: original values, levels of the primary cells, counts."""
+    """What the office knows of a table: original values, levels of the primary cells, counts.
 
+    Sums that are unsafe are judged where the public certificate is about contributors.
+    """
+
+    table: Published
+    certificate: Mapping[str, Any]
     value: NDArray[np.int64]
     requirements: Requirements
     count: NDArray[np.int64] | None
+    unsafe: UnsafeSums | None
 
 
-def _read_table(folder: Path, published: Published) -> _Inside:
+def _read_table(
+    folder: Path, published: Published, certificate: Mapping[str, Any], keys: SecretKeys | None
+) -> _Inside:
     name = published.name
     cells = read_cells(folder / f"{name}.cells.csv")
     at = locate(cells, {d.name: d.hierarchy for d in published.dimensions})[1]
@@ -266,7 +262,10 @@ def _read_table(folder: Path, published: Published) -> _Inside:
     status = dense(np.asarray(column(cells, "status").to_pylist(), dtype=object))
     _check_status(published, value, status)
     primary = np.flatnonzero(status == "primary")
+    contributor = certificate.get("attacker") == "contributor"
     return _Inside(
+        published,
+        certificate,
         value,
         Requirements(
             cell=primary,
@@ -275,6 +274,7 @@ def _read_table(folder: Path, published: Published) -> _Inside:
             sliding=numbers("sliding_level")[primary],
         ),
         numbers("count", 0) if "count" in cells.column_names else None,
+        read_sums(published, folder, keys) if contributor else None,
     )
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from diskret import DiskretError, Hierarchy
-from diskret.hierarchy.intervals import interval_labels
+from diskret.hierarchy.number_classes import interval_labels
 
 INFINITE = float("inf")
 
