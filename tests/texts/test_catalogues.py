@@ -21,6 +21,8 @@ NAMES = sorted(
 
 def shape(text):
     """Keys, and the blanks of the texts below them; forms by number all have the same blanks."""
+    if isinstance(text, dict) and "other" in text:
+        return {"by": text["by"], "blanks": shape(text["other"])}
     if isinstance(text, dict):
         return {key: shape(inner) for key, inner in text.items()}
     return {(name, form) for _, name, form, _ in string.Formatter().parse(text) if name is not None}
@@ -58,6 +60,13 @@ def test_forms_by_number_say_by_which_blank(language, name):
     for text in forms(read(language, name)):
         assert text.keys() == {"by", "one", "other"}
         assert f"{{{text['by']}}}" in text["other"]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("name", NAMES)
+def test_one_thing_fills_no_blank_that_several_lack(language, name):
+    for text in forms(read(language, name)):
+        assert shape(text["one"]) <= shape(text["other"])
 
 
 def test_one_is_one():

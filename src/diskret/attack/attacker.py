@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from diskret.errors import InputError
+from diskret.texts import Figure, words_in
 
 
 @dataclass(frozen=True)
@@ -178,19 +179,22 @@ class Attacker:
 
     def in_words(self, language: str = "en") -> str:
         """What the attacker knows, in one sentence."""
-        known, zeros, percent, bounds, before, wrong, own, together = _WORDS[language]
-        parts = [known]
+        words = words_in(language, "attacker")
+        parts = [words["known"]]
         if self.contributor:
-            parts.append(own if self.coalition == 1 else together.format(self.coalition))
+            parts.append(words.said("contributor", coalition=self.coalition))
         if self.zeros_known:
-            parts.append(zeros)
+            parts.append(words["zeros"])
         if self.relative is not None:
-            parts.append(percent.format(self.relative))
+            parts.append(words.said("relative", percent=Figure(f"{self.relative:g}")))
         if self.lower is not None or self.upper is not None:
             within = _percent_of_last_period(self.lower)
-            parts.append(bounds if within is None else before.format(within))
+            if within is None:
+                parts.append(words["bounds"])
+            else:
+                parts.append(words.said("before", percent=Figure(f"{within:g}")))
             if self.mistaken == "drop":
-                parts.append(wrong)
+                parts.append(words["mistaken"])
         return ", ".join(parts) + "."
 
 
@@ -198,27 +202,3 @@ def _percent_of_last_period(bounds: Any) -> float | None:
     """By how much values may have changed since last period, if that is what bounds say."""
     first = next(iter(bounds.values()), None) if isinstance(bounds, Mapping) else bounds
     return getattr(first, "percent", None)
-
-
-_WORDS = {
-    "en": (
-        "knows everything published and all equations",
-        "knows that hidden counts are at least 1",
-        "knows every value to within {:g} %",
-        "knows bounds of single values",
-        "knows last period's values and that none changed by more than {:g} %",
-        "is mistaken where a bound excludes the true value, which does not count",
-        "has contributed itself, knows its own contributions and in which cells nobody else is",
-        "is a coalition of {} contributors who pool what they know",
-    ),
-    "de": (
-        "kennt alles Veröffentlichte und alle Gleichungen",
-        "weiß, dass gesperrte Fallzahlen mindestens 1 sind",
-        "kennt jeden Wert auf {:g} % genau",
-        "kennt Schranken einzelner Werte",
-        "kennt die Werte der Vorperiode und weiß, dass sich keiner um mehr als {:g} % geändert hat",
-        "irrt sich, wo eine Schranke den wahren Wert ausschließt; sie zählt dort nicht",
-        "hat selbst beigetragen, kennt seine eigenen Beiträge und weiß, wo er allein ist",
-        "besteht aus {} Beitragenden, die ihr Wissen zusammenlegen",
-    ),
-}

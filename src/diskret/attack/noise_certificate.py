@@ -12,38 +12,11 @@ from numpy.typing import NDArray
 from diskret.attack.certificate import SCHEMA
 from diskret.attack.equations import cell_name
 from diskret.attack.statements import GROUPS
-from diskret.errors import InputError, ProofError
+from diskret.errors import ProofError
 from diskret.tables import Published
+from diskret.texts import Statement, check_language, in_languages
 
 _EXAMPLES = 3
-# thousands are set apart by a blank that cannot be broken, as in tables of official statistics
-_GERMAN = str.maketrans({",": "\N{NO-BREAK SPACE}", ".": ","})
-
-
-@dataclass(frozen=True)
-class Statement:
-    """One sentence of a certificate, in both languages.
-
-    Parameters
-    ----------
-    en, de
-        The sentence in English and in German.
-    """
-
-    en: str
-    de: str
-
-    @classmethod
-    def of(cls, en: str, de: str, **figures: str) -> Statement:
-        r"""Sentences with figures in braces, each given as English writes it.
-
-        Examples
-        --------
-        >>> Statement.of("{n} cells by {x}", "{n} Felder um {x}", n="1,250", x="0.5").de
-        '1\xa0250 Felder um 0,5'
-        """
-        german = {name: figure.translate(_GERMAN) for name, figure in figures.items()}
-        return cls(en.format(**figures), de.format(**german))
 
 
 #: Noise hides single units, not that nearly all of them are alike.
@@ -115,8 +88,7 @@ class NoiseCertificate:
 
     def summary(self, language: str = "en") -> list[str]:
         """The certificate in plain sentences, for the office."""
-        if language not in ("en", "de"):
-            raise InputError(f"language= must be 'en' or 'de', not {language!r}")
+        check_language(language)
         said = in_languages((*self.claimed, *self.checked, *self.not_claimed))
         return said[language]
 
@@ -138,8 +110,3 @@ def refuse_cells(
             f"table {published.name!r}: {len(cells):,} cells {what}, e.g. {named}; nothing is "
             "published"
         )
-
-
-def in_languages(statements: tuple[Statement, ...]) -> dict[str, list[str]]:
-    """Language → sentences."""
-    return {"en": [s.en for s in statements], "de": [s.de for s in statements]}

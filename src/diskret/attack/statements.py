@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from diskret.attack.all_cells import world
 from diskret.attack.sums import LARGEST_LINE
 from diskret.attack.unrelated import CROSSED, UNRELATED, UNRELATED_ELSE
-from diskret.errors import InputError
+from diskret.texts import check_language, number
 
 if TYPE_CHECKING:
     from diskret.attack.attacker import Attacker
@@ -340,8 +340,7 @@ def summary(
     **of_contributors: bool,
 ) -> list[str]:
     """The certificate for the office's own eyes."""
-    if language not in ("en", "de"):
-        raise InputError(f"language= must be 'en' or 'de', not {language!r}")
+    check_language(language)
 
     def n(count: int) -> str:
         return number(count, language)
@@ -399,8 +398,3 @@ def summary(
             **of_contributors,
         )[language],
     ]
-
-
-def number(count: int, language: str) -> str:
-    """A count with its thousands set apart as in that language."""
-    return f"{count:,}".replace(",", "\N{NO-BREAK SPACE}" if language == "de" else ",")

@@ -10,7 +10,7 @@ import weakref
 from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager
 from types import TracebackType
-from typing import Literal, Self
+from typing import Self
 
 from sqlglot.expressions import Select
 
@@ -28,7 +28,7 @@ class Engine(ABC):
     """Holds records and answers questions about them."""
 
     #: Which engine this is.
-    name: Literal["duckdb", "spark", "postgres"]
+    name: str
     #: Gives back all that the engine holds, once; at the latest when nobody has it any more.
     _close: weakref.finalize[..., Engine]
 

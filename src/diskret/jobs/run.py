@@ -19,10 +19,11 @@ from diskret.engines.engine import Engine
 from diskret.engines.spark import SparkEngine
 from diskret.errors import InputError
 from diskret.io import Source
-from diskret.jobs.cells import table_of_cells
 from diskret.jobs.derived import derived_of
-from diskret.jobs.read import Job, Records, TableJob, read_job
+from diskret.jobs.read import read_job
 from diskret.jobs.run_noise import DERIVED, changed_tables, keyed_records
+from diskret.jobs.tables import table_of_cells
+from diskret.jobs.values import Job, Records, TableJob
 from diskret.keys import SecretKeys
 from diskret.ledger.ledger import Ledger
 from diskret.progress import Progress, silent

@@ -27,6 +27,7 @@ from diskret.cellkey import MagnitudeNoise, PerturbationTable
 from diskret.cellkey.table import Lookup
 from diskret.errors import InputError
 from diskret.protect.assess_verdicts import Verdict, verdicts_of
+from diskret.texts import check_language
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -109,8 +110,7 @@ class Assessment:
 
     def lines(self, language: str = "en") -> list[str]:
         """The findings in plain sentences, ``"en"`` or ``"de"``; for the office only."""
-        if language not in ("en", "de"):
-            raise InputError(f"language= must be 'en' or 'de', not {language!r}")
+        check_language(language)
         mark = {True: "✓ ", False: "✗ ", None: "  "}
         return [mark[v.kept] + getattr(v.statement, language) for v in self.verdicts]
 

@@ -16,7 +16,7 @@ from diskret.hierarchy import Hierarchy
 from diskret.protect.assess_verdicts import Verdict
 from diskret.rules import Rule
 from diskret.tables import Dimension, Measure, Table
-from diskret.texts import number, percent
+from diskret.texts import check_language, number, percent
 
 #: Cells whose keys are drawn for the ratio of two measures.
 _DRAWN = 4000
@@ -104,8 +104,7 @@ class SumAssessment:
 
     def lines(self, language: str = "en") -> list[str]:
         """The findings in plain sentences, ``"en"`` or ``"de"``; for the office only."""
-        if language not in ("en", "de"):
-            raise InputError(f"language= must be 'en' or 'de', not {language!r}")
+        check_language(language)
         mark = {True: "✓ ", False: "✗ ", None: "  "}
         return [mark[v.kept] + getattr(v.statement, language) for v in self.verdicts]
 

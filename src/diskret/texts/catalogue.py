@@ -77,6 +77,18 @@ class Statement:
     de: str
 
     @classmethod
+    def of(cls, en: str, de: str, **figures: str) -> Statement:
+        r"""Sentences with figures in braces, each given as English writes it.
+
+        Examples
+        --------
+        >>> Statement.of("{n} cells by {x}", "{n} Felder um {x}", n="1,250", x="0.5").de
+        '1\xa0250 Felder um 0,5'
+        """
+        german = {name: Figure(figure).written("de") for name, figure in figures.items()}
+        return cls(en.format(**figures), de.format(**german))
+
+    @classmethod
     def said(cls, catalogue: str, key: str, **blanks: object) -> Statement:
         r"""A text of a catalogue with its blanks filled in, whole numbers as whole numbers.
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from diskret.attack.certificate import SCHEMA
 from diskret.attack.noise_certificate import Statement, in_languages
-from diskret.errors import InputError
+from diskret.texts import check_language
 
 FAMILY = "microdata"
 #: Of files whose records were replaced.
@@ -78,6 +78,5 @@ class MicrodataCertificate:
 
     def summary(self, language: str = "en") -> list[str]:
         """The certificate in plain sentences, for the office."""
-        if language not in ("en", "de"):
-            raise InputError(f"language= must be 'en' or 'de', not {language!r}")
+        check_language(language)
         return in_languages((*self.claimed, *self.checked, *self.not_claimed))[language]

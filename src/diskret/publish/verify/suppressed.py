@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -36,19 +36,23 @@ def _check(place: Place, certificates: Mapping[str, dict[str, Any]]) -> Checked:
     lines: list[str] = []
     groups: list[Publication] = []
     suppressed = 0
-    for names in _groups(certificates):
-        group = [certificates[name] for name in names]
-        publication, missing = _read_group(place.public, names, group, place.releases)
-        if missing:
-            _check_texts(publication, group, len(missing) + len(publication.beside))
+    for names in _together(certificates):
+        group = _read(place.public, names, [certificates[name] for name in names], place.releases)
+        publication = group.publication
+        if group.missing:
+            _check_texts(group)
         else:
-            _verify_public(publication, group, place.progress)
+            _verify_public(group, place.progress)
             suppressed += sum(int(table.suppressed.sum()) for table in publication.own)
         groups.append(publication)
-        lines += _of_group(place.public, names, publication, group, missing)
+        lines += _confirmed(place.public, group)
         if place.internal is not None:
             lines += verify_internal(
-                place.internal, publication, group, place.keys, complete=not missing
+                place.internal,
+                publication,
+                group.certificates,
+                place.keys,
+                complete=not group.missing,
             )
     tables = (table for publication in groups for table in publication.own)
     return Checked(tuple(lines), tuple(tables), tuple(groups), suppressed)
@@ -63,19 +67,35 @@ SUPPRESSED = Kind(
 )
 
 
-def _of_group(
-    public: Path,
-    names: Sequence[str],
-    publication: Publication,
-    certificates: Sequence[dict[str, Any]],
-    missing: Sequence[str],
-) -> list[str]:
+@dataclass(frozen=True, eq=False)
+class _Group:
+    """Tables that were attacked together, each with its certificate.
+
+    `missing` names tables of earlier releases that they were attacked with and that are not given.
+    """
+
+    publication: Publication
+    certificates: Sequence[dict[str, Any]]
+    missing: Sequence[str]
+
+    @property
+    def tables(self) -> list[tuple[Published, dict[str, Any]]]:
+        """Each table with its certificate."""
+        return list(zip(self.publication.own, self.certificates, strict=True))
+
+    @property
+    def earlier(self) -> int:
+        """How many tables of earlier releases they were attacked with."""
+        return len(self.missing) + len(self.publication.beside)
+
+
+def _confirmed(public: Path, group: _Group) -> list[str]:
     """What held of tables that were attacked together, a line for each."""
     lines: list[str] = []
-    for table, content in zip(publication.own, certificates, strict=True):
+    missing, together = group.missing, group.publication.tables
+    for table, content in group.tables:
         remark = check_files(public, table, content)
-        others = [other for other in names if other != table.name]
-        others += [table.name for table in publication.tables[len(publication.own) :]]
+        others = [other.name for other in together if other is not table]
         with_ = f", attacked together with {', '.join(others)}" if others else ""
         lines.append(
             f"{table.name}: files unchanged; "
@@ -91,7 +111,7 @@ def _of_group(
     return lines
 
 
-def _groups(contents: Mapping[str, dict[str, Any]]) -> list[tuple[str, ...]]:
+def _together(contents: Mapping[str, dict[str, Any]]) -> list[tuple[str, ...]]:
     """Tables that were attacked together, each group once."""
     groups: dict[tuple[str, ...], None] = {}
     for name, content in contents.items():
@@ -111,10 +131,10 @@ def _groups(contents: Mapping[str, dict[str, Any]]) -> list[tuple[str, ...]]:
     return list(groups)
 
 
-def _read_group(
+def _read(
     public: Path, names: Sequence[str], certificates: Sequence[dict[str, Any]], releases: Releases
-) -> tuple[Publication, list[str]]:
-    """Tables with those of earlier releases that they were attacked with; which are missing."""
+) -> _Group:
+    """Tables with those of earlier releases that they were attacked with."""
     own = Publication.read(public, names, certificates[0].get("sums", []))
     named = certificates[0].get("beside", [])
     if any(certificate.get("beside", []) != named for certificate in certificates):
@@ -136,16 +156,14 @@ def _read_group(
         raise VerificationError(
             f"the certificate of {names[0]} does not say which earlier tables it means: {error}"
         ) from None
-    return Publication(tuple(tables), own.sums, tuple(beside)), missing
+    return _Group(Publication(tuple(tables), own.sums, tuple(beside)), certificates, missing)
 
 
-def _check_texts(
-    publication: Publication, certificates: Sequence[dict[str, Any]], earlier: int
-) -> None:
+def _check_texts(group: _Group) -> None:
     """Check what can be checked without the earlier releases: what is and is not claimed."""
-    for table, certificate in zip(publication.own, certificates, strict=True):
+    for table, certificate in group.tables:
         outer = certificate.get("outer_intervals") or 0
-        if not _texts_fit(certificate, publication, outer, earlier):
+        if not _texts_fit(certificate, group.publication, outer, group.earlier):
             raise _changed(table)
 
 
@@ -156,13 +174,10 @@ def _changed(table: Published) -> VerificationError:
     )
 
 
-def _verify_public(
-    publication: Publication, certificates: Sequence[dict[str, Any]], progress: Progress
-) -> None:
+def _verify_public(group: _Group, progress: Progress) -> None:
+    publication = group.publication
     found = examine(publication, Attacker(), progress=progress)
-    for table, own, certificate in zip(
-        publication.own, found.of_tables(publication), certificates, strict=False
-    ):
+    for (table, certificate), own in zip(group.tables, found.of_tables(publication), strict=False):
         if interval_columns(table, own) != certificate.get("intervals"):
             raise VerificationError(
                 f"{table.name}: an attack on the published table gives other intervals than the "
