@@ -26,7 +26,6 @@ from diskret.jobs import (
     derived as job_derived,
 )
 from diskret.jobs import microdata as microdata_job
-from diskret.jobs import microdata_template
 from diskret.jobs import (
     noise as job_noise,
 )
@@ -42,6 +41,8 @@ from diskret.jobs import (
 from diskret.jobs import (
     template as job_template,
 )
+from diskret.jobs.values import TableJob
+from diskret.parameters import parameters
 from diskret.protect import derive
 from diskret.publish.formats.symbols import symbol_sets
 from diskret.publish.pages.internal import rule_name
@@ -135,6 +136,11 @@ class Kind:
     places: dict[str, Callable[[str], object]]
 
 
+def job_methods() -> tuple[str, ...]:
+    """The methods of suppression that job files know."""
+    return parameters(TableJob)["method"].kinds[0].words
+
+
 def in_template(pattern: str) -> Callable[[str], object]:
     return lambda name: re.search(
         pattern.format(name=name, key=key(name)), job_template.template(), re.MULTILINE
@@ -176,7 +182,7 @@ KINDS = {
     "method of suppression": Kind(
         lambda: suppress.METHODS,
         {
-            "job file": lambda name: name in job._METHODS,
+            "job file": lambda name: name in job_methods(),
             "template": in_template(r"^#method = .*\b{name}\b"),
             "docs/job-file.md": lambda name: f"`{name}`" in JOB_FILE,
             "docstring": lambda name: f'``"{name}"``' in SUPPRESS,
@@ -199,7 +205,7 @@ KINDS = {
         {
             "job file, history": lambda name: name in verb.VERBS,
             "method": lambda name: callable(getattr(Microdata, name, None)),
-            "template": lambda name: f'do = "{name}"' in microdata_template.template(),
+            "template": lambda name: f'do = "{name}"' in job_template.template("anonymize"),
             "report, both languages": family_in_two_languages,
             "reference": lambda name: re.search(
                 rf"::: diskret\.anonymize\.\w+\.{name}\n", REFERENCE
@@ -212,7 +218,7 @@ KINDS = {
         {
             "job file": lambda name: key(name) in microdata_job.claim_names(),
             "template": lambda name: re.search(
-                rf"^#?{key(name)} = ", microdata_template.template(), re.MULTILINE
+                rf"^#?{key(name)} = ", job_template.template("anonymize"), re.MULTILINE
             ),
             "certificate": has_sentence,
             "reference": lambda name: f"::: diskret.attack.microdata.claims.{name}\n" in REFERENCE,
@@ -326,7 +332,7 @@ def test_something_new_is_found_by_walking(monkeypatch, kind, add, name):
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        (suppress.METHODS, job._METHODS),
+        (suppress.METHODS, job_methods()),
         (write.FORMATS, job._FORMATS),
         (round_table._METHODS, job_noise.ROUNDING),
     ],

@@ -15,9 +15,10 @@ import pytest
 from diskret.attack import Attacker
 from diskret.errors import InputError, JobError
 from diskret.io import Column, PostgresTable
-from diskret.jobs.read import DatabaseRecords, HierarchyFile, Output, Records, read_job
+from diskret.jobs.read import read_job
 from diskret.jobs.run import run_job
 from diskret.jobs.template import template
+from diskret.jobs.values import DatabaseRecords, HierarchyFile, Output, Records
 from diskret.population import Population
 from diskret.protect.result import Result
 from diskret.publish.formats.symbols import SymbolSet

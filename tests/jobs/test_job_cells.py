@@ -8,8 +8,9 @@ import diskret as dk
 from diskret.cli.command import Language
 from diskret.cli.show import show_results
 from diskret.errors import AdditivityError, InputError, JobError
-from diskret.jobs.read import CellsFile, read_job
+from diskret.jobs.read import read_job
 from diskret.jobs.run import run_job
+from diskret.jobs.values import CellsFile
 from diskret.protect.result import Result
 from diskret.rules import MinimumFrequency, PPercent, Shadow
 

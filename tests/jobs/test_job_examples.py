@@ -4,7 +4,8 @@ import shutil
 from pathlib import Path
 
 from diskret.io import Column
-from diskret.jobs.read import Records, read_job
+from diskret.jobs.read import read_job
+from diskret.jobs.values import Records
 from diskret.rules import PPercent
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -13,7 +13,7 @@ from diskret.anonymize.save_job import toml_key, toml_value
 from diskret.anonymize.verb import VERBS
 from diskret.errors import DiskretError, InputError, JobError, ProofError
 from diskret.jobs.microdata import claim_names, read_microdata_job, run_microdata_job
-from diskret.jobs.microdata_template import template
+from diskret.jobs.template import template
 
 KEYS = dk.SecretKeys(bytes(range(32)))
 SURVEY = dk.datasets.survey(600, seed=4)
@@ -160,10 +160,10 @@ def test_what_is_wrong_is_said_with_its_line(folder, text, message):
 
 
 def test_the_template_is_a_job_and_every_option_in_it_is_one(folder):
-    lines = template().splitlines()
+    lines = template("anonymize").splitlines()
     keys = [line[1:] if line.startswith("#") and "=" in line[:20] else line for line in lines]
     everything = "\n".join(line for line in keys).replace("#[[steps]]", "[[steps]]")
-    for text in (template(), everything):
+    for text in (template("anonymize"), everything):
         values = tomllib.loads(text)
         assert values["steps"][0]["do"] == "recode"
         job = written(folder, text)

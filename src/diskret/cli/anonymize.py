@@ -49,9 +49,9 @@ def anonymize(
     spoken = language or language_of(job_file)
     with reported(spoken, debug):
         if template:
-            from diskret.jobs.microdata_template import template as job_template
+            from diskret.jobs.template import template as job_template
 
-            typer.echo(job_template(), nl=False)
+            typer.echo(job_template("anonymize"), nl=False)
             return
 
         from diskret.cli.progress import progress_bars
@@ -105,9 +105,9 @@ def safe(
     spoken = language or language_of(job_file)
     with reported(spoken, debug):
         if template:
-            from diskret.jobs.safe_template import safe_template
+            from diskret.jobs.template import template as job_template
 
-            typer.echo(safe_template(), nl=False)
+            typer.echo(job_template("safe"), nl=False)
             return
 
         from diskret.cli.progress import progress_bars

@@ -95,7 +95,7 @@ def _tree(tree: str, cells: pa.Table, column: str, total: str) -> Hierarchy:
     from diskret.hierarchy import Hierarchy
     from diskret.io.columns import code_text
     from diskret.io.columns import column as named
-    from diskret.jobs.read import HierarchyFile
+    from diskret.jobs.values import HierarchyFile
 
     if tree != "flat":
         return HierarchyFile(Path(tree), total).read()

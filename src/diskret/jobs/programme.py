@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.errors import ProtectionError
-from diskret.jobs.read import Job, TableJob
 from diskret.jobs.read_programme import PlannedRelease, Programme
 from diskret.jobs.run import protected, tables_of, write_job
+from diskret.jobs.values import Job, TableJob
 from diskret.keys import SecretKeys
 from diskret.ledger.ledger import Ledger
 from diskret.progress import Progress, silent

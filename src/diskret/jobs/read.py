@@ -2,58 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast
 
+from diskret.attack import Attacker
 from diskret.errors import InputError
-from diskret.jobs.attacker import read_attacker, read_contributor
-from diskret.jobs.cells import all_of_cells, read_cells
-from diskret.jobs.checks import (
-    FILE_STEM,
-    check_distinct,
-    check_figures,
-    check_shadow,
-    check_weight,
-)
 from diskret.jobs.derived import read_derived_job
-from diskret.jobs.noise import read_noise
-from diskret.jobs.records import FLAT, read_hierarchies, read_records
-from diskret.jobs.rules import read_rule
+from diskret.jobs.records import read_hierarchies, read_records
 from diskret.jobs.schema import Section, open_job
-from diskret.jobs.values import (
-    CellsFile,
-    DatabaseRecords,
-    DerivedJob,
-    HierarchyFile,
-    Job,
-    Output,
-    Records,
-    TableJob,
-)
-from diskret.population import Population
-from diskret.protect.marked_records import Marking, marks
+from diskret.jobs.tables import read_table
+from diskret.jobs.values import FILE_STEM, DerivedJob, Job, Output, TableJob
 from diskret.publish.formats.symbols import SymbolSet, symbol_sets
-from diskret.rules import NoRule
 from diskret.tables import MeasureSum
-from diskret.tables.cells import check_reserved
 from diskret.texts import LANGUAGES
 
-__all__ = [
-    "CellsFile",
-    "DatabaseRecords",
-    "DerivedJob",
-    "HierarchyFile",
-    "Job",
-    "Output",
-    "Records",
-    "TableJob",
-    "read_job",
-]
-
 _FORMATS = ("csv", "parquet", "xlsx", "html")
-_METHODS = ("auto", "sequential", "modular", "optimal", "hypercube", "network")
 
 
 def read_job(path: str | PathLike[str]) -> Job:
@@ -88,7 +52,7 @@ def read_job(path: str | PathLike[str]) -> Job:
     'turnover'
     """
     job = open_job(Path(path))
-    of_records = "records" in job or not all_of_cells(job.values.get("tables"))
+    of_records = "records" in job or not _all_of_cells(job.values.get("tables"))
     job.check(
         required=("records", "tables") if of_records else ("tables",),
         optional=("sums", "keyed_ties", "hierarchies", "attacker", "derived", "output"),
@@ -98,20 +62,20 @@ def read_job(path: str | PathLike[str]) -> Job:
     sections = job.sections("tables")
     if not sections:
         raise job.error("there must be at least one [[tables]]", "tables")
-    tables = tuple(_table(section, hierarchies, records) for section in sections)
-    check_distinct(sections, tables)
+    tables = tuple(read_table(section, hierarchies, records) for section in sections)
+    _check_distinct(sections, tables)
     figures = job.sections("derived")
     derived = tuple(read_derived_job(section, tables) for section in figures)
-    check_figures(figures, derived, tables)
+    _check_figures(figures, derived, tables)
     return Job(
         path=job.file,
         records=records,
         tables=tables,
         sums=_sums(job, tables),
         keyed_ties=job.flag("keyed_ties", False),
-        attacker=read_attacker(job.section("attacker"), tables),
+        attacker=_read_attacker(job.section("attacker"), tables),
         previous_within=job.section("attacker").number("previous_within", None, above=0),
-        contributor=read_contributor(job.section("attacker"), tables),
+        contributor=_read_contributor(job.section("attacker"), tables),
         coalition=job.section("attacker").whole("coalition", 1, 1),
         output=_output(job.section("output"), [part.name for part in (*tables, *derived)]),
         derived=derived,
@@ -121,127 +85,11 @@ def read_job(path: str | PathLike[str]) -> Job:
 # ── the sections, in the order of the file ──────────────────────────────────────────
 
 
-def _table(
-    section: Section,
-    hierarchies: Mapping[str, HierarchyFile],
-    records: Records | DatabaseRecords | None,
-) -> TableJob:
-    section.check(
-        required=("by",) if "noise" in section else ("by", "rules"),
-        optional=(
-            *("rules", "noise"),
-            *("name", "value", "cells", "decimals", "unit", "holding", "vintage", "where", "title"),
-            "round_values",
-            *("request", "waiver", "waiver_note", "recode", "rounding", "shadow"),
-            *("weight", "weight_decimals"),
-            *("method", "cost", "time_limit", "budget", "frozen"),
-            *("previous", "previous_discount"),
-        ),
-    )
-    by, total = _by(section.section("by"), hierarchies)
-    cells = read_cells(section)
-    _check_columns(section, by, records if cells is None else None)
-    value = section.text("value", None)
-    for key in ("decimals", "round_values"):
-        if key in section and value is None:
-            raise section.error(f"'{key}' needs a 'value'; counts have none", key)
-    check_weight(section)
-    check_shadow(section, by)
-    table = TableJob(
-        name=section.text("name", value or "count"),
-        by=by,
-        rule=read_rule(section.section("rules"), section) if "rules" in section else NoRule(),
-        total=total,
-        value=value,
-        cells=cells,
-        decimals=section.whole("decimals", 0, 0, 12),
-        round_values=section.flag("round_values", False),
-        unit=section.text("unit", None),
-        holding=section.text("holding", None),
-        weight=section.text("weight", None),
-        weight_decimals=section.whole("weight_decimals", 0, 0, 9),
-        vintage=section.text("vintage", ""),
-        where=_where(section.section("where")),
-        recode=_recode(section.section("recode"), by),
-        rounding=section.number("rounding", None, above=0),
-        shadow=section.text("shadow", None),
-        request=_marking(section, "request"),
-        waiver=_marking(section, "waiver"),
-        waiver_note=section.text("waiver_note", ""),
-        title=_title(section.section("title")),
-        method=section.choice("method", "auto", _METHODS),
-        cost=section.text("cost", "value"),
-        time_limit=section.number("time_limit", None, above=0),
-        budget=section.whole("budget", None, 1),
-        frozen=tuple(_frozen(cell, by) for cell in section.sections("frozen")),
-        previous=_previous(section),
-        previous_discount=_discount(section),
-        noise=read_noise(section.section("noise"), section) if "noise" in section else None,
-    )
-    if not FILE_STEM.fullmatch(table.name):
-        raise section.error(
-            f"'{table.name}' cannot be the name of a file; give the table a 'name' of letters, "
-            "digits, blanks and . _ -",
-            "name" if "name" in section else "value",
-        )
-    return table
-
-
-def _by(
-    section: Section, hierarchies: Mapping[str, HierarchyFile]
-) -> tuple[dict[str, HierarchyFile | None], dict[str, str]]:
-    """Column → its tree, None for a flat one; and the codes of totals that are said."""
-    if not section.values:
-        raise section.error("'by' must name at least one column, e.g. by = { region = \"flat\" }")
-    by: dict[str, HierarchyFile | None] = {}
-    said: dict[str, str] = {}
-    for column, asked in section.values.items():
-        if not isinstance(asked, dict):
-            by[column] = hierarchies.get(section.choice(column, "", (FLAT, *hierarchies)))
-            continue
-        one = section.section(column)
-        one.check(optional=("flat", "hierarchy", "total"))
-        if one.flag("flat", False) == ("hierarchy" in one):
-            raise one.error("give either flat = true or 'hierarchy', the name of a code tree")
-        tree = one.choice("hierarchy", None, tuple(hierarchies))
-        by[column] = None if tree is None else hierarchies[tree]
-        if total := one.text("total", None):
-            said[column] = total
-    return by, said
-
-
-def _where(section: Section) -> Population:
-    wanted: dict[str, Any] = {}
-    for column, asked in section.values.items():
-        try:
-            wanted |= Population.of({column: asked}).asked
-        except InputError as error:
-            raise section.error(str(error), column) from error
-    return Population.of(wanted)
-
-
-def _marking(section: Section, key: str) -> Marking | None:
-    if key not in section:
-        return None
-    asked = section.values[key]
-    if not isinstance(asked, (str, dict)) or not asked:
-        raise section.unfit(key, "a column in quotes or { column = code or list of codes }")
-    marking = cast(Marking, asked)
-    try:
-        marks(**{"request": None, "waiver": None, key: marking})
-    except InputError as error:
-        raise section.error(str(error), key) from error
-    return marking
-
-
-def _recode(section: Section, by: Mapping[str, object]) -> dict[str, dict[str, tuple[str, ...]]]:
-    section.check(optional=tuple(by))
-    return {
-        column: {
-            code: section.section(column).texts(code) for code in section.section(column).values
-        }
-        for column in section.values
-    }
+def _all_of_cells(tables: Any) -> bool:
+    """Whether what stands under ``tables`` needs no records."""
+    if not isinstance(tables, list) or not tables:
+        return False
+    return all(isinstance(table, dict) and "cells" in table for table in tables)
 
 
 def _sums(job: Section, tables: tuple[TableJob, ...]) -> tuple[str, ...]:
@@ -263,56 +111,79 @@ def _sums(job: Section, tables: tuple[TableJob, ...]) -> tuple[str, ...]:
     return sums
 
 
-def _title(section: Section) -> dict[str, str]:
-    section.check(optional=LANGUAGES)
-    return {language: section.text(language, "") for language in section.values}
+def _read_attacker(section: Section, tables: tuple[TableJob, ...]) -> Attacker:
+    """What the attacker knows beside the published tables.
+
+    Raises
+    ------
+    JobError
+        A key is unknown or not admissible, or needs another.
+    """
+    section.check(
+        optional=(
+            *("contributor", "coalition"),
+            *("zeros_known", "relative", "previous_within", "mistaken"),
+        )
+    )
+    if "mistaken" in section and "previous_within" not in section:
+        raise section.error("'mistaken' is for bounds, so it needs 'previous_within'", "mistaken")
+    if "previous_within" in section and all(table.previous is None for table in tables):
+        raise section.error(
+            "'previous_within' needs last period's release: 'previous' in [[tables]]",
+            "previous_within",
+        )
+    mistaken = section.choice("mistaken", "refuse", ("refuse", "drop"))
+    return Attacker(
+        relative=section.number("relative", None, above=0),
+        zeros_known=section.flag("zeros_known", False),
+        mistaken=cast(Literal["refuse", "drop"], mistaken),
+    )
 
 
-def _frozen(section: Section, by: Mapping[str, object]) -> dict[str, str]:
-    section.check(required=("at",))
-    at = section.section("at")
-    at.check(required=tuple(by))
-    return {column: at.text(column, "") for column in by}
+def _read_contributor(section: Section, tables: tuple[TableJob, ...]) -> bool | None:
+    """Whether contributors attack; None where the file leaves that open.
 
-
-def _previous(section: Section) -> Path | None:
-    if "previous" not in section:
+    Raises
+    ------
+    JobError
+        Nothing can be said of contributors to these tables.
+    """
+    if "contributor" not in section:
+        if "coalition" in section and all(t.value is None or t.weight for t in tables):
+            raise section.error(
+                "'coalition' is about contributors, and no table sums an unweighted value; add "
+                "contributor = true",
+                "coalition",
+            )
         return None
-    folder = section.file.parent / section.text("previous", "")
-    if not folder.is_dir():
-        raise section.error(f"'previous': the folder {folder} does not exist", "previous")
-    return folder
-
-
-def _discount(section: Section) -> float:
-    discount = section.number("previous_discount", 0, low=0)
-    if discount >= 100:
-        raise section.unfit("previous_discount", "a number of percent from 0 to below 100")
-    if discount and "previous" not in section:
-        raise section.error("'previous_discount' needs a 'previous'", "previous_discount")
-    return discount
+    contributor = section.flag("contributor", False)
+    if "coalition" in section and not contributor:
+        raise section.error("'coalition' needs contributor = true", "coalition")
+    weighted = [table.name for table in tables if table.weight is not None]
+    if contributor and weighted:
+        raise section.error(
+            f"'contributor' cannot be true: table '{weighted[0]}' is weighted, so what a "
+            "contributor to several cells knows of their sum cannot be told; leave 'contributor' "
+            "out",
+            "contributor",
+        )
+    return contributor
 
 
 def _output(section: Section, names: list[str]) -> Output:
-    section.check(
-        optional=(
-            *("folder", "formats", "language", "symbols"),
-            *("template", "intervals", "combined", "ledger", "release", "neutralise"),
-        )
-    )
+    own = ("folder", "formats", "language", "symbols", "template", "combined", "ledger")
+    given = section.read(Output, optional=own, without=own)
     if "release" in section and "ledger" not in section:
         raise section.error("'release' names an entry of a ledger: 'ledger' is missing", "release")
     return Output(
+        **given,
         folder=section.file.parent / section.text("folder", "out"),
         formats=section.choices("formats", ("csv", "xlsx"), _FORMATS),
         language=section.choice("language", "en", LANGUAGES),
         symbols=_symbols(section),
-        intervals=section.flag("intervals", False),
         template=section.existing_file("template") if "template" in section else None,
         combined=_combined(section, names),
         ledger=_ledger(section),
-        release=section.text("release", None),
-        neutralise=section.flag("neutralise", False),
     )
 
 
@@ -354,34 +225,38 @@ def _symbols(section: Section) -> str | SymbolSet:
 # ── what no section can see alone ───────────────────────────────────────────────────
 
 
-def _check_columns(
-    section: Section, by: Mapping[str, object], records: Records | DatabaseRecords | None
+def _check_figures(
+    sections: tuple[Section, ...], derived: tuple[DerivedJob, ...], tables: tuple[TableJob, ...]
 ) -> None:
-    """Columns of fixed-format records are known here, so a wrong name has a line."""
-    if section.text("value", None) in by:
-        raise section.error("'value' is a column of 'by' at the same time", "value")
-    shown = [name for name in (section.text("value", None),) if name is not None]
-    for names, place in (((by, ()), "by"), (((), shown), "value")):
-        try:
-            check_reserved(*names, changed="noise" in section)
-        except InputError as error:
-            raise section.error(str(error), place) from None
-    if not isinstance(records, Records) or records.format != "fixed":
-        return
-    columns = [column.name for column in records.columns]
-    for column in by:
-        if column not in columns:
-            raise section.unknown("no such column:", column, columns, "by", column)
-    for key in ("value", "unit", "holding", "weight", "shadow"):
-        column = section.text(key, None)
-        if column is not None and column not in columns:
-            raise section.unknown(f"'{key}' is no such column:", column, columns, key)
-    for key in ("request", "waiver"):
-        marking = _marking(section, key) or {}
-        for column in [marking] if isinstance(marking, str) else marking:
-            if column not in columns:
-                raise section.unknown(f"'{key}' is no such column:", column, columns, key)
-    for column in section.section("where").values:
-        if column not in columns:
-            raise section.unknown("no such column:", column, columns, "where", column)
-    section.choice("cost", None, ("value", "count", "cells", *columns))
+    """Each figure has a name of its own that can be one of a file."""
+    taken = [table.name.casefold() for table in tables]
+    for section, figure in zip(sections, derived, strict=True):
+        if not FILE_STEM.fullmatch(figure.name) or figure.name.casefold() in taken:
+            raise section.error(
+                f"the name '{figure.name}' is taken, or cannot be that of a file; give the figure "
+                "another 'name' of letters, digits, blanks and . _ -",
+                "name",
+            )
+        taken.append(figure.name.casefold())
+
+
+def _check_distinct(sections: tuple[Section, ...], tables: tuple[TableJob, ...]) -> None:
+    """Tables have names of their own, and those protected together one kind of search."""
+    names: dict[str, Section] = {}
+    for i, (section, table) in enumerate(zip(sections, tables, strict=True)):
+        for first, earlier in zip(sections[:i], tables[:i], strict=True):
+            together = (earlier.measure, earlier.vintage) == (table.measure, table.vintage)
+            suppressed = earlier.noise is None and table.noise is None
+            if together and suppressed and earlier.search != table.search:
+                raise section.error(
+                    f"tables of '{table.measure}' are protected together, so they need the same "
+                    f"'method', 'time_limit' and 'budget' as the first of them, in line "
+                    f"{first.line()}"
+                )
+        name = table.name.casefold()
+        if name in names:
+            first = names[name]
+            raise section.error(
+                f"the name '{table.name}' is taken by the table in line {first.line()}", "name"
+            )
+        names[name] = section

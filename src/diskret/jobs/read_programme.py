@@ -8,9 +8,9 @@ from datetime import date, datetime
 from os import PathLike
 from pathlib import Path
 
-from diskret.jobs.checks import FILE_STEM
-from diskret.jobs.read import Job, read_job
+from diskret.jobs.read import read_job
 from diskret.jobs.schema import Section, open_job
+from diskret.jobs.values import FILE_STEM, Job
 
 
 @dataclass(frozen=True)

@@ -19,14 +19,15 @@ from diskret.engines.engine import Engine
 from diskret.engines.spark import SparkEngine
 from diskret.errors import InputError
 from diskret.io import Source
-from diskret.jobs.cells import table_of_cells
 from diskret.jobs.derived import derived_of
-from diskret.jobs.read import Job, Records, TableJob, read_job
+from diskret.jobs.read import read_job
 from diskret.jobs.run_noise import DERIVED, changed_tables, keyed_records
+from diskret.jobs.tables import table_of_cells
+from diskret.jobs.values import Job, Records, TableJob
 from diskret.keys import SecretKeys
 from diskret.ledger.ledger import Ledger
 from diskret.progress import Progress, silent
-from diskret.protect.default_attacker import default_attacker
+from diskret.protect.attackers import default_attacker
 from diskret.protect.earlier_tables import KnownBefore, groups
 from diskret.protect.last_period import knowing_last_period
 from diskret.protect.linked import linked

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 from diskret.attack import Attacker
 from diskret.hierarchy import Hierarchy
 from diskret.io import Column, PostgresTable, Source, read_fixed, source, to_arrow
 from diskret.io.columns import column
 from diskret.jobs.noise import NoiseJob
+from diskret.parameters import Number, Positive, Whole
 from diskret.population import EVERYBODY, Population
 from diskret.protect.marked_records import Marking
 from diskret.publish.formats.symbols import SymbolSet
 from diskret.rules import Rule
-from diskret.tables.additivity import Additivity
+from diskret.tables.add_up import Additivity
+
+#: Names of files and folders.
+FILE_STEM = re.compile(r"\w([\w .-]*[\w-])?")
 
 
 @dataclass(frozen=True)
@@ -105,7 +110,7 @@ class CellsFile:
     largest: tuple[str, ...] = ()
     magnitude: str | None = None
     signed: bool | None = None
-    rounding: float | None = None
+    rounding: Positive | None = None
     additivity: Additivity = "check"
 
 
@@ -157,12 +162,12 @@ class TableJob:
     by: Mapping[str, HierarchyFile | None]
     rule: Rule
     value: str | None = None
-    decimals: int = 0
+    decimals: Annotated[int, Whole(0, 12)] = 0
     round_values: bool = False
     unit: str | None = None
     holding: str | None = None
     weight: str | None = None
-    weight_decimals: int = 0
+    weight_decimals: Annotated[int, Whole(0, 9)] = 0
     vintage: str = ""
     where: Population = EVERYBODY
     request: Marking | None = None
@@ -174,15 +179,15 @@ class TableJob:
     )
     total: Mapping[str, str] = field(default_factory=dict[str, str])
     cells: CellsFile | None = None
-    rounding: float | None = None
+    rounding: Positive | None = None
     shadow: str | None = None
-    method: str = "auto"
+    method: Literal["auto", "sequential", "modular", "optimal", "hypercube", "network"] = "auto"
     cost: str = "value"
-    time_limit: float | None = None
-    budget: int | None = None
+    time_limit: Positive | None = None
+    budget: Annotated[int, Whole(1)] | None = None
     frozen: tuple[Mapping[str, str], ...] = ()
     previous: Path | None = None
-    previous_discount: float = 0
+    previous_discount: Annotated[float, Number(low=0, below=100)] = 0
     noise: NoiseJob | None = None
 
     @property

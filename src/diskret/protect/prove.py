@@ -33,7 +33,7 @@ from diskret.errors import ProofError, ProtectionError
 from diskret.protect.insider_repair import everything_around, repaired_against
 from diskret.protect.insiders import InsiderJudge
 from diskret.protect.parts import PartsJudge
-from diskret.protect.revealed_sums import Judge, again, asking_for, cleared, extended, price
+from diskret.protect.revealed_sums import Judge, asking_for, cleared, extended, found_anew, price
 from diskret.suppression import Method, Pattern, Problem, modular, propose
 from diskret.tables import Earlier, Publication
 
@@ -54,27 +54,16 @@ _LARGE = 5_000
 class Proven:
     """What can be published, and the attack that it withstands.
 
-    Parameters
-    ----------
-    publication
-        The new tables and what was published before.
-    examination, targets
-        The attack, and what it was to show.
-    unclaimed
-        Suppressed cells of earlier tables of which nothing is claimed, see `unclaimed_cells`;
-        also those that everything new together could not keep uncertain.
-    unsafe
-        The unsafe sums that were shown to be uncertain enough; None if no contributor attacks.
-    repaired
-        How often the pattern was extended.
-    parts
-        The parts of categories that are revealed; None if no categories overlap.
-    insiders
-        What was asked of insiders; None if no contributor attacks.
-    rests
-        What is revealed beside filters; None if none lies beside a whole table.
-    crossed
-        What is revealed between variables of different tables; None if all have the same.
+    publication: the new tables and what was published before.
+    examination, targets: the attack, and what it was to show.
+    unclaimed: suppressed cells of earlier tables of which nothing is claimed, see
+        `unclaimed_cells`; also those that everything new together could not keep uncertain.
+    unsafe: the unsafe sums that were shown to be uncertain enough; None if no contributor attacks.
+    repaired: how often the pattern was extended.
+    parts: the parts of categories that are revealed; None if no categories overlap.
+    insiders: what was asked of insiders; None if no contributor attacks.
+    rests: what is revealed beside filters; None if none lies beside a whole table.
+    crossed: what is revealed between variables of different tables; None if all have the same.
     """
 
     publication: Publication
@@ -103,36 +92,14 @@ def prove(
 ) -> Proven:
     """Attack a pattern as it would be published, and extend it until every requirement holds.
 
-    Parameters
-    ----------
-    problem
-        What is required.
-    pattern
-        A pattern for it.
-    attacker
-        Against whom to prove.
-    public
-        What the world sees when these cells are suppressed.
-    finer
-        Makes the same problem with more unpublished cells behind, for repairs.
-    earlier
-        What the world saw before: the last tables of the publication.
-    judge
-        Which sums of suppressed cells are unsafe, if a contributor attacks.
-    method
-        Finds another pattern where everybody can compute an unsafe sum or part.
-    parts
-        Which parts of categories and rests beside filters that are revealed are unsafe, if there
+    public: what the world sees when these cells are suppressed.
+    finer: makes the same problem with more unpublished cells behind, for repairs.
+    earlier: what the world saw before: the last tables of the publication.
+    judge: which sums of suppressed cells are unsafe, if a contributor attacks.
+    method: finds another pattern where everybody can compute an unsafe sum or part.
+    parts: which parts of categories and rests beside filters that are revealed are unsafe, if there
         are any.
-    insiders
-        Who contributes, and what must stay uncertain to them, if a contributor attacks.
-
-    Raises
-    ------
-    ProtectionError
-        Even what the rule asks for is impossible.
-    ProofError
-        Some cells can be narrowed down too far after all repairs.
+    insiders: who contributes, and what must stay uncertain to them, if a contributor attacks.
     """
     missed = open_sums = np.empty(0, dtype=bool)
     withstood: InsidersWithstood | None = None
@@ -207,7 +174,7 @@ def prove(
         if len(problem.cost) > asked_at_first and not (missed.any() or chosen_anew):
             # told of all sums at once, the method may find a cheaper pattern
             chosen_anew = True
-            other = again(problem, pattern, method)
+            other = found_anew(problem, pattern, method)
             if open_sums.any() or price(problem, other) < price(problem, pattern):
                 pattern = other
                 continue
