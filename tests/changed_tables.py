@@ -7,7 +7,7 @@ import diskret as dk
 from diskret.attack import NoiseCertificate, Statement
 from diskret.protect.perturbed_result import PerturbedResult
 from diskret.tables import Noise, Perturbed
-from diskret.tables.noise import published_with
+from diskret.tables.perturbed import published_with
 
 FIRMS = {"N": 7, "O": 9, "S": 2, "W": 5}
 

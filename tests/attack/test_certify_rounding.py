@@ -9,7 +9,7 @@ from diskret.attack import Requirements, certify_rounding
 from diskret.errors import ProofError
 from diskret.hierarchy import Hierarchy
 from diskret.tables import Dimension, Noise, Perturbed, Table
-from diskret.tables.noise import published_with
+from diskret.tables.perturbed import published_with
 
 COUNTS = [[8, 7, 3, 6], [1, 4, 0, 9]]
 FLAT = (

@@ -56,7 +56,7 @@ def test_meindl_intervals(frequency):
 
 
 def test_a_part_that_was_attacked_is_not_attacked_again(monkeypatch):
-    attack = importlib.import_module("diskret.attack.examine")
+    attack = importlib.import_module("diskret.attack.attack_equations")
     attacked = []
     real = attack.attack_component
 

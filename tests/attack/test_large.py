@@ -25,29 +25,29 @@ from diskret.attack import (
     Attacker,
     Proposals,
     Targets,
-    claims,
     component,
     examine,
-    outer,
-    programme,
+    linear_programme,
     recheck,
     search,
+    small_windows,
+    surroundings,
     unmet,
 )
 from diskret.attack.moves import Moves, packed, possible
-from diskret.attack.parallel import in_order
 from diskret.errors import ContradictionError, InputError, ProofError
 from diskret.hierarchy import Hierarchy
+from diskret.parallel import in_order
 
 
 @pytest.fixture(autouse=True)
 def everything_is_large(monkeypatch):
     """Windows of few unknowns, and no component small enough to be examined as a whole."""
     monkeypatch.setattr(component, "EXACT_WORK", -1.0)
-    monkeypatch.setattr(outer, "_BLOCK", 3)
-    monkeypatch.setattr(claims, "_BLOCK", 3)
-    monkeypatch.setattr(claims, "_FIRST", 5)
-    monkeypatch.setattr(claims, "_MORE", 2)
+    monkeypatch.setattr(surroundings, "_BLOCK", 3)
+    monkeypatch.setattr(small_windows, "_BLOCK", 3)
+    monkeypatch.setattr(small_windows, "_FIRST", 5)
+    monkeypatch.setattr(small_windows, "_MORE", 2)
 
 
 LEAVES = [(row, column) for row in "123" for column in "123"]
@@ -86,7 +86,7 @@ def test_outer_bounds_contain_the_intervals(case):
 
 
 def test_a_window_that_holds_everything_gives_the_intervals(monkeypatch):
-    monkeypatch.setattr(outer, "_BLOCK", 100)
+    monkeypatch.setattr(surroundings, "_BLOCK", 100)
     exact = exactly(monkeypatch, all_leaves())
     found = examine(all_leaves())
     assert found.outer == 9 and exact.outer == 0
@@ -113,7 +113,7 @@ def test_rounded_values_tie_everything_together(monkeypatch):
     hidden = meindl(*CORNERS).suppressed
     shown = np.where(hidden, 0, (value + 5) // 10 * 10)
     published = replace(meindl(*CORNERS), value=shown, rounding=10)
-    monkeypatch.setattr(outer, "_BLOCK", 1)
+    monkeypatch.setattr(surroundings, "_BLOCK", 1)
     found, exact = examine(published), exactly(monkeypatch, published)
     assert found.outer == 4
     assert np.all(found.lower <= exact.lower) and np.all(found.upper >= exact.upper)
@@ -245,7 +245,7 @@ def test_a_solver_without_an_answer_shows_nothing_and_narrows_nothing(monkeypatc
     def lost(*_):
         raise ProofError("no answer")
 
-    monkeypatch.setattr(programme.Programme, "farthest", lost)
+    monkeypatch.setattr(linear_programme.LinearProgramme, "farthest", lost)
     found = examine(published, targets=targets, original=value)
     recheck(published, found)
     assert np.all(found.lower <= exact.lower) and np.all(found.upper >= exact.upper)

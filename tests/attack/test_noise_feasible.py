@@ -14,7 +14,7 @@ import diskret as dk
 from diskret.attack import feasible_counts, least_noise, unpick
 from diskret.errors import ContradictionError, InputError
 from diskret.tables import Perturbed
-from diskret.tables.noise import Noise, published_with
+from diskret.tables.perturbed import Noise, published_with
 
 LEAVES = st.lists(st.integers(0, 5), min_size=4, max_size=4)
 

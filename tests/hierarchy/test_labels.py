@@ -11,7 +11,6 @@ from diskret.hierarchy import Hierarchy
 from diskret.hierarchy.recode import combine
 from diskret.tables import Dimension, Published
 from diskret.tables.public_files import structure
-from diskret.tables.read_public import read_published
 
 TREE = Hierarchy.flat(["N", "S"])
 BOTH = {"N": {"en": "North", "de": "Norden"}, "S": {"en": "South", "de": "Süden"}}
@@ -115,7 +114,7 @@ def test_the_structure_file_carries_all_languages(tmp_path_factory, texts, forei
     assert "Meier" not in str(structure(published))
     folder = tmp_path_factory.mktemp("out")
     write(published, folder)
-    tree = read_published(folder).dimensions[0].hierarchy
+    tree = Published.read(folder).dimensions[0].hierarchy
     for language in ("en", "de", "fr", ""):
         assert tree.label("N", language) == published.dimensions[0].hierarchy.label("N", language)
     assert tree.labels == {"S": "South"}
@@ -130,7 +129,7 @@ def test_broken_languages_are_named(tmp_path, broken):
     published = of(TREE)
     write(published, tmp_path, translations=broken)
     with pytest.raises(InputError, match="translations|must be text"):
-        read_published(tmp_path)
+        Published.read(tmp_path)
 
 
 def of(tree):

@@ -12,7 +12,7 @@ from diskret.attack import Attacker, Requirements, examine
 from diskret.errors import InputError
 from diskret.ledger.check import check
 from diskret.protect.plan import publish
-from diskret.tables import Earlier, MeasureSum, Publication, tied_by_unknowns
+from diskret.tables import Earlier, MeasureSum, Publication, meanings
 
 RULE = dk.rules.MinimumFrequency(3)
 
@@ -155,12 +155,12 @@ def test_a_ledger_checks_against_all_its_releases(fine, tmp_path):
 
 def test_tables_that_are_left_out_say_nothing(monkeypatch):
     """With and without them the attack finds the same intervals, but for tables in a circle."""
-    monkeypatch.setattr(tied_by_unknowns, "_FEW", 0)
+    monkeypatch.setattr(meanings, "_FEW", 0)
     monkeypatch.setattr("diskret.hierarchy.table_circles.COMBINATIONS", 0)
     left_out = 0
     for seed in range(15):
         shown = random_tables(np.random.default_rng(seed))
-        kept = tied_by_unknowns.tied_by_unknowns(shown, 1)
+        kept = meanings.tied_by_unknowns(shown, 1)
         assert kept[0] == 0
         left_out += len(shown) - len(kept)
         every = examine(Publication(tuple(shown)))
@@ -192,20 +192,18 @@ def random_tables(rng):
 
 
 def test_tables_without_a_hidden_cell_in_common_are_left_out(monkeypatch, fine):
-    monkeypatch.setattr(tied_by_unknowns, "_FEW", 0)
+    monkeypatch.setattr(meanings, "_FEW", 0)
     frame = pa.table({"age": list("abcd") * 9, "sex": list("fm") * 18, "size": list("xyz") * 12})
     by_sex = dk.tabulate(frame, by={"age": None, "sex": None})
     by_size = dk.tabulate(frame, by={"age": None, "size": None})
     inner = np.zeros(by_sex.shape, dtype=bool)
     inner[1:3, 1:3] = True
     tables = [publish(by_size, by_size.count < 0, "new"), publish(by_sex, inner, "inner")]
-    assert tied_by_unknowns.tied_by_unknowns(tables, 1) == [0]
+    assert meanings.tied_by_unknowns(tables, 1) == [0]
     inner[1:3, 0] = True
-    assert tied_by_unknowns.tied_by_unknowns([tables[0], publish(by_sex, inner, "margin")], 1) == [
+    assert meanings.tied_by_unknowns([tables[0], publish(by_sex, inner, "margin")], 1) == [
         0,
         1,
     ]
     cut = by_sex.recode("age", {"ab": ["a", "b"]})
-    assert tied_by_unknowns.tied_by_unknowns(
-        [tables[0], publish(cut, cut.count < 0, "cut")], 1
-    ) == [0, 1]
+    assert meanings.tied_by_unknowns([tables[0], publish(cut, cut.count < 0, "cut")], 1) == [0, 1]

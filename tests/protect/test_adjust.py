@@ -11,7 +11,7 @@ from profiles import examples
 
 import diskret as dk
 from diskret.attack import Requirements
-from diskret.attack.certify_adjustment import certify_adjustment
+from diskret.attack.certify_changed import certify_adjustment
 from diskret.errors import InputError, ProofError, ProtectionError
 from diskret.protect.adjust import adjust
 from diskret.publish.verify.folder import verify

@@ -13,7 +13,7 @@ import pytest
 from scipy import optimize
 
 import diskret as dk
-from diskret.attack.unrelated import UNRELATED
+from diskret.attack.statements import UNRELATED
 from diskret.errors import AdditivityError, InputError, VerificationError
 from diskret.io.columns import decimals_advice
 from diskret.jobs.read import read_job

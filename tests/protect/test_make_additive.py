@@ -8,12 +8,12 @@ import pytest
 
 import diskret as dk
 from diskret.attack import NoiseCertificate
-from diskret.attack.certify_additive import certify_additive
+from diskret.attack.certify_changed import certify_additive
 from diskret.errors import InputError, ProofError
 from diskret.protect.make_additive import make_additive
 from diskret.protect.perturbed_result import PerturbedResult
 from diskret.tables import Noise, Perturbed
-from diskret.tables.noise import published_with
+from diskret.tables.perturbed import published_with
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from sealing import reseal
 
 import diskret as dk
-from diskret.attack import component, outer
+from diskret.attack import component, surroundings
 from diskret.errors import VerificationError
 from diskret.protect.audit import audit
 from diskret.publish.verify.folder import verify
@@ -20,7 +20,7 @@ SCHEMAS = Path(__file__).parents[2] / "docs" / "schema"
 def enlarge(patch):
     """As if every component had tens of thousands of cells."""
     patch.setattr(component, "EXACT_WORK", -1.0)
-    patch.setattr(outer, "_BLOCK", 5)
+    patch.setattr(surroundings, "_BLOCK", 5)
 
 
 @pytest.fixture

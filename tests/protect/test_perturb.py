@@ -18,7 +18,7 @@ from profiles import examples
 import diskret as dk
 from diskret.cellkey import Lookup, PerturbationTable
 from diskret.errors import InputError
-from diskret.protect.conflicting_values import check_alike
+from diskret.protect.linked import check_alike
 
 NOISE = PerturbationTable(
     np.arange(4),

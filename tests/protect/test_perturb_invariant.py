@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import diskret as dk
-from diskret.attack.certify_invariant import certify_invariant
+from diskret.attack.certify_changed import certify_invariant
 from diskret.cellkey import least_bias_table, two_step_table, value_frequencies
 from diskret.errors import InputError, ProofError
 from diskret.protect.perturb_invariant import perturb_invariant

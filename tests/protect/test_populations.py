@@ -6,7 +6,7 @@ import pytest
 
 import diskret as dk
 from diskret.errors import InputError
-from diskret.protect.conflicting_values import check_alike
+from diskret.protect.linked import check_alike
 from diskret.publish.verify.folder import verify
 from diskret.tables.published import Published
 

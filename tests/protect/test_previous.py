@@ -13,7 +13,7 @@ import diskret as dk
 from diskret.errors import InputError, JobError
 from diskret.jobs.read import read_job
 from diskret.jobs.run import run_job
-from diskret.protect.previous import suppressed_before
+from diskret.protect.last_period import suppressed_before
 
 RULE = dk.rules.MinimumFrequency(3)
 KEYS = dk.SecretKeys(bytes(range(32)))

@@ -10,7 +10,7 @@ from profiles import examples
 import diskret as dk
 from diskret.jobs.read import read_job
 from diskret.jobs.run import run_job
-from diskret.protect.tie_breaks import keyed_ties
+from diskret.protect.plan import keyed_ties
 
 RULE = dk.rules.MinimumFrequency(3)
 KEYS = [dk.SecretKeys(bytes(range(i, i + 32))) for i in range(12)]

@@ -1,8 +1,10 @@
 """Individual risk against exact arithmetic, closed forms and the definition."""
 
 from decimal import Decimal, localcontext
+from math import prod
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +12,8 @@ from scipy.integrate import quad
 from scipy.stats import nbinom
 
 from diskret import DiskretError
-from diskret.risk import individual_risk
+from diskret.io import coded
+from diskret.risk import household_risk, individual_risk, individual_threshold, person_thresholds
 from diskret.risk.individual import expected_inverse
 
 P = [1e-300, 1e-12, 1e-6, 0.001, 0.1, 0.3, 0.4999999, 0.5, 0.51, 0.7, 0.99, 1 - 1e-12, 1.0]
@@ -127,3 +130,69 @@ def test_the_shift_of_the_lecture_spares_tiny_ratios():
 def test_frequencies_are_checked(f, total, compat, message):
     with pytest.raises(DiskretError, match=message):
         individual_risk(np.array(f, float), np.array(total, float), compat)
+
+
+RISKS = st.one_of(st.sampled_from([0.0, 1.0, 1e-15]), st.floats(0, 1))
+
+
+def of(ids):
+    return coded(pa.chunked_array([ids]), "flat")
+
+
+@given(st.lists(st.tuples(st.sampled_from(["b", "a", "10", None]), RISKS), min_size=1, max_size=12))
+def test_household_risk_is_the_product_over_members(members):
+    ids, risks = zip(*members, strict=True)
+    found = household_risk(np.array(risks), of(pa.array(ids, pa.string())))
+    for i, (own, risk) in enumerate(members):
+        joint = 1 - prod(1 - r for h, r in members if h == own) if own is not None else risk
+        assert found.records[i] == pytest.approx(joint, abs=1e-12)
+    assert found.expected_persons == pytest.approx(found.records.sum())
+    assert found.size.sum() == len(members) and len(found.size) == len(found.risk)
+    assert len(found.size) == len(set(ids) - {None}) + ids.count(None)
+
+
+def test_a_member_who_is_recognised_for_certain_makes_it_exactly_one():
+    found = household_risk(np.array([0.3, 1.0, 0.3]), of([1, 1, 2]))
+    assert found.records.tolist()[:2] == [1.0, 1.0]
+
+
+def test_tiny_risks_of_many_members_add_up():
+    found = household_risk(np.full(100_000, 1e-12), of(np.zeros(100_000, np.int64)))
+    assert found.risk[0] == pytest.approx(-np.expm1(-1e-7), rel=1e-9)
+
+
+def test_unused_categories_are_no_households():
+    kept = of(["a", "b", "c"]).without(np.array([False, True, False]))
+    found = household_risk(np.array([0.1, 0.2, 0.3]), kept)
+    assert found.records.tolist() == pytest.approx([0.1, 0.2, 0.3])
+    assert found.size.tolist() == [1, 1, 1]
+
+
+@given(st.lists(st.floats(1e-6, 1), min_size=1, max_size=20), st.floats(1e-4, 1))
+def test_threshold_is_the_largest_that_keeps_the_target(risks, target):
+    risk = np.array(risks)
+    found = individual_threshold(risk, target)
+    assert 0 < found <= 1
+    assert np.minimum(risk, found).mean() <= target * (1 + 1e-12)
+    if found < 1:
+        assert np.minimum(risk, found * 1.001).mean() > target
+    else:
+        assert risk.mean() <= target
+
+
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=20), st.floats(1e-4, 1))
+def test_households_of_persons_at_their_threshold_keep_the_target(households, target):
+    _, of, size = np.unique(households, return_inverse=True, return_counts=True)
+    allowed = person_thresholds(target, of, size)
+    safe = np.ones(len(size))
+    np.multiply.at(safe, of, 1 - allowed)
+    assert (1 - safe <= target * (1 + 1e-12)).all()
+    assert np.bincount(of, weights=allowed).tolist() == pytest.approx([target] * len(size))
+
+
+@pytest.mark.parametrize("target", [0, -0.1, 1.5, float("nan")])
+def test_targets_are_shares(target):
+    with pytest.raises(DiskretError, match="global_risk= must lie above 0 and be at most 1"):
+        individual_threshold(np.array([0.1]), target)
+    with pytest.raises(DiskretError, match="household_risk= must lie above 0"):
+        person_thresholds(target, np.array([0]), np.array([1]))

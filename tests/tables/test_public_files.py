@@ -19,7 +19,6 @@ from diskret.tables.public_files import (
     public_cells,
     structure,
 )
-from diskret.tables.read_public import read_published
 
 TREE = Hierarchy(
     ("Total", "01", "01a", "01b", "02"),
@@ -111,7 +110,7 @@ def tables(draw):
 def test_what_is_read_is_what_was_published(tmp_path_factory, published):
     folder = tmp_path_factory.mktemp("public")
     write(published, folder)
-    assert same(read_published(folder), published)
+    assert same(Published.read(folder), published)
 
 
 def test_rows_may_stand_in_any_order(tmp_path):
@@ -119,7 +118,7 @@ def test_rows_may_stand_in_any_order(tmp_path):
     path = tmp_path / "firms.csv"
     head, *rows = path.read_text(encoding="utf-8").splitlines()
     path.write_text("\n".join([head, *reversed(rows)]), encoding="utf-8")
-    assert same(read_published(tmp_path), a_published())
+    assert same(Published.read(tmp_path), a_published())
 
 
 def test_the_folder_above_public_will_do(tmp_path):
@@ -131,9 +130,9 @@ def test_the_folder_above_public_will_do(tmp_path):
 def test_a_table_is_chosen_by_name(tmp_path):
     write(a_published(), tmp_path)
     write(a_published(name="other"), tmp_path)
-    assert read_published(tmp_path, "other").name == "other"
+    assert Published.read(tmp_path, "other").name == "other"
     with pytest.raises(InputError, match="2 published tables.*'firms', 'other'"):
-        read_published(tmp_path)
+        Published.read(tmp_path)
 
 
 # ── what is written ─────────────────────────────────────────────────────────────────
@@ -216,7 +215,7 @@ def test_damaged_cells_are_named_by_file_line_and_column(tmp_path, old, new, mes
     assert old in text
     path.write_text(text.replace(old, new, 1), encoding="utf-8")
     with pytest.raises(InputError, match=message):
-        read_published(tmp_path)
+        Published.read(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -239,7 +238,7 @@ def test_damaged_structure_is_named(tmp_path, change, message):
     path = tmp_path / "firms.structure.json"
     path.write_text(json.dumps({**structure(a_published()), **change}), encoding="utf-8")
     with pytest.raises(InputError, match=f"firms.structure.json.*{message}"):
-        read_published(tmp_path)
+        Published.read(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -258,22 +257,22 @@ def test_a_damaged_code_tree_is_named(tmp_path, change, message):
     content["dimensions"][0] |= change
     write_json(content, tmp_path / "firms.structure.json")
     with pytest.raises(InputError, match=message):
-        read_published(tmp_path)
+        Published.read(tmp_path)
 
 
 def test_broken_json_is_named_with_its_line(tmp_path):
     write(a_published(), tmp_path)
     (tmp_path / "firms.structure.json").write_text('{\n"schema": ?', encoding="utf-8")
     with pytest.raises(InputError, match="line 2, column 11: not valid JSON"):
-        read_published(tmp_path)
+        Published.read(tmp_path)
 
 
 def test_missing_files_are_named(tmp_path):
     with pytest.raises(InputError, match="no published table here"):
-        read_published(tmp_path)
+        Published.read(tmp_path)
     write_json(structure(a_published()), tmp_path / "firms.structure.json")
     with pytest.raises(InputError, match="firms.csv: the file is missing"):
-        read_published(tmp_path)
+        Published.read(tmp_path)
 
 
 def test_other_encodings_are_refused(tmp_path):
@@ -281,7 +280,7 @@ def test_other_encodings_are_refused(tmp_path):
     path = tmp_path / "firms.csv"
     path.write_bytes(path.read_text(encoding="utf-8").encode("latin-1"))
     with pytest.raises(InputError, match="firms.csv: cannot be read as CSV in UTF-8"):
-        read_published(tmp_path)
+        Published.read(tmp_path)
 
 
 def test_an_absurd_structure_takes_no_memory(tmp_path):
@@ -295,4 +294,4 @@ def test_an_absurd_structure_takes_no_memory(tmp_path):
     row = ",".join(["Total"] * 8 + ["1.00", "published"])
     (tmp_path / "firms.csv").write_text(f"{header}\n{row}\n", encoding="utf-8")
     with pytest.raises(InputError, match="more than can be read"):
-        read_published(tmp_path)
+        Published.read(tmp_path)

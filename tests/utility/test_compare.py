@@ -13,7 +13,7 @@ from diskret.errors import InputError
 from diskret.population import Population
 from diskret.protect.perturbed_result import PerturbedResult
 from diskret.tables import Noise
-from diskret.tables.noise import published_with
+from diskret.tables.perturbed import published_with
 
 
 @pytest.fixture

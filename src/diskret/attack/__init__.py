@@ -12,8 +12,8 @@ from diskret.attack.certify_rounding import certify_rounding
 from diskret.attack.closeness import Closeness, Windows, closeness
 from diskret.attack.disclosures import Disclosures, disclosures
 from diskret.attack.equations import cell_name, neighbours
-from diskret.attack.examination import Examination, Targets
-from diskret.attack.examine import examine
+from diskret.attack.examination import Examination, Targets, ends_in_units, interval_columns
+from diskret.attack.examine import examine, intervals, moving_together
 from diskret.attack.explain import Explanations, explain
 from diskret.attack.insiders import (
     Insiders,
@@ -24,8 +24,8 @@ from diskret.attack.insiders import (
     unknown_cells,
     withstand_insiders,
 )
-from diskret.attack.intervals import ends_in_units, interval_columns, intervals
 from diskret.attack.knowledge import attacker_bounds
+from diskret.attack.moves import Proposals
 from diskret.attack.noise import (
     Constellation,
     ConstellationRisk,
@@ -55,12 +55,9 @@ from diskret.attack.noise import (
 from diskret.attack.noise_certificate import NoiseCertificate, Statement
 from diskret.attack.parts import JudgedParts, Parts, overlapping, revealed_parts
 from diskret.attack.proof import recheck, unmet
-from diskret.attack.proposals import Proposals
 from diskret.attack.rests import Rests, beside_filters, revealed_rests
-from diskret.attack.show_sums import show_sums
 from diskret.attack.sum_noise import UsedNoise
-from diskret.attack.sums import Sums, revealed_sums, unmet_sums
-from diskret.attack.together import moving_together
+from diskret.attack.sums import Sums, revealed_sums, show_sums, unmet_sums
 from diskret.tables.requirements import Requirements, UnsafeSums
 
 __all__ = [

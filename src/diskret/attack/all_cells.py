@@ -2,17 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import wraps
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.attack.axes import Axis, axes_of
-from diskret.attack.crossing import crossings
-from diskret.attack.remembered import remembered
+from diskret.attack.axes import Axis, axes_of, crossings
 from diskret.errors import InputError
 from diskret.tables import Publication, Published
+
+Found = TypeVar("Found")
+
+#: Of publications of more cells nothing is kept: it would fill memory.
+MOST = 100_000
+
+
+def remembered(work_out: Callable[[Publication], Found]) -> Callable[[Publication], Found]:
+    """Let a publication of few cells keep what a function finds out about it.
+
+    Nobody may change what was found. If somebody changes the publication, it is worked out anew.
+    """
+
+    @wraps(work_out)
+    def found(publication: Publication) -> Found:
+        if publication.starts[-1] > MOST:
+            return work_out(publication)
+        says = b"".join(
+            array.tobytes()
+            for table in publication.tables
+            for array in (table.value, table.suppressed, table.empty, *table.intervals.values())
+        )
+        known = publication.worked_out.get(work_out.__qualname__)
+        if known is None or known[0] != says:
+            known = publication.worked_out[work_out.__qualname__] = says, work_out(publication)
+        return known[1]
+
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,24 +59,14 @@ class Grid:
 class World:
     """The cells that equations are about. Positions below `public` are those of the publication.
 
-    Parameters
-    ----------
-    publication
-        What is attacked.
-    grids
-        Its tables, and behind them the finest combinations of those that need them.
-    public
-        Number of published cells; positions from here on are cells that nobody published.
-    latent
-        Number of cells that nobody published.
-    crossed
-        Whether there are finest combinations among these.
-    nobody
-        Cells that nobody published and nobody is in, ascending, int64.
-    vacant
-        Cells of the publication that no record can be in: codes that a filter leaves out, int64.
-    complete
-        Whether nothing is left that only common records of three or more tables tell.
+    grids: its tables, and behind them the finest combinations of those that need them.
+    public: number of published cells; positions from here on are cells that nobody published.
+    latent: number of cells that nobody published.
+    crossed: whether there are finest combinations among these.
+    nobody: cells that nobody published and nobody is in, ascending, int64.
+    vacant: cells of the publication that no record can be in: codes that a filter leaves out,
+        int64.
+    complete: whether nothing is left that only common records of three or more tables tell.
     """
 
     publication: Publication
@@ -100,14 +118,7 @@ class World:
 
 @remembered
 def world(publication: Publication) -> World:
-    """Number the cells of all tables, and refine groupings that cut through each other.
-
-    Raises
-    ------
-    InputError
-        The tables have nothing to do with each other: counts and sums, or values with
-        different decimals.
-    """
+    """Number the cells of all tables, and refine groupings that cut through each other."""
     tables = publication.tables
     _check_alike(tables)
     axes = axes_of(tables)

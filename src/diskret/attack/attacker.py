@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from diskret.attack.prior import bounds_around
 from diskret.errors import InputError
 from diskret.texts import Figure, words_in
 
@@ -125,12 +126,10 @@ class Attacker:
         >>> dk.attack.intervals(result.published, attacker).to_pylist()
         [{'region': 'S', 'lower': 37, 'upper': 53}, {'region': 'W', 'lower': 32, 'upper': 48}]
         """
-        from diskret.attack.prior import bounds_around
-
         number = isinstance(percent, int | float) and not isinstance(percent, bool)
         if not number or not 0 < percent < float("inf"):
             raise InputError(f"percent must be a percentage above 0, not {percent!r}")
-        lower, upper = bounds_around(previous, percent, value)
+        lower, upper = bounds_around(previous, percent, value, cls())
         return cls(lower=lower, upper=upper, mistaken=mistaken, zeros_known=zeros_known)
 
     def about(self, name: str) -> Attacker:

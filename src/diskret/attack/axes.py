@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from diskret.hierarchy.table_circles import Codes, circles
 from diskret.tables import Published
 from diskret.tables.meanings import Meaning, Side, side_by_side
 
@@ -17,22 +18,13 @@ from diskret.tables.meanings import Meaning, Side, side_by_side
 class Axis:
     """One classifying variable of a table as the attacker sees it.
 
-    Parameters
-    ----------
-    name
-        The variable.
-    parent
-        Position of each code's parent, -1 for the total, int32. The published codes come
-        first; behind them what is absent, and the parts of leaves that other tables cut through.
-    meaning
-        What each code stands for; empty where a table is read alone.
-    public
-        Number of published codes.
-    absent
-        Position of the code for all that other tables show and nobody of this one is in, -1 if
+    parent: position of each code's parent, -1 for the total, int32. The published codes come first;
+        behind them what is absent, and the parts of leaves that other tables cut through.
+    meaning: what each code stands for; empty where a table is read alone.
+    public: number of published codes.
+    absent: position of the code for all that other tables show and nobody of this one is in, -1 if
         there is none; it stands behind the published codes.
-    left_out
-        Positions of the codes of which the table's filter lets nobody through.
+    left_out: positions of the codes of which the table's filter lets nobody through.
     """
 
     name: str
@@ -154,3 +146,33 @@ def _leaf_of(axis: Axis) -> dict[str, int]:
     return {
         base: leaf for leaf in axis.leaves.tolist() for base in axis.meaning[leaf] or frozenset()
     }
+
+
+def crossings(
+    tables: Sequence[Published], axes: Sequence[tuple[Axis, ...]]
+) -> tuple[list[tuple[Published, tuple[Axis, ...]]], bool]:
+    """Which combinations of codes an attacker has to think of; see `circles`.
+
+    tables, axes: what is published, and the axes of each table.
+    """
+    if len(tables) < 3:
+        return [], True
+    alike: defaultdict[object, list[int]] = defaultdict(list)
+    for i, table in enumerate(tables):
+        alike[table.measure, table.vintage, table.where].append(i)
+    found: list[tuple[Published, tuple[Axis, ...]]] = []
+    complete = len(alike) == 1
+    for members in alike.values():
+        if not all(tables[i].nonnegative or tables[i].frequency for i in members):
+            complete = False  # parts of an empty cell could cancel out
+            continue
+        around, all_of_them = circles([[_for_circles(axis) for axis in axes[i]] for i in members])
+        complete = complete and all_of_them
+        for circle in around:
+            own = (Axis(c.name, np.array(c.parent, np.int32), c.meaning, 0) for c in circle)
+            found.append((tables[members[0]], tuple(own)))
+    return found, complete
+
+
+def _for_circles(axis: Axis) -> Codes:
+    return Codes(axis.name, tuple(axis.parent.tolist()), axis.meaning)

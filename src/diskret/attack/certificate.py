@@ -13,16 +13,14 @@ from numpy.typing import NDArray
 from diskret.attack.all_cells import world
 from diskret.attack.attacker import Attacker
 from diskret.attack.equations import equations
-from diskret.attack.examination import Examination, Targets
+from diskret.attack.examination import Examination, Targets, interval_columns
 from diskret.attack.examine import examine
 from diskret.attack.insiders import InsidersWithstood
-from diskret.attack.intervals import interval_columns
 from diskret.attack.parts import JudgedParts, overlapping
 from diskret.attack.proof import unmet
 from diskret.attack.rests import beside_filters
-from diskret.attack.statements import claimed, not_claimed, summary
+from diskret.attack.statements import claimed, different_variables, not_claimed, summary
 from diskret.attack.sums import unmet_sums
-from diskret.attack.unrelated import different_variables
 from diskret.errors import ProofError
 from diskret.progress import Progress, silent
 from diskret.tables import Publication, Published, together
@@ -36,32 +34,19 @@ SCHEMA = "diskret/certificate/1"
 class Proof:
     """The attack that a certificate rests on: on one table, or on several at once.
 
-    Parameters
-    ----------
-    publication
-        What was attacked; positions of cells below count through all of its tables.
-    requirements
-        The protection levels that were claimed and proven. Confidential.
-    examination
-        The attack, witnesses included.
-    outsider
-        The attack of the plain outsider.
-    original
-        Original values of all cells in scaled integers, flat. Confidential.
-    unclaimed
-        Positions of suppressed cells of earlier releases of which nothing is claimed.
-    unsafe
-        Sums of suppressed cells that were claimed and proven to be uncertain enough; None if
+    publication: what was attacked; positions of cells below count through all of its tables.
+    requirements: the protection levels that were claimed and proven. Confidential.
+    examination: the attack, witnesses included.
+    outsider: the attack of the plain outsider.
+    original: original values of all cells in scaled integers, flat. Confidential.
+    unclaimed: positions of suppressed cells of earlier releases of which nothing is claimed.
+    unsafe: sums of suppressed cells that were claimed and proven to be uncertain enough; None if
         the attacker is no contributor. Confidential.
-    parts
-        The parts of categories that subtraction reveals, none of them unsafe; None if no
+    parts: the parts of categories that subtraction reveals, none of them unsafe; None if no
         categories overlap, or nobody has judged them.
-    insiders
-        What was asked of contributors who know what is theirs; None if none attacks.
-    rests
-        The same of what subtraction leaves beside filters.
-    crossed
-        The same of what variables of different tables leave of each other's cells.
+    insiders: what was asked of contributors who know what is theirs; None if none attacks.
+    rests: the same of what subtraction leaves beside filters.
+    crossed: the same of what variables of different tables leave of each other's cells.
     """
 
     publication: Publication
@@ -317,16 +302,10 @@ def targets_of(
 ) -> Targets:
     """How far every suppressed cell has to be able to move for the claim to hold.
 
-    Parameters
-    ----------
-    published
-        What is published; positions count through all tables.
-    value
-        Original values of all cells, scaled integers.
-    requirements
-        The levels of the primary cells.
-    unclaimed
-        Positions of suppressed cells that need not be uncertain at all; None: there are none.
+    published: what is published; positions count through all tables.
+    value: original values of all cells, scaled integers.
+    unclaimed: positions of suppressed cells that need not be uncertain at all; None: there are
+        none.
     """
     publication = together(published)
     cell = np.flatnonzero(publication.suppressed)
@@ -372,11 +351,6 @@ def certify(
     `rests` and `crossed` say how many revealed ones were judged, none of them unsafe; `insiders`
     what was asked of contributors who know what is theirs; `groups`, of each table, as in
     `SuppressionCertificate`; `unclaimed` as in `targets_of`, by which the targets were made.
-
-    Raises
-    ------
-    ProofError
-        Some cell is not protected; says how many.
     """
     publication = together(published)
     if not publication.suppressed[requirements.cell].all():

@@ -22,7 +22,7 @@ _BLOCK = 2**16
 NO_MEAN = 0.005
 
 
-class Intervals(Protocol):
+class NoiseRows(Protocol):
     """Which noise each cell key means: rows, their upper bounds and their noise."""
 
     @property
@@ -102,7 +102,7 @@ NOT_COMPARED = Statement(
 def certify_cell_key(
     table: Table,
     published: Published,
-    intervals: Intervals,
+    intervals: NoiseRows,
     *,
     counted: NDArray[np.int64],
     weighted: bool = False,
@@ -110,46 +110,11 @@ def certify_cell_key(
 ) -> NoiseCertificate:
     """Check every claim about perturbed counts on published and true values.
 
-    Parameters
-    ----------
-    table
-        The original table with its key sums. Confidential.
-    published
-        The perturbed table.
-    intervals
-        The noise of each count and cell key. Confidential.
-    counted
-        The true numbers of counted units, shape of the table.
-    weighted
-        Whether values are counts times the mean weight of those counted.
-    threshold
-        Values below it, in scaled units, are withheld; None: none is. Confidential.
-
-    Raises
-    ------
-    ProofError
-        Published values are not those that counts and keys demand; a count of 0 became another
-        number; a small number is shown that the intervals rule out; two cells of the same count
-        and key were changed differently; the noise is larger than the largest; or what is withheld
-        is not what lies below the threshold. Says how many cells.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from dataclasses import replace
-    >>> from types import SimpleNamespace
-    >>> from diskret.tables.noise import Noise, published_with
-    >>> cells = pa.table({"region": ["N", "S"], "firms": [7, 0]})
-    >>> table = Table.from_cells(cells, by={"region": None}, count="firms")
-    >>> table = replace(table, key_sum=np.array([3, 3, 0], np.uint64), key_modulus=4)
-    >>> bounds = np.array([[4, 4], [2, 4]], dtype=np.uint64)
-    >>> known = SimpleNamespace(counts=np.array([0, 1]), modulus=4, bounds=bounds,
-    ...     noise=np.array([[0, 0], [-1, 1]]), step=1, reuse=1)
-    >>> noise = Noise.of(np.array([8, 8, 0]))
-    >>> shown = published_with(table, noise, name="firms", changed="cell_key")
-    >>> certificate = certify_cell_key(table, shown, known, counted=table.count)
-    >>> certificate.figures["max_noise"]
-    1
+    table: the original table with its key sums. Confidential.
+    intervals: the noise of each count and cell key. Confidential.
+    counted: the true numbers of counted units, shape of the table.
+    weighted: whether values are counts times the mean weight of those counted.
+    threshold: values below it, in scaled units, are withheld; None: none is. Confidential.
     """
     keys = keys_of(table, published, intervals.modulus)
     shown = ~(published.suppressed | published.empty)
@@ -180,25 +145,14 @@ def certify_cell_key(
     return _certificate(published, intervals, ruled_out, checked=checked)
 
 
-def certify_unseen(published: Published, intervals: Intervals, least: int) -> NoiseCertificate:
+def certify_unseen(published: Published, intervals: NoiseRows, least: int) -> NoiseCertificate:
     """The certificate of counts that were perturbed where the records lie.
 
     What can be checked without true counts is checked: that no count is negative or one that the
     perturbation table rules out, and that none is shown that lies below `least`.
 
-    Parameters
-    ----------
-    published
-        The perturbed table.
-    intervals
-        The noise of each count and cell key. Confidential.
-    least
-        The least perturbed count that is shown; 0: all are. Confidential.
-
-    Raises
-    ------
-    ProofError
-        Says of how many cells that does not hold.
+    intervals: the noise of each count and cell key. Confidential.
+    least: the least perturbed count that is shown; 0: all are. Confidential.
     """
     ruled_out, shown = _ruled_out(intervals), ~published.suppressed
     small = shown & (published.value >= 1) & (published.value <= ruled_out)
@@ -218,7 +172,7 @@ def certify_unseen(published: Published, intervals: Intervals, least: int) -> No
 
 def _certificate(
     published: Published,
-    intervals: Intervals,
+    intervals: NoiseRows,
     ruled_out: int,
     *,
     claimed: tuple[Statement, ...] = (),
@@ -246,13 +200,13 @@ def _certificate(
     )
 
 
-def largest_noise(intervals: Intervals) -> int:
+def largest_noise(intervals: NoiseRows) -> int:
     """The largest change that some key brings about."""
     return int(np.abs(intervals.noise[_possible(intervals)]).max())
 
 
 def interval_noise(
-    intervals: Intervals, count: NDArray[np.int64], key: NDArray[np.uint64]
+    intervals: NoiseRows, count: NDArray[np.int64], key: NDArray[np.uint64]
 ) -> NDArray[np.int64]:
     """The noise of each count and key, in units of 1/`step`: the row, then the interval.
 
@@ -269,7 +223,7 @@ def interval_noise(
     return noise.reshape(count.shape)
 
 
-def row_moments(intervals: Intervals) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def row_moments(intervals: NoiseRows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Mean and variance of the noise of each row, as its intervals of whole keys realise them."""
     share = _widths(intervals) / intervals.modulus
     noise = intervals.noise / intervals.step
@@ -278,13 +232,7 @@ def row_moments(intervals: Intervals) -> tuple[NDArray[np.float64], NDArray[np.f
 
 
 def keys_of(table: Table, published: Published, modulus: int) -> NDArray[np.uint64]:
-    """The cell keys of a table, which must belong to the perturbation table.
-
-    Raises
-    ------
-    ProofError
-        There are none, or they have another modulus.
-    """
+    """The cell keys of a table, which must belong to the perturbation table."""
     if table.key_sum is None or table.key_modulus != modulus:
         raise ProofError(
             f"the cell keys of {published.name!r} do not belong to the perturbation table; nothing "
@@ -293,23 +241,23 @@ def keys_of(table: Table, published: Published, modulus: int) -> NDArray[np.uint
     return table.key_sum
 
 
-def _row(intervals: Intervals, count: NDArray[np.int64]) -> NDArray[np.int64]:
+def _row(intervals: NoiseRows, count: NDArray[np.int64]) -> NDArray[np.int64]:
     """The row of each count; beyond the last one the last `reuse` in turn."""
     last = int(intervals.counts[-1])
     again = last - intervals.reuse + 1 + (count - last - 1) % intervals.reuse
     return np.searchsorted(intervals.counts, np.where(count > last, again, count))
 
 
-def _widths(intervals: Intervals) -> NDArray[np.uint64]:
+def _widths(intervals: NoiseRows) -> NDArray[np.uint64]:
     return np.diff(intervals.bounds, axis=1, prepend=np.uint64(0))
 
 
-def _possible(intervals: Intervals) -> NDArray[np.bool_]:
-    """Intervals that a key can fall into."""
+def _possible(intervals: NoiseRows) -> NDArray[np.bool_]:
+    """NoiseRows that a key can fall into."""
     return _widths(intervals) > 0
 
 
-def _ruled_out(intervals: Intervals) -> int:
+def _ruled_out(intervals: NoiseRows) -> int:
     """The largest number that no count from 1 to it can become; 0 if 1 can."""
     # counts beyond these stay greater than the last row, whatever their noise
     count = np.arange(1, int(intervals.counts[-1] + np.abs(intervals.noise).max()) + 1)
@@ -363,7 +311,7 @@ def _computed_again(published: Published) -> Statement:
     )
 
 
-def _of_noise(intervals: Intervals, ruled_out: int) -> tuple[Statement, Statement]:
+def _of_noise(intervals: NoiseRows, ruled_out: int) -> tuple[Statement, Statement]:
     """How large the noise is, and how it varies."""
     variances = row_moments(intervals)[1]
     rows = variances[1:] if len(variances) > 1 else variances

@@ -13,13 +13,13 @@ from diskret.attack.certify_cell_key import (
     NOT_ADDITIVE,
     UNBIASED,
     ZEROS,
-    Intervals,
+    NoiseRows,
     interval_noise,
     keys_of,
     row_moments,
 )
 from diskret.attack.closeness import Closeness, Windows, closeness
-from diskret.attack.noise.sums import difference_estimates
+from diskret.attack.noise.estimates import difference_estimates
 from diskret.attack.noise_certificate import (
     GROUP_DISCLOSURE,
     NoiseCertificate,
@@ -46,39 +46,24 @@ def certify_cell_key_sums(
     table: Table,
     published: Published,
     noise: SumNoise,
-    intervals: Intervals,
+    intervals: NoiseRows,
     *,
     number: NDArray[np.int64] | None = None,
     windows: Windows | None = None,
-    small: Intervals | None = None,
-    odd: Intervals | None = None,
-    counts: Intervals | None = None,
+    small: NoiseRows | None = None,
+    odd: NoiseRows | None = None,
+    counts: NoiseRows | None = None,
 ) -> NoiseCertificate:
     """Check every claim about perturbed sums on published and true values.
 
-    Parameters
-    ----------
-    table
-        The original table with its key sums. Confidential.
-    published
-        The perturbed table.
-    noise
-        The parameters of the noise. Confidential.
-    intervals, small, odd, counts
-        The noise of each row and cell key: of all cells, of very small ones, of those with an odd
-        number of units, and of the counts of the same cells. Confidential.
-    number
-        Counted units of each cell, int64.
-    windows
-        Sensitive cells and what their noise must not be; None: no rule was given. Confidential.
-
-    Raises
-    ------
-    ProofError
-        Published values are not those that contributions and keys demand; cells with nothing in
-        them became a number; values that cannot be negative are; or the rule's own estimators may
-        come too close in sensitive cells, or a guess, more often than `noise.risk` says. Says
-        how many cells.
+    table: the original table with its key sums. Confidential.
+    noise: the parameters of the noise. Confidential.
+    intervals, small, odd, counts: the noise of each row and cell key: of all cells, of very small
+        ones, of those with an odd number of units, and of the counts of the same cells.
+        Confidential.
+    number: counted units of each cell, int64.
+    windows: sensitive cells and what their noise must not be; None: no rule was given.
+        Confidential.
     """
     keys = keys_of(table, published, intervals.modulus)
     shown = ~(published.suppressed | published.empty)
@@ -240,7 +225,7 @@ def _by_difference(
     return int(close.sum()), int(tried.sum())
 
 
-def _centred(intervals: Intervals) -> bool:
+def _centred(intervals: NoiseRows) -> bool:
     return bool(np.abs(row_moments(intervals)[0]).max() <= NO_MEAN)
 
 

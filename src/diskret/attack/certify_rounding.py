@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.attack.adding_up import check_adding_up
 from diskret.attack.attacker import Attacker
 from diskret.attack.equations import cell_name
 from diskret.attack.examine import Examination, Targets, examine
@@ -17,6 +16,7 @@ from diskret.attack.noise_certificate import (
     GROUP_DISCLOSURE,
     NoiseCertificate,
     Statement,
+    check_adding_up,
     refuse_cells,
 )
 from diskret.attack.proof import unmet
@@ -167,7 +167,7 @@ def _attack(
     base: int,
     progress: Progress,
 ) -> list[dict[str, Any]]:
-    """Intervals of all true values from all published ones; refuses what falls short."""
+    """NoiseRows of all true values from all published ones; refuses what falls short."""
     publication = Publication(tuple(stands_for(table, perturbed) for table in published))
     value = np.concatenate([array.ravel() for array in original])
     small = (np.abs(value) > 0) & (np.abs(value) < base)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.attack.certify_cell_key import Intervals
+from diskret.attack.certify_cell_key import NoiseRows
 from diskret.attack.sum_noise import UsedNoise
 from diskret.tables import Table
 
@@ -40,13 +40,9 @@ class Windows:
 class Closeness:
     """What estimates achieve in the sensitive cells, in the order of the table. Confidential.
 
-    Parameters
-    ----------
-    close
-        E: the probability, over keys, that the rule's own estimators come too close.
-    guess
-        The probability that the best guess of somebody who knows all parameters, but no key,
-        is so close, and a value from which to guess is published.
+    close: E: the probability, over keys, that the rule's own estimators come too close.
+    guess: the probability that the best guess of somebody who knows all parameters, but no key, is
+        so close, and a value from which to guess is published.
     """
 
     close: NDArray[np.float64]
@@ -76,21 +72,8 @@ def closeness(
 ) -> Closeness:
     """Judge the noise of all sensitive cells, with the cut at 0 and rounding.
 
-    Parameters
-    ----------
-    used
-        The parameters and lookups of the noise.
-    table
-        The original table.
-    windows
-        What noise must not be.
-    unit
-        Scaled units that published values are multiples of.
-    number
-        Counted units of each cell.
+    unit: scaled units that published values are multiples of.
 
-    Notes
-    -----
     Keys of different draws are independent. Where a cell has too many outcomes, those of the
     smaller contributions are not enumerated but widen the window by all they may come to: then the
     probabilities are bounds from above.
@@ -167,7 +150,7 @@ class _Draws:
         return found[0] * self.delta(at, draw)[:, None], found[1]
 
     def _of(
-        self, intervals: Intervals, row: NDArray[np.float64]
+        self, intervals: NoiseRows, row: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         counts = intervals.counts
         capped = np.minimum(row, counts[-1])
@@ -247,7 +230,7 @@ def _less_than(
     return found[:, : limit.shape[1]]
 
 
-def _becomes_none(counts: Intervals, number: NDArray[np.int64]) -> NDArray[np.float64]:
+def _becomes_none(counts: NoiseRows, number: NDArray[np.int64]) -> NDArray[np.float64]:
     """The probability that a count is published as 0."""
     last = int(counts.counts[-1])
     beyond = last - counts.reuse + 1 + (number - last - 1) % counts.reuse
@@ -257,7 +240,7 @@ def _becomes_none(counts: Intervals, number: NDArray[np.int64]) -> NDArray[np.fl
 
 
 def _pairs(
-    intervals: Intervals,
+    intervals: NoiseRows,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """For each row and the next: noise in both for the same key, and how likely; padded."""
     found: list[tuple[NDArray[np.int64], NDArray[np.float64]]] = []

@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from diskret.attack.claims import Shown, show
 from diskret.attack.exact import LIMIT, UNKNOWN, Point
-from diskret.attack.moves import Moves, joined, packed, possible
-from diskret.attack.outer import outer_bounds
-from diskret.attack.programme import Answer, Programme
-from diskret.attack.proposals import completed
+from diskret.attack.linear_programme import Answer, LinearProgramme
+from diskret.attack.moves import Moves, completed, joined, packed, possible
 from diskret.attack.search import Wanted, search
+from diskret.attack.small_windows import Shown, show
+from diskret.attack.surroundings import outer_bounds
 
 #: Questions times squared unknowns, over all components, up to which the exact interval of every
 #: unknown is computed; some ten seconds.
@@ -29,7 +28,7 @@ _BROKEN = 100
 
 @dataclass(frozen=True, eq=False)
 class Component:
-    """Unknowns that equations connect, and these equations; see `Programme`."""
+    """Unknowns that equations connect, and these equations; see `LinearProgramme`."""
 
     unknown: NDArray[np.int64]
     matrix: sparse.csr_array
@@ -37,9 +36,9 @@ class Component:
     lower: NDArray[np.int64]
     upper: NDArray[np.int64]
 
-    def programme(self) -> Programme:
+    def programme(self) -> LinearProgramme:
         """The linear programme of all of it."""
-        return Programme(self.matrix, self.right, self.lower, self.upper)
+        return LinearProgramme(self.matrix, self.right, self.lower, self.upper)
 
     def mark(
         self,
@@ -68,12 +67,8 @@ class Component:
 class Start:
     """What is known of a component before it is attacked. Confidential.
 
-    Parameters
-    ----------
-    value, given
-        Original values of the unknowns, and where these are known, ``(n,)``.
-    proposed
-        Moves from the original values that may show something.
+    value, given: original values of the unknowns, and where these are known, ``(n,)``.
+    proposed: moves from the original values that may show something.
     """
 
     value: NDArray[np.int64]
@@ -85,14 +80,8 @@ class Start:
 class Attacked:
     """What an attack on a component found.
 
-    Parameters
-    ----------
-    lower, upper
-        No table goes beyond these, ``(n,)``, float64.
-    points
-        Exact tables.
-    exact
-        Whether some table reaches, or comes close to, all these bounds of asked unknowns.
+    lower, upper: no table goes beyond these, ``(n,)``, float64.
+    exact: whether some table reaches, or comes close to, all these bounds of asked unknowns.
     """
 
     lower: NDArray[np.float64]
@@ -107,12 +96,7 @@ def exact_ones(components: Sequence[Component], asked: NDArray[np.bool_]) -> NDA
     The work is counted, not timed, and does not depend on what is claimed, so that everybody
     who attacks the same publication decides alike.
 
-    Parameters
-    ----------
-    components
-        All components.
-    asked
-        Whose intervals matter, bool, of all unknowns.
+    asked: whose intervals matter, bool, of all unknowns.
     """
     work = np.array([2.0 * asked[c.unknown].sum() * len(c.unknown) ** 2 for c in components])
     order = np.argsort(work, kind="stable")
@@ -136,31 +120,9 @@ def attack_component(
     Bounds do not depend on what is wanted, nor on the start. With outer bounds points are
     sought only for what is wanted, near the original table where that is known.
 
-    Parameters
-    ----------
-    component
-        What is attacked.
-    exact
-        Whether to find the intervals themselves.
-    asked
-        Whose intervals matter, bool, ``(n,)``.
-    start
-        The original table, and proposals.
-    wanted
-        How far unknowns should be able to move, if anybody wants to know.
-    whole
-        Only whole numbers count.
-    far
-        How far an unknown without end is moved to show that it has none.
-    tick
-        Told how many more questions, two for each unknown, are settled.
-
-    Raises
-    ------
-    ContradictionError
-        No values satisfy all equations and bounds.
-    ProofError
-        The solver ended without an answer.
+    asked: whose intervals matter, bool, ``(n,)``.
+    wanted: how far unknowns should be able to move, if anybody wants to know.
+    far: how far an unknown without end is moved to show that it has none.
     """
     if exact:
         points = _points_before(component, asked, start, wanted, whole, tick)
@@ -184,7 +146,7 @@ def attack_component(
         return Attacked(lower, upper, [Point(base, 1)], False)
     known = _kept(component, proposed, base, whole)
     shown = Shown(wanted, asked, lower, upper, *known.extremes(base))
-    moves = _claims(component, base, shown, whole, tick, component.programme)
+    moves = _moves_wanted(component, base, shown, whole, tick, component.programme)
     return Attacked(lower, upper, packed(joined([known, moves], n)).points(base), False)
 
 
@@ -211,7 +173,7 @@ def _points_before(
             np.where(component.upper < UNKNOWN, component.upper, np.inf),
         )
         shown = Shown(sought, asked, *bounds, *moves.extremes(base))
-        moves = joined([moves, _claims(component, base, shown, whole, tick, None)], n)
+        moves = joined([moves, _moves_wanted(component, base, shown, whole, tick, None)], n)
     return packed(moves).points(base)
 
 
@@ -223,13 +185,13 @@ def _kept(component: Component, moves: Moves, base: NDArray[np.int64], whole: bo
     return found.only(found.farthest(base))
 
 
-def _claims(
+def _moves_wanted(
     component: Component,
     base: NDArray[np.int64],
     shown: Shown,
     whole: bool,
     tick: Callable[[int], None],
-    programme: Callable[[], Programme] | None,
+    programme: Callable[[], LinearProgramme] | None,
 ) -> Moves:
     """Moves that show what is open, where numbers are small enough to be added up."""
     matrix, lower, upper = component.matrix, component.lower, component.upper

@@ -24,12 +24,8 @@ from diskret.tables.crossed import Crossed, Grouping
 class CrossedRests:
     """Cells of one table without cells of another one that lie in them. Confidential.
 
-    Parameters
-    ----------
-    member
-        Each as a sum of published cells, entries 1 and −1, ``(r, cells)``.
-    pieces
-        Of which pieces it consists, entries 1, ``(r, pieces)``; no row is empty.
+    member: each as a sum of published cells, entries 1 and −1, ``(r, cells)``.
+    pieces: of which pieces it consists, entries 1, ``(r, pieces)``; no row is empty.
     """
 
     member: sparse.csr_array
@@ -60,12 +56,7 @@ def crossed_rests(publication: Publication, crossed: Crossed) -> CrossedRests:
     of the other variable that lie in it completely, and what is left of all codes that it
     touches without itself; in each context, both ways round.
 
-    Parameters
-    ----------
-    publication
-        What the world sees.
-    crossed
-        How the two variables lie in each other, for everybody to look up.
+    crossed: how the two variables lie in each other, for everybody to look up.
     """
     seen = world(publication)
     known = ~seen.unknown[: len(publication.value)]

@@ -40,14 +40,10 @@ class Need:
 class Culprits:
     """Why a cell can be narrowed down.
 
-    Parameters
-    ----------
-    cells
-        Positions of published cells, ascending: with these published the requirement is not
-        met. Empty if it is not met even without all of them, or if the programmes do not show
-        that it is unmet.
-    irreducible
-        Whether it is met without any one of them; False if work ended the search.
+    cells: positions of published cells, ascending: with these published the requirement is not met.
+        Empty if it is not met even without all of them, or if the programmes do not show that it is
+        unmet.
+    irreducible: whether it is met without any one of them; False if work ended the search.
     """
 
     cells: tuple[int, ...] = ()
@@ -57,24 +53,12 @@ class Culprits:
 class Opened:
     """An attack in which chosen published cells can be taken back one by one.
 
-    Parameters
-    ----------
-    publication
-        What the world sees if nothing of `chosen` is published: these are suppressed.
-    chosen
-        Positions of these cells, ascending.
-    low, high
-        What would be known of each if it were published: twice its value, or half a unit of
+    publication: what the world sees if nothing of `chosen` is published: these are suppressed.
+    chosen: positions of these cells, ascending.
+    low, high: what would be known of each if it were published: twice its value, or half a unit of
         rounding around it.
-    attacker
-        Who attacks.
-    original
-        As given to [`examine`][diskret.attack.examine.examine].
 
-    Attributes
-    ----------
-    work
-        Unknown cells in all linear programmes so far.
+    work: unknown cells in all linear programmes so far.
     """
 
     def __init__(
@@ -112,17 +96,8 @@ class Opened:
         A deletion filter over those cells that a dual solution of the linear programmes rests
         on: all others may be taken back without changing its value.
 
-        Parameters
-        ----------
-        cell
-            Position of the cell.
-        need
-            What is required of it.
-        limit
-            Value of `work` at which to stop.
+        cell: position of the cell.
 
-        Notes
-        -----
         Deletion filter: Chinneck and Dravnieks (1991), "Locating minimal infeasible constraint
         sets in linear programs", ORSA Journal on Computing 3(2), 157-168. The set is
         irreducible as far as the solver's word goes; a smaller one may exist.

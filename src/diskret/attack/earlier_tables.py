@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.attack.alike import same_cells
 from diskret.attack.attacker import Attacker
+from diskret.attack.ties import same_cells
 from diskret.tables import Earlier, MeasureSum, Publication, Published
 from diskret.tables.requirements import Requirements
 

@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from diskret.attack.all_cells import Grid, world
+from diskret.attack.all_cells import Grid, remembered, world
 from diskret.attack.exact import LIMIT
-from diskret.attack.remembered import remembered
-from diskret.attack.shared import Tie, ties
+from diskret.attack.ties import Tie, ties
 from diskret.errors import ContradictionError, InputError
 from diskret.tables import Publication, Published, together
 
@@ -21,24 +20,16 @@ from diskret.tables import Publication, Published, together
 class Equations:
     """What the published cells say about the ``k`` unknown ones: ``matrix @ x = right``.
 
-    Parameters
-    ----------
-    cell
-        Positions of the unknown cells, ascending, ``(k,)``, int64: flat (C order) positions
-        in the table, or in all tables one after the other; behind these come cells that
-        nobody published but that tie tables together.
-    matrix
-        A row for each equation total − parts = 0 with an unknown cell in it, a column for
-        each unknown cell, ``(m, k)``, int64 CSR with entries 1 and −1.
-    right
-        The published share of each equation, with the sign changed, ``(m,)``, int64.
-    hidden
-        Which of the unknown cells are suppressed cells of a table, ``(k,)``, bool; the
-        others are rounded values and unpublished cells.
-    latent
-        Which of the unknown cells nobody published, ``(k,)``, bool.
-    free
-        Which of the unpublished cells may be negative, as many as `latent` has, bool.
+    cell: positions of the unknown cells, ascending, ``(k,)``, int64: flat (C order) positions in
+        the table, or in all tables one after the other; behind these come cells that nobody
+        published but that tie tables together.
+    matrix: a row for each equation total − parts = 0 with an unknown cell in it, a column for each
+        unknown cell, ``(m, k)``, int64 CSR with entries 1 and −1.
+    right: the published share of each equation, with the sign changed, ``(m,)``, int64.
+    hidden: which of the unknown cells are suppressed cells of a table, ``(k,)``, bool; the others
+        are rounded values and unpublished cells.
+    latent: which of the unknown cells nobody published, ``(k,)``, bool.
+    free: which of the unpublished cells may be negative, as many as `latent` has, bool.
     """
 
     cell: NDArray[np.int64]
@@ -50,16 +41,7 @@ class Equations:
 
 
 def equations(published: Published | Publication) -> Equations:
-    """Derive every equation between unknown cells from what is published.
-
-    Raises
-    ------
-    ContradictionError
-        Published totals that are not the sum of their published parts, or one cell with two
-        values.
-    InputError
-        Values so large that sums leave the range of 64-bit integers.
-    """
+    """Derive every equation between unknown cells from what is published."""
     return _equations(together(published))
 
 

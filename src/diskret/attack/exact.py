@@ -41,8 +41,6 @@ class Point:
 def times(vector: NDArray[np.int64], factor: int) -> NDArray[Any]:
     """``vector * factor``, in Python integers where int64 is too small.
 
-    Examples
-    --------
     >>> times(np.array([2**61]), 60)
     array([138350580552821637120], dtype=object)
     """
@@ -54,8 +52,6 @@ def times(vector: NDArray[np.int64], factor: int) -> NDArray[Any]:
 def product(matrix: sparse.csr_array, vector: NDArray[np.int64]) -> NDArray[Any]:
     """``matrix @ vector`` for whole numbers, in Python integers where int64 is too small.
 
-    Examples
-    --------
     >>> row = sparse.csr_array(np.array([[1, -1, -1]]))
     >>> product(row, np.array([2**62, -(2**62), -(2**62)]))
     array([13835058055282163712], dtype=object)
@@ -91,8 +87,6 @@ def broken_bounds(
 def common_denominator(numbers: NDArray[np.float64]) -> int | None:
     """The smallest common denominator of computed fractions, or None if there is no small one.
 
-    Examples
-    --------
     >>> common_denominator(np.array([0.5, 1 / 3, 2.0]))
     6
     """

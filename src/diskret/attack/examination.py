@@ -1,31 +1,28 @@
-"""What an attack found out about the suppressed cells, and what it was to show."""
+"""What an attack found out about the suppressed cells, and what it was to show; its intervals."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 from scipy import sparse
 
 from diskret.attack.exact import Point
-from diskret.attack.witnesses import extremes
-from diskret.tables import Publication
+from diskret.tables import Publication, Published
 
 
 @dataclass(frozen=True, eq=False)
 class Targets:
     """How far a claim needs each suppressed cell to be able to move. All in scaled units.
 
-    Parameters
-    ----------
-    low, high
-        Some consistent table must reach a value ≤ low, some a value ≥ high, ``(k,)``,
-        int64, one for each suppressed cell in the order of `Examination.cell`.
-    width
-        Two consistent tables must differ by at least this much, ``(k,)``, int64.
+    low, high: some consistent table must reach a value ≤ low, some a value ≥ high, ``(k,)``, int64,
+        one for each suppressed cell in the order of `Examination.cell`.
+    width: two consistent tables must differ by at least this much, ``(k,)``, int64.
     """
 
     low: NDArray[np.int64]
@@ -37,31 +34,22 @@ class Targets:
 class Examination:
     """The result of an attack on all ``k`` suppressed cells. In scaled units.
 
-    Parameters
-    ----------
-    cell
-        Positions of the suppressed cells, ascending, ``(k,)``, int64: flat (C order) in the
+    cell: positions of the suppressed cells, ascending, ``(k,)``, int64: flat (C order) in the
         table, or in all tables one after the other.
-    lower, upper
-        The attacker's interval, ``(k,)``, float64; ``inf`` where nothing bounds it. For
+    lower, upper: the attacker's interval, ``(k,)``, float64; ``inf`` where nothing bounds it. For
         frequency tables rounded inwards to whole numbers.
-    witness_lower, witness_upper
-        The smallest and largest value that an exactly checked witness shows, ``(k,)``,
-        float64 (whole numbers for frequency tables); inf and −inf if there is no witness.
-        Where `upper` is inf, a witness shows a value far beyond all published ones.
-    witnesses
-        Alternative tables: numerators for the suppressed cells, ``(w, k)``, int64 CSR; each
+    witness_lower, witness_upper: the smallest and largest value that an exactly checked witness
+        shows, ``(k,)``, float64 (whole numbers for frequency tables); inf and −inf if there is no
+        witness. Where `upper` is inf, a witness shows a value far beyond all published ones.
+    witnesses: alternative tables: numerators for the suppressed cells, ``(w, k)``, int64 CSR; each
         row divided by its `denominator` satisfies every equation and bound exactly.
-    denominator
-        ``(w,)``, int64; all 1 for frequency tables.
-    beside
-        The witnesses' numerators for all else that is unknown: rounded values, and cells
-        that nobody published but that tie tables together; ``(w, others)``, int64 CSR, or
-        None if there is nothing else.
-    exact
-        Whether the interval is all that equations and bounds say of a cell, ``(k,)``, bool.
-        Where it is false, equations connect so many cells that only those near each cell were
-        used: the true interval lies within the stated one. None: everywhere.
+    denominator: ``(w,)``, int64; all 1 for frequency tables.
+    beside: the witnesses' numerators for all else that is unknown: rounded values, and cells that
+        nobody published but that tie tables together; ``(w, others)``, int64 CSR, or None if there
+        is nothing else.
+    exact: whether the interval is all that equations and bounds say of a cell, ``(k,)``, bool.
+        Where it is false, equations connect so many cells that only those near each cell were used:
+        the true interval lies within the stated one. None: everywhere.
     """
 
     cell: NDArray[np.int64]
@@ -143,3 +131,70 @@ class Examination:
             self.denominator,
             exact=None if self.exact is None else self.exact[which],
         )
+
+
+def extremes(
+    witnesses: sparse.csr_array, denominator: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The smallest and the largest value of each cell in witnesses, ``(k,)`` float64 each.
+
+    A value that float64 cannot hold is rounded towards the inside, so that it is never
+    claimed too far; without witnesses the result is inf and −inf.
+    """
+    low = np.full(witnesses.shape[1], np.inf)
+    high = -low
+    for row, unit in enumerate(denominator.tolist()):
+        numerator = witnesses[[row]].toarray()[0]
+        value = numerator / unit
+        exact = (numerator % unit == 0) & (np.abs(value) < 2.0**53)
+        doubt = np.where(exact, 0, 2 * np.spacing(np.abs(value)))
+        np.minimum(low, value + doubt, out=low)
+        np.maximum(high, value - doubt, out=high)
+    return low, high
+
+
+# ── in published units ──────────────────────────────────────────────────────────────
+
+
+def interval_frame(published: Published, examination: Examination) -> pa.Table:
+    """The intervals of an examination as `intervals` returns them."""
+    at = np.unravel_index(examination.cell, published.shape)
+    columns = {
+        dimension.name: pa.array(np.array(dimension.hierarchy.codes, dtype=object)[i], pa.string())
+        for dimension, i in zip(published.dimensions, at, strict=True)
+    }
+    lower, upper = ends_in_units(examination.lower, examination.upper, published.decimals)
+    return pa.table({**columns, "lower": lower, "upper": upper})
+
+
+def ends_in_units(
+    lower: NDArray[np.float64], upper: NDArray[np.float64], decimals: int
+) -> tuple[pa.Array, pa.Array]:
+    """Ends of intervals in scaled units as published ones, null where they are infinite.
+
+    >>> lower, upper = ends_in_units(np.array([1.5, -np.inf]), np.array([7.0, np.inf]), 0)
+    >>> lower.to_pylist(), upper.to_pylist()
+    ([2, None], [7, None])
+    """
+    return (
+        _in_units(np.ceil(_near_whole(lower)), decimals),
+        _in_units(np.floor(_near_whole(upper)), decimals),
+    )
+
+
+def interval_columns(published: Published, examination: Examination) -> dict[str, list[Any]]:
+    """The same as lists that survive being written as JSON."""
+    return interval_frame(published, examination).to_pydict()
+
+
+def _near_whole(bound: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Bounds without the last digits of the solver, which differ between computers."""
+    with np.errstate(invalid="ignore"):
+        near = np.abs(bound - np.rint(bound)) <= 1e-6 + 1e-12 * np.abs(bound)
+    return np.where(near, np.rint(bound), bound)
+
+
+def _in_units(scaled: NDArray[np.float64], decimals: int) -> pa.Array:
+    known = np.isfinite(scaled)
+    whole = np.where(known, scaled, 0).astype(np.int64)
+    return pa.array(whole if decimals == 0 else whole / 10**decimals, mask=~known)

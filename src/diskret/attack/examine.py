@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable
-from itertools import chain
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
-from scipy.sparse import csgraph
 
+from diskret.attack.attack_equations import attack_equations, known_beforehand
 from diskret.attack.attacker import Attacker
-from diskret.attack.component import Attacked, Component, Start, attack_component, exact_ones
-from diskret.attack.equations import Equations, cell_name, equations
-from diskret.attack.exact import LIMIT, UNKNOWN, Point
-from diskret.attack.examination import Examination, Targets
+from diskret.attack.component import Attacked
+from diskret.attack.equations import equations
+from diskret.attack.examination import Examination, Targets, interval_frame
 from diskret.attack.knowledge import unknown_bounds
-from diskret.attack.moves import Moves, joined
-from diskret.attack.parallel import in_order
-from diskret.attack.proposals import Proposals, proposed_moves, starting_table
-from diskret.attack.reduction import Reduction, reduce
-from diskret.attack.search import Wanted
-from diskret.attack.witnesses import Part, complete_tables, extremes
-from diskret.errors import ContradictionError, InputError
+from diskret.attack.moves import Proposals
+from diskret.attack.reduction import reduce
+from diskret.errors import InputError
+from diskret.io import FrameKind, from_arrow
 from diskret.progress import Progress, silent
 from diskret.tables import Publication, Published, together
 
@@ -47,69 +40,23 @@ def examine(
     counted from the publication alone, the intervals are outer bounds (see `Examination.exact`),
     and witnesses are sought only for what `targets` claim.
 
-    Parameters
-    ----------
-    published
-        What the world sees, one table or several that are read together; nothing else is
+    published: what the world sees, one table or several that are read together; nothing else is
         used.
-    attacker
-        What is known beside it.
-    targets
-        How far each suppressed cell is claimed to move. Where witnesses fall short of it
-        although the interval does not, whole-numbered tables are searched by branch and
-        bound. The interval does not depend on targets.
-    progress
-        Told about the task ``"attack"``.
-    original
-        Original values in scaled integers, shape of the table (of several: flat, one after
-        the other). For ``Attacker(relative=...)``, whose bounds are computed from them; and as
-        an alternative table to start from, if they satisfy everything public. The interval does
-        not depend on them otherwise.
-    proposals
-        Alternative tables that may show what is claimed. They are checked; wrong ones are left
-        out.
-    earlier
-        What earlier attacks found about small connected parts, and this one will: one that is
+    targets: how far each suppressed cell is claimed to move. Where witnesses fall short of it
+        although the interval does not, whole-numbered tables are searched by branch and bound. The
+        interval does not depend on targets.
+    original: original values in scaled integers, shape of the table (of several: flat, one after
+        the other). For ``Attacker(relative=...)``, whose bounds are computed from them; and as an
+        alternative table to start from, if they satisfy everything public. The interval does not
+        depend on them otherwise.
+    proposals: alternative tables that may show what is claimed. They are checked; wrong ones are
+        left out.
+    earlier: what earlier attacks found about small connected parts, and this one will: one that is
         the same, and of which the same is claimed, is not attacked again.
-
-    Raises
-    ------
-    ContradictionError
-        Published values and bounds that no table can satisfy; names up to five cells.
-    ProofError
-        The linear solver failed.
-    InputError
-        Bounds that cannot be used, values too large for 64-bit sums, or changed values.
-
-    Examples
-    --------
-    >>> from diskret.hierarchy import Hierarchy
-    >>> from diskret.tables import Dimension
-    >>> value = np.array([[62, 40, 22], [30, 0, 0], [32, 0, 0]])
-    >>> table = Published(
-    ...     name="example",
-    ...     dimensions=(
-    ...         Dimension("sex", Hierarchy.flat(["f", "m"])),
-    ...         Dimension("region", Hierarchy.flat(["N", "S"])),
-    ...     ),
-    ...     measure="count", frequency=True, decimals=0,
-    ...     value=value, suppressed=value == 0, empty=np.zeros((3, 3), dtype=bool),
-    ... )
-    >>> found = examine(table)
-    >>> found.lower.tolist(), found.upper.tolist()
-    ([8.0, 0.0, 10.0, 0.0], [30.0, 22.0, 32.0, 22.0])
     """
     publication = together(published)
-    for table in publication.tables:
-        if table.changed:
-            raise InputError(
-                f"the values of {table.name!r} were changed before they were published, so no "
-                "equation between them tells anything; attack what they stand for: "
-                "tables.perturbed.stands_for(published, dk.Perturbed(...))"
-            )
-    known = equations(publication)
-    bounds = unknown_bounds(publication, known, attacker, original)
-    return attack(
+    known, bounds = known_beforehand(publication, attacker, original)
+    return attack_equations(
         publication,
         known,
         bounds,
@@ -121,225 +68,75 @@ def examine(
     )
 
 
-def attack(
-    publication: Publication,
-    known: Equations,
-    bounds: tuple[NDArray[np.int64], NDArray[np.int64]],
-    targets: Targets | None,
-    progress: Progress = silent,
+def intervals(
+    published: Published,
+    attacker: Attacker | None = None,
     *,
     original: NDArray[np.int64] | None = None,
-    proposals: Proposals | None = None,
-    earlier: dict[bytes, Attacked] | None = None,
-) -> Examination:
-    """The same with given equations and bounds of the unknown cells.
+    kind: FrameKind = "pyarrow",
+    progress: Progress = silent,
+) -> Any:
+    """What an attacker can infer about every suppressed cell.
 
     Parameters
     ----------
-    publication
-        What they are made from.
-    known, bounds
-        The intervals are those of the cells that `Equations.hidden` marks.
-    targets, progress, original, proposals, earlier
-        As in `examine`.
+    published
+        What the world sees.
+    attacker
+        What is known beside it; None: the plain outsider.
+    original
+        Original values in scaled integers; only for ``Attacker(relative=...)``.
+    kind
+        The kind of frame to return.
+    progress
+        Told about the task ``"attack"``.
+
+    Returns
+    -------
+    frame
+        One row for each suppressed cell: its codes, `lower` and `upper` in published units
+        (whole numbers if nothing is published after the decimal point); null where nothing
+        bounds the cell. Values are multiples of 10**-decimals, so the bounds are rounded
+        inwards to such multiples.
+
+    Raises
+    ------
+    InputError
+        Something else than a published table was given.
+    ContradictionError
+        Published values and bounds that no table can satisfy.
     """
-    lower, upper = bounds
-    reduced = reduce(known.matrix, known.right, lower, upper)
-    if len(reduced.impossible):
-        raise _contradiction(publication, known.cell[reduced.impossible])
-
-    whole = publication.tables[0].frequency
-    asked = np.zeros(reduced.link.shape[1], dtype=bool)
-    asked[reduced.link[np.flatnonzero(known.hidden)].indices] = True
-    far = _far(publication, reduced, targets)
-    wanted = None if targets is None else _wanted(reduced, known, targets)
-    value, given = starting_table(original, known, reduced)
-    proposed = _proposed(proposals, publication, known, reduced, original is not None)
-    low = np.where(reduced.lower > -UNKNOWN, reduced.lower, -np.inf)
-    high = np.where(reduced.upper < UNKNOWN, reduced.upper, np.inf)
-    exact = np.ones(len(low), dtype=bool)
-    settled: deque[int] = deque()
-    done = 0
-
-    def tell() -> None:
-        nonlocal done
-        while settled:
-            done += settled.popleft()
-        progress("attack", done, 2 * len(low))
-
-    def attacked(component: Component, exactly: bool) -> Attacked:
-        own = component.unknown
-        start = Start(value[own], given[own], proposed.of(own))
-        claimed = None if wanted is None else wanted.at(own)
-        how = exactly, asked[own], start, claimed, whole, far
-        if earlier is None or not exactly:
-            return attack_component(component, *how, settled.append)
-        mark = component.mark(*how)
-        if mark in earlier:
-            settled.append(2 * len(own))
-        else:
-            earlier[mark] = attack_component(component, *how, settled.append)
-        return earlier[mark]
-
-    loose, components = _components(reduced)
-    parts = [Part(loose, _ends(reduced, loose, far))]
-    settled.append(2 * len(loose))
-    exactly = exact_ones(components, asked)
-    small = [c for c, chosen in zip(components, exactly, strict=True) if chosen]
-    large = [c for c, chosen in zip(components, exactly, strict=True) if not chosen]
-    # large ones use all cores themselves
-    results = chain(
-        in_order(lambda component: attacked(component, True), small, tell),
-        (attacked(component, False) for component in large),
-    )
-    for component in (*small, *large):
-        own = component.unknown
-        try:
-            found = next(results)
-        except ContradictionError as error:
-            cells = np.unique(reduced.link[:, own].nonzero()[0])
-            raise _contradiction(publication, known.cell[cells]) from error
-        low[own], high[own], exact[own] = found.lower, found.upper, found.exact
-        parts.append(Part(own, found.points))
-        tell()
-    tell()
-
-    tables = complete_tables(parts, reduced.link, reduced.offset)
-    checked = (table for table in tables if table.solves(known.matrix, known.right, lower, upper))
-    return _examination(known, reduced, low, high, exact, checked)
+    _check_published(published)
+    examination = examine(published, attacker or Attacker(), progress=progress, original=original)
+    return from_arrow(interval_frame(published, examination), kind)
 
 
-def _proposed(
-    proposals: Proposals | None,
-    publication: Publication,
-    known: Equations,
-    reduced: Reduction,
-    original: bool,
-) -> Moves:
-    """What was proposed, as moves of the unknowns."""
-    if proposals is None:
-        return joined([], reduced.link.shape[1])
-    if not original:
+def _check_published(given: Any) -> None:
+    if not isinstance(given, Published):
         raise InputError(
-            "proposals are differences from the original values; pass these as original="
+            f"intervals() attacks a published table, not an object of type "
+            f"{type(given).__name__!r}; give result.published, or Published.read(folder)"
         )
-    return proposed_moves(proposals, int(publication.starts[-1]), known, reduced)
 
 
-def _examination(
-    known: Equations,
-    reduced: Reduction,
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
-    exact: NDArray[np.bool_],
-    tables: Iterable[Point],
-) -> Examination:
-    """Intervals of the unknowns as intervals of the cells, joined with the witnesses."""
-    hidden: list[sparse.csr_array] = []
-    others: list[sparse.csr_array] = []
-    units: list[int] = []
-    for table in tables:  # large ones do not fit into memory all at once
-        hidden.append(sparse.csr_array(table.numerator[None, known.hidden]))
-        others.append(sparse.csr_array(table.numerator[None, ~known.hidden]))
-        units.append(table.denominator)
-    witnesses, beside = _stacked(hidden, known.hidden), _stacked(others, ~known.hidden)
-    denominator = np.array(units, dtype=np.int64)
-    shown_low, shown_high = extremes(witnesses, denominator)
+def moving_together(
+    published: Published | Publication,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The group of each suppressed cell, and whether it moves with the group or against it.
 
-    lower = reduced.offset.astype(np.float64)
-    upper = lower.copy()
-    linked, unknown = reduced.link.nonzero()
-    sign = reduced.link.data
-    lower[linked] += np.where(sign > 0, low[unknown], -high[unknown])
-    upper[linked] += np.where(sign > 0, high[unknown], -low[unknown])
-    ends = np.ones(len(known.cell), dtype=bool)
-    ends[linked] = exact[unknown]
-    return Examination(
-        cell=known.cell[known.hidden],
-        lower=np.minimum(lower[known.hidden], shown_low),
-        upper=np.maximum(upper[known.hidden], shown_high),
-        witness_lower=shown_low,
-        witness_upper=shown_high,
-        witnesses=witnesses,
-        denominator=denominator,
-        beside=None if known.hidden.all() else beside,
-        exact=ends[known.hidden],
-    )
+    Two hidden cells beside one total are a group: what one gains the other loses. Who knows one
+    cell of a group knows all of them. Groups that only longer equations tie together are told
+    apart.
 
-
-def _stacked(rows: list[sparse.csr_array], cells: NDArray[np.bool_]) -> sparse.csr_array:
-    none = sparse.csr_array((0, int(cells.sum())), dtype=np.int64)
-    return sparse.csr_array(sparse.vstack([none, *rows], format="csr"))
-
-
-def _contradiction(publication: Publication, cells: NDArray[np.int64]) -> ContradictionError:
-    shown = cells[cells < publication.starts[-1]]
-    names = "; ".join(cell_name(publication, int(cell)) for cell in shown[:5])
-    return ContradictionError(
-        f"table {publication.name!r}: no values of the unknown cells satisfy all equations and "
-        f"bounds; {len(cells)} cells are involved, e.g. {names}. An attack on values that "
-        "contradict each other proves nothing: correct the published values or the bounds"
-    )
-
-
-# ── from cells to unknowns ───────────────────────────────────────────────────────────
-
-
-def _wanted(reduced: Reduction, known: Equations, targets: Targets) -> Wanted:
-    """Targets of suppressed cells as targets of the unknowns that they follow."""
-    limit = LIMIT // 4
-    low, high, width = (
-        np.clip(array, -limit, limit) for array in (targets.low, targets.high, targets.width)
-    )
-    link = reduced.link[np.flatnonzero(known.hidden)]
-    cell, unknown = link.nonzero()
-    falling, offset = link.data < 0, reduced.offset[known.hidden][cell]
-    n = link.shape[1]
-    wanted = Wanted(np.full(n, limit), np.full(n, -limit), np.zeros(n, np.int64))
-    np.minimum.at(wanted.low, unknown, np.where(falling, offset - high[cell], low[cell] - offset))
-    np.maximum.at(wanted.high, unknown, np.where(falling, offset - low[cell], high[cell] - offset))
-    np.maximum.at(wanted.width, unknown, width[cell])
-    return wanted
-
-
-def _far(publication: Publication, reduced: Reduction, targets: Targets | None) -> int:
-    """A distance that takes every unknown beyond all published values, bounds and targets."""
-    shown = publication.value[~publication.suppressed]
-    sizes = [np.abs(shown).max(initial=1), np.abs(reduced.offset).max(initial=0)]
-    for bound in (reduced.lower, reduced.upper):
-        sizes.append(np.abs(bound[np.abs(bound) < UNKNOWN]).max(initial=0))
-    if targets is not None:
-        sizes += [a.max(initial=0) for a in (-targets.low, targets.high, targets.width)]
-    return min(10 * max(int(size) for size in sizes), LIMIT // 64)
-
-
-def _components(reduced: Reduction) -> tuple[NDArray[np.int64], list[Component]]:
-    """Unknowns without equations, and the connected components of the others."""
-    matrix = reduced.matrix
-    m, n = matrix.shape
-    graph = sparse.block_array([[None, matrix], [matrix.T, None]])
-    _, label = csgraph.connected_components(graph, directed=False)
-    used = np.isin(np.arange(n), matrix.indices)
-    components: list[Component] = []
-    for number in np.unique(label[m:][used]):
-        members = np.flatnonzero(label == number)
-        rows, unknown = members[members < m], members[members >= m] - m
-        components.append(
-            Component(
-                unknown,
-                sparse.csr_array(matrix[rows][:, unknown]),
-                reduced.right[rows],
-                reduced.lower[unknown],
-                reduced.upper[unknown],
-            )
-        )
-    return np.flatnonzero(~used), components
-
-
-def _ends(reduced: Reduction, loose: NDArray[np.int64], far: int) -> list[Point]:
-    """Two points with all unknowns that no equation restrains at their ends."""
-    lower, upper = reduced.lower[loose], reduced.upper[loose]
-    no_lower, no_upper = lower == -UNKNOWN, upper == UNKNOWN
-    low = np.where(no_lower, np.where(no_upper, 0, upper) - far, lower)
-    high = np.where(no_upper, np.where(no_lower, 0, lower) + far, upper)
-    return [Point(low, 1), Point(high, 1)]
+    Returns group and sign, in the order of the suppressed cells: numbers from 0, ``(k,)``, int64;
+    and 1 or -1.
+    """
+    publication = together(published)
+    known = equations(publication)
+    lower, upper = unknown_bounds(publication, known, Attacker(), None)
+    link = reduce(known.matrix, known.right, lower, upper).link[np.flatnonzero(known.hidden)]
+    cells = link.shape[0]
+    moves = np.diff(link.indptr) > 0
+    sign, leader = np.ones(cells, dtype=np.int64), np.arange(cells) + link.shape[1]
+    sign[moves], leader[moves] = link.data, link.indices
+    return np.unique(leader, return_inverse=True)[1].astype(np.int64), sign

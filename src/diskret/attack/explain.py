@@ -7,19 +7,36 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
-from diskret.attack.alternatives import Alternatives, farther
 from diskret.attack.attacker import Attacker
-from diskret.attack.exact import Point
-from diskret.attack.examination import Examination
-from diskret.attack.republished import Connected, Republished, connected_parts
-from diskret.attack.targets import Question, question_of
-from diskret.errors import ContradictionError, ProofError
+from diskret.attack.certificate import targets_of
+from diskret.attack.equations import Equations, cell_name, equations
+from diskret.attack.exact import LIMIT, UNKNOWN, Point, broken_bounds, broken_equations
+from diskret.attack.examination import Examination, Targets
+from diskret.attack.knowledge import unknown_bounds
+from diskret.attack.linear_programme import LinearProgramme
+from diskret.attack.proof import unmet
+from diskret.attack.reduction import labels, reduce
+from diskret.attack.republished import (
+    Alternatives,
+    Connected,
+    Republished,
+    Setting,
+    connected_parts,
+    farther,
+)
+from diskret.errors import ContradictionError, InputError, ProofError
 from diskret.progress import Progress, silent
-from diskret.tables import Publication, Published
+from diskret.tables import Publication, Published, together
 from diskret.tables.requirements import Requirements
 
 Kind = Literal["protects", "hides", "contributors", "together", "not examined", "elsewhere"]
+
+#: Nodes of branch and bound when possible values of unpublished cells are looked for.
+_NODES = 500
+#: Vertices that are looked at for whole numbers where branch and bound finds none.
+_VERTICES = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,20 +51,13 @@ class Explanations:
     could tell otherwise. ``not examined``: the limit was reached first, the solver gave no
     answer, or no whole numbers were found for cells that nobody published.
 
-    Parameters
-    ----------
-    secondary
-        Flat (C order) position of the secondary, ascending, ``(r,)``, int64.
-    kind
-        As above, ``(r,)``.
-    needed_by
-        Flat position of the cell that needs it, ``(r,)``, int64; −1 if there is none.
-    lower, upper
-        What the attacker could compute for that cell, ``(r,)``, float64; −inf and inf where
-        nothing bounds it, or no cell needs it.
-    programmes
-        Work done: one for each secondary, and one for each end of an interval that witnesses
-        do not settle.
+    secondary: flat (C order) position of the secondary, ascending, ``(r,)``, int64.
+    kind: as above, ``(r,)``.
+    needed_by: flat position of the cell that needs it, ``(r,)``, int64; −1 if there is none.
+    lower, upper: what the attacker could compute for that cell, ``(r,)``, float64; −inf and inf
+        where nothing bounds it, or no cell needs it.
+    programmes: work done: one for each secondary, and one for each end of an interval that
+        witnesses do not settle.
     """
 
     secondary: NDArray[np.int64]
@@ -117,77 +127,35 @@ def explain(
     published, leaves the requirement of that cell unmet (see
     [`unmet`][diskret.attack.proof.unmet]; for counts, witnesses are whole-numbered).
 
-    Parameters
-    ----------
-    published
-        The protected table, or all tables that were attacked together; positions of cells
+    published: the protected table, or all tables that were attacked together; positions of cells
         count through all of them.
-    examination
-        Its attack by that attacker; it must meet all requirements. A witness in which the
-        secondary has its original value holds after it has been published too, so that much
-        is settled without a new linear programme.
-    requirements
-        The protection levels of the primaries; all other suppressed cells are secondaries.
-    original
-        Original values in scaled integers, shape of the table; of several tables flat.
-    attacker
-        Who attacks.
-    about
-        Positions of the secondaries to explain; None: all.
-    unclaimed
-        As given to [`targets_of`][diskret.attack.certificate.targets_of].
-    limit
-        Largest amount of work (see `Explanations.programmes`); None: no limit.
-        Small connected parts of the table come first.
-    progress
-        Told about the task ``"explain"``: secondaries done, and all.
-
-    Raises
-    ------
-    InputError
-        The original values do not belong to the published table, or the attacker's bounds
-        exclude them.
-    ProofError
-        The examination does not meet the requirements, so that nothing can be said of what
-        would break them.
-
-    Examples
-    --------
-    >>> from diskret.attack.examine import examine
-    >>> from diskret.hierarchy import Hierarchy
-    >>> from diskret.tables import Dimension
-    >>> flat = Hierarchy.flat(["1", "2"])
-    >>> value = np.array([[14, 6, 8], [9, 2, 7], [5, 4, 1]])
-    >>> hidden = np.array([[False] * 3, [False, True, True], [False, True, True]])
-    >>> table = Published(
-    ...     "t", (Dimension("x", flat), Dimension("y", flat)), "count", True, 0,
-    ...     np.where(hidden, 0, value), hidden, np.zeros((3, 3), dtype=bool),
-    ... )
-    >>> one = np.array([1])
-    >>> levels = Requirements(cell=np.array([4]), lower=one, upper=one, sliding=0 * one)
-    >>> found = explain(table, examine(table), levels, value)
-    >>> list(zip(found.secondary.tolist(), found.kind, found.needed_by.tolist()))
-    [(5, 'protects', 4), (7, 'protects', 4), (8, 'protects', 4)]
-    >>> found.lower.tolist(), found.upper.tolist()
-    ([2.0, 2.0, 2.0], [2.0, 2.0, 2.0])
+    examination: its attack by that attacker; it must meet all requirements. A witness in which the
+        secondary has its original value holds after it has been published too, so that much is
+        settled without a new linear programme.
+    requirements: the protection levels of the primaries; all other suppressed cells are
+        secondaries.
+    original: original values in scaled integers, shape of the table; of several tables flat.
+    about: positions of the secondaries to explain; None: all.
+    limit: largest amount of work (see `Explanations.programmes`); None: no limit. Small connected
+        parts of the table come first.
     """
-    question = question_of(published, examination, requirements, original, attacker, unclaimed)
-    explained = question.hidden & ~question.primary
+    setting = setting_of(published, examination, requirements, original, attacker, unclaimed)
+    explained = setting.hidden & ~setting.primary
     if about is not None:
-        explained &= np.isin(question.cell, about)
+        explained &= np.isin(setting.cell, about)
     secondary = np.flatnonzero(explained)
     found: dict[int, _Answer] = {}
     spent = 0
-    for part in connected_parts(question.reduced):
-        if not question.completed[part.cell].all():
+    for part in connected_parts(setting.reduced):
+        if not setting.completed[part.cell].all():
             # nobody knows a table from which to start
             left_out = part.cell[explained[part.cell]].tolist()
             found |= dict.fromkeys(left_out, _nobody("not examined", 0))
             continue
-        alternatives = _alternatives(question, part, examination)
+        alternatives = _alternatives(setting, part, examination)
         for s in part.cell[explained[part.cell]].tolist():
             left = None if limit is None else limit - spent
-            found[s] = _without(question, part, alternatives, s, left)
+            found[s] = _without(setting, part, alternatives, s, left)
             spent += found[s].programmes
             progress("explain", len(found), len(secondary))
     answers = [found[s] for s in secondary.tolist()]
@@ -198,19 +166,19 @@ def explain(
 
     needed_by = joined([answer.needed_by for answer in answers]).astype(np.int64)
     return Explanations(
-        secondary=np.repeat(question.cell[secondary], rows),
+        secondary=np.repeat(setting.cell[secondary], rows),
         kind=tuple(a.kind for a, n in zip(answers, rows, strict=True) for _ in range(n)),
-        needed_by=np.where(needed_by < 0, -1, question.cell[needed_by]),
+        needed_by=np.where(needed_by < 0, -1, setting.cell[needed_by]),
         lower=joined([answer.lower for answer in answers]),
         upper=joined([answer.upper for answer in answers]),
         programmes=spent,
     )
 
 
-def _alternatives(question: Question, part: Connected, examination: Examination) -> Alternatives:
+def _alternatives(setting: Setting, part: Connected, examination: Examination) -> Alternatives:
     """What the attack has shown of a part already."""
-    found = Alternatives(question.truth[part.cell], question.whole)
-    shown = question.numerators(examination)[:, part.cell]
+    found = Alternatives(setting.truth[part.cell], setting.whole)
+    shown = setting.numerators(examination)[:, part.cell]
     both = np.column_stack((examination.denominator, shown))
     for row in np.unique(both, axis=0):
         found.add(Point(row[1:], int(row[0])))
@@ -234,7 +202,7 @@ def _nobody(kind: Kind, programmes: int) -> _Answer:
 
 
 def _without(
-    question: Question,
+    setting: Setting,
     part: Connected,
     alternatives: Alternatives,
     secondary: int,
@@ -246,20 +214,20 @@ def _without(
     still = int(np.searchsorted(part.cell, secondary))
     reach = alternatives.reach(still)
     others = part.cell != secondary
-    primary = question.primary[part.cell]
+    primary = setting.primary[part.cell]
     attack: Republished | None = None
     spent = 1
     kinds: tuple[tuple[Kind, NDArray[np.bool_]], ...] = (
         ("protects", primary),
-        ("hides", ~primary & others & question.hidden[part.cell]),
+        ("hides", ~primary & others & setting.hidden[part.cell]),
     )
     for kind, who in kinds:
-        asked = who & ~question.met(part.cell, reach)
+        asked = who & ~setting.met(part.cell, reach)
         reach = farther(reach, alternatives.mixed(still, np.flatnonzero(asked)))
-        asked = who & ~question.met(part.cell, reach)
+        asked = who & ~setting.met(part.cell, reach)
         if not asked.any():
             continue
-        attack = attack or Republished(question, part, alternatives, secondary)
+        attack = attack or Republished(setting, part, alternatives, secondary)
         cost = 2 * attack.unknowns(asked)
         if limit is not None and spent + cost > limit:
             return _nobody("not examined", spent)
@@ -269,8 +237,117 @@ def _without(
         except (ContradictionError, ProofError):
             # the original values are a solution, so the solver has lost its way
             return _nobody("not examined", spent)
-        failing = np.flatnonzero(asked & ~question.met(part.cell, reach))
+        failing = np.flatnonzero(asked & ~setting.met(part.cell, reach))
         if len(failing):
             needed_by = part.cell[failing].astype(np.float64)
             return _Answer(kind, spent, needed_by, lower[failing], upper[failing])
     return _nobody("together", spent)
+
+
+def setting_of(
+    given: Published | Publication,
+    examination: Examination,
+    requirements: Requirements,
+    original: NDArray[np.int64],
+    attacker: Attacker,
+    unclaimed: NDArray[np.int64] | None = None,
+) -> Setting:
+    """The setting of an examination that met all requirements."""
+    published = together(given)
+    known = equations(published)
+    original = np.asarray(original, dtype=np.int64).ravel()
+    lower, upper = unknown_bounds(published, known, attacker, original)
+    truth, completed = _completed(known, lower, upper, original)
+    point = Point(truth, 1)
+    equation = broken_equations(known.matrix, known.right, point)
+    wrong = np.union1d(known.matrix[equation].indices, broken_bounds(lower, upper, point))
+    open_ended = np.abs(known.matrix).T @ (np.abs(known.matrix) @ ~completed > 0) > 0
+    wrong = wrong[~open_ended[wrong]]
+    if len(wrong):
+        names = "; ".join(cell_name(published, int(known.cell[i])) for i in wrong[:5])
+        raise InputError(
+            f"table {published.name!r}: the original values of {len(wrong):,} suppressed cells "
+            "contradict the published values or what the attacker is assumed to know, e.g. "
+            f"{names}; pass the values that the table was made from"
+        )
+    targets = targets_of(published, original, requirements, unclaimed)
+    missed = unmet(examination, targets)
+    if missed.any():
+        raise ProofError(
+            f"table {published.name!r}: {int(missed.sum()):,} suppressed cells miss their "
+            "requirements already, so nothing can be said of what each secondary does for them; "
+            "protect the table first"
+        )
+    finite = [bound[np.abs(bound) < UNKNOWN] for bound in (lower, upper)]
+    asked = [a[np.abs(a) < LIMIT] for a in (targets.low, targets.high, targets.width)]
+    largest = max(int(np.abs(a).max(initial=1)) for a in (np.asarray(original), *finite, *asked))
+    return Setting(
+        cell=known.cell,
+        hidden=known.hidden,
+        primary=np.isin(known.cell, requirements.cell),
+        truth=truth,
+        completed=completed,
+        targets=_of_all(targets, known.hidden),
+        reduced=reduce(known.matrix, known.right, lower, upper),
+        whole=published.tables[0].frequency,
+        far=min(10 * largest, LIMIT // 64),
+    )
+
+
+def _of_all(targets: Targets, hidden: NDArray[np.bool_]) -> Targets:
+    """Targets of all unknown cells: nothing is asked of those that are not suppressed."""
+    far = np.iinfo(np.int64).max
+    low, high = np.full(len(hidden), far), np.full(len(hidden), -far)
+    width = np.zeros(len(hidden), dtype=np.int64)
+    low[hidden], high[hidden], width[hidden] = targets.low, targets.high, targets.width
+    return Targets(low, high, width)
+
+
+def _completed(
+    known: Equations,
+    lower: NDArray[np.int64],
+    upper: NDArray[np.int64],
+    original: NDArray[np.int64],
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Original values of the unknown cells, and where they are known.
+
+    Of cells that nobody published, these are possible values, if whole ones are found.
+    """
+    truth = np.zeros(len(known.cell), dtype=np.int64)
+    shown = ~known.latent
+    truth[shown] = original[known.cell[shown]]
+    completed = shown.copy()
+    among = np.flatnonzero(known.latent)
+    inside = sparse.csr_array(known.matrix[:, among])
+    label, row_label = labels(inside)
+    for one in np.unique(label).tolist():
+        part = np.flatnonzero(label == one)
+        rows = np.flatnonzero(row_label == one)
+        rest = known.right[rows] - known.matrix[rows] @ truth
+        cells = among[part]
+        matrix = sparse.csr_array(inside[rows][:, part])
+        found = _possible(matrix, rest, lower[cells], upper[cells])
+        if found is not None:
+            truth[cells], completed[cells] = found, True
+    return truth, completed
+
+
+def _possible(
+    matrix: sparse.csr_array,
+    right: NDArray[np.int64],
+    lower: NDArray[np.int64],
+    upper: NDArray[np.int64],
+) -> NDArray[np.int64] | None:
+    """Whole numbers that satisfy equations and bounds, if some are found."""
+    directions = np.random.default_rng(0).integers(-9, 10, (_VERTICES, len(lower)))
+    try:
+        programme = LinearProgramme(matrix, right, lower, upper)
+        point = programme.farthest_whole(0, 0, _NODES)
+        for direction in directions.astype(np.float64):
+            if point is not None and point.denominator == 1:
+                break
+            # branch and bound does not reach large numbers, but many corners are whole
+            point = programme.farthest(direction).point
+    except (ContradictionError, ProofError):
+        return None  # the original values say whether the published ones are to blame
+    return point.numerator if point is not None and point.denominator == 1 else None

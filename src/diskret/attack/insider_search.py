@@ -12,7 +12,7 @@ from scipy.sparse import csgraph
 
 from diskret.attack.equations import Equations
 from diskret.attack.exact import UNKNOWN, Point
-from diskret.attack.programme import Programme
+from diskret.attack.linear_programme import LinearProgramme
 from diskret.attack.surroundings import Surroundings
 from diskret.errors import ContradictionError, ProofError
 
@@ -107,7 +107,7 @@ class Search:
         up = np.where(high[window] < UNKNOWN, high[window] - base, UNKNOWN)
         down = np.where(low[window] > -UNKNOWN, base - low[window], UNKNOWN)
         zero = np.zeros(2 * n + 1, dtype=np.int64)
-        programme = Programme(
+        programme = LinearProgramme(
             matrix,
             np.zeros(matrix.shape[0], dtype=np.int64),
             zero,
@@ -169,7 +169,7 @@ class Search:
             format="csr",
         )
         end = value + need
-        programme = Programme(
+        programme = LinearProgramme(
             sparse.csr_array(matrix, dtype=np.int64),
             np.append(self.known.right[rows], 0),
             np.append(low[window], -UNKNOWN),

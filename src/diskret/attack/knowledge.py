@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from diskret.attack.all_cells import world
-from diskret.attack.attacker import Attacker
 from diskret.attack.equations import Equations
 from diskret.attack.exact import UNKNOWN
 from diskret.errors import InputError
 from diskret.io import to_arrow
 from diskret.tables import Publication, Published
+
+if TYPE_CHECKING:
+    from diskret.attack.attacker import Attacker
 
 _Side = Literal["lower", "upper"]
 
@@ -27,25 +29,11 @@ def attacker_bounds(
 
     Values are multiples of 10**-decimals, so bounds are rounded inwards to such multiples.
 
-    Parameters
-    ----------
-    published
-        The table under attack.
-    attacker
-        Who attacks.
-    original
-        Original values in scaled integers, shape of the table; needed (and used) only for
+    original: original values in scaled integers, shape of the table; needed (and used) only for
         ``attacker.relative`` and for bounds with ``attacker.mistaken="drop"``.
 
-    Returns
-    -------
-    lower, upper
-        Scaled units, shape of the table, whole float64; −inf and inf where nothing is known.
-
-    Raises
-    ------
-    InputError
-        Bounds that cannot be read, that exclude each other, or that need original values.
+    Returns lower and upper bounds: scaled units, shape of the table, whole float64; −inf and inf
+    where nothing is known.
     """
     lower = np.full(published.shape, -np.inf)
     upper = np.full(published.shape, np.inf)

@@ -1,4 +1,4 @@
-"""Alternative tables that differ from a known one in few places only."""
+"""Alternative tables that differ from a known one in few places; those proposed are checked."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from diskret.attack.exact import LIMIT, UNKNOWN, Point, times
+from diskret.attack.equations import Equations
+from diskret.attack.exact import LIMIT, UNKNOWN, Point, product, times
+from diskret.attack.linear_programme import LinearProgramme
+from diskret.attack.reduction import Reduction
+from diskret.errors import ContradictionError, InputError, ProofError
 
 
 @dataclass(frozen=True, eq=False)
 class Moves:
     """Differences of alternative tables from one that is known to be possible.
 
-    Parameters
-    ----------
-    steps
-        Numerators, ``(w, n)``, int64 CSR; zero where a table agrees with the known one.
-    denominator
-        ``(w,)``, int64, ≥ 1.
+    steps: numerators, ``(w, n)``, int64 CSR; zero where a table agrees with the known one.
+    denominator: ``(w,)``, int64, ≥ 1.
     """
 
     steps: sparse.csr_array
@@ -100,17 +100,9 @@ def possible(
 
     What is too large to be checked in 64-bit integers is left out.
 
-    Parameters
-    ----------
-    moves
-        From anywhere; nothing is taken for granted.
-    base
-        A table that satisfies all equations and bounds, ``(n,)``, int64.
-    matrix, lower, upper
-        As in [`propagate`][diskret.attack.bounds.propagate].
+    moves: from anywhere; nothing is taken for granted.
+    base: a table that satisfies all equations and bounds, ``(n,)``, int64.
 
-    Examples
-    --------
     >>> row = sparse.csr_array(np.array([[1, 1]]))
     >>> tried = Moves(sparse.csr_array(np.array([[1, -1], [1, 0], [9, -9]])), np.ones(3, int))
     >>> zero = np.zeros(2, dtype=np.int64)
@@ -148,8 +140,6 @@ def packed(moves: Moves, apart: sparse.csr_array | None = None) -> Moves:
     all bounds hold as before. With equations `apart` moves that share one are in different
     tables, so that they are told from each other again.
 
-    Examples
-    --------
     >>> steps = sparse.csr_array(np.array([[1, -1, 0, 0], [0, 0, 2, -2], [0, 1, -1, 0]]))
     >>> packed(Moves(steps, np.ones(3, int))).steps.toarray().tolist()
     [[1, -1, 2, -2], [0, 1, -1, 0]]
@@ -178,3 +168,108 @@ def packed(moves: Moves, apart: sparse.csr_array | None = None) -> Moves:
 
 def _rows(steps: sparse.csr_array) -> NDArray[np.int64]:
     return np.repeat(np.arange(steps.shape[0]), np.diff(steps.indptr))
+
+
+@dataclass(frozen=True, eq=False)
+class Proposals:
+    """Alternative tables as differences from the original values. Confidential.
+
+    The method that chose a pattern knows some: the changes that showed it that a requirement
+    holds. Each is checked exactly against the equations that the attacker reads from the
+    publication; wrong ones are left out, so they can save work but never weaken a proof.
+
+    difference: numerators, ``(w, cells)``, int64 CSR: a column for each cell of all tables, one
+        after the other; columns behind these are not looked at.
+    denominator: ``(w,)``, int64, ≥ 1.
+    """
+
+    difference: sparse.csr_array
+    denominator: NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        if self.denominator.shape != (self.difference.shape[0],):
+            raise InputError(
+                f"{self.difference.shape[0]:,} proposals have denominators of shape "
+                f"{self.denominator.shape}; give one for each"
+            )
+
+
+def proposed_moves(proposals: Proposals, cells: int, known: Equations, reduced: Reduction) -> Moves:
+    """Proposals as moves of the unknowns, without those that the links of cells contradict."""
+    difference = sparse.csr_array(proposals.difference.astype(np.int64))
+    if difference.shape[1] < cells:
+        raise InputError(
+            f"the proposals are about {difference.shape[1]:,} cells, the tables have {cells:,}; "
+            "give a column for each cell"
+        )
+    own = known.cell[~known.latent]
+    shown = np.ones(difference.shape[1], dtype=bool)
+    shown[own] = shown[cells:] = False
+    fits = ~_touched(difference, shown)
+    latent = sparse.csr_array((difference.shape[0], int(known.latent.sum())), dtype=np.int64)
+    of_cells = sparse.csr_array(sparse.hstack([difference[:, own], latent], format="csr"))
+    first, sign = leaders(reduced)
+    steps = sparse.csr_array(of_cells[:, first] @ sparse.diags_array(sign, dtype=np.int64))
+    astray = sparse.csr_array(steps @ reduced.link.T - of_cells)
+    astray.eliminate_zeros()
+    fits &= np.diff(astray.indptr) == 0
+    steps = sparse.csr_array(steps.astype(np.int64))
+    steps.eliminate_zeros()
+    return Moves(steps, np.asarray(proposals.denominator, dtype=np.int64)).only(fits)
+
+
+def leaders(reduced: Reduction) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """For each unknown the first cell that follows it, and the sign with which it does."""
+    link = sparse.csc_array(reduced.link)
+    link.sort_indices()
+    return link.indices[link.indptr[:-1]].astype(np.int64), link.data[link.indptr[:-1]]
+
+
+def starting_table(
+    original: NDArray[np.int64] | None, known: Equations, reduced: Reduction
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """The original values of the unknowns, and where they are known, ``(n,)`` each."""
+    first, sign = leaders(reduced)
+    if original is None:
+        return np.zeros(len(first), dtype=np.int64), np.zeros(len(first), dtype=bool)
+    given = ~known.latent[first]
+    value = np.zeros(len(first), dtype=np.int64)
+    value[given] = original.ravel()[known.cell[first[given]]]
+    return np.where(given, sign * (value - reduced.offset[first]), 0), given
+
+
+def completed(
+    programme: LinearProgramme, value: NDArray[np.int64], given: NDArray[np.bool_]
+) -> NDArray[np.int64] | None:
+    """Whole numbers that satisfy a component and agree with given ones, or None."""
+    rest = np.flatnonzero(~given)
+    if len(rest):
+        inside = sparse.csr_array(programme.matrix[:, rest])
+        rows = np.flatnonzero(np.diff(inside.indptr))
+        right = programme.right - product(programme.matrix, np.where(given, value, 0))
+        try:
+            point = (
+                LinearProgramme(
+                    sparse.csr_array(inside[rows]),
+                    right[rows].astype(np.int64),
+                    programme.lower[rest],
+                    programme.upper[rest],
+                )
+                .begin()
+                .point
+            )
+        except (ContradictionError, ProofError):
+            return None
+        if point is None or point.denominator > 1:
+            return None
+        value = value.copy()
+        value[rest] = point.numerator
+    return value if programme.holds(Point(value, 1)) else None
+
+
+def _touched(steps: sparse.csr_array, columns: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which rows have something other than zero in some columns."""
+    row = np.repeat(np.arange(steps.shape[0]), np.diff(steps.indptr))
+    touched = np.zeros(steps.shape[0], dtype=bool)
+    touched[row[columns[steps.indices] & (steps.data != 0)]] = True
+    return touched

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.attack.certificate import SCHEMA
-from diskret.attack.equations import cell_name
+from diskret.attack.equations import cell_name, equations
 from diskret.attack.statements import GROUPS
-from diskret.errors import ProofError
-from diskret.tables import Published
+from diskret.errors import ContradictionError, ProofError
+from diskret.tables import Publication, Published
 from diskret.texts import Statement, check_language, in_languages
 
 _EXAMPLES = 3
@@ -96,13 +96,7 @@ class NoiseCertificate:
 def refuse_cells(
     published: Published, wrong: NDArray[np.bool_] | NDArray[np.int64], what: str
 ) -> None:
-    """Refuse a table in which something does not hold for some cells, a mask or flat positions.
-
-    Raises
-    ------
-    ProofError
-        Says for how many, with examples.
-    """
+    """Refuse a table in which something does not hold for some cells, a mask or flat positions."""
     cells = np.flatnonzero(wrong) if wrong.dtype == bool else wrong
     if len(cells):
         named = "; ".join(cell_name(published, int(cell)) for cell in cells[:_EXAMPLES])
@@ -110,3 +104,11 @@ def refuse_cells(
             f"table {published.name!r}: {len(cells):,} cells {what}, e.g. {named}; nothing is "
             "published"
         )
+
+
+def check_adding_up(tables: Sequence[Published]) -> None:
+    """Refuse tables whose totals are not the sums of their parts, also between tables."""
+    try:
+        equations(Publication(tuple(tables)))
+    except ContradictionError as error:
+        raise ProofError(f"values do not add up: {error}") from error

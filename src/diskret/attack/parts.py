@@ -10,13 +10,12 @@ from itertools import permutations, product
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.attack.all_cells import World, world
+from diskret.attack.all_cells import World, remembered, world
 from diskret.attack.attacker import Attacker
 from diskret.attack.axes import Axis, Meaning, axes_of
 from diskret.attack.equations import cell_name, equations
 from diskret.attack.knowledge import unknown_bounds
 from diskret.attack.reduction import reduce
-from diskret.attack.remembered import remembered
 from diskret.tables import Publication, Published
 
 _Codes = NDArray[np.int64]

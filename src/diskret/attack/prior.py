@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from diskret.attack.attacker import Attacker
-from diskret.attack.certificate import SuppressionCertificate
-from diskret.attack.examination import Examination
-from diskret.attack.examine import examine
-from diskret.attack.intervals import ends_in_units
+from diskret.attack.attack_equations import attack_equations, known_beforehand
+from diskret.attack.examination import Examination, ends_in_units
 from diskret.errors import InputError
 from diskret.io import to_arrow
 from diskret.io.columns import code_text, column
-from diskret.tables import Dimension, Publication, Published
+from diskret.tables import Dimension, Publication, Published, together
+
+if TYPE_CHECKING:
+    from diskret.attack.attacker import Attacker
 
 _Side = Literal["lower", "upper"]
 
@@ -27,14 +27,9 @@ _Side = Literal["lower", "upper"]
 class Known:
     """What is known of last period's cells, a row each.
 
-    Parameters
-    ----------
-    codes
-        Name of each variable → its codes.
-    code
-        Name of each variable → position of the row's code among these, ``(rows,)``.
-    low, high
-        The value lies between them, in published units, ``(rows,)``, float64; infinite where
+    codes: name of each variable → its codes.
+    code: name of each variable → position of the row's code among these, ``(rows,)``.
+    low, high: the value lies between them, in published units, ``(rows,)``, float64; infinite where
         nothing bounds it.
     """
 
@@ -44,13 +39,7 @@ class Known:
     high: NDArray[np.float64]
 
     def of(self, names: Sequence[str]) -> Known:
-        """The same, if these are the variables.
-
-        Raises
-        ------
-        InputError
-            They are not.
-        """
+        """The same, if these are the variables."""
         if sorted(names) != sorted(self.codes):
             raise InputError(
                 f"last period's values are broken down by {', '.join(self.codes)}, the table by "
@@ -75,25 +64,15 @@ class Known:
 class Rows:
     """Last period's values in a frame; which columns are codes is known with the table.
 
-    Parameters
-    ----------
-    frame
-        The columns of codes and others.
-    value
-        Last period's values, NaN where there is none, ``(rows,)``.
+    frame: the columns of codes and others.
+    value: last period's values, NaN where there is none, ``(rows,)``.
     """
 
     frame: pa.Table
     value: NDArray[np.float64]
 
     def of(self, names: Sequence[str]) -> Known:
-        """What is known of the cells of these variables; rows without a value say nothing.
-
-        Raises
-        ------
-        InputError
-            A column is missing, or a cell is there twice.
-        """
+        """What is known of the cells of these variables; rows without a value say nothing."""
         codes: dict[str, Sequence[str]] = {}
         code: dict[str, NDArray[np.int64]] = {}
         for name in names:
@@ -116,14 +95,7 @@ class Rows:
 class Within:
     """A bound for every cell that last period had: so many percent off what was known then.
 
-    Parameters
-    ----------
-    known
-        Last period's cells.
-    percent
-        By how much a value may have changed.
-    side
-        ``"lower"`` or ``"upper"``.
+    percent: by how much a value may have changed.
     """
 
     known: Known | Rows
@@ -156,12 +128,14 @@ class Within:
         return np.where(np.isinf(bound) | ((low == 0) & (high == 0)), np.nan, bound)
 
 
-def bounds_around(previous: Any, percent: float, value: str | None) -> tuple[Any, Any]:
+def bounds_around(
+    previous: Any, percent: float, value: str | None, outsider: Attacker
+) -> tuple[Any, Any]:
     """Lower and upper bounds for an attacker who knows last period's values.
 
-    See [`Attacker.around`][diskret.Attacker.around].
+    See [`Attacker.around`][diskret.Attacker.around]; `outsider` could compute what was hidden then.
     """
-    known = _known(previous, value)
+    known = _known(previous, value, outsider)
     if isinstance(known, Known | Rows):
         return Within(known, percent, "lower"), Within(known, percent, "upper")
     return (
@@ -170,20 +144,27 @@ def bounds_around(previous: Any, percent: float, value: str | None) -> tuple[Any
     )
 
 
-def _known(previous: Any, value: str | None) -> Known | Rows | dict[str, Known | Rows]:
+def _known(
+    previous: Any, value: str | None, outsider: Attacker
+) -> Known | Rows | dict[str, Known | Rows]:
     if isinstance(previous, Mapping):
-        each = {str(name): _known(one, value) for name, one in previous.items()}
+        each = {str(name): _known(one, value, outsider) for name, one in previous.items()}
         return {name: one for name, one in each.items() if not isinstance(one, dict)}
     if isinstance(previous, Publication):
-        found = examine(previous, Attacker()).of_tables(previous)
+        found = _attacked(previous, outsider).of_tables(previous)
         pairs = zip(previous.tables, found, strict=True)
         return {table.name: _of_published(table, own) for table, own in pairs}
     certificate = getattr(previous, "certificate", previous)
-    if isinstance(certificate, SuppressionCertificate):
-        return _of_published(certificate.published, certificate.outsider)
+    if isinstance(found := getattr(certificate, "outsider", None), Examination):
+        return _of_published(certificate.published, found)
     if isinstance(previous, Published):
-        return _of_published(previous, examine(previous, Attacker()))
+        return _of_published(previous, _attacked(together(previous), outsider))
     return _of_frame(previous, value)
+
+
+def _attacked(publication: Publication, outsider: Attacker) -> Examination:
+    known, bounds = known_beforehand(publication, outsider, None)
+    return attack_equations(publication, known, bounds, None)
 
 
 def _of_published(published: Published, outsider: Examination) -> Known:

@@ -9,9 +9,8 @@ from scipy import sparse
 from diskret.attack.attacker import Attacker
 from diskret.attack.equations import cell_name, equations
 from diskret.attack.exact import Point, broken_bounds, broken_equations
-from diskret.attack.examination import Examination, Targets
+from diskret.attack.examination import Examination, Targets, extremes
 from diskret.attack.knowledge import unknown_bounds
-from diskret.attack.witnesses import extremes
 from diskret.errors import VerificationError
 from diskret.tables import Publication, Published, together
 
@@ -19,8 +18,6 @@ from diskret.tables import Publication, Published, together
 def unmet(examination: Examination, targets: Targets) -> NDArray[np.bool_]:
     """Which suppressed cells miss their target, as far as witnesses show, ``(k,)``.
 
-    Examples
-    --------
     >>> from scipy import sparse
     >>> one = np.array([1.0])
     >>> found = Examination(
@@ -44,20 +41,7 @@ def recheck(
 ) -> None:
     """Check all witnesses of an examination anew, exactly, against what is published.
 
-    Parameters
-    ----------
-    published, attacker, original
-        As given to [`examine`][diskret.attack.examine.examine].
-    examination
-        Its result, or what a file says it was.
-
-    Raises
-    ------
-    VerificationError
-        A witness breaks an equation or a bound, shows fractions of counts, or does not show
-        what the examination says it shows.
-    ContradictionError
-        Published totals that are not the sum of their published parts.
+    examination: its result, or what a file says it was.
     """
     published = together(published)
     known = equations(published)

@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from diskret.attack.all_cells import Grid, World, world
+from diskret.attack.all_cells import Grid, World, remembered, world
 from diskret.attack.attacker import Attacker
 from diskret.attack.equations import cell_name, equations
 from diskret.attack.knowledge import unknown_bounds
 from diskret.attack.reduction import reduce
-from diskret.attack.remembered import remembered
-from diskret.attack.shared import apart, common_cells
+from diskret.attack.ties import apart, common_cells
 from diskret.tables import Publication, Published
 
 

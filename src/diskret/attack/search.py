@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.attack.exact import LIMIT, UNKNOWN, Point
-from diskret.attack.programme import Answer, Programme
+from diskret.attack.linear_programme import Answer, LinearProgramme
 
 #: Steps from a vertex to a simpler one, and faces on which to look for it.
 _STEPS = 10
@@ -40,19 +40,12 @@ class Wanted:
 
 
 @dataclass(eq=False)
-class Finding:
+class SearchResult:
     """What is known about the unknowns of a component; grows while they are searched.
 
-    Parameters
-    ----------
-    lower, upper
-        No table goes beyond these, ``(n,)``, float64.
-    points
-        Exact tables.
-    low, high
-        The farthest values that points show, ``(n,)``, float64; made by `add`.
-    shows_low, shows_high
-        Which point shows them, ``(n,)``, int64; -1 for none.
+    lower, upper: no table goes beyond these, ``(n,)``, float64.
+    low, high: the farthest values that points show, ``(n,)``, float64; made by `add`.
+    shows_low, shows_high: which point shows them, ``(n,)``, int64; -1 for none.
     """
 
     lower: NDArray[np.float64]
@@ -94,41 +87,23 @@ class Finding:
 
 
 def search(
-    programme: Programme,
+    programme: LinearProgramme,
     whole: bool,
     far: int,
     asked: NDArray[np.bool_],
     wanted: Wanted | None = None,
     tick: Callable[[int], None] = lambda done: None,
     known: Sequence[Point] = (),
-) -> Finding:
+) -> SearchResult:
     """Find the interval of every unknown of a component, and points at its ends.
 
-    Parameters
-    ----------
-    programme
-        The component.
-    whole
-        Only points of whole numbers count, and bounds are rounded inwards.
-    far
-        How far an unknown without end is moved to show that it has none.
-    asked
-        Whose intervals are of interest, bool, ``(n,)``. What is found about the others is
-        true, but need not be all.
-    wanted
-        Where to try harder, by branch and bound, if points fall short. The bounds do not
-        depend on it.
-    tick
-        Told how many more questions, two for each unknown, are settled.
-    known
-        Exact tables that are known already; what they show is not asked again.
-
-    Raises
-    ------
-    ContradictionError
-        No values satisfy all equations and bounds.
-    ProofError
-        The solver ended without an answer.
+    whole: only points of whole numbers count, and bounds are rounded inwards.
+    far: how far an unknown without end is moved to show that it has none.
+    asked: whose intervals are of interest, bool, ``(n,)``. What is found about the others is true,
+        but need not be all.
+    wanted: where to try harder, by branch and bound, if points fall short. The bounds do not depend
+        on it.
+    known: exact tables that are known already; what they show is not asked again.
     """
     questions = _Search(programme, whole, far, asked)
     for point in known:
@@ -139,9 +114,9 @@ def search(
 class _Search:
     """The steps of a search; they share a programme, a first vertex and what was found."""
 
-    def __init__(self, programme: Programme, whole: bool, far: int, asked: NDArray[np.bool_]):
+    def __init__(self, programme: LinearProgramme, whole: bool, far: int, asked: NDArray[np.bool_]):
         self.programme, self.whole, self.far, self.asked = programme, whole, far, asked
-        self.finding = Finding(
+        self.finding = SearchResult(
             np.where(programme.lower > -UNKNOWN, programme.lower, -np.inf),
             np.where(programme.upper < UNKNOWN, programme.upper, np.inf),
         )
@@ -151,7 +126,7 @@ class _Search:
         self._keep(programme.farthest(self.pull).point)
         self.home = programme.basis()
 
-    def run(self, wanted: Wanted | None, tick: Callable[[int], None]) -> Finding:
+    def run(self, wanted: Wanted | None, tick: Callable[[int], None]) -> SearchResult:
         """Settle every question, the cheap ones first."""
         endless = {sign: self._endless(sign) for sign in (1, -1)}
         self._sweep()
@@ -194,7 +169,7 @@ class _Search:
         at_bounds = (x == self.programme.upper).astype(float) - (x == self.programme.lower)
         return at_bounds * (1 + self.random.random(self.size))
 
-    def _walk(self, programme: Programme) -> Answer:
+    def _walk(self, programme: LinearProgramme) -> Answer:
         """From a random vertex to one with fewer broken numbers."""
         answer = programme.farthest(self.random.choice([-1.0, 1.0], self.size))
         basis = programme.basis()

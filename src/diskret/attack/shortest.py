@@ -27,14 +27,8 @@ _STATUS = highspy.HighsModelStatus
 class Move:
     """Some cells change by ``step / unit``, exactly.
 
-    Parameters
-    ----------
-    cell
-        Ascending, ``(s,)``, int64.
-    step
-        Not 0, ``(s,)``, int64.
-    unit
-        At least 1.
+    cell: ascending, ``(s,)``, int64.
+    step: not 0, ``(s,)``, int64.
     """
 
     cell: NDArray[np.int64]
@@ -48,12 +42,8 @@ class Shortest:
     What rises and what falls are variables of their own that begin at 0. So the unchanged table
     is a basis at which only the wanted move is missing, and few pivots lead to the shortest one.
 
-    Parameters
-    ----------
-    matrix
-        Equations ``matrix @ move = 0`` with entries 1 and −1, ``(m, n)``.
-    price
-        What it costs to move each cell by one unit, above 0, ``(n,)``; by default 1.
+    matrix: equations ``matrix @ move = 0`` with entries 1 and −1, ``(m, n)``.
+    price: what it costs to move each cell by one unit, above 0, ``(n,)``; by default 1.
     """
 
     def __init__(self, matrix: sparse.csr_array, price: NDArray[np.float64] | None = None):
@@ -108,19 +98,11 @@ class Shortest:
 
         If there is none, `weights` tell why.
 
-        Parameters
-        ----------
-        cells, side, need
-            Whose sum has to move, which way, all alike or each its own, and how far, at least 1.
-        down, up
-            How far each cell may move, ``(n,)``, inf without end.
+        cells, side, need: whose sum has to move, which way, all alike or each its own, and how far,
+            at least 1.
+        down, up: how far each cell may move, ``(n,)``, inf without end.
 
-        Returns
-        -------
-        Move or None
-            None if there is none, or if it could not be made exact.
-        bool
-            Whether there is none.
+        Returns the move, None also if it could not be made exact; and whether there is none.
         """
         unit = 2.0 ** np.floor(np.log2(need))
         room = np.minimum(np.concatenate((up, down)) / unit, _FAR)

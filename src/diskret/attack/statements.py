@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from diskret.attack.all_cells import world
 from diskret.attack.sums import LARGEST_LINE
-from diskret.attack.unrelated import CROSSED, UNRELATED, UNRELATED_ELSE
+from diskret.tables import Published
 from diskret.texts import check_language, number
 
 if TYPE_CHECKING:
@@ -26,6 +27,32 @@ GROUPS = {
 }
 #: How the claim of what is left beside filters begins.
 OF_RESTS = "What is left of a published cell without the same cell of a filter"
+#: Only groupings of one variable have common parts that an attack can know of.
+UNRELATED = {
+    "en": "Nothing is claimed against knowledge of how different variables lie in each other, such "
+    "as a grid in municipalities, unless the tables show them as groupings of one variable.",
+    "de": "Keine Aussage gegenüber dem Wissen, wie verschiedene Merkmale ineinander liegen, etwa "
+    "ein Gitter in Gemeinden, sofern die Tabellen sie nicht als Gliederungen eines Merkmals "
+    "zeigen.",
+}
+#: The same where the records told how the variables lie in each other.
+UNRELATED_ELSE = {
+    "en": "Nothing is claimed against other knowledge of how different variables lie in each "
+    "other, such as a grid in municipalities: of suppressed cells, or of other sums of cells.",
+    "de": "Keine Aussage gegenüber anderem Wissen, wie verschiedene Merkmale ineinander liegen, "
+    "etwa ein Gitter in Gemeinden: zu gesperrten Feldern oder anderen Summen von Feldern.",
+}
+#: How the claim of what is left between variables begins.
+CROSSED = {
+    "en": "Where categories of one variable lie in one of another variable, as municipalities in a "
+    "grid cell, what is left of that without them, and of all categories that one touches "
+    "without itself, meets what the office requires of a published cell where its value can be "
+    "computed.",
+    "de": "Wo Kategorien eines Merkmals in einer Kategorie eines anderen liegen, wie Gemeinden in "
+    "einer Gitterzelle, erfüllt das, was von dieser ohne sie übrig bleibt, und von allen "
+    "Kategorien, die eine berührt, ohne sie selbst, was das Amt von einem veröffentlichten Feld "
+    "verlangt, wo sich sein Wert berechnen lässt.",
+}
 
 
 def claimed(
@@ -39,23 +66,13 @@ def claimed(
 ) -> Text:
     """What is proven, for any reader.
 
-    Parameters
-    ----------
-    publication
-        What was attacked.
-    outer
-        Number of a table's intervals that are outer bounds.
-    earlier
-        Number of tables of earlier releases that were attacked with it; None: those that
+    outer: number of a table's intervals that are outer bounds.
+    earlier: number of tables of earlier releases that were attacked with it; None: those that
         `publication` holds.
-    contributor
-        Whether sums of cells were judged against contributors.
-    parts
-        Whether all revealed parts of categories were judged; None: no categories overlap.
-    rests
-        The same of what is left beside filters; None: no filter lies beside a whole table.
-    crossed
-        Whether all was judged that variables of different tables leave of each other's cells;
+    contributor: whether sums of cells were judged against contributors.
+    parts: whether all revealed parts of categories were judged; None: no categories overlap.
+    rests: the same of what is left beside filters; None: no filter lies beside a whole table.
+    crossed: whether all was judged that variables of different tables leave of each other's cells;
         None: all tables have the same variables.
     """
     tables = publication.own
@@ -398,3 +415,8 @@ def summary(
             **of_contributors,
         )[language],
     ]
+
+
+def different_variables(tables: Sequence[Published]) -> bool:
+    """Whether tables show different variables."""
+    return len({frozenset(d.name for d in table.dimensions) for table in tables}) > 1

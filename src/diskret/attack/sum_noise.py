@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.attack.certify_cell_key import Intervals, interval_noise, row_moments
+from diskret.attack.certify_cell_key import NoiseRows, interval_noise, row_moments
 from diskret.tables import Measure
 
 #: The odd factor that binary keys are mixed with, from the golden ratio.
@@ -73,10 +73,10 @@ class UsedNoise:
     """The parameters and tables of noise, as this module reads them."""
 
     noise: SumNoise
-    intervals: Intervals
-    small: Intervals | None = None
-    odd: Intervals | None = None
-    counts: Intervals | None = None
+    intervals: NoiseRows
+    small: NoiseRows | None = None
+    odd: NoiseRows | None = None
+    counts: NoiseRows | None = None
 
     def separation(self) -> float:
         """Below it cells are very small."""
@@ -113,7 +113,7 @@ class UsedNoise:
 
 
 def between(
-    intervals: Intervals, row: NDArray[np.float64], key: NDArray[np.uint64]
+    intervals: NoiseRows, row: NDArray[np.float64], key: NDArray[np.uint64]
 ) -> NDArray[np.float64]:
     """The noise of keys in rows, linear between two rows."""
     counts = intervals.counts

@@ -27,7 +27,7 @@ from diskret.jobs.values import Job, Records, TableJob
 from diskret.keys import SecretKeys
 from diskret.ledger.ledger import Ledger
 from diskret.progress import Progress, silent
-from diskret.protect.default_attacker import default_attacker
+from diskret.protect.attackers import default_attacker
 from diskret.protect.earlier_tables import KnownBefore, groups
 from diskret.protect.last_period import knowing_last_period
 from diskret.protect.linked import linked

@@ -18,7 +18,7 @@ from diskret.population import EVERYBODY, Population
 from diskret.protect.marked_records import Marking
 from diskret.publish.formats.symbols import SymbolSet
 from diskret.rules import Rule
-from diskret.tables.additivity import Additivity
+from diskret.tables.add_up import Additivity
 
 #: Names of files and folders.
 FILE_STEM = re.compile(r"\w([\w .-]*[\w-])?")

@@ -18,7 +18,7 @@ from diskret.protect.earlier_tables import groups
 from diskret.protect.plan import publish
 from diskret.protect.result import Result
 from diskret.tables import NO_LEVELS, Earlier, MeasureSum, Publication, Published, Table
-from diskret.tables.earlier import earlier_of
+from diskret.tables.requirements import earlier_of
 from diskret.texts import Figure, words_in
 
 #: Work to find out who is to blame: a few seconds.

@@ -15,8 +15,7 @@ from diskret.publish.contract import Protected, Release
 from diskret.publish.store.cells import Row, note_of, row_of
 from diskret.publish.store.entry import UNBOUNDED, Entry
 from diskret.tables import Earlier, MeasureSum, Perturbed, Publication, Published
-from diskret.tables.earlier import earlier_of
-from diskret.tables.requirements import NO_LEVELS
+from diskret.tables.requirements import NO_LEVELS, earlier_of
 from diskret.tables.ties import About, tied_to
 
 #: How notes of tables with noise begin, see `TableNote.perturbed`.

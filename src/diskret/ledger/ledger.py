@@ -37,9 +37,8 @@ from diskret.ledger.refusals import (
     check_zeros_before,
 )
 from diskret.progress import Progress, silent
-from diskret.protect.hiding import hiding
 from diskret.protect.result import Result
-from diskret.protect.write import DEFAULT_FORMATS, checked, intervals_of, write
+from diskret.protect.write import DEFAULT_FORMATS, checked, hiding, intervals_of, write
 from diskret.publish.contract import Protected, software
 from diskret.publish.staging import Stage
 from diskret.publish.store import store

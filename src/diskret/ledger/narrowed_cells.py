@@ -19,7 +19,6 @@ from diskret.attack import (
     unmet,
     unmet_sums,
 )
-from diskret.attack.alike import same_cells
 from diskret.attack.culprits import Culprits, Need, Opened
 from diskret.attack.earlier_tables import (
     joined_requirements,
@@ -27,6 +26,7 @@ from diskret.attack.earlier_tables import (
     required_beside,
     unclaimed_cells,
 )
+from diskret.attack.ties import same_cells
 from diskret.errors import ContradictionError
 from diskret.progress import Progress, silent
 from diskret.protect.earlier_tables import naming

@@ -19,8 +19,8 @@ from diskret.ledger.check import check
 from diskret.ledger.contributors import told_again
 from diskret.ledger.narrowed_cells import BrokenCell, Case, contradictions_named
 from diskret.progress import Progress, silent
-from diskret.protect.conflicting_values import check_sums_beside
 from diskret.protect.earlier_tables import groups
+from diskret.protect.linked import check_sums_beside
 from diskret.protect.result import Result
 from diskret.publish.contract import Protected
 from diskret.tables import NO_BOUND, NO_LEVELS, Earlier, Publication, Published

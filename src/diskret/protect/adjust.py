@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from diskret.adjustment import Adjusted, Adjustment, adjusted
 from diskret.attack import Attacker, Requirements
-from diskret.attack.certify_adjustment import certify_adjustment
+from diskret.attack.certify_changed import certify_adjustment
 from diskret.errors import InputError
 from diskret.protect.arguments import checked_tables, for_each
 from diskret.protect.linked import default_names, linked
@@ -22,7 +22,7 @@ from diskret.rules.exact import percent_of
 from diskret.system import System, joint_system
 from diskret.tables import Noise, Table
 from diskret.tables.from_cells import describe
-from diskret.tables.noise import published_with
+from diskret.tables.perturbed import published_with
 
 _EXAMPLES = 5
 
@@ -130,7 +130,7 @@ def adjust(
     if time_limit is not None and not time_limit > 0:
         raise InputError(f"time_limit= is a number of seconds above 0, not {time_limit!r}")
     parts = [
-        _part(own, judge, fixed, cost, largest_change)
+        _movable(own, judge, fixed, cost, largest_change)
         for own, judge, fixed in zip(tables, rules, stays, strict=True)
     ]
     results: dict[int, PerturbedResult] = {}
@@ -161,7 +161,7 @@ def adjust(
 
 
 @dataclass(frozen=True, eq=False)
-class _Part:
+class _MovableTable:
     """What an adjustment has to know of one table; arrays by cell."""
 
     needs: Requirements
@@ -170,7 +170,9 @@ class _Part:
     cost: NDArray[np.float64]
 
 
-def _part(table: Table, rule: Any, frozen: Any, cost: MovingCost, largest_change: float) -> _Part:
+def _movable(
+    table: Table, rule: Any, frozen: Any, cost: MovingCost, largest_change: float
+) -> _MovableTable:
     if table.rounding > 1 or table.shown is not None:
         raise InputError(
             "an adjusted table shows its values with all decimals; adjust the table before it is "
@@ -197,7 +199,7 @@ def _part(table: Table, rule: Any, frozen: Any, cost: MovingCost, largest_change
     room[needs.cell] += np.maximum(np.maximum(needs.lower, needs.upper), 1)
     room[fixed] = 0
     down = np.minimum(room, value) if table.nonnegative else room
-    return _Part(needs, down, room, _price(table, cost))
+    return _MovableTable(needs, down, room, _price(table, cost))
 
 
 def _price(table: Table, cost: MovingCost) -> NDArray[np.float64]:
@@ -217,7 +219,7 @@ def _price(table: Table, cost: MovingCost) -> NDArray[np.float64]:
 
 
 def _together(
-    tables: Sequence[Table], parts: Sequence[_Part], time_limit: float | None
+    tables: Sequence[Table], parts: Sequence[_MovableTable], time_limit: float | None
 ) -> Adjusted:
     """The least change of tables that equations tie together."""
     system = System.of_table(tables[0]) if len(tables) == 1 else joint_system(tables)

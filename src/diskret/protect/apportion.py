@@ -19,12 +19,8 @@ _ROUNDS = 200
 class Amounts:
     """Who has at least and at most how much where, one entry a pair; who is not named has nothing.
 
-    Parameters
-    ----------
-    who, cell
-        The contributor's number, and the cell, ``(e,)``, int64.
-    low, high
-        Scaled units, ``(e,)``, int64.
+    who, cell: the contributor's number, and the cell, ``(e,)``, int64.
+    low, high: scaled units, ``(e,)``, int64.
     """
 
     who: NDArray[np.int64]
@@ -68,19 +64,10 @@ def apportion(
 ) -> Apportioned:
     """Bounds of what contributors have in all other cells, where nobody has less than nothing.
 
-    Parameters
-    ----------
-    equations
-        ``equations @ amounts`` is zero for each contributor, ``(m, n)``, entries 1 and -1.
-    known
-        What each has in the given cells.
-    given
-        Which cells these are, ``(n,)``.
-    most
-        What nobody has more than in a cell, ``(n,)``.
+    equations: ``equations @ amounts`` is zero for each contributor, ``(m, n)``, entries 1 and -1.
+    given: which cells these are, ``(n,)``.
+    most: what nobody has more than in a cell, ``(n,)``.
 
-    Examples
-    --------
     >>> one = np.array([0])
     >>> whole, women = Amounts.exactly(one, one, one + 9), Amounts.exactly(one, one + 1, one + 4)
     >>> rest = sparse.csr_array(np.array([[1, -1, -1]]))

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
+from diskret.protect.last_period import suppressed_before
 from diskret.protect.plan import Cost, frozen_cells, publish
-from diskret.protect.previous import suppressed_before
 from diskret.rules import Sensitivity
 from diskret.tables import Published, Table
 from diskret.tables.cells import check_reserved

@@ -110,13 +110,7 @@ class SumAssessment:
 
 
 def assess_sums(noise: MagnitudeNoise, rule: Rule, table: Table | None) -> SumAssessment:
-    """See [`assess`][diskret.assess].
-
-    Raises
-    ------
-    InputError
-        No made-up cell is sensitive, or the table does not know what the noise or the rule needs.
-    """
+    """See [`assess`][diskret.assess]."""
     if table is None:
         table = made_up(max(rule.largest, len(noise.shares), 3))
     found = rule(table)

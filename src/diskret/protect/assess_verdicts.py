@@ -22,12 +22,8 @@ _BIASED = 0.005
 class Verdict:
     """One finding in a sentence, and whether it keeps the office's limits.
 
-    Parameters
-    ----------
-    statement
-        The finding, in English and German.
-    kept
-        True or False where the office set a limit, None where it set none.
+    statement: the finding, in English and German.
+    kept: true or False where the office set a limit, None where it set none.
     """
 
     statement: Statement

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from diskret.attack import Attacker, examine
-from diskret.attack.intervals import interval_frame
+from diskret.attack.examination import interval_frame
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.io import to_arrow

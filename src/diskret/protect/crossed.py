@@ -17,12 +17,12 @@ from diskret.attack.crossed import CrossedRests, crossed_rests
 from diskret.errors import InputError
 from diskret.io import Source, source
 from diskret.protect.arguments import Order
-from diskret.protect.default_attacker import LISTED
+from diskret.protect.attackers import LISTED
 from diskret.protect.earlier_tables import Beside
 from diskret.rules import Rule, Sensitivity
 from diskret.rules.unions import judge_unions, rules_for_unions
 from diskret.tables import Publication, Table
-from diskret.tables.asked import Asked
+from diskret.tables.contributions import Asked
 from diskret.tables.crossed import Crossed, crossed
 from diskret.tables.requirements import stacked
 from diskret.tables.unions import union_table
@@ -57,15 +57,6 @@ def crossed_judge(orders: Sequence[Order], before: Beside, cells: int) -> Crosse
 
     The records are asked once more, by pairs of variables. Where they are gone, or tables are not
     of the same records, nothing is judged. None if all tables have the same variables.
-
-    Parameters
-    ----------
-    orders
-        The new tables and their rules.
-    before
-        What was published before.
-    cells
-        Number of cells of the protector's system.
     """
     tables = [order.table for order in orders]
     found: list[tuple[Crossed, tuple[Rule, ...]]] = []

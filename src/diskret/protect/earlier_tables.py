@@ -25,7 +25,7 @@ from diskret.tables import (
     Published,
     Table,
 )
-from diskret.tables.tied_by_unknowns import tied_by_unknowns
+from diskret.tables.meanings import tied_by_unknowns
 from diskret.tables.ties import tied_groups, tied_pairs
 
 
@@ -109,19 +109,7 @@ def beside(
 ) -> Beside:
     """Earlier tables with their original values, or with possible ones where these are unknown.
 
-    Parameters
-    ----------
-    tables
-        The new tables with nothing suppressed: their values are true.
-    sums
-        Equations between measures.
-    earlier
-        What was published before.
-
-    Raises
-    ------
-    InputError
-        The new tables and an earlier one contradict each other; names the release.
+    tables: the new tables with nothing suppressed: their values are true.
     """
     try:
         values = _values(tables, sums, earlier)
@@ -231,13 +219,7 @@ def system_beside(
     before: Beside,
     combined: bool = False,
 ) -> System:
-    """The equations of new tables and earlier ones; `combined` as in `plan`.
-
-    Raises
-    ------
-    InputError
-        Tables contradict each other; names the release if it is one.
-    """
+    """The equations of new tables and earlier ones; `combined` as in `plan`."""
     if not before.tables:
         if len(tables) == 1:
             return System.of_table(tables[0])
@@ -256,11 +238,8 @@ def known_before(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Cells of new tables that an earlier release published, as they are defined.
 
-    Returns
-    -------
-    tuple
-        Positions of the new cells, and of the cells of earlier tables; both count through all
-        tables, of which the new ones have `own` cells.
+    Returns positions of the new cells, and of the cells of earlier tables; both count
+        through all tables, of which the new ones have `own` cells.
     """
     shown = np.zeros(len(system.value), dtype=bool)
     start = own

@@ -20,19 +20,7 @@ def explanation_columns(
 ) -> pa.Table:
     """Explanations as [`Result.explain`][diskret.Result.explain] returns them. Confidential.
 
-    Parameters
-    ----------
-    publication, requirements, original
-        As given to [`explain`][diskret.attack.explain.explain].
-    published
-        The table among them whose secondaries are explained.
-    found
-        Its answer.
-
-    Raises
-    ------
-    InputError
-        Two columns would have the same name.
+    published: the table among them whose secondaries are explained.
     """
     names = [d.name for d in published.dimensions]
     numbers = ("lower", "upper", "required_lower", "required_upper", "required_width")

@@ -1,9 +1,14 @@
 """How easily persons are recognised by their keys, in files of any size and in databases."""
 
+# pyarrow has no type information for its classes.
+# pyright: reportUnknownParameterType=false
+
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, closing
+import os
+import tempfile
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from os import PathLike
@@ -13,6 +18,7 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+from pyarrow import parquet
 
 from diskret.engines import KeyCounts, KeyQuestion
 from diskret.engines.duckdb import DuckDBEngine
@@ -24,7 +30,6 @@ from diskret.io.frames import NO_RECORDS
 from diskret.io.names import some
 from diskret.population import Population
 from diskret.progress import Progress, silent
-from diskret.protect.key_risk_records import write_records
 from diskret.protect.tabulate import engine_of
 from diskret.risk import Compat, individual_risk
 from diskret.risk.frequencies import agreeing
@@ -330,3 +335,56 @@ def _frequencies(
     whole, through = agreeing(codes, codes, sizes, np.stack([sample, weight]))
     sample, weight = whole + through
     return sample, weight
+
+
+def write_records(
+    path: Path,
+    names: Sequence[str],
+    blocks: Iterable[tuple[pa.RecordBatch, list[pa.Array]]],
+    counts: KeyCounts,
+    figures: Mapping[str, NDArray[Any]],
+    progress: Progress,
+) -> None:
+    """Write a Parquet file: all of it, or nothing.
+
+    path: of the file; there must be none yet.
+    blocks: records, and what they have in each key.
+    figures: name of a new column → its value for each combination.
+    """
+    total, done = int(counts.records.sum()), 0
+    with _whole(path) as unfinished, ExitStack() as closing:
+        writer: Any = None
+        progress("write records", 0, total)
+        for block, keys in blocks:
+            row = counts.rows(keys)
+            found = [pa.array(figure[row]) for figure in figures.values()]
+            table = pa.table([*block.columns, *found], names=[*names, *figures])
+            writer = writer or closing.enter_context(
+                parquet.ParquetWriter(unfinished, table.schema)
+            )
+            writer.write_table(table)
+            progress("write records", done := done + len(block), total)
+        if done != total:
+            raise InputError(
+                f"there are {done:,} records now, and {total:,} were counted; they have changed in "
+                "the meantime: count them again"
+            )
+
+
+@contextmanager
+def _whole(path: Path) -> Generator[Path]:
+    """A file beside the one that is wanted, which becomes that once it is complete."""
+    if path.exists():
+        raise InputError(f"{path}: there is such a file already; give another path")
+    unfinished: Path | None = None
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        unfinished = Path(name)
+        os.close(handle)
+        yield unfinished
+        unfinished.replace(path)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({error.strerror or error})") from error
+    finally:
+        if unfinished is not None:
+            unfinished.unlink(missing_ok=True)

@@ -27,15 +27,9 @@ _NOBODY = np.iinfo(np.int64).max
 class Present:
     """The contributors to unknown cells; arrays as of `diskret.attack.insiders.Insiders`.
 
-    Parameters
-    ----------
-    names
-        The number of each contributor, uint64; a record that may be in several places is there
+    names: the number of each contributor, uint64; a record that may be in several places is there
         several times.
-    own, number, bounded
-        As there.
-    row
-        Of each contributor among those to unpublished cells, −1 for none.
+    row: of each contributor among those to unpublished cells, −1 for none.
     """
 
     names: NDArray[np.uint64]
@@ -67,16 +61,7 @@ def present(
 ) -> Present:
     """Who contributes to the unknown cells of a publication.
 
-    Parameters
-    ----------
-    tables
-        Its tables, as of `contributing`.
-    publication
-        What is attacked.
-    cell, free
-        As of `diskret.attack.unknown_cells`.
-    between
-        What is contributed to unpublished cells; None if there are none.
+    between: what is contributed to unpublished cells; None if there are none.
     """
     who, column, value = list[Any](), list[Any](), list[Any]()
     number = np.full(len(cell), _NOBODY, dtype=np.int64)
@@ -153,15 +138,10 @@ def _kept(
 class Elsewhere:
     """Who is known to be in no cell of a target, also where only the largest are known.
 
-    Parameters
-    ----------
-    told
-        For each contributor and target, whether it is known who of them is there, as the row
+    told: for each contributor and target, whether it is known who of them is there, as the row
         ``place`` of a matrix of places.
-    place
-        The place of each contributor, −1 for none.
-    inside
-        Contributor and target as one number, ascending, for those who are there.
+    place: the place of each contributor, −1 for none.
+    inside: contributor and target as one number, ascending, for those who are there.
     """
 
     told: NDArray[np.bool_]

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from diskret.adjustment.additive import AdditiveMethod
 from diskret.adjustment.additive import make_additive as fitted
-from diskret.attack.certify_additive import certify_additive
+from diskret.attack.certify_changed import certify_additive
 from diskret.errors import InputError
 from diskret.protect.perturbed_result import PerturbedResult
 from diskret.tables import Perturbed

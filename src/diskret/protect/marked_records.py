@@ -15,26 +15,10 @@ Marking = str | Mapping[str, Any]
 def marks(request: Marking | None, waiver: Marking | None) -> dict[str, Mark]:
     """The marks by the names that rules know them by.
 
-    Parameters
-    ----------
-    request
-        Column of yes and no, or ``{column: code}``, or ``{column: [code, code]}`` for the
+    request: column of yes and no, or ``{column: code}``, or ``{column: [code, code]}`` for the
         first and the second level: the unit asked for protection.
-    waiver
-        Column of yes and no, or ``{column: code}`` or several codes: the unit consents.
+    waiver: column of yes and no, or ``{column: code}`` or several codes: the unit consents.
 
-    Returns
-    -------
-    dict
-        Of ``"request"``, ``"request 2"`` and ``"no_waiver"`` those that were asked for.
-
-    Raises
-    ------
-    InputError
-        One of them names no column, no code, or too many.
-
-    Examples
-    --------
     >>> list(marks({"asked": ["1", "2"]}, "consent"))
     ['request', 'request 2', 'no_waiver']
     """

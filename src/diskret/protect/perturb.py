@@ -27,7 +27,7 @@ from diskret.rules import Rule, Sensitivity
 from diskret.tables import Noise, Published, Table
 from diskret.tables.dimension import describe
 from diskret.tables.named import named_cells, named_keys
-from diskret.tables.noise import published_with
+from diskret.tables.perturbed import published_with
 
 _EXAMPLES = 5
 

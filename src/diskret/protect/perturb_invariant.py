@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.attack.certify_invariant import certify_invariant
+from diskret.attack.certify_changed import certify_invariant
 from diskret.cellkey import (
     PerturbationTable,
     controlled_noise,
@@ -20,7 +20,7 @@ from diskret.protect.linked import default_names
 from diskret.protect.perturbed_result import PerturbedResult, noise_bound
 from diskret.system import definitions
 from diskret.tables import Noise, Table
-from diskret.tables.noise import published_with
+from diskret.tables.perturbed import published_with
 
 #: From the frequencies of the values 0, 1, … to the noise.
 Construction = Callable[[NDArray[np.int64]], PerturbationTable]

@@ -35,7 +35,7 @@ from diskret.tables import Earlier, Perturbed, Published
 from diskret.tables.add_up import check_size
 from diskret.tables.cells import check_names, check_reserved, public_columns
 from diskret.tables.dimension import Dimension, check_by
-from diskret.tables.earlier import changed_earlier
+from diskret.tables.requirements import changed_earlier
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,7 +27,7 @@ from diskret.publish.office.tables import fingerprint
 from diskret.tables import Earlier, Perturbed, Published, Table
 from diskret.tables.add_up import add_up, leaf_mask
 from diskret.tables.cells import codes_columns, in_published_units, public_columns
-from diskret.tables.earlier import changed_earlier
+from diskret.tables.requirements import changed_earlier
 from diskret.utility import Comparison, compare
 
 if TYPE_CHECKING:

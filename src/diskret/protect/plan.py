@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -15,13 +17,13 @@ from diskret.attack.earlier_tables import earlier_requirements, joined_requireme
 from diskret.errors import InputError, ProtectionError
 from diskret.keys import SecretKeys
 from diskret.progress import Progress
+from diskret.protect.attackers import check_bounds
 from diskret.protect.earlier_tables import Beside, known_before, system_beside
-from diskret.protect.prior_knowledge import check_bounds
-from diskret.protect.tie_breaks import keyed_ties
 from diskret.rules import Sensitivity
 from diskret.suppression import Problem, Work
 from diskret.system import System
-from diskret.tables import NO_BOUND, Earlier, MeasureSum, Published, Table
+from diskret.system.equations import RectangularCells
+from diskret.tables import NO_BOUND, Dimension, Earlier, MeasureSum, Published, Table
 from diskret.tables.from_cells import describe
 from diskret.tables.named import named_cells
 
@@ -57,21 +59,14 @@ def plan(
     for. Only attacks that pairs of tables do not explain need these, and they make it harder to
     find a cheap pattern. Tables that were published before (`before`) come behind the new ones:
     their published cells are frozen, their suppressed ones are hidden at no cost.
-
-    Raises
-    ------
-    InputError
-        An option cannot be used with a table, or tables contradict each other.
-    ProtectionError
-        A cell that must stay published is unsafe itself, or was published before.
     """
     before = before or Beside()
     each = zip(tables, sensitivities, names, costs, frozen, previous, discounts, strict=True)
-    parts = [_part(attacker, keys, *own) for own in each]
+    parts = [_planned(attacker, keys, *own) for own in each]
     system = system_beside(tables, sums, before, combinations)
     new = sum(part.cost.size for part in parts)
     _check_known(system, tables, parts, names, new, before)
-    parts += [_earlier_part(one, attacker) for one in before.earlier]
+    parts += [_planned_earlier(one, attacker) for one in before.earlier]
     starts = np.cumsum([0, *(part.cost.size for part in parts)]).tolist()
     unpublished = len(system.value) - starts[-1]
     start = np.ones(len(system.value), dtype=bool)
@@ -101,7 +96,7 @@ def plan(
 
 
 @dataclass(frozen=True, eq=False)
-class _Part:
+class _PlannedTable:
     """What a problem says of one table; arrays as in `Problem`."""
 
     requirements: Requirements
@@ -112,7 +107,7 @@ class _Part:
     upper: NDArray[np.float64]
 
 
-def _part(
+def _planned(
     attacker: Attacker,
     keys: SecretKeys | None,
     table: Table,
@@ -122,7 +117,7 @@ def _part(
     frozen: Any,
     previous: NDArray[np.bool_] | None,
     discount: float,
-) -> _Part:
+) -> _PlannedTable:
     _check_zeros(sensitivity, attacker)
     stays = frozen_cells(table, frozen)
     if sensitivity.frozen is not None:
@@ -140,7 +135,7 @@ def _part(
     ties = np.where(hidden, 0.0, _UNLIKE_BEFORE)
     if keys is not None:
         ties = ties + (1 - _UNLIKE_BEFORE) * keyed_ties(table, keys)
-    return _Part(
+    return _PlannedTable(
         needs,
         np.where(hidden.ravel(), price * (1 - discount / 100), price),
         ties.ravel(),
@@ -150,7 +145,7 @@ def _part(
     )
 
 
-def _earlier_part(earlier: Earlier, attacker: Attacker) -> _Part:
+def _planned_earlier(earlier: Earlier, attacker: Attacker) -> _PlannedTable:
     """A table that was published before: nothing about it can be changed any more."""
     seen, size = earlier.published, earlier.published.value.size
     hidden = seen.suppressed.ravel()
@@ -161,13 +156,15 @@ def _earlier_part(earlier: Earlier, attacker: Attacker) -> _Part:
         own, closer = (low, np.maximum) if side == "lower" else (high, np.minimum)
         own[known] = closer(own, bound)[known]
     nothing = np.zeros(size)
-    return _Part(earlier_requirements(earlier, attacker), nothing, nothing, ~hidden, low, high)
+    return _PlannedTable(
+        earlier_requirements(earlier, attacker), nothing, nothing, ~hidden, low, high
+    )
 
 
 def _check_known(
     system: System,
     tables: Sequence[Table],
-    parts: Sequence[_Part],
+    parts: Sequence[_PlannedTable],
     names: Sequence[str],
     new: int,
     before: Beside,
@@ -299,3 +296,64 @@ def _check_frozen(table: Table, sensitivity: Sensitivity, stays: NDArray[np.bool
             "frozen= or the a priori list, or set them to safe there, with the units' consent "
             "or another reason"
         )
+
+
+def keyed_ties(table: Table, keys: SecretKeys) -> NDArray[np.float64]:
+    """A number from 0 to below 1 for each cell, from a keyed hash of the cell's definition.
+
+    It depends on measure, vintage, population and the texts of the records in the cell alone: not
+    on values, on what categories are called, on the order of rows, codes or variables, or on the
+    table in which the cell stands. Other texts get other numbers, by design.
+
+    keys: the office's keys; who does not have them cannot tell the numbers from random ones.
+
+    Returns float64, shape of the table.
+
+    Each part of a definition (what is measured; each variable with the texts of a code, total of
+    a variable left out) has a keyed hash of 64 bits: BLAKE2b (RFC 7693) under the subkey
+    "ties". The hashes of a cell are added modulo 2⁶⁴ and scrambled by the finaliser of
+    SplitMix64 (Steele, Lea and Flood, 2014, "Fast splittable pseudorandom number
+    generators", OOPSLA), so that there is one hash for each code and none for each cell.
+
+    >>> import pyarrow as pa
+    >>> cells = pa.table({"region": ["N", "S"], "firms": [7, 2]})
+    >>> table = Table.from_cells(cells, by={"region": None}, count="firms")
+    >>> keyed_ties(table, SecretKeys(bytes(range(32)))).round(3).tolist()
+    [0.981, 0.408, 0.856]
+    """
+    key = keys.subkey("ties")
+    cells = RectangularCells(table.measure.name, table.vintage, table.dimensions, table.where)
+    total = next(iter(cells))
+    whole = _hash(key, "cells", total.measure, total.vintage, str(total.where))
+    for name, code in total.at:
+        whole += _hash(key, "code", name, code)
+    start = np.array(whole % 2**64, dtype=np.uint64)
+    along = [
+        np.array([0, *(_hash(key, "code", d.name, *texts) for texts in _texts(d))], np.uint64)
+        for d in table.dimensions
+    ]
+    with np.errstate(over="ignore"):
+        mixed = _scrambled(reduce(np.add.outer, along, start))
+    return (mixed >> np.uint64(11)).astype(np.float64) * 2.0**-53
+
+
+def _texts(dimension: Dimension) -> list[list[str]]:
+    """The texts of the records in each category below the total."""
+    tree = dimension.hierarchy
+    return [sorted(tree.leaves_below(i)) for i in range(1, len(tree))]
+
+
+def _hash(key: bytes, *words: str) -> int:
+    """64 bits; the length of each word counts, so that borders between words do."""
+    digest = hashlib.blake2b(key=key, digest_size=8)
+    for word in words:
+        text = word.encode()
+        digest.update(len(text).to_bytes(8, "big") + text)
+    return int.from_bytes(digest.digest(), "big")
+
+
+def _scrambled(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """A one-to-one map in which each bit depends on all."""
+    mixed = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return mixed ^ (mixed >> np.uint64(31))

@@ -20,12 +20,11 @@ from diskret.protect.arguments import Order
 from diskret.protect.earlier_tables import Beside, Group, beside
 from diskret.protect.insiders import insider_judge
 from diskret.protect.linked import sums_between
-from diskret.protect.method_contract import sound
 from diskret.protect.parts import subtraction_judge
 from diskret.protect.plan import plan, publish, requirements
 from diskret.protect.prove import prove
 from diskret.protect.result import Result
-from diskret.protect.revealed_sums import how_judged, judge_of
+from diskret.protect.revealed_sums import checked_pattern, how_judged, judge_of
 from diskret.rules import Sensitivity
 from diskret.suppression import Method, Pattern, Problem, hypercube, modular, network
 from diskret.tables import MeasureSum, Publication, Table
@@ -102,7 +101,7 @@ def _protected(
         before=before,
     )
     problem = planned()
-    pattern = sound(problem, options.method(problem))
+    pattern = checked_pattern(problem, options.method(problem))
     work = problem.work.done
 
     def public(suppressed: NDArray[np.bool_]) -> Publication:

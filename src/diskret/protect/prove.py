@@ -28,11 +28,12 @@ from diskret.attack import (
 )
 from diskret.attack.component import Attacked
 from diskret.attack.earlier_tables import unclaimed_cells
+from diskret.attack.insiders import with_shown
 from diskret.errors import ProofError, ProtectionError
 from diskret.protect.insider_repair import everything_around, repaired_against
 from diskret.protect.insiders import InsiderJudge
 from diskret.protect.parts import PartsJudge
-from diskret.protect.revealed_sums import Judge, again, asking_for, cleared, extended, price
+from diskret.protect.revealed_sums import Judge, asking_for, cleared, extended, found_anew, price
 from diskret.suppression import Method, Pattern, Problem, modular, propose
 from diskret.tables import Earlier, Publication
 
@@ -53,27 +54,16 @@ _LARGE = 5_000
 class Proven:
     """What can be published, and the attack that it withstands.
 
-    Parameters
-    ----------
-    publication
-        The new tables and what was published before.
-    examination, targets
-        The attack, and what it was to show.
-    unclaimed
-        Suppressed cells of earlier tables of which nothing is claimed, see `unclaimed_cells`;
-        also those that everything new together could not keep uncertain.
-    unsafe
-        The unsafe sums that were shown to be uncertain enough; None if no contributor attacks.
-    repaired
-        How often the pattern was extended.
-    parts
-        The parts of categories that are revealed; None if no categories overlap.
-    insiders
-        What was asked of insiders; None if no contributor attacks.
-    rests
-        What is revealed beside filters; None if none lies beside a whole table.
-    crossed
-        What is revealed between variables of different tables; None if all have the same.
+    publication: the new tables and what was published before.
+    examination, targets: the attack, and what it was to show.
+    unclaimed: suppressed cells of earlier tables of which nothing is claimed, see
+        `unclaimed_cells`; also those that everything new together could not keep uncertain.
+    unsafe: the unsafe sums that were shown to be uncertain enough; None if no contributor attacks.
+    repaired: how often the pattern was extended.
+    parts: the parts of categories that are revealed; None if no categories overlap.
+    insiders: what was asked of insiders; None if no contributor attacks.
+    rests: what is revealed beside filters; None if none lies beside a whole table.
+    crossed: what is revealed between variables of different tables; None if all have the same.
     """
 
     publication: Publication
@@ -102,36 +92,14 @@ def prove(
 ) -> Proven:
     """Attack a pattern as it would be published, and extend it until every requirement holds.
 
-    Parameters
-    ----------
-    problem
-        What is required.
-    pattern
-        A pattern for it.
-    attacker
-        Against whom to prove.
-    public
-        What the world sees when these cells are suppressed.
-    finer
-        Makes the same problem with more unpublished cells behind, for repairs.
-    earlier
-        What the world saw before: the last tables of the publication.
-    judge
-        Which sums of suppressed cells are unsafe, if a contributor attacks.
-    method
-        Finds another pattern where everybody can compute an unsafe sum or part.
-    parts
-        Which parts of categories and rests beside filters that are revealed are unsafe, if there
+    public: what the world sees when these cells are suppressed.
+    finer: makes the same problem with more unpublished cells behind, for repairs.
+    earlier: what the world saw before: the last tables of the publication.
+    judge: which sums of suppressed cells are unsafe, if a contributor attacks.
+    method: finds another pattern where everybody can compute an unsafe sum or part.
+    parts: which parts of categories and rests beside filters that are revealed are unsafe, if there
         are any.
-    insiders
-        Who contributes, and what must stay uncertain to them, if a contributor attacks.
-
-    Raises
-    ------
-    ProtectionError
-        Even what the rule asks for is impossible.
-    ProofError
-        Some cells can be narrowed down too far after all repairs.
+    insiders: who contributes, and what must stay uncertain to them, if a contributor attacks.
     """
     missed = open_sums = np.empty(0, dtype=bool)
     withstood: InsidersWithstood | None = None
@@ -150,10 +118,33 @@ def prove(
     failed = 0
     growing = judge is not None or parts is not None
     asked_at_first, chosen_anew = len(problem.cost), False
+    # what single contributors could tell of one table shows quickly and changes the pattern, so
+    # outsiders attack no pattern that is not the last one
+    ahead = (
+        insiders is not None
+        and insiders.coalition == len(published.tables) == 1
+        and insiders.between(published, original) is None
+    )
+    settled: Withstood | None = None
     for repaired in range(_ROUNDS if growing else 2 + len(_REPAIRS)):
         if growing:
             problem, pattern, unsafe = cleared(problem, pattern, public, judge, parts)
         published = public(pattern.suppressed)
+        settled = None
+        chosen = chosen_anew or len(problem.cost) == asked_at_first
+        if ahead and chosen and insiders is not None and unsafe is not None:
+            _, found, asked = insiders.attack(
+                published, None, required, unsafe, original, problem.progress, found
+            )
+            if found.open and not found.short and tries < _QUICK:
+                tries += 1
+                before = pattern.suppressed
+                pattern = repaired_against(problem, pattern, found.open, asked, insiders, published)
+                because |= pattern.suppressed[: len(original)] & ~before[: len(original)]
+                continue
+            ahead = False
+            if not (found.open or found.short):
+                settled, withstood = found, insiders.withstood(found, asked)
         unclaimed = np.union1d(unclaimed_cells(published, earlier, required), lost)
         targets = targets_of(published, original, required, unclaimed)
         large = np.count_nonzero(pattern.suppressed) > _LARGE
@@ -183,11 +174,13 @@ def prove(
         if len(problem.cost) > asked_at_first and not (missed.any() or chosen_anew):
             # told of all sums at once, the method may find a cheaper pattern
             chosen_anew = True
-            other = again(problem, pattern, method)
+            other = found_anew(problem, pattern, method)
             if open_sums.any() or price(problem, other) < price(problem, pattern):
                 pattern = other
                 continue
-        if insiders is not None and unsafe is not None and not (missed.any() or open_sums.any()):
+        if settled is not None:
+            examination = with_shown(published, examination, settled)
+        elif insiders is not None and unsafe is not None and not (missed.any() or open_sums.any()):
             examination, found, asked = insiders.attack(
                 published, examination, required, unsafe, original, problem.progress, found
             )

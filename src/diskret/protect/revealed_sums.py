@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from diskret.attack import Attacker, Requirements, UnsafeSums, revealed_sums
-from diskret.errors import InputError, ProtectionError
+from diskret.errors import InputError, ProofError, ProtectionError
 from diskret.protect.arguments import Order
 from diskret.protect.earlier_tables import Beside
-from diskret.protect.method_contract import sound
 from diskret.protect.parts import PartsJudge
 from diskret.rules import Rule, Sensitivity
 from diskret.rules.unions import judge_unions, rules_for_unions
@@ -30,13 +29,7 @@ Judge = Callable[[Publication], tuple[UnsafeSums, NDArray[np.bool_]]]
 
 
 def check_judged(rules: Sequence[object], tables: Sequence[Table]) -> None:
-    """Refuse what cannot be judged by its contributors.
-
-    Raises
-    ------
-    InputError
-        A sensitivity is given in place of a rule, or a table is weighted.
-    """
+    """Refuse what cannot be judged by its contributors."""
     if any(isinstance(rule, Sensitivity) for rule in rules):
         raise InputError(
             "against a contributor sums of cells have to be judged too, which a Sensitivity does "
@@ -58,14 +51,8 @@ def judge_of(orders: Sequence[Order], attacker: Attacker, before: Beside) -> Jud
     smaller than they were are judged by the rule for a new table of the same measure, and by
     those who contribute to the earlier one, if these were kept.
 
-    Parameters
-    ----------
-    orders
-        The tables, with their rules as they judge single cells against this attacker.
-    attacker
-        A contributor.
-    before
-        What was published before; its tables stand behind the new ones.
+    orders: the tables, with their rules as they judge single cells against this attacker.
+    before: what was published before; its tables stand behind the new ones.
     """
     whoever = [
         *(_judge_of_new(order, attacker) for order in orders),
@@ -189,29 +176,9 @@ def cleared(
     has to stay uncertain, so that more has to be suppressed. What is hidden then reveals other
     sums. Patterns grow until there are no more.
 
-    Parameters
-    ----------
-    problem
-        What is required.
-    pattern
-        A pattern for it.
-    public
-        What the world sees when these cells are suppressed.
-    judge
-        Which sums of cells are unsafe; None: no contributor attacks.
-    parts
-        Which parts of categories are unsafe; None: no categories overlap.
-
-    Returns
-    -------
-    tuple
-        The problem with what had to be asked for, a pattern, and its unsafe sums, of which none
-        is known exactly.
-
-    Raises
-    ------
-    ProtectionError
-        A sum or a part cannot be protected.
+    public: what the world sees when these cells are suppressed.
+    judge: which sums of cells are unsafe; None: no contributor attacks.
+    parts: which parts of categories are unsafe; None: no categories overlap.
     """
     while True:
         seen = public(pattern.suppressed)
@@ -253,7 +220,7 @@ def price(problem: Problem, pattern: Pattern) -> float:
     return float(problem.cost[:n][pattern.suppressed[:n]].sum())
 
 
-def again(problem: Problem, pattern: Pattern, method: Method) -> Pattern:
+def found_anew(problem: Problem, pattern: Pattern, method: Method) -> Pattern:
     """A pattern for a problem that asks for more than before, found anew.
 
     Where time or steps are limited the method has used them up, so what is not needed is
@@ -262,7 +229,7 @@ def again(problem: Problem, pattern: Pattern, method: Method) -> Pattern:
     if problem.limited:
         return extended(problem, pattern, keep=False)
     # what a method proved of fewer requirements holds of more
-    return replace(sound(problem, method(problem)), bound=pattern.bound)
+    return replace(checked_pattern(problem, method(problem)), bound=pattern.bound)
 
 
 def asking_for(problem: Problem, sums: UnsafeSums) -> Problem:
@@ -311,7 +278,7 @@ def extended(problem: Problem, pattern: Pattern, keep: bool) -> Pattern:
             work=Work(),
         )
     )
-    return replace(sound(problem, found), bound=pattern.bound)
+    return replace(checked_pattern(problem, found), bound=pattern.bound)
 
 
 def _keeping(requirements: Requirements, hidden: NDArray[np.int64]) -> Requirements:
@@ -330,3 +297,15 @@ def _keeping(requirements: Requirements, hidden: NDArray[np.int64]) -> Requireme
         spread(requirements.upper),
         spread(requirements.sliding),
     )
+
+
+def checked_pattern(problem: Problem, pattern: Pattern) -> Pattern:
+    """Refuse a pattern that breaks the contract of methods."""
+    suppressed = pattern.suppressed
+    if suppressed.shape != problem.frozen.shape or suppressed.dtype != bool:
+        raise ProofError(f"method {pattern.method!r} returned no pattern for this table")
+    if not suppressed[problem.requirements.cell].all():
+        raise ProofError(f"method {pattern.method!r} would publish unsafe cells")
+    if np.any(suppressed & problem.frozen):
+        raise ProofError(f"method {pattern.method!r} suppresses cells that must stay published")
+    return pattern

@@ -32,7 +32,7 @@ from diskret.tables import Noise, Perturbed, Table
 from diskret.tables.add_up import leaf_mask
 from diskret.tables.dimension import describe
 from diskret.tables.from_cells import scaled_unit
-from diskret.tables.noise import published_with
+from diskret.tables.perturbed import published_with
 
 Rounding = Literal["deterministic", "random", "controlled", "small_counts"]
 _METHODS = ("deterministic", "random", "controlled", "small_counts")

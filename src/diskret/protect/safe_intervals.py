@@ -56,19 +56,7 @@ def with_intervals(
     if need be its neighbours, get what the table itself tells. All is attacked as it will be
     published.
 
-    Parameters
-    ----------
-    results
-        All results of tables that were protected together.
-    keys
-        The office's keys.
-    progress
-        Told about the task ``"attack"``.
-
-    Raises
-    ------
-    ProofError
-        The intervals could not be proven safe.
+    results: all results of tables that were protected together.
     """
     first = results[0].certificate
     proof, attacker = first.proof, first.attacker

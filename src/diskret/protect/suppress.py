@@ -17,12 +17,10 @@ from diskret.errors import InputError
 from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
 from diskret.protect.arguments import Order, checked_tables, for_each, orders
-from diskret.protect.default_attacker import default_attacker
+from diskret.protect.attackers import check_names, default_attacker
 from diskret.protect.earlier_tables import Group, KnownBefore, groups
-from diskret.protect.empty_cells import known_empty
-from diskret.protect.linked import default_names, linked
+from diskret.protect.linked import default_names, known_empty, linked
 from diskret.protect.plan import Cost
-from diskret.protect.prior_knowledge import check_names
 from diskret.protect.protect_together import Options, protect
 from diskret.protect.result import Result
 from diskret.protect.revealed_sums import check_judged

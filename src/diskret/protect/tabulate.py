@@ -20,10 +20,10 @@ from diskret.io import Source, source
 from diskret.keys import modulus_with
 from diskret.population import Population
 from diskret.progress import Progress, silent
-from diskret.protect.default_attacker import LISTED
+from diskret.protect.attackers import LISTED
 from diskret.protect.marked_records import Marking, marks
 from diskret.tables import Table
-from diskret.tables.asked import Asked
+from diskret.tables.contributions import Asked
 from diskret.tables.dimension import Dimension, check_by, said_totals
 from diskret.tables.own_totals import LeafRows, check_own_totals
 from diskret.tables.rollup import roll_up

@@ -45,20 +45,13 @@ _MOST = 2_000_000
 class Unpublished:
     """What contributors have in the cells of equations with unpublished cells. Confidential.
 
-    Parameters
-    ----------
-    names, copy
-        A row each: a contributor, and which of the places it may be in; 0 is the first.
-    amounts
-        What the rows have; cells are the positions in the attacker's world.
-    place
-        In which table each row's contributor is known, −1: in all that list them.
-    told
-        Place → cells of which it is known what its contributors have, ascending.
-    complete
-        Whether everything follows from the contributions to the tables, whatever these are.
-    public
-        Number of published cells; positions from here on are those of cells that nobody published.
+    names, copy: a row each: a contributor, and which of the places it may be in; 0 is the first.
+    amounts: what the rows have; cells are the positions in the attacker's world.
+    place: in which table each row's contributor is known, −1: in all that list them.
+    told: place → cells of which it is known what its contributors have, ascending.
+    complete: whether everything follows from the contributions to the tables, whatever these are.
+    public: number of published cells; positions from here on are those of cells that nobody
+        published.
     """
 
     names: NDArray[np.uint64]
@@ -83,17 +76,7 @@ class Unpublished:
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """What some rows have at least in unpublished cells of other equations.
 
-        Parameters
-        ----------
-        rows
-            Which.
-        equations
-            Of the same published cells, which come first, and of others.
-
-        Returns
-        -------
-        tuple
-            Cell, place among `rows`, value.
+        equations: of the same published cells, which come first, and of others.
         """
         cells = equations.shape[1]
         by_cell = sparse.csc_array(equations)
@@ -128,16 +111,9 @@ def unpublished(
 ) -> Unpublished | None:
     """What contributors have in the unpublished cells of a publication; None if it has none.
 
-    Parameters
-    ----------
-    tables
-        The tables of the publication with those who contribute; None where nobody knows.
-    publication
-        What is attacked; only its structure matters.
-    original
-        Original values of the cells of all tables; not used where a table is None.
-    coalition
-        How many pool what they know.
+    tables: the tables of the publication with those who contribute; None where nobody knows.
+    publication: what is attacked; only its structure matters.
+    original: original values of the cells of all tables; not used where a table is None.
     """
     every = every_equation(publication)
     if not every.latent.any():
@@ -166,21 +142,13 @@ def unpublished(
 class _Between:
     """The equations with unpublished cells, and what is known of them.
 
-    Parameters
-    ----------
-    rows
-        The equations, a column for each cell of them.
-    cell
-        The position of each column in the attacker's world, ascending; the first `public` ones
+    rows: the equations, a column for each cell of them.
+    cell: the position of each column in the attacker's world, ascending; the first `public` ones
         are cells of tables.
-    table
-        The table of each of these.
-    most
-        What nobody has more than, a column each.
-    original
-        The values of all cells of the tables.
-    same
-        What each of these cells is the same as: equal numbers.
+    table: the table of each of these.
+    most: what nobody has more than, a column each.
+    original: the values of all cells of the tables.
+    same: what each of these cells is the same as: equal numbers.
     """
 
     tables: Sequence[Table | None]
@@ -346,14 +314,9 @@ class _Between:
     ) -> NDArray[np.bool_]:
         """Whether each table counts somebody in just those cells that a record has to be in.
 
-        Parameters
-        ----------
-        place, leaf
-            The table of the records, and the cell of each there.
-        amounts
-            Where it has to be beside that, in cells of the equations; of others nothing is known.
-        done
-            Which cells the amounts tell all of.
+        place, leaf: the table of the records, and the cell of each there.
+        amounts: where it has to be beside that, in cells of the equations; of others nothing is
+            known.
         """
         size = len(self.original)
         used, alike = np.random.default_rng(1).integers(0, 2**64, (2, size), dtype=np.uint64)

@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from diskret.errors import InputError
 from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
-from diskret.protect.conflicting_values import check_alike
-from diskret.protect.empty_cells import known_empty
-from diskret.protect.hiding import hiding
-from diskret.protect.linked import linked
+from diskret.protect.linked import check_alike, known_empty, linked
 from diskret.protect.safe_intervals import with_intervals
 from diskret.publish.contract import Look, Protected
 from diskret.publish.formats.symbols import SymbolSet, symbol_set
@@ -234,3 +231,8 @@ def _check_empty(results: Sequence[Result]) -> None:
                 f"release show as empty: {shown}. Everybody would know these values; protect the "
                 "tables in one call, suppress([...], rule)"
             )
+
+
+def hiding(results: Iterable[Protected]) -> list[Result]:
+    """Those with a proof of what is hidden: what `suppress` returns."""
+    return [cast("Result", result) for result in results if result.proof is not None]

@@ -25,7 +25,7 @@ from diskret.io.from_json import Form
 from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
 from diskret.tables import Perturbed, Published
-from diskret.tables.earlier import Earlier
+from diskret.tables.requirements import Earlier
 
 _TEXT: Form = {"en": [str], "de": [str]}
 #: What every public certificate holds, as `diskret.io.from_json` describes it; not the time of

@@ -26,12 +26,8 @@ Restriction = Mapping[str, frozenset[str] | None]
 class Boxes:
     """Parts of a table, each a product of groups of leaf codes.
 
-    Parameters
-    ----------
-    group
-        The group of each box in each dimension, ``(boxes, d)``, int64.
-    inside
-        For each dimension which leaf codes each group holds, ``(groups, leaf codes)``, of
+    group: the group of each box in each dimension, ``(boxes, d)``, int64.
+    inside: for each dimension which leaf codes each group holds, ``(groups, leaf codes)``, of
         entries 1.
     """
 
@@ -44,14 +40,8 @@ def boxes_of_cells(
 ) -> Boxes:
     """The boxes of cells of a table.
 
-    Parameters
-    ----------
-    dimensions
-        Of the table.
-    by
-        Variable → the leaf codes, of this table or of the one that it was recoded from.
-    cells
-        Flat positions of the cells, ``(boxes,)``.
+    by: variable → the leaf codes, of this table or of the one that it was recoded from.
+    cells: flat positions of the cells, ``(boxes,)``.
     """
     shape = tuple(len(d) for d in dimensions)
     group = np.stack(np.unravel_index(cells, shape), axis=1).astype(np.int64)
@@ -66,19 +56,8 @@ def boxes_of_restrictions(
 ) -> Boxes:
     """The boxes of parts that no table shows, told by codes of each variable.
 
-    Parameters
-    ----------
-    dimensions, by
-        As for cells.
-    parts
-        For each box the codes of each variable.
-    meaning
-        Variable → leaf code → the finer codes it stands for, where `parts` name these.
-
-    Raises
-    ------
-    InputError
-        A part restricts a variable that the table does not have, or cuts a leaf code in two.
+    parts: for each box the codes of each variable.
+    meaning: variable → leaf code → the finer codes it stands for, where `parts` name these.
     """
     names = [d.name for d in dimensions]
     strange = {
@@ -107,12 +86,7 @@ def leaves_in_boxes(boxes: Boxes, leaf: NDArray[np.int32]) -> sparse.csr_array:
     boxes it may still be in, so the work goes with what is found and not with how many
     combinations of codes there could be.
 
-    Parameters
-    ----------
-    boxes
-        The boxes.
-    leaf
-        Distinct combinations: the number of each leaf code, ``(combinations, d)``.
+    leaf: distinct combinations: the number of each leaf code, ``(combinations, d)``.
     """
     if not len(boxes.group):
         return sparse.csr_array((0, len(leaf)), dtype=np.int64)
@@ -139,8 +113,6 @@ def ranges(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The entries of some rows of a compressed matrix, and which of the rows each belongs to.
 
-    Examples
-    --------
     >>> at, again = ranges(np.array([0, 2, 3]), np.array([1, 0]))
     >>> at.tolist(), again.tolist()
     ([2, 0, 1], [0, 1, 1])

@@ -15,10 +15,16 @@ from numpy.typing import NDArray
 from diskret.errors import InputError
 from diskret.io import from_arrow
 from diskret.tables.dimension import Dimension
-from diskret.tables.published import NO_BOUND, Published
 
 if TYPE_CHECKING:
+    from diskret.tables.published import Published
     from diskret.tables.table import Table
+
+#: Stands in `Published.lower` (negative) and `Published.upper` for no bound at all.
+NO_BOUND = int(np.iinfo(np.int64).max)
+
+#: Families of methods that change values.
+CHANGES = ("rounding", "cell_key", "invariant", "adjustment")
 
 #: What a public table says of a cell.
 STATUS = ("published", "suppressed", "empty")
@@ -39,41 +45,16 @@ _EXACT_FLOAT = 2**53
 def cells_frame(table: Table) -> Any:
     """All cells of a table, in the kind of frame the user brought.
 
-    Parameters
-    ----------
-    table
-        The table; confidential, and so is the frame.
+    table: the table; confidential, and so is the frame.
 
-    Returns
-    -------
-    frame
-        The code columns, ``count``, ``units`` and ``holdings`` (where known) and one column
-        for each measure in published units; one row for each combination of codes.
-
-    Raises
-    ------
-    InputError
-        Two columns would have the same name.
-
-    Examples
-    --------
-    >>> from diskret.hierarchy import Hierarchy
-    >>> from diskret.tables import Table
-    >>> region = Dimension("region", Hierarchy.flat(["N", "S"]))
-    >>> cells_frame(Table((region,), count=np.array([12, 7, 5]))).to_pydict()
-    {'region': ['Total', 'N', 'S'], 'count': [12, 7, 5]}
+    Returns the code columns, ``count``, ``units`` and ``holdings`` (where known) and one
+        column for each measure in published units; one row for each combination of codes.
     """
     return from_arrow(pa.table(table_columns(table)), table.frame_kind)
 
 
 def table_columns(table: Table) -> dict[str, pa.Array]:
-    """The columns of [`cells_frame`][diskret.tables.cells.cells_frame] by name.
-
-    Raises
-    ------
-    InputError
-        Two columns would have the same name.
-    """
+    """The columns of [`cells_frame`][diskret.tables.cells.cells_frame] by name."""
     numbers = {"count": table.count, "units": table.units, "holdings": table.holdings}
     columns = [(name, array) for name, array in numbers.items() if array is not None]
     columns += [(m.name, in_published_units(m.sum, m.decimals)) for m in table.measures]
@@ -87,11 +68,6 @@ def public_columns(published: Published) -> pa.Table:
 
     `status` is published | suppressed | empty; one row for each combination of codes. Where
     intervals are published, `lower` and `upper` hold them for the suppressed cells.
-
-    Raises
-    ------
-    InputError
-        Two columns would have the same name.
     """
     check_names(public_names(published))
     suppressed, empty = published.suppressed.ravel(), published.empty.ravel()
@@ -125,8 +101,6 @@ def public_names(published: Published) -> list[str]:
 def codes_columns(dimensions: tuple[Dimension, ...]) -> dict[str, pa.StringArray]:
     """Dimension name → the code in each cell, cells in C order (last dimension fastest).
 
-    Examples
-    --------
     >>> from diskret.hierarchy import Hierarchy
     >>> pair = tuple(Dimension(name, Hierarchy.flat(["x"])) for name in "ab")
     >>> {name: codes.to_pylist() for name, codes in codes_columns(pair).items()}
@@ -149,15 +123,9 @@ def in_published_units(
 ) -> NDArray[np.int64] | NDArray[np.float64]:
     """Scaled integers as users read them: integers without decimals, else nearest floats.
 
-    Parameters
-    ----------
-    scaled
-        Integers in units of 10**-decimals, any shape.
-    decimals
-        0 to 18.
+    scaled: integers in units of 10**-decimals, any shape.
+    decimals: 0 to 18.
 
-    Examples
-    --------
     >>> in_published_units(np.array([1250, -5]), 2).tolist()
     [12.5, -0.05]
     """
@@ -178,11 +146,6 @@ def check_reserved(
 
     To be asked before the work, not when it is written. `changed`: values are changed; otherwise
     cells are suppressed.
-
-    Raises
-    ------
-    InputError
-        Names the variables.
     """
     dimensions = list(dimensions)
     columns = {*_ADDED, *_OF_REASONS, *(f"needed_by_{name}" for name in dimensions)}
@@ -196,13 +159,7 @@ def check_reserved(
 
 
 def check_names(names: Iterable[str]) -> None:
-    """Refuse column names that are there twice.
-
-    Raises
-    ------
-    InputError
-        Names them.
-    """
+    """Refuse column names that are there twice."""
     names = list(names)
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:

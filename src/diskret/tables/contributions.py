@@ -1,12 +1,57 @@
-"""Who contributes to a table, one by one: what sums of cells have to be judged by."""
+"""What a table holds: sums of variables, who contributes what, and how records are asked again."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
+from os import PathLike
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from diskret.engines import LeafQuestion
+from diskret.io import PostgresTable
+from diskret.io.arrays import from_lists
+
+
+@dataclass(frozen=True, eq=False)
+class Measure:
+    """The sums of one variable in all cells of a table, in units of 10**-decimals.
+
+    name: column name, ``"count"`` for the number of records.
+    decimals: decimals of the scaled integers below.
+    sum: sum of all contributions, shape of the table, int64.
+    magnitude: Σ|contribution|, each contributor counted once a cell: the X of the rules. Equal to
+        `sum` where no contribution is negative.
+    largest: the largest |contributions|, descending, padded with 0, shape ``(*table.shape, k)``. In
+        a weighted table a contribution of weight w counts as w equal ones, the last of them partly:
+        the i-th entry is what lies between i − 1 and i on the axis of weights.
+    marked: mark → the largest |contribution| of a marked contributor, 0 if there is none, shape of
+        the table; for the marks see `Table.marked`.
+    source: the column that noise of the cell key method is named after: `name`, or the first by
+        name of the columns of the records that are proportional to it; "": `name`.
+    """
+
+    name: str
+    decimals: int
+    sum: NDArray[np.int64]
+    magnitude: NDArray[np.int64]
+    largest: NDArray[np.int64]
+    marked: Mapping[str, NDArray[np.int64]] = field(default_factory=dict[str, NDArray[np.int64]])
+    signed: bool = False
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        from_lists(self, dict.fromkeys(("sum", "magnitude", "largest"), np.int64))
+
+    @cached_property
+    def nonnegative(self) -> bool:
+        """Whether no contribution is negative."""
+        if self.signed:
+            return False
+        return self.magnitude is self.sum or np.array_equal(self.magnitude, self.sum)
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,3 +86,39 @@ class Contributions:
     records: NDArray[np.int64]
     values: Mapping[str, NDArray[np.int64]]
     marked: Mapping[str, NDArray[np.int64]] = field(default_factory=dict[str, NDArray[np.int64]])
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """What was asked of which records. Confidential.
+
+    A table keeps the frame alive that it was made from; results do not.
+
+    question: what the engine was asked.
+    engine: what aggregates, as in [`tabulate`][diskret.tabulate]; None: what suits the records.
+    """
+
+    question: LeafQuestion
+    engine: Callable[..., Any] | None
+    _held: Any
+
+    @classmethod
+    def of(cls, records: Any, question: LeafQuestion, engine: Callable[..., Any] | None) -> Asked:
+        """Of records as `tabulate` takes them."""
+        if isinstance(records, (str, PathLike)):
+            return cls(question, engine, (str(records),))
+        if isinstance(records, (list, tuple)):
+            return cls(question, engine, tuple(map(str, records)))
+        return cls(question, engine, records)
+
+    @property
+    def records(self) -> Any:
+        """The records, or where they are."""
+        return list(self._held) if isinstance(self._held, tuple) else self._held
+
+    def same_records(self, other: Asked) -> bool:
+        """Whether both tables are of the same records, as far as this can be told."""
+        one, two = self.records, other.records
+        if isinstance(one, (list, PostgresTable)):
+            return type(one) is type(two) and one == two
+        return one is two

@@ -83,17 +83,10 @@ class Combined:
 class TableCounts:
     """The cells of one table that are not empty.
 
-    Parameters
-    ----------
-    columns
-        Its variables.
-    counter
-        The counting variable; ``""``: records are counted.
-    values
-        For each variable the value of each cell as text, a dictionary array of ``(c,)``; null is a
-        missing value, a category of its own.
-    count
-        Of each cell, ``(c,)``, above 0.
+    counter: the counting variable; ``""``: records are counted.
+    values: for each variable the value of each cell as text, a dictionary array of ``(c,)``; null
+        is a missing value, a category of its own.
+    count: of each cell, ``(c,)``, above 0.
     """
 
     columns: tuple[str, ...]
@@ -106,16 +99,9 @@ class TableCounts:
 class Beside:
     """The cells of one table in two files, those that are not empty in either.
 
-    Parameters
-    ----------
-    columns, counter
-        As in `TableCounts`.
-    categories
-        For each variable the values as text.
-    codes
-        For each variable 1 + position among them, 0 if missing, ``(c,)``.
-    before, after
-        Counts, ``(c,)``, int64.
+    categories: for each variable the values as text.
+    codes: for each variable 1 + position among them, 0 if missing, ``(c,)``.
+    before, after: counts, ``(c,)``, int64.
     """
 
     columns: tuple[str, ...]

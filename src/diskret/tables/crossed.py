@@ -20,17 +20,11 @@ from diskret.tables.table import Table
 class Grouping:
     """One of two variables, as the codes of a table group the pieces. Confidential.
 
-    Parameters
-    ----------
-    table
-        Position of the table.
-    cells
-        Flat positions of the cells of each code and context, the table's other variables at
+    table: position of the table.
+    cells: flat positions of the cells of each code and context, the table's other variables at
         their total, ``(codes, contexts)``.
-    pieces
-        Which pieces lie in which code, ``(codes, pieces)``, entries 1.
-    parent
-        Of each code, −1 for the total, ``(codes,)``.
+    pieces: which pieces lie in which code, ``(codes, pieces)``, entries 1.
+    parent: of each code, −1 for the total, ``(codes,)``.
     """
 
     table: int
@@ -46,14 +40,8 @@ class Crossed:
     A piece is a combination of finest codes of the two variables and of those that both tables
     have; a context is a combination of codes of the latter.
 
-    Parameters
-    ----------
-    groupings
-        The two variables.
-    contexts
-        Which pieces lie in which context, ``(contexts, pieces)``, entries 1.
-    records
-        The pieces as cells of one variable, behind their total.
+    contexts: which pieces lie in which context, ``(contexts, pieces)``, entries 1.
+    records: the pieces as cells of one variable, behind their total.
     """
 
     groupings: tuple[Grouping, Grouping]
@@ -66,21 +54,9 @@ def crossed(
 ) -> Crossed:
     """Put together what an engine counted by two variables, and by what two tables share.
 
-    Parameters
-    ----------
-    tables
-        All tables.
-    places
-        The position of the two among them.
-    names
-        A variable of the first that the second does not have, and the other way round.
-    leaves
-        The records of both tables by these two and by all variables that the tables share.
-
-    Raises
-    ------
-    InputError
-        It is not known of which codes of the records a code of a table consists.
+    places: the position of the two among them.
+    names: a variable of the first that the second does not have, and the other way round.
+    leaves: the records of both tables by these two and by all variables that the tables share.
     """
     finest = {n: tuple(t.codes[i] for i in t.leaves.tolist()) for n, t in leaves.by.items()}
     position = {n: i for i, n in enumerate(leaves.by)}

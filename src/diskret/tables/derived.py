@@ -163,16 +163,16 @@ class Derived:
         """One array for all periods; the only one if there are none."""
         return np.stack(parts) if self.periods else parts[0]
 
-    def _divided(self, top: _Part, bottom: _Part) -> NDArray[np.int64]:
+    def _divided(self, top: _Term, bottom: _Term) -> NDArray[np.int64]:
         shift = bottom.decimals - top.decimals
         percent = 1 if self.kind == "mean" else _PERCENT
         times, per = percent * 10 ** (self.decimals + max(shift, 0)), 10 ** max(-shift, 0)
         return _quotient(top.value, bottom.value, times, per, self.name)
 
     @property
-    def _pairs(self) -> list[tuple[_Part, _Part]]:
+    def _pairs(self) -> list[tuple[_Term, _Term]]:
         """What is divided by what."""
-        parts = [_Part(t.value, t.suppressed, t.decimals) for t in self.inputs]
+        parts = [_Term(t.value, t.suppressed, t.decimals) for t in self.inputs]
         if self.kind == "index":
             base = parts[self.periods.index(self.base)]
             return [(part, base) for part in parts]
@@ -182,7 +182,7 @@ class Derived:
 
 
 @dataclass(frozen=True, eq=False)
-class _Part:
+class _Term:
     """Scaled values, where they are hidden, and their decimals."""
 
     value: NDArray[np.int64]
@@ -190,12 +190,12 @@ class _Part:
     decimals: int
 
 
-def _total(table: Published, of: tuple[str, ...]) -> _Part:
+def _total(table: Published, of: tuple[str, ...]) -> _Term:
     """The total along some dimensions, in the place of every cell that it is the total of."""
     at = tuple(slice(0, 1) if d.name in of else slice(None) for d in table.dimensions)
     value = np.broadcast_to(table.value[at], table.shape)
     hidden = np.broadcast_to(table.suppressed[at], table.shape)
-    return _Part(value, hidden, table.decimals)
+    return _Term(value, hidden, table.decimals)
 
 
 def _quotient(

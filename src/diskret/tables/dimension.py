@@ -33,13 +33,7 @@ def describe(dimensions: tuple[Dimension, ...], cell: int) -> str:
 
 
 def check_by(by: Any) -> None:
-    """Refuse what is no mapping of columns to code trees.
-
-    Raises
-    ------
-    InputError
-        Says what `by` holds and what it should look like.
-    """
+    """Refuse what is no mapping of columns to code trees."""
     if not isinstance(by, Mapping):
         raise InputError(
             f"by= is a column and its code tree for each dimension, not {by!r}; write "
@@ -61,21 +55,10 @@ def said_totals(
 ) -> dict[str, str]:
     """What the user says the totals are called: column → code.
 
-    Parameters
-    ----------
-    by
-        Column → its tree, or None.
-    total
-        The code of all columns without a tree; or column → code, where a tree's own total
+    by: column → its tree, or None.
+    total: the code of all columns without a tree; or column → code, where a tree's own total
         confirms that no other code is one.
 
-    Raises
-    ------
-    InputError
-        It is no code, names no column, or is not the total of the column's tree.
-
-    Examples
-    --------
     >>> said_totals({"region": None, "size": Hierarchy.flat(["1", "2"])}, "T")
     {'region': 'T'}
     """

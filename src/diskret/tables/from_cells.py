@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,22 +18,29 @@ from diskret.hierarchy import Hierarchy
 from diskret.io import to_arrow
 from diskret.io.columns import code_text, column, scaled_integers, whole_numbers
 from diskret.io.frames import NO_RECORDS
-from diskret.tables.add_up import add_up, check_size, leaf_mask, merge_up
-from diskret.tables.additivity import (
+from diskret.tables.add_up import (
     Additivity,
     Recomputed,
+    add_up,
     check_additivity,
+    check_size,
     complete,
+    leaf_mask,
     leaf_number,
+    merge_up,
 )
+from diskret.tables.contributions import Measure
 from diskret.tables.dimension import Dimension, check_by, describe, said_totals
 from diskret.tables.own_totals import check_own_totals, leaf_rows
-from diskret.tables.table import Measure, Table
+
+if TYPE_CHECKING:
+    from diskret.tables.table import Table
 
 _EXAMPLES = 5
 
 
 def from_cells(
+    kind_of_table: type[Table],
     frame: Any,
     by: Mapping[str, Hierarchy | None],
     *,
@@ -50,7 +57,7 @@ def from_cells(
     round_values: bool,
     additivity: Additivity,
 ) -> Table:
-    """See [`Table.from_cells`][diskret.Table.from_cells]."""
+    """See [`Table.from_cells`][diskret.Table.from_cells]; `kind_of_table` is `Table` itself."""
     if value is None and count is None:
         raise InputError("from_cells needs value= (a table of sums) or count= (frequencies)")
     if value is None and rounding is not None:
@@ -104,7 +111,7 @@ def from_cells(
         measure, done = file.measure(shadow, given, decimals, largest, magnitude, None)
         measures.append(measure)
         recomputed += done
-    return Table(
+    return kind_of_table(
         dimensions=dimensions,
         count=counts,
         units=counts,
@@ -122,13 +129,6 @@ def from_cells(
 def scaled_unit(rounding: float, decimals: int, name: str) -> int:
     """A unit of rounding in scaled integers.
 
-    Raises
-    ------
-    InputError
-        It is not a positive multiple of the last decimal.
-
-    Examples
-    --------
     >>> scaled_unit(0.5, 2, "price")
     50
     """
@@ -144,8 +144,6 @@ def scaled_unit(rounding: float, decimals: int, name: str) -> int:
 def halved(rounding: float, decimals: int, name: str) -> tuple[int, int]:
     """Decimals in which half a unit can be told from nothing, and the unit in these.
 
-    Examples
-    --------
     >>> halved(1000, 0, "sales"), halved(1, 0, "sales in thousands")
     ((0, 1000), (1, 10))
     """
@@ -154,13 +152,7 @@ def halved(rounding: float, decimals: int, name: str) -> tuple[int, int]:
 
 
 def check_multiples(given: NDArray[np.int64], unit: int, name: str, decimals: int) -> None:
-    """Refuse values that are not rounded to the unit.
-
-    Raises
-    ------
-    InputError
-        Says how many, with examples.
-    """
+    """Refuse values that are not rounded to the unit."""
     wrong = given[given % unit != 0]
     if len(wrong):
         examples = ", ".join(f"{v / 10**decimals:.{decimals}f}" for v in wrong[:_EXAMPLES])
@@ -178,13 +170,6 @@ def locate(
     """The dimensions, and the flat position of each row's cell, ``(rows,)``.
 
     `said`: column → code of the total of a flat tree, ``"Total"`` if left out.
-
-    Raises
-    ------
-    HierarchyError
-        Codes that are not in their tree, with counts and examples.
-    InputError
-        A cell is there twice.
     """
     dimensions: list[Dimension] = []
     positions: list[NDArray[np.int64]] = []

@@ -65,8 +65,6 @@ def table_lists(given: Any, where: str = "tables") -> dict[str, tuple[tuple[str,
 def each(lists: TableLists) -> list[tuple[tuple[str, ...], str]]:
     """The tables one after another, with what is counted.
 
-    Examples
-    --------
     >>> each({"": (("sex",),), "building": (("year",),)})
     [(('sex',), ''), (('year',), 'building')]
     """
@@ -76,8 +74,6 @@ def each(lists: TableLists) -> list[tuple[tuple[str, ...], str]]:
 def variables(lists: TableLists) -> list[str]:
     """All variables of the tables, and those that count.
 
-    Examples
-    --------
     >>> variables({"": (("sex",), ("sex", "age")), "building": (("year",),)})
     ['sex', 'age', 'year', 'building']
     """
@@ -205,8 +201,6 @@ def table_list(
 def is_formula(entry: Any) -> bool:
     """Whether a mapping is a formula for tables.
 
-    Examples
-    --------
     >>> is_formula({"up_to": 1, "of": ["age"]}), is_formula({"age": "10"})
     (True, False)
     """

@@ -18,25 +18,9 @@ from diskret.tables.table import Table
 def named_cells(table: Table, given: Any, option: str) -> NDArray[np.bool_]:
     """Which cells are named, shape of the table.
 
-    Parameters
-    ----------
-    table
-        The table.
-    given
-        A frame with the code columns, one row a cell; or a bool array of the table's shape; None:
-        no cell.
-    option
-        Name of the option, for errors.
+    given: a frame with the code columns, one row a cell; or a bool array of the table's shape;
+        None: no cell.
 
-    Raises
-    ------
-    InputError
-        An array of another kind or shape; a frame that lacks a column or names a cell twice.
-    HierarchyError
-        A code is not in its tree.
-
-    Examples
-    --------
     >>> cells = pa.table({"region": ["N", "S"], "firms": [4, 3]})
     >>> table = Table.from_cells(cells, by={"region": None}, count="firms")
     >>> named_cells(table, pa.table({"region": ["S"]}), "structural_zeros").tolist()
@@ -56,23 +40,9 @@ def named_cells(table: Table, given: Any, option: str) -> NDArray[np.bool_]:
 def named_keys(table: Table, given: Any, modulus: int) -> tuple[NDArray[np.uint64], Any]:
     """The key of each cell, uint64, and which cells have one, both in the shape of the table.
 
-    Parameters
-    ----------
-    table
-        The table.
-    given
-        A frame with the code columns and one further column, the keys; one row a cell.
-    modulus
-        Keys are whole numbers in ``[0, modulus)``.
+    given: a frame with the code columns and one further column, the keys; one row a cell.
+    modulus: keys are whole numbers in ``[0, modulus)``.
 
-    Raises
-    ------
-    InputError
-        The frame has not exactly one further column, names a cell twice, or holds keys that are
-        no whole numbers in the range; says how many.
-
-    Examples
-    --------
     >>> cells = pa.table({"region": ["N", "S"], "firms": [4, 3]})
     >>> table = Table.from_cells(cells, by={"region": None}, count="firms")
     >>> keys = pa.table({"region": ["Total", "N", "S"], "key": [93, 61, 32]})

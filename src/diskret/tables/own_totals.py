@@ -81,16 +81,9 @@ class Evidence:
 class LeafRows:
     """What a file says of the combinations of leaves.
 
-    Parameters
-    ----------
-    dimensions
-        Of the table.
-    position
-        Positions of the leaf codes in their trees, ``(rows, d)``.
-    values
-        Every column of the file in scaled integers, ``(rows, columns)``.
-    half
-        Half the unit that each column is rounded to, 0 where it is exact, ``(columns,)``.
+    position: positions of the leaf codes in their trees, ``(rows, d)``.
+    values: every column of the file in scaled integers, ``(rows, columns)``.
+    half: half the unit that each column is rounded to, 0 where it is exact, ``(columns,)``.
     """
 
     dimensions: tuple[Dimension, ...]
@@ -163,22 +156,10 @@ def check_own_totals(
     chance in a small table; then there is a warning, or nothing is said. Two equal codes
     are no sum: where every combination has one part at most there is a warning at most.
 
-    Parameters
-    ----------
-    rows
-        What the file says.
-    said
-        Names of the dimensions whose total the user has said; they are not looked at.
-    source
-        What the file holds. In records a total needs two parts that are not empty, and
-        nothing is said of what may be chance.
-    in_trees
-        Names of the dimensions whose codes the user has put into a tree.
-
-    Raises
-    ------
-    InputError
-        Names the code, and what to do.
+    said: names of the dimensions whose total the user has said; they are not looked at.
+    source: what the file holds. In records a total needs two parts that are not empty, and nothing
+        is said of what may be chance.
+    in_trees: names of the dimensions whose codes the user has put into a tree.
     """
     if not len(rows.position):
         return

@@ -1,4 +1,4 @@
-"""What values say that were published with noise, or rounded to protect them."""
+"""Values that were changed: by noise, and what published ones stand for."""
 
 from __future__ import annotations
 
@@ -10,10 +10,70 @@ from numpy.typing import NDArray
 
 from diskret.errors import InputError
 from diskret.tables.add_up import leaf_mask
+from diskret.tables.cells import NO_BOUND
 from diskret.tables.from_cells import check_multiples, scaled_unit
-from diskret.tables.published import NO_BOUND, Published
+from diskret.tables.published import Published
+from diskret.tables.table import Table
 
 _METHODS = ("deterministic", "random", "controlled", "small_counts", "noise")
+
+
+@dataclass(frozen=True, eq=False)
+class Noise:
+    """The values that are published in place of the measure to protect.
+
+    value: published values in scaled units of the measure, shape of the table, int64.
+    withheld: cells that are published without a value, e.g. below a threshold; bool, same shape.
+        Their `value` counts for nothing.
+    impossible: structural zeros: cells that everybody knows to be empty, shown as "nothing"; bool,
+        same shape. No other cell may be told to be empty, for a published 0 need not be a true one.
+    """
+
+    value: NDArray[np.int64]
+    withheld: NDArray[np.bool_]
+    impossible: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, value: NDArray[np.int64]) -> Noise:
+        """All cells published with these values."""
+        nowhere = np.zeros(value.shape, dtype=bool)
+        return cls(value, nowhere, nowhere)
+
+
+def published_with(table: Table, noise: Noise, *, name: str, changed: str) -> Published:
+    """What the world sees of a table whose values were changed.
+
+    >>> from diskret.hierarchy import Hierarchy
+    >>> from diskret.tables.dimension import Dimension
+    >>> region = Dimension("region", Hierarchy.flat(["N", "S"]))
+    >>> table = Table((region,), count=np.array([12, 7, 5]))
+    >>> noise = Noise.of(np.array([12, 6, 6]))
+    >>> published_with(table, noise, name="firms", changed="rounding").value.tolist()
+    [12, 6, 6]
+    """
+    wrong = noise.impossible & ~table.empty
+    if wrong.any():
+        raise InputError(
+            f"{int(wrong.sum()):,} cells that are said to be impossible hold records; take them "
+            "out of the structural zeros, or correct the records"
+        )
+    measure = table.measure
+    blank = noise.withheld | noise.impossible
+    return Published(
+        name=name,
+        dimensions=table.dimensions,
+        measure=measure.name,
+        frequency=table.frequency,
+        decimals=measure.decimals,
+        value=np.where(blank, 0, noise.value),
+        suppressed=noise.withheld & ~noise.impossible,
+        empty=noise.impossible,
+        nonnegative=table.nonnegative,
+        vintage=table.vintage,
+        where=table.where,
+        recorded=table.recorded,
+        changed=changed,
+    )
 
 
 @dataclass(frozen=True)
@@ -72,26 +132,9 @@ class Perturbed:
 def stands_for(published: Published, perturbed: Perturbed) -> Published:
     """What the world knows of the true values where perturbed ones were published.
 
-    Parameters
-    ----------
-    published
-        The perturbed values as they were published. Its decimals are those of the true values.
-    perturbed
-        How they were made.
+    published: the perturbed values as they were published. Its decimals are those of the true
+        values.
 
-    Returns
-    -------
-    Published
-        All cells suppressed, with the interval that each published value stands for. Cells that
-        were suppressed keep the intervals that were published for them, if any.
-
-    Raises
-    ------
-    InputError
-        Published values are no multiples of the base, or small counts are left.
-
-    Notes
-    -----
     With r published and base b, a true value is one of r − b/2 to below r + b/2 for deterministic
     rounding (ties up), of r − b + 1 to r + b − 1 for random rounding and of r − (K + 1) b + 1 to
     r + (K + 1) b − 1 for controlled rounding with K steps, all in units of the last decimal. Of
@@ -100,8 +143,6 @@ def stands_for(published: Published, perturbed: Perturbed) -> Published:
     r + D, where a true zero is never published as another number (so counts that are
     shown are at least 1).
 
-    Examples
-    --------
     >>> from diskret.hierarchy import Hierarchy
     >>> from diskret.tables.dimension import Dimension
     >>> shown = np.array([10, 5, 5])

@@ -14,7 +14,7 @@ import hashlib
 import json
 import re
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -23,9 +23,11 @@ from numpy.typing import NDArray
 
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
-from diskret.tables.cells import check_names, public_columns, public_names
+from diskret.tables.cells import NO_BOUND, check_names, public_columns, public_names
 from diskret.tables.dimension import Dimension
-from diskret.tables.published import NO_BOUND, Published
+
+if TYPE_CHECKING:
+    from diskret.tables.published import Published
 
 #: The schema that structure files name.
 SCHEMA = "diskret/structure/1"
@@ -39,14 +41,7 @@ _EXAMPLES = 3
 
 
 def structure(published: Published) -> dict[str, Any]:
-    """What a reader needs beside the CSV: code trees, labels, decimals; JSON-ready.
-
-    Raises
-    ------
-    InputError
-        A name cannot be a file name, two columns would have the same name, or a text holds
-        control characters such as line breaks.
-    """
+    """What a reader needs beside the CSV: code trees, labels, decimals; JSON-ready."""
     _check(published)
     return {
         "schema": SCHEMA,
@@ -79,13 +74,7 @@ def _circumstances(published: Published) -> dict[str, Any]:
 
 
 def public_cells(published: Published) -> pa.Table:
-    """The columns of the public CSV as text, one row for each combination of codes.
-
-    Raises
-    ------
-    InputError
-        As [`structure`][diskret.tables.public_files.structure].
-    """
+    """The columns of the public CSV as text, one row for each combination of codes."""
     _check(published)
     cells = public_columns(published)
     hidden = published.suppressed.ravel()
@@ -103,13 +92,7 @@ def public_cells(published: Published) -> pa.Table:
 
 
 def exact_cells(published: Published) -> pa.Table:
-    """The same columns with values as integers, or decimals, null if suppressed.
-
-    Raises
-    ------
-    InputError
-        As [`structure`][diskret.tables.public_files.structure].
-    """
+    """The same columns with values as integers, or decimals, null if suppressed."""
     cells = public_cells(published)
     kind = pa.int64() if published.decimals == 0 else pa.decimal128(38, published.decimals)
     for name in (published.measure, *published.intervals):
@@ -143,8 +126,6 @@ def content_digest(published: Published) -> str:
 def decimal_text(scaled: NDArray[np.int64], decimals: int) -> pa.StringArray:
     """Scaled integers as exact decimal text with exactly `decimals` decimals.
 
-    Examples
-    --------
     >>> decimal_text(np.array([1250, -5, 0]), 2).to_pylist()
     ['12.50', '-0.05', '0.00']
     """
@@ -160,13 +141,7 @@ def decimal_text(scaled: NDArray[np.int64], decimals: int) -> pa.StringArray:
 
 
 def check_file_name(name: str) -> None:
-    """Refuse table names that cannot begin the name of a file on every system.
-
-    Raises
-    ------
-    InputError
-        Says what is not allowed.
-    """
+    """Refuse table names that cannot begin the name of a file on every system."""
     if not 0 < len(name) <= 100 or _NOT_IN_FILE_NAMES.search(name) or _UNPRINTABLE.search(name):
         raise InputError(
             f"the table's name {name!r} cannot be used for files: it must have 1 to 100 "

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -21,10 +21,12 @@ from diskret.hierarchy import Hierarchy
 from diskret.io.formulas import marked, without_marks
 from diskret.io.from_json import read_json
 from diskret.population import Population
-from diskret.tables.cells import STATUS, check_names
+from diskret.tables.cells import CHANGES, NO_BOUND, STATUS, check_names
 from diskret.tables.dimension import Dimension
 from diskret.tables.public_files import SCHEMA, STRUCTURE, check_file_name, structure
-from diskret.tables.published import CHANGES, NO_BOUND, Published
+
+if TYPE_CHECKING:
+    from diskret.tables.published import Published
 
 _EXAMPLES = 3
 _MAX_CELLS = 10**12
@@ -32,21 +34,14 @@ _MAX_CELLS = 10**12
 T = TypeVar("T")
 
 
-def read_published(folder: str | PathLike[str], name: str | None = None) -> Published:
+def read_published(
+    kind: type[Published], folder: str | PathLike[str], name: str | None = None
+) -> Published:
     """The attacker's view, from the public files alone.
 
-    Parameters
-    ----------
-    folder
-        A folder with public files, or the folder of a release that holds ``public/``.
-    name
-        Name of the table; may be left out if the folder holds only one.
-
-    Raises
-    ------
-    InputError
-        A file is missing or damaged, or cells are missing, doubled or unreadable; names
-        file, line and column.
+    kind: what is made: `Published`, which knows of this module.
+    folder: a folder with public files, or the folder of a release that holds ``public/``.
+    name: name of the table; may be left out if the folder holds only one.
     """
     public, name = _locate(Path(folder), name)
     said = public / f"{name}{STRUCTURE}"
@@ -67,13 +62,14 @@ def read_published(folder: str | PathLike[str], name: str | None = None) -> Publ
 
     bounds = {side: placed(_bounds(path, cells, outline, side, status == 1)) for side in sides}
     published = _published(
-        outline, placed(value), placed(status == 1), placed(status == 2), **bounds
+        kind, outline, placed(value), placed(status == 1), placed(status == 2), **bounds
     )
     _check_nothing_else(said, content, published)
     return published
 
 
 def of_structure(
+    kind: type[Published],
     content: Any,
     value: NDArray[np.int64],
     suppressed: NDArray[np.bool_],
@@ -82,25 +78,10 @@ def of_structure(
     upper: NDArray[np.int64] | None = None,
     source: str = "structure",
 ) -> Published:
-    """A published table from its [structure][diskret.tables.public_files.structure] and arrays.
-
-    Parameters
-    ----------
-    content
-        What `structure` says of the table.
-    value, suppressed, empty, lower, upper
-        As in `Published`.
-    source
-        Where the structure comes from, for messages.
-
-    Raises
-    ------
-    InputError
-        The structure is damaged.
-    """
+    """A published table from its [structure][diskret.tables.public_files.structure] and arrays."""
     path = Path(source)
     outline = _read_outline(path, content, _member(path, content, "name", str))
-    published = _published(outline, value, suppressed, empty, lower, upper)
+    published = _published(kind, outline, value, suppressed, empty, lower, upper)
     _check_nothing_else(path, content, published)
     return published
 
@@ -116,6 +97,7 @@ def _check_nothing_else(path: Path, content: dict[str, Any], published: Publishe
 
 
 def _published(
+    kind: type[Published],
     outline: _Outline,
     value: NDArray[np.int64],
     suppressed: NDArray[np.bool_],
@@ -123,7 +105,7 @@ def _published(
     lower: NDArray[np.int64] | None = None,
     upper: NDArray[np.int64] | None = None,
 ) -> Published:
-    return Published(
+    return kind(
         name=outline.name,
         dimensions=outline.dimensions,
         measure=outline.measure,
@@ -275,13 +257,7 @@ def _member(path: Path, content: Any, key: str, kind: type[T], usual: T | None =
 
 
 def read_text(path: Path, columns: list[str]) -> pa.Table:
-    """A public CSV with exactly these columns, every value as text.
-
-    Raises
-    ------
-    InputError
-        The file is missing, is no CSV in UTF-8, or has other columns.
-    """
+    """A public CSV with exactly these columns, every value as text."""
     try:
         cells = pa_csv.read_csv(
             path,

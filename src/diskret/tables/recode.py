@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +15,11 @@ from diskret.hierarchy import Hierarchy
 from diskret.hierarchy.codes import total_code
 from diskret.hierarchy.recode import Recoding, combine, cut
 from diskret.tables.add_up import largest_of
+from diskret.tables.contributions import Measure
 from diskret.tables.dimension import Dimension
-from diskret.tables.table import Measure, Table
+
+if TYPE_CHECKING:
+    from diskret.tables.table import Table
 
 
 def recode(

@@ -1,15 +1,19 @@
-"""What must stay uncertain about a table for it to count as protected."""
+"""What has to stay uncertain of a table, and tables that were published before."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from diskret.tables.publication import Publication
+from diskret.tables.cells import NO_BOUND
+from diskret.tables.contributions import Contributions
+from diskret.tables.perturbed import Perturbed, stands_for
+from diskret.tables.published import Publication, Published
+from diskret.tables.ties import MeasureSum
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,12 +24,9 @@ class Requirements:
     satisfy ``lo <= a - lower[i]``, ``up >= a + upper[i]`` and ``up - lo >= sliding[i]``.
     Every other suppressed cell must satisfy ``up - lo >= 1`` (no exact value).
 
-    Parameters
-    ----------
-    cell
-        Flat (C order) positions of the primary cells, ascending, shape ``(n,)``, int64.
-    lower, upper, sliding
-        Levels in scaled integers (units of 10**-decimals), ≥ 0, shape ``(n,)``, int64.
+    cell: flat (C order) positions of the primary cells, ascending, shape ``(n,)``, int64.
+    lower, upper, sliding: levels in scaled integers (units of 10**-decimals), ≥ 0, shape ``(n,)``,
+        int64.
     """
 
     cell: NDArray[np.int64]
@@ -52,15 +53,10 @@ NO_LEVELS = Requirements(*[np.empty(0, dtype=np.int64)] * 4)
 class UnsafeSums:
     """Sums that a rule finds unsafe, and what must stay uncertain about each. Confidential.
 
-    Parameters
-    ----------
-    member
-        A row for each sum, a column for each cell of all tables, ``(s, n)``, int64 CSR with
+    member: a row for each sum, a column for each cell of all tables, ``(s, n)``, int64 CSR with
         entries 1.
-    lower, upper, sliding
-        Levels in scaled integers as in `Requirements`, ``(s,)``, int64.
-    judged
-        Number of sums that were judged, safe ones included.
+    lower, upper, sliding: levels in scaled integers as in `Requirements`, ``(s,)``, int64.
+    judged: number of sums that were judged, safe ones included.
     """
 
     member: sparse.csr_array
@@ -115,3 +111,78 @@ def stacked(parts: Sequence[UnsafeSums], cells: int) -> UnsafeSums:
         joined("sliding"),
         sum(part.judged for part in parts),
     )
+
+
+@dataclass(frozen=True, eq=False)
+class Earlier:
+    """One table of an earlier release: what the world saw, and what has to stay uncertain.
+
+    release: name of the release, unique in its ledger.
+    published: what the world saw. A table that was perturbed has all cells "suppressed", with the
+        interval that each published value stands for in `Published.lower` and `upper`.
+    original: original values in scaled integers, shape of the table; None if they are not known (a
+        release from elsewhere). Confidential.
+    requirements: the levels of its primary cells, flat positions in this table. Confidential.
+    contributions: who contributed what, or None; units and holdings by their keyed fingerprints.
+        Confidential.
+    unsafe: sums of its suppressed cells that stay uncertain for contributors, flat positions in
+        this table; None if it was not protected against them. Confidential.
+    sums: equations between measures that the release stated.
+    weight: column of the sampling weights, or None; see `Table.weight`.
+    perturbed: whether `published` holds intervals that perturbed values stand for.
+    shown: the values that the world saw of a table that was perturbed, `NO_BOUND` where none; None:
+        they are not kept.
+    keyed: gives other lists of contributions the keyed fingerprints that `contributions` uses;
+        None: they use the same numbers as it is.
+    """
+
+    release: str
+    published: Published
+    original: NDArray[np.int64] | None
+    requirements: Requirements
+    contributions: Contributions | None = None
+    unsafe: UnsafeSums | None = None
+    sums: tuple[MeasureSum, ...] = ()
+    weight: str | None = None
+    perturbed: bool = False
+    shown: NDArray[np.int64] | None = None
+    keyed: Callable[[Contributions], Contributions] | None = field(default=None, repr=False)
+
+    @property
+    def name(self) -> str:
+        """What the table is called among tables of several releases."""
+        return f"{self.release}/{self.published.name}"
+
+
+def earlier_of(
+    release: str,
+    published: Published,
+    noise: Perturbed | None,
+    original: NDArray[np.int64] | None = None,
+    requirements: Requirements = NO_LEVELS,
+    sums: tuple[MeasureSum, ...] = (),
+) -> Earlier:
+    """What later tables have to know of a table, changed by `noise` or as it is."""
+    shown = published if noise is None else stands_for(published, noise)
+    values = None if noise is None else _values_shown(published)
+    return Earlier(
+        release, shown, original, requirements, sums=sums, perturbed=noise is not None, shown=values
+    )
+
+
+def changed_earlier(
+    release: str,
+    published: Published,
+    known: Perturbed | None,
+    original: NDArray[np.int64] | None = None,
+) -> Earlier:
+    """The same of changed values; without a bound `known` nothing but themselves is known."""
+    if known is not None:
+        return earlier_of(release, published, known, original)
+    nothing = np.full(published.shape, NO_BOUND)
+    hidden = replace(published.all_hidden(), rounding=1, changed="", lower=-nothing, upper=nothing)
+    return Earlier(release, hidden, None, NO_LEVELS, perturbed=True, shown=_values_shown(published))
+
+
+def _values_shown(published: Published) -> NDArray[np.int64]:
+    return np.where(published.suppressed, NO_BOUND, published.value)

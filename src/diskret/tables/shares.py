@@ -11,8 +11,8 @@ from scipy import sparse
 
 from diskret.errors import InputError
 from diskret.tables.boxes import Restriction, ranges
-from diskret.tables.contributions import Contributions
-from diskret.tables.table import Measure, Table
+from diskret.tables.contributions import Contributions, Measure
+from diskret.tables.table import Table
 from diskret.tables.union_members import Grouped
 from diskret.tables.unions import pairs_of, pairs_of_parts
 
@@ -24,20 +24,13 @@ _PLACE, _RANKS = 2**48, 64
 class Shares:
     """The contributions to some sets of cells, one of each contributor. Confidential.
 
-    Parameters
-    ----------
-    at, who
-        Which set, ascending, and the contributor's number, ``(e,)``, int64 and uint64.
-    value
-        What it contributes, scaled, ``(e,)``, int64; to a frequency table its records.
-    protected, asked
-        Whether it has not consented to publication, and whether it asked for protection,
-        bool, ``(e,)``.
-    number
-        How many contribute to each set, ``(n,)``, int64; −1 if nobody knows.
-    size
-        Sum of the absolute values of all contributions, ``(n,)``, int64; also of those that
-        are not listed.
+    at, who: which set, ascending, and the contributor's number, ``(e,)``, int64 and uint64.
+    value: what it contributes, scaled, ``(e,)``, int64; to a frequency table its records.
+    protected, asked: whether it has not consented to publication, and whether it asked for
+        protection, bool, ``(e,)``.
+    number: how many contribute to each set, ``(n,)``, int64; −1 if nobody knows.
+    size: sum of the absolute values of all contributions, ``(n,)``, int64; also of those that are
+        not listed.
     """
 
     at: NDArray[np.int64]
@@ -55,24 +48,11 @@ def shares(table: Table, member: sparse.csr_array, place: int = 0, variable: str
     With `Table.contributions` every contributor is listed. Without, those are whose size the
     table knows: the largest of each cell without parts, each taken for another one.
 
-    Parameters
-    ----------
-    table
-        Without weights.
-    member
-        Which cells each set consists of, ``(n, cells)``, entries 1.
-    place
-        Which of several tables this is: who is not listed is another one in each.
-    variable
-        Another measure to look at; "": the one to protect.
+    table: without weights.
+    member: which cells each set consists of, ``(n, cells)``, entries 1.
+    place: which of several tables this is: who is not listed is another one in each.
+    variable: another measure to look at; "": the one to protect.
 
-    Raises
-    ------
-    InputError
-        As of `diskret.tables.unions.union_table`.
-
-    Examples
-    --------
     >>> import pyarrow as pa
     >>> cells = pa.table({"region": ["N", "S"], "sales": [9, 8], "x1": [6, 8]})
     >>> table = Table.from_cells(cells, by={"region": None}, value="sales", largest=["x1"])

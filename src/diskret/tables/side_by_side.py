@@ -22,18 +22,8 @@ from diskret.tables.published import Published
 class SideBySide:
     """Published tables and derived figures with the same dimensions, in one file.
 
-    Parameters
-    ----------
-    name
-        Of the file.
-    parts
-        What stands side by side, each under its own name and followed by its status,
+    parts: what stands side by side, each under its own name and followed by its status,
         ``<name>_status``.
-
-    Raises
-    ------
-    InputError
-        The parts have other dimensions, or two columns would have the same name.
     """
 
     name: str
@@ -72,8 +62,6 @@ def derived_text(derived: Derived) -> pa.Table:
 def side_by_side_text(combined: SideBySide) -> pa.Table:
     """The columns of the public CSV of several tables as text, empty where suppressed.
 
-    Examples
-    --------
     >>> from diskret.hierarchy import Hierarchy
     >>> from diskret.tables.dimension import Dimension
     >>> none = np.zeros(2, dtype=bool)
@@ -89,15 +77,7 @@ def side_by_side_text(combined: SideBySide) -> pa.Table:
 
 
 def exact_columns(text: pa.Table, decimals: dict[str, int]) -> pa.Table:
-    """The same with some columns as integers, or exact decimals; null where empty.
-
-    Parameters
-    ----------
-    text
-        Columns of text.
-    decimals
-        Column → its decimals.
-    """
+    """The same with some columns as integers, or exact decimals; null where empty."""
     for name, places in decimals.items():
         kind = pa.int64() if places == 0 else pa.decimal128(38, places)
         value = pc.if_else(pc.equal(text[name], ""), None, text[name]).cast(kind)

@@ -24,12 +24,8 @@ _FLOAT = 2.0**52
 class SumOfSome:
     """A code that is the sum of others in every combination and column.
 
-    Parameters
-    ----------
-    code, parts
-        Positions among the codes that were looked at.
-    tried
-        Among how many sets of codes these were found.
+    code, parts: positions among the codes that were looked at.
+    tried: among how many sets of codes these were found.
     """
 
     code: int
@@ -42,15 +38,9 @@ def sums_of_some(values: NDArray[np.int64], half: NDArray[np.int64]) -> Iterator
 
     Values of which one is negative are not looked at: there sums tell little.
 
-    Parameters
-    ----------
-    values
-        Of each code, by combination of the other variables and column, ``(codes, values)``.
-    half
-        Half the unit that each value is rounded to, ``(values,)``.
+    values: of each code, by combination of the other variables and column, ``(codes, values)``.
+    half: half the unit that each value is rounded to, ``(values,)``.
 
-    Examples
-    --------
     >>> EU, DE, FR, NO = [9, 5, 1], [4, 3, 1], [5, 2, 0], [2, 7, 7]
     >>> [found] = sums_of_some(np.array([EU, DE, FR, NO]), np.zeros(3, dtype=np.int64))
     >>> found.code, found.parts

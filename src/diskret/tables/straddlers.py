@@ -15,22 +15,14 @@ from diskret.hierarchy import Hierarchy
 class Excess:
     """What straddlers add to the cells of a table, all combinations of codes in C order.
 
-    Parameters
-    ----------
-    number
-        Distinct straddlers, ``(cells,)``, int64.
-    magnitude
-        Σ|contribution| of the straddlers, ``(measures, cells)``, int64.
-    largest
-        Their largest |contributions|, descending, ``(measures, cells, kept)``, int64.
-    key_sum
-        Sum of their record keys, ``(cells,)``, uint64; empty without record keys.
-    marked_largest
-        The largest |contribution| of a straddler that is marked there,
-        ``(marks, measures, cells)``, int64.
-    largest_weight
-        With weights `largest` is for a weight of 1, and this, of the same shape, says how
-        many times it counts; empty without.
+    number: distinct straddlers, ``(cells,)``, int64.
+    magnitude: Σ|contribution| of the straddlers, ``(measures, cells)``, int64.
+    largest: their largest |contributions|, descending, ``(measures, cells, kept)``, int64.
+    key_sum: sum of their record keys, ``(cells,)``, uint64; empty without record keys.
+    marked_largest: the largest |contribution| of a straddler that is marked there, ``(marks,
+        measures, cells)``, int64.
+    largest_weight: with weights `largest` is for a weight of 1, and this, of the same shape, says
+        how many times it counts; empty without.
     """
 
     number: NDArray[np.int64]
@@ -51,22 +43,10 @@ def count_straddlers(
 ) -> Excess:
     """What the straddlers add to every cell, leaf or total.
 
-    Parameters
-    ----------
-    straddlers
-        Sorted by contributor.
-    position
-        For each leaf combination the positions of its codes, ``(leaves, d)``.
-    trees
-        The code tree of each dimension.
-    measures
-        Which measures, in this order.
-    kept
-        How many largest contributions to keep.
-    weight_unit
-        Scaled weight that means 1, or None without weights.
+    position: for each leaf combination the positions of its codes, ``(leaves, d)``.
+    weight_unit: scaled weight that means 1, or None without weights.
     """
-    from diskret.tables._kernels import add_straddlers
+    from diskret.tables.straddler_kernels import add_straddlers
 
     sizes = np.array([len(tree) for tree in trees], dtype=np.int64)
     cells = int(np.prod(sizes))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,60 +15,15 @@ from diskret.io import FrameKind
 from diskret.io.arrays import from_lists
 from diskret.population import EVERYBODY, Population
 from diskret.tables.add_up import add_up, leaf_mask
-from diskret.tables.asked import Asked
-from diskret.tables.contributions import Contributions
+from diskret.tables.cells import cells_frame
+from diskret.tables.contributions import Asked, Contributions, Measure
 from diskret.tables.dimension import Dimension
+from diskret.tables.from_cells import from_cells, scaled_unit
+from diskret.tables.recode import recode
 from diskret.tables.ties import About
 
 if TYPE_CHECKING:
-    from diskret.tables.additivity import Additivity, Recomputed
-
-
-@dataclass(frozen=True, eq=False)
-class Measure:
-    """The sums of one variable in all cells of a table, in units of 10**-decimals.
-
-    Parameters
-    ----------
-    name
-        Column name, ``"count"`` for the number of records.
-    decimals
-        Decimals of the scaled integers below.
-    sum
-        Sum of all contributions, shape of the table, int64.
-    magnitude
-        Σ|contribution|, each contributor counted once a cell: the X of the rules. Equal to
-        `sum` where no contribution is negative.
-    largest
-        The largest |contributions|, descending, padded with 0, shape ``(*table.shape, k)``.
-        In a weighted table a contribution of weight w counts as w equal ones, the last of
-        them partly: the i-th entry is what lies between i − 1 and i on the axis of weights.
-    marked
-        Mark → the largest |contribution| of a marked contributor, 0 if there is none, shape
-        of the table; for the marks see `Table.marked`.
-    source
-        The column that noise of the cell key method is named after: `name`, or the first by name
-        of the columns of the records that are proportional to it; "": `name`.
-    """
-
-    name: str
-    decimals: int
-    sum: NDArray[np.int64]
-    magnitude: NDArray[np.int64]
-    largest: NDArray[np.int64]
-    marked: Mapping[str, NDArray[np.int64]] = field(default_factory=dict[str, NDArray[np.int64]])
-    signed: bool = False
-    source: str = ""
-
-    def __post_init__(self) -> None:
-        from_lists(self, dict.fromkeys(("sum", "magnitude", "largest"), np.int64))
-
-    @cached_property
-    def nonnegative(self) -> bool:
-        """Whether no contribution is negative."""
-        if self.signed:
-            return False
-        return self.magnitude is self.sum or np.array_equal(self.magnitude, self.sum)
+    from diskret.tables.add_up import Additivity, Recomputed
 
 
 @dataclass(frozen=True, eq=False)
@@ -280,8 +234,6 @@ class Table:
             raise InputError(
                 "counts are not shown rounded; rounding counts is a method of protection of its own"
             )
-        from diskret.tables.from_cells import scaled_unit
-
         scaled = scaled_unit(unit, self.measure.decimals, self.measure.name)
         return replace(self, rounding=scaled, shown=None)
 
@@ -375,9 +327,8 @@ class Table:
         >>> Table.from_cells(cells, by={"region": None}, count="firms").count.tolist()
         [12, 7, 5]
         """
-        from diskret.tables.from_cells import from_cells
-
         return from_cells(
+            cls,
             frame,
             by,
             total=total,
@@ -443,13 +394,9 @@ class Table:
         >>> table.recode("region", {"S+W": ["S", "W"]}).cells.to_pylist()[-1]
         {'region': 'S+W', 'count': 3, 'units': 3}
         """
-        from diskret.tables.recode import recode
-
         return recode(self, dimension, groups, level, total)
 
     @property
     def cells(self) -> Any:
         """One row for each combination of codes, in the user's own kind of frame."""
-        from diskret.tables.cells import cells_frame
-
         return cells_frame(self)

@@ -20,8 +20,6 @@ from diskret.population import Population
 class MeasureSum:
     """A measure that is the sum of others in every cell, e.g. revenue = domestic + export.
 
-    Examples
-    --------
     >>> MeasureSum.read("revenue = domestic + export")
     MeasureSum(total='revenue', parts=('domestic', 'export'))
     """
@@ -34,13 +32,7 @@ class MeasureSum:
 
     @classmethod
     def read(cls, text: str) -> MeasureSum:
-        """From text such as ``"revenue = domestic + export"``.
-
-        Raises
-        ------
-        InputError
-            The text is not of this form, or names a measure twice.
-        """
+        """From text such as ``"revenue = domestic + export"``."""
         total, equals, right = (part.strip() for part in text.partition("="))
         parts = tuple(part.strip() for part in re.split(r"\s\+\s", right))
         if not equals or not total or not all(parts) or len({total, *parts}) < 1 + len(parts):
@@ -73,8 +65,6 @@ def tied(one: About, other: About, sums: Sequence[MeasureSum] = ()) -> bool:
     They are tied by a common measure and vintage if a record can be in both, or by a sum of
     their measures.
 
-    Examples
-    --------
     >>> small, large = (Population.of({"staff": staff}) for staff in ({"max": 9}, {"min": 10}))
     >>> tied(About("sales", "2025", small), About("sales", "2025", Population()))
     True

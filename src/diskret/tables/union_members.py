@@ -10,21 +10,17 @@ from numpy.typing import NDArray
 
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
-from diskret.tables.contributions import Contributions
+from diskret.tables.contributions import Contributions, Measure
 from diskret.tables.dimension import Dimension
-from diskret.tables.table import Measure, Table
+from diskret.tables.table import Table
 
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
     """Which rows (of a list of contributions, or cells) lie in which union.
 
-    Parameters
-    ----------
-    unions
-        How many there are; they are numbered from 1 on, 0 is the total of their table.
-    union, row, sign
-        A pair each, ``(pairs,)``, sorted by union; the sign is 1 or −1.
+    unions: how many there are; they are numbered from 1 on, 0 is the total of their table.
+    union, row, sign: a pair each, ``(pairs,)``, sorted by union; the sign is 1 or −1.
     """
 
     unions: int
@@ -146,14 +142,9 @@ def _table(
 class Grouped:
     """Pairs put together by union and contributor.
 
-    Parameters
-    ----------
-    union, who
-        The union of each group, and the contributor, ``(groups,)``, ascending.
-    order, start
-        The pairs of group i are those at ``order[start[i]:start[i + 1]]``.
-    number
-        How many groups each union has.
+    union, who: the union of each group, and the contributor, ``(groups,)``, ascending.
+    order, start: the pairs of group i are those at ``order[start[i]:start[i + 1]]``.
+    number: how many groups each union has.
     """
 
     union: NDArray[np.int64]

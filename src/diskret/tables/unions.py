@@ -170,14 +170,9 @@ def _used(table: Table, member: Any) -> tuple[sparse.csr_array, NDArray[np.int64
 class _Leaves:
     """Distinct leaf combinations, and where what is known of them stands.
 
-    Parameters
-    ----------
-    by
-        Variable → leaf codes.
-    leaf
-        Number of each combination's codes, ``(combinations, d)``.
-    start, row
-        What is known of combination i: rows ``row[start[i]:start[i + 1]]`` of the list of
+    by: variable → leaf codes.
+    leaf: number of each combination's codes, ``(combinations, d)``.
+    start, row: what is known of combination i: rows ``row[start[i]:start[i + 1]]`` of the list of
         contributions, or, where there is none, the cell ``row[i]`` of the table.
     """
 

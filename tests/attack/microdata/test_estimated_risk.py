@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diskret.attack.microdata.estimate import risk
+from diskret.attack.microdata.check import risk
 from diskret.risk import individual_risk
 
 

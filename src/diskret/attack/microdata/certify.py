@@ -12,12 +12,16 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 
-from diskret.attack.microdata.agreement import Numbers, numbers
-from diskret.attack.microdata.certificate import MicrodataCertificate
+from diskret.attack.microdata.certificate import (
+    MicrodataCertificate,
+    checked,
+    claimed,
+    not_claimed,
+    refused,
+)
 from diskret.attack.microdata.check import check
 from diskret.attack.microdata.claims import Claim, KAnonymity, Missing, NoIdentifiers
-from diskret.attack.microdata.leaving import Leaving, Modelled
-from diskret.attack.microdata.sentences import checked, claimed, not_claimed, refused
+from diskret.attack.microdata.leaving import Leaving, Modelled, Numbers, numbers
 from diskret.errors import InputError, ProofError
 from diskret.io.columns import column
 

@@ -1,4 +1,4 @@
-"""How many records do not keep to a claim."""
+"""How many records do not keep to a claim, and the risk of being recognised."""
 
 # pyarrow has no type information for its classes.
 # pyright: reportUnknownParameterType=false
@@ -13,15 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.attack.microdata.agreement import (
-    Combinations,
-    Numbers,
-    Shown,
-    agreeing,
-    combinations,
-    numbers_like,
-    values_shown,
-)
 from diskret.attack.microdata.claims import (
     AlphaK,
     BetaLikeness,
@@ -36,8 +27,16 @@ from diskret.attack.microdata.claims import (
     RiskBelow,
     TCloseness,
 )
-from diskret.attack.microdata.estimate import risk
-from diskret.attack.microdata.leaving import Leaving
+from diskret.attack.microdata.leaving import (
+    Combinations,
+    Leaving,
+    Numbers,
+    Shown,
+    agreeing,
+    combinations,
+    numbers_like,
+    values_shown,
+)
 from diskret.errors import InputError
 from diskret.io import to_arrow
 from diskret.io.columns import column
@@ -48,34 +47,29 @@ _ROUNDING = 1e-9
 #: Which entries of `Shown` or their owners break a claim: (shown, distribution in the file) → bool
 #: for each owner.
 Breaks = Callable[[Shown, NDArray[np.float64]], NDArray[np.bool_]]
+#: Points of the quadrature, and the logarithm of what is left out of the integral.
+_POINTS, _NEGLIGIBLE = 64, 45.0
+#: Pairs of f and F that are integrated together.
+_TOGETHER = 20_000
+#: With no larger share of the population outside the file, the file is the population.
+_CENSUS = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Finding:
+class CheckedClaim:
     """What the check of one claim found.
 
-    Parameters
-    ----------
-    failing
-        Positions of the records that do not keep to it, ascending; all, if it is a claim about
+    failing: positions of the records that do not keep to it, ascending; all, if it is a claim about
         the file as a whole and fails.
-    figures
-        JSON-ready. Confidential.
+    figures: JSON-ready. Confidential.
     """
 
     failing: Numbers
     figures: Mapping[str, Any]
 
 
-def check(file: Leaving, claim: Claim) -> Finding:
-    """Count again what a claim says, on the values as they leave.
-
-    Raises
-    ------
-    InputError
-        The claim names columns that do not leave, or needs keys, sensitive variables or
-        households, and there are none.
-    """
+def check(file: Leaving, claim: Claim) -> CheckedClaim:
+    """Count again what a claim says, on the values as they leave."""
     if isinstance(claim, KAnonymity):
         return _k_anonymity(file, claim)
     if isinstance(claim, RiskBelow):
@@ -91,7 +85,7 @@ def check(file: Leaving, claim: Claim) -> Finding:
     if isinstance(claim, AlphaK | BetaLikeness | DeltaDisclosure):
         return _shares(file, claim)
     if isinstance(claim, NoIdentifiers):
-        return Finding(np.zeros(0, dtype=np.int64), {})
+        return CheckedClaim(np.zeros(0, dtype=np.int64), {})
     raise InputError(f"{claim!r} is no claim about records that stand for somebody; claim it alone")
 
 
@@ -111,7 +105,7 @@ def _alike(file: Leaving, keys: tuple[str, ...], missing: Missing, gaps: bool = 
     return np.rint(count).astype(np.int64)[seen.of]
 
 
-def _k_anonymity(file: Leaving, claim: KAnonymity) -> Finding:
+def _k_anonymity(file: Leaving, claim: KAnonymity) -> CheckedClaim:
     keys = claim.keys or _keys(file)
     size = len(keys) if claim.size is None else int(claim.size)
     if size > len(keys):
@@ -121,7 +115,7 @@ def _k_anonymity(file: Leaving, claim: KAnonymity) -> Finding:
         least = np.minimum(least, _alike(file, chosen, claim.missing))
         shown = np.minimum(shown, _alike(file, chosen, claim.missing, gaps=False))
         same = np.minimum(same, _alike(file, chosen, "category"))
-    return Finding(
+    return CheckedClaim(
         np.flatnonzero(least < claim.k),
         {
             "fewest_alike": int(least.min(initial=file.n)),
@@ -131,7 +125,7 @@ def _k_anonymity(file: Leaving, claim: KAnonymity) -> Finding:
     )
 
 
-def _k_map(file: Leaving, claim: KMap) -> Finding:
+def _k_map(file: Leaving, claim: KMap) -> CheckedClaim:
     keys = _keys(file)
     population, _ = to_arrow(claim.population)
     seen = file.combined(keys, claim.missing)
@@ -148,7 +142,7 @@ def _k_map(file: Leaving, claim: KMap) -> Finding:
         number = np.bincount(there.of, weights=given, minlength=len(number)).astype(float)
     (persons,) = agreeing(seen.keys, there.keys, [number])
     least = float(persons.min(initial=np.inf))
-    return Finding(np.flatnonzero((persons < claim.k)[seen.of]), {"fewest_persons": least})
+    return CheckedClaim(np.flatnonzero((persons < claim.k)[seen.of]), {"fewest_persons": least})
 
 
 # ── how likely each is recognised ────────────────────────────────────────────────────
@@ -162,7 +156,7 @@ def _risks(file: Leaving, missing: Missing) -> NDArray[np.float64]:
     return risk(count, population)[seen.of]
 
 
-def _risk_below(file: Leaving, claim: RiskBelow) -> Finding:
+def _risk_below(file: Leaving, claim: RiskBelow) -> CheckedClaim:
     if claim.household and file.household is None:
         raise InputError(
             "RiskBelow(household=True) needs the household of each record; none is named"
@@ -185,12 +179,12 @@ def _risk_below(file: Leaving, claim: RiskBelow) -> Finding:
         found = np.maximum(by_weights, by_model := judged(model.risk))
         figures["by_model"] = {"largest_risk": float(by_model.max(initial=0.0))}
     above = found > claim.threshold * (1 + _ROUNDING)
-    return Finding(
+    return CheckedClaim(
         np.flatnonzero(above), {"largest_risk": float(found.max(initial=0.0)), **figures}
     )
 
 
-def _expected_below(file: Leaving, claim: ExpectedBelow) -> Finding:
+def _expected_below(file: Leaving, claim: ExpectedBelow) -> CheckedClaim:
     found = _risks(file, claim.missing)
     expected = by_weights = float(found.sum())
     figures: dict[str, Any] = {}
@@ -211,7 +205,7 @@ def _expected_below(file: Leaving, claim: ExpectedBelow) -> Finding:
         }
     rate = expected / file.n
     fails = rate > claim.rate * (1 + _ROUNDING)
-    return Finding(
+    return CheckedClaim(
         np.arange(file.n if fails else 0),
         {"expected_recognised": expected, "rate": rate, **figures},
     )
@@ -240,7 +234,7 @@ def _broken(file: Leaving, seen: Combinations, value: Numbers, breaks: Breaks) -
     return wrong[seen.of]
 
 
-def _l_diversity(file: Leaving, claim: LDiversity) -> Finding:
+def _l_diversity(file: Leaving, claim: LDiversity) -> CheckedClaim:
     names = _sensitive(file, claim.sensitive)
     wrong = np.zeros(file.n, dtype=bool)
     figures: dict[str, Any] = {}
@@ -250,7 +244,7 @@ def _l_diversity(file: Leaving, claim: LDiversity) -> Finding:
         own = _broken(file, seen, file.told_apart(name), _DIVERSITY[claim.kind](claim))
         figures[name] = {"records_short": int(own.sum())}
         wrong |= own
-    return Finding(np.flatnonzero(wrong), figures)
+    return CheckedClaim(np.flatnonzero(wrong), figures)
 
 
 def _distinct(claim: LDiversity) -> Breaks:
@@ -280,7 +274,7 @@ def _recursive(claim: LDiversity) -> Breaks:
 _DIVERSITY = {"distinct": _distinct, "entropy": _entropy, "recursive": _recursive}
 
 
-def _t_closeness(file: Leaving, claim: TCloseness) -> Finding:
+def _t_closeness(file: Leaving, claim: TCloseness) -> CheckedClaim:
     seen = file.combined(_keys(file), claim.missing)
     order = None if isinstance(claim.ordered, bool) else claim.ordered
     far = _far_on_a_line if claim.ordered else _far
@@ -299,7 +293,7 @@ def _t_closeness(file: Leaving, claim: TCloseness) -> Finding:
         value = file.ranked(name, order) if claim.ordered else file.told_apart(name)
         wrong |= _broken(file, seen, value, breaks)
         figures[name] = {"largest_distance": max(largest)}
-    return Finding(np.flatnonzero(wrong), figures)
+    return CheckedClaim(np.flatnonzero(wrong), figures)
 
 
 def _far(shown: Shown, overall: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -334,7 +328,7 @@ def _far_on_a_line(shown: Shown, overall: NDArray[np.float64]) -> NDArray[np.flo
     return np.bincount(shown.owner, weights=moved) / steps
 
 
-def _shares(file: Leaving, claim: AlphaK | BetaLikeness | DeltaDisclosure) -> Finding:
+def _shares(file: Leaving, claim: AlphaK | BetaLikeness | DeltaDisclosure) -> CheckedClaim:
     keys = _keys(file)
     seen = file.combined(keys, claim.missing)
     wrong = np.zeros(file.n, dtype=bool)
@@ -347,7 +341,7 @@ def _shares(file: Leaving, claim: AlphaK | BetaLikeness | DeltaDisclosure) -> Fi
         own = _broken(file, seen, file.told_apart(name), _frequent(claim))
         figures[name] = {"records_outside": int(own.sum())}
         wrong |= own
-    return Finding(np.flatnonzero(wrong), figures)
+    return CheckedClaim(np.flatnonzero(wrong), figures)
 
 
 def _frequent(claim: AlphaK | BetaLikeness | DeltaDisclosure) -> Breaks:
@@ -370,3 +364,39 @@ def _frequent(claim: AlphaK | BetaLikeness | DeltaDisclosure) -> Breaks:
 
 def _share(shown: Shown) -> NDArray[np.float64]:
     return shown.count / np.bincount(shown.owner, weights=shown.count)[shown.owner]
+
+
+def risk(count: NDArray[np.float64], population: NDArray[np.float64]) -> NDArray[np.float64]:
+    r"""Expected value of one over the number of persons of the population who share the keys.
+
+    With f records in the file that stand for F persons, and p = f / F, the number is f plus a
+    negative binomial one, so that
+
+    $$r = \int_0^1 y^{f-1} \frac{p}{p + (1-p) y} dy,$$
+
+    which is integrated in z = log(p + (1 - p) y), where for f = 1 the integrand is constant.
+    Source of the model: Benedetti and Franconi (1998).
+
+    count: f, at least 1, ``(n,)``.
+    population: f > 0, ``(n,)``; where it does not exceed f, the risk is 1 / f.
+
+    >>> risk(np.array([1.0, 2.0, 3.0]), np.array([17.0, 110.0, 3.0])).round(8).tolist()
+    [0.17707583, 0.01714426, 0.33333333]
+    """
+    pairs, of = np.unique(count + 1j * population, return_inverse=True)
+    parts = np.array_split(pairs, len(pairs) // _TOGETHER + 1)
+    return np.concatenate([_integral(part.real[:, None], part.imag[:, None]) for part in parts])[of]
+
+
+def _integral(f: NDArray[np.float64], total: NDArray[np.float64]) -> NDArray[np.float64]:
+    p = np.minimum(f / total, 1.0)
+    q = np.maximum((total - f) / total, 0.0)
+    point, share = np.polynomial.legendre.leggauss(_POINTS)
+    # below this y the power is negligible
+    least = np.where(f > 1, np.exp(-_NEGLIGIBLE / np.maximum(f - 1, 1e-9)), 0.0)
+    low = np.log1p(-q * (1 - least))
+    z = low * (1 - point) / 2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        y = np.clip(1 + np.expm1(z) / q, 0.0, 1.0)
+        found = (p / q * -low / 2)[:, 0] * ((y ** (f - 1)) @ share)
+    return np.where(q[:, 0] < _CENSUS, 1 / f[:, 0], found)

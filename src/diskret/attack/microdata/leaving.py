@@ -1,36 +1,206 @@
-"""Records as they leave, seen by somebody who wants to recognise persons among them."""
+"""Microdata as they leave: which records agree, and what they show of sensitive values."""
 
 # pyarrow has no type information for its classes and compute functions.
 # pyright: reportAttributeAccessIssue=false, reportUnknownParameterType=false
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from diskret.attack.microdata.agreement import Combinations, Numbers, combinations, numbers
 from diskret.attack.microdata.claims import Missing
 from diskret.errors import InputError
 from diskret.io.categories import ascending
+
+_LARGEST = 2**62
+#: Pairs of a combination and a value that are laid out at a time.
+_BLOCK = 4_000_000
+
+#: Whole numbers; among values, -1 stands for a missing one.
+Numbers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Combinations:
+    """The combinations of keys that occur.
+
+    of: for each record its combination, ``(n,)``.
+    keys: for each combination the number of its value of each key, -1 where any value is possible,
+        ``(c, m)``.
+    count: number of records, ``(c,)``.
+    """
+
+    of: Numbers
+    keys: Numbers
+    count: Numbers
+
+
+def numbers(column: pa.ChunkedArray) -> tuple[Numbers, pa.Array]:
+    """Number the values of a column in any order, -1 for null and NaN, and list them."""
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_floating(column.type):
+        column = pc.if_else(pc.is_nan(column), None, column)
+    encoded = column.combine_chunks().dictionary_encode()
+    if isinstance(encoded, pa.ChunkedArray):  # too long for one chunk
+        encoded = encoded.combine_chunks()
+    found = pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False)
+    return found.astype(np.int64), encoded.dictionary
+
+
+def numbers_like(column: pa.ChunkedArray, values: pa.Array, name: str) -> Numbers:
+    """Number the values of a column as those of another, -2 for values that do not occur there."""
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    try:
+        column = column.cast(values.type)
+    except pa.ArrowInvalid:
+        raise InputError(
+            f"{name!r} is {column.type} in the population and {values.type} in the file; give "
+            "both the same type"
+        ) from None
+    own, known = numbers(column)
+    at = pc.fill_null(pc.index_in(known, value_set=values), -2).to_numpy(zero_copy_only=False)
+    return np.append(at.astype(np.int64), -1)[own]
+
+
+def combinations(columns: Sequence[Numbers], missing: Missing = "wildcard") -> Combinations:
+    """Put records together that show the same.
+
+    With ``"category"``, missing becomes a value like others; with ``"conservative"``, each record
+    with a missing value is apart from all others.
+    """
+    table = np.stack(columns, axis=1)
+    if missing != "wildcard":
+        gaps = (table == -1).any(axis=1)
+        table = table + 3  # neither missing nor unknown any more
+        if missing == "conservative":
+            alone = np.where(gaps, np.arange(1, len(table) + 1), 0)
+            table = np.column_stack([table, alone])
+    of = numbered(table)
+    first = np.full(of.max(initial=-1) + 1, -1)
+    first[of[::-1]] = np.arange(len(of))[::-1]
+    return Combinations(of, table[first], np.bincount(of, minlength=len(first)))
+
+
+def numbered(table: Numbers) -> Numbers:
+    """A number for each row, from 0 on, the same for the same rows."""
+    number, span = np.zeros(len(table), dtype=np.int64), 1
+    for column in table.T:
+        low = int(column.min(initial=0))
+        width = int(column.max(initial=0)) - low + 1
+        if span * width > _LARGEST:
+            _, number = np.unique(number, return_inverse=True)
+            span = len(table)
+        number = number * width + (column - low)
+        span *= width
+    return np.unique(number, return_inverse=True)[1]
+
+
+def agreeing(
+    asking: Numbers,
+    present: Numbers,
+    amounts: Sequence[NDArray[np.float64]],
+    gaps: bool = True,
+) -> list[NDArray[np.float64]]:
+    """For each asking combination, the sums of amounts of those present that agree with it.
+
+    Two combinations agree if every key that is not missing in either has the same value; without
+    `gaps`, those present must show every key that the asking one shows.
+    """
+    total = [np.zeros(len(asking)) for _ in amounts]
+    for rows in _patterns(asking):
+        for others in _patterns(present):
+            if not gaps and ((asking[rows[0]] != -1) & (present[others[0]] == -1)).any():
+                continue
+            own, theirs = _shared(asking[rows], present[others])
+            for sum_, amount in zip(total, amounts, strict=True):
+                by = np.bincount(theirs, weights=amount[others], minlength=int(own.max()) + 1)
+                sum_[rows] += by[own]
+    return total
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """The sensitive values among the records that agree with some combinations.
+
+    rows: the combinations, ``(b,)``.
+    owner: for each value shown the position among `rows`, ascending, ``(e,)``.
+    value: its number, ascending for each combination, ``(e,)``.
+    count: how many records show it, ``(e,)``.
+    """
+
+    rows: Numbers
+    owner: Numbers
+    value: Numbers
+    count: Numbers
+
+
+def values_shown(
+    asking: Numbers, present: Numbers, value: Numbers, count: Numbers
+) -> Iterator[Shown]:
+    """For each asking combination, the values of those present that agree with it.
+
+    asking: combinations, ``(a, m)``.
+    present: combinations with a value each, ``(p, m)``.
+    value: the value, ``(p,)``, at least 0.
+    count: how many records, ``(p,)``.
+    """
+    width = int(value.max(initial=0)) + 1
+    for rows in _patterns(asking):
+        found: list[tuple[Numbers, Numbers, Numbers]] = []
+        for others in _patterns(present):
+            own, theirs = _shared(asking[rows], present[others])
+            order = np.argsort(theirs, kind="stable")
+            start = np.searchsorted(theirs[order], own, side="left")
+            stop = np.searchsorted(theirs[order], own, side="right")
+            found.append((others[order], start, stop - start))
+        length = np.sum([lengths for _, _, lengths in found], axis=0)
+        block = np.cumsum(length) // _BLOCK
+        for part in np.split(np.arange(len(rows)), np.flatnonzero(np.diff(block)) + 1):
+            laid = [_laid_out(at, start[part], length[part]) for at, start, length in found]
+            owner = np.concatenate([owner for owner, _ in laid])
+            at = np.concatenate([at for _, at in laid])
+            cell, same = np.unique(owner * width + value[at], return_inverse=True)
+            counted = np.bincount(same, weights=count[at]).astype(np.int64)
+            yield Shown(rows[part], cell // width, cell % width, counted)
+
+
+def _laid_out(at: Numbers, start: Numbers, length: Numbers) -> tuple[Numbers, Numbers]:
+    """The entries of ranges one after another, and whose each is."""
+    owner = np.repeat(np.arange(len(start)), length)
+    before = np.cumsum(length) - length
+    return owner, at[np.arange(len(owner)) - before[owner] + start[owner]]
+
+
+def _patterns(keys: Numbers) -> list[Numbers]:
+    """Positions of combinations that are missing in the same keys."""
+    of = numbered((keys == -1).astype(np.int64))
+    order = np.argsort(of, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(of[order])) + 1) if len(keys) else []
+
+
+def _shared(asking: Numbers, present: Numbers) -> tuple[Numbers, Numbers]:
+    """A number for what each shows in the keys that both have, the same where they agree."""
+    both = (asking[0] != -1) & (present[0] != -1)
+    number = numbered(np.concatenate([asking[:, both], present[:, both]]))
+    return number[: len(asking)], number[len(asking) :]
 
 
 @dataclass(frozen=True, eq=False)
 class Modelled:
     """The risk of records by a log-linear model, beside the estimate by weights. Confidential.
 
-    Parameters
-    ----------
-    risk
-        Of each record, ``(n,)``; None if no model could be fitted.
-    uniques
-        How many of those that are alone in the file are expected to be alone in the population.
-    reason
-        Why there is no model.
+    risk: of each record, ``(n,)``; None if no model could be fitted.
+    uniques: how many of those that are alone in the file are expected to be alone in the
+        population.
+    reason: why there is no model.
     """
 
     risk: NDArray[np.float64] | None
@@ -42,23 +212,12 @@ class Modelled:
 class Leaving:
     """A file that is about to leave, and what belongs to its records.
 
-    Parameters
-    ----------
-    name
-        Of the file.
-    table
-        Its columns, as they leave.
-    keys, sensitive
-        Names of columns.
-    weight
-        Sampling weights > 0, ``(n,)``; None: the records are all there are. Confidential unless
+    table: its columns, as they leave.
+    weight: sampling weights > 0, ``(n,)``; None: the records are all there are. Confidential unless
         they leave.
-    household
-        Number of the household of each record, ``(n,)``, or None.
-    orders
-        Column → its values from the lowest to the highest, where that was declared.
-    models
-        What a missing key stands for → the risk by a log-linear model.
+    household: number of the household of each record, ``(n,)``, or None.
+    orders: column → its values from the lowest to the highest, where that was declared.
+    models: what a missing key stands for → the risk by a log-linear model.
     """
 
     name: str
@@ -78,13 +237,7 @@ class Leaving:
         return self.table.num_rows
 
     def numbers(self, name: str) -> tuple[Numbers, pa.Array]:
-        """The values of a column as numbers, -1 if missing, and what the numbers stand for.
-
-        Raises
-        ------
-        InputError
-            There is no such column.
-        """
+        """The values of a column as numbers, -1 if missing, and what the numbers stand for."""
         if name not in self._numbered:
             if name not in self.table.column_names:
                 raise InputError(
@@ -109,11 +262,6 @@ class Leaving:
         """The ranks of the values of a column, from 0 on, missing ones first.
 
         They ascend in the order given here, else in that of the column.
-
-        Raises
-        ------
-        InputError
-            There is no such column, it has no order, or a value that the order does not name.
         """
         number, values = self.numbers(name)
         at = ascending(values, name, self.orders.get(name) if order is None else order)

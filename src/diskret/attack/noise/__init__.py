@@ -1,25 +1,37 @@
 """Attacks on counts that were changed by noise or rounding, and what they cost an attacker."""
 
-from diskret.attack.noise.averaging import (
-    Estimate,
-    ask_partitions,
-    average_out,
-    queries_needed,
-    recovery_probability,
+from diskret.attack.noise.chances import (
+    Differencing,
+    NoiseTable,
+    PrivacyLoss,
+    chances,
+    differencing,
+    privacy_loss,
+    worst_differencing,
 )
-from diskret.attack.noise.chances import NoiseTable, chances
 from diskret.attack.noise.constellations import (
     Constellation,
     ConstellationRisk,
     constellation_risk,
 )
-from diskret.attack.noise.differencing import Differencing, differencing, worst_differencing
-from diskret.attack.noise.feasible import FeasibleCounts, feasible_counts, least_noise
-from diskret.attack.noise.hidden import HiddenParameters, hidden_parameters
+from diskret.attack.noise.estimates import (
+    Estimate,
+    ask_partitions,
+    average_out,
+    difference_estimates,
+    queries_needed,
+    ratio_estimates,
+    recovery_probability,
+)
+from diskret.attack.noise.feasible import (
+    FeasibleCounts,
+    HiddenParameters,
+    feasible_counts,
+    hidden_parameters,
+    least_noise,
+    unpick,
+)
 from diskret.attack.noise.linear_keys import KeyIntervals, keyed_constellation_risk
-from diskret.attack.noise.privacy import PrivacyLoss, privacy_loss
-from diskret.attack.noise.sums import difference_estimates, ratio_estimates
-from diskret.attack.noise.unpicking import unpick
 
 __all__ = [
     "Constellation",

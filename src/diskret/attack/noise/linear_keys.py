@@ -55,7 +55,7 @@ def keyed_constellation_risk(
     Parameters
     ----------
     lookup
-        Intervals of keys of the perturbation table.
+        NoiseRows of keys of the perturbation table.
     up_to, limit, certainty
         As in `constellation_risk`; all counts are equally likely.
 
@@ -110,14 +110,8 @@ def together_shown(
 ) -> NDArray[np.float64]:
     """P(published values of two parts and their total), shape ``(parts, parts, totals)``.
 
-    Parameters
-    ----------
-    lookup
-        Intervals of keys.
-    first, second
-        True counts of the parts.
-    parts, totals
-        How many published values, from 0 on, are looked at of each part and of the total.
+    parts, totals: how many published values, from 0 on, are looked at of each part and of the
+        total.
     """
     found = np.zeros((parts, parts, totals))
     edges, shown = zip(*(_row(lookup, n) for n in (first, second, first + second)), strict=True)

@@ -18,7 +18,6 @@ from diskret.publish.digests import CERTIFICATE
 from diskret.publish.guard.html import page_problems
 from diskret.tables import Published
 from diskret.tables.public_files import exact_cells, structure
-from diskret.tables.read_public import read_published
 
 #: What the names of public files may end with, after the name of a table.
 PUBLIC_ENDINGS = (".csv", ".parquet", ".structure.json", ".xlsx", ".html", CERTIFICATE)
@@ -103,7 +102,7 @@ def _cells(folder: Path, published: Published) -> Iterator[str]:
     try:
         if read_json(outline) != structure(published):
             yield f"{outline.name} is not the structure of the table"
-        elif cells.exists() and not _same(read_published(folder, published.name), published):
+        elif cells.exists() and not _same(Published.read(folder, published.name), published):
             yield f"{cells.name} does not hold the cells of the table"
     except (InputError, ValueError) as error:
         yield str(error)

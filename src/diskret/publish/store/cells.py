@@ -18,10 +18,10 @@ from diskret.io.arrays import Wanted, checked, checked_csr
 from diskret.io.from_json import anything, check_form, parse_json
 from diskret.keys import SecretKeys, keyed_numbers
 from diskret.publish.store.entry import Entry, TableNote
-from diskret.tables import Contributions
-from diskret.tables.earlier import Earlier
+from diskret.tables import Contributions, Published
 from diskret.tables.public_files import structure
 from diskret.tables.read_public import of_structure
+from diskret.tables.requirements import Earlier
 
 #: What arrays a ledger keeps: whole and other numbers, truth values.
 _TYPES = ("<i8", "<i4", "<u8", "<u4", "<f8", "|b1")
@@ -108,6 +108,7 @@ def _earlier(row: Row, entry: Entry, note: TableNote, source: str) -> Earlier:
         for side in ("lower", "upper", "sliding")
     )
     published = of_structure(
+        Published,
         content,
         value=of("value"),
         suppressed=of("suppressed", "b"),

@@ -31,7 +31,7 @@ from diskret.publish.store.database import (
 )
 from diskret.publish.store.entry import Entry
 from diskret.publish.store.unfinished import Unfinished, finish, settle, state, stated, this_host
-from diskret.tables.earlier import Earlier
+from diskret.tables.requirements import Earlier
 
 #: The file among the office's own that says which entry a release is.
 LEDGER = "ledger.json"

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from diskret.attack.adding_up import check_adding_up
+from diskret.attack.noise_certificate import check_adding_up
 from diskret.errors import InputError, ProofError, VerificationError
 from diskret.io.columns import column, scaled_integers
 from diskret.io.from_json import read_json

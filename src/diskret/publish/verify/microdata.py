@@ -14,8 +14,8 @@ import pyarrow as pa
 
 from diskret.attack.microdata import certify, certify_safe, claims_shown, safe_claimed
 from diskret.attack.microdata.certificate import FAMILY, SAFE
+from diskret.attack.microdata.certify_safe import check_minimum
 from diskret.attack.microdata.claims import Safe
-from diskret.attack.microdata.safe import check_minimum
 from diskret.attack.noise_certificate import in_languages
 from diskret.errors import InputError, ProofError, VerificationError
 from diskret.io.columns import content

@@ -17,8 +17,7 @@ from diskret.attack import (
     overlapping,
 )
 from diskret.attack.certificate import outer_intervals, refined_to
-from diskret.attack.statements import claimed, not_claimed
-from diskret.attack.unrelated import different_variables
+from diskret.attack.statements import claimed, different_variables, not_claimed
 from diskret.errors import VerificationError
 from diskret.progress import Progress
 from diskret.publish.contract import NEEDED

@@ -39,17 +39,11 @@ _LINEAR: dict[str, Any] = {
 class Answer:
     """Where cells end up that move as far as possible in one direction.
 
-    Parameters
-    ----------
-    bounded
-        False if nothing ends the movement; then the vertex is where that was noticed.
-    vertex
-        As the solver computed it, ``(n,)``, float64.
-    point
-        The same vertex, exact and checked, or None if it could not be made exact.
-    ray
-        Unless `bounded`: whole steps that can be repeated for ever, exact and checked; None
-        if they could not be made exact.
+    bounded: false if nothing ends the movement; then the vertex is where that was noticed.
+    vertex: as the solver computed it, ``(n,)``, float64.
+    point: the same vertex, exact and checked, or None if it could not be made exact.
+    ray: unless `bounded`: whole steps that can be repeated for ever, exact and checked; None if
+        they could not be made exact.
     """
 
     bounded: bool
@@ -63,18 +57,13 @@ class Answer:
         return np.abs(self.vertex - np.rint(self.vertex)) > 1e-6
 
 
-class Programme:
+class LinearProgramme:
     """Unknowns with ``matrix @ x = right`` and bounds, kept in the solver between questions.
 
     The solver sees floating point numbers near some centre and on a scale that suits it. The
     basis it ends with is then solved again in integers, so that points and rays are exact.
 
-    Parameters
-    ----------
-    matrix, right, lower, upper
-        As in [`propagate`][diskret.attack.bounds.propagate].
-    centre
-        A solution near which to begin, where one is known, ``(n,)``, int64.
+    centre: a solution near which to begin, where one is known, ``(n,)``, int64.
     """
 
     def __init__(
@@ -100,15 +89,7 @@ class Programme:
         self._place(self._centre, self._coarse)
 
     def farthest(self, direction: NDArray[np.float64], start: Any = None) -> Answer:
-        """Move as far as possible: maximise ``direction @ x``, beginning at a basis if given.
-
-        Raises
-        ------
-        ContradictionError
-            No values satisfy all equations and bounds.
-        ProofError
-            The solver ended without an answer.
-        """
+        """Move as far as possible: maximise ``direction @ x``, beginning at a basis if given."""
         changed = np.flatnonzero(direction != self._direction).astype(np.int32)
         self._solver.changeColsCost(len(changed), changed, -direction[changed])
         self._direction = direction.copy()
@@ -138,13 +119,7 @@ class Programme:
         self._place(self._centre, self._coarse)
 
     def begin(self) -> Answer:
-        """Any vertex, found from within, which is quicker than along the edges of large bodies.
-
-        Raises
-        ------
-        ContradictionError, ProofError
-            As in `farthest`.
-        """
+        """Any vertex, found from within, which is quicker than along the edges of large bodies."""
         nowhere = np.zeros(len(self.lower))
         changed = np.flatnonzero(self._direction).astype(np.int32)
         self._solver.changeColsCost(len(changed), changed, nowhere[changed])
@@ -160,11 +135,11 @@ class Programme:
         """The basis of the last answer, to start from again."""
         return self._solver.getBasis()
 
-    def face(self, point: Point) -> Programme:
+    def face(self, point: Point) -> LinearProgramme:
         """The same programme with those unknowns fixed that lie on a bound at a point."""
         x, unit = point.numerator, point.denominator
         at_lower, at_upper = x == times(self.lower, unit), x == times(self.upper, unit)
-        return Programme(
+        return LinearProgramme(
             self.matrix,
             self.right,
             np.where(at_upper, self.upper, self.lower),
@@ -178,17 +153,8 @@ class Programme:
     def farthest_whole(self, unknown: int, sign: int, nodes: int) -> Point | None:
         """Move one unknown far through whole numbers, by branch and bound.
 
-        Parameters
-        ----------
-        unknown, sign
-            What to move; up (1) or down (−1), or 0 if any whole numbers will do.
-        nodes
-            Size of the search tree at which to stop with the best that was found.
-
-        Raises
-        ------
-        ContradictionError
-            No whole numbers satisfy all equations and bounds.
+        unknown, sign: what to move; up (1) or down (−1), or 0 if any whole numbers will do.
+        nodes: size of the search tree at which to stop with the best that was found.
         """
         every, direction = np.arange(len(self.lower)), np.zeros(len(self.lower))
         direction[unknown] = sign

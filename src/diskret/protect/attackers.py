@@ -1,7 +1,8 @@
-"""What an attacker knows beforehand must be true, and must leave room for protection."""
+"""Who attacks where nobody says, and what an attacker may be assumed to know beforehand."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -9,20 +10,53 @@ from numpy.typing import NDArray
 
 from diskret.attack import Attacker, Requirements
 from diskret.errors import InputError, ProtectionError
+from diskret.rules import Sensitivity
 from diskret.tables import Table
 from diskret.tables.dimension import describe
+
+#: Records up to which `tabulate` lists the contributions of units by itself.
+LISTED = 5_000_000
+
+
+def default_attacker(tables: Sequence[Table], rules: Sequence[object]) -> Attacker:
+    """A contributor, where all tables sum what units contribute; else the plain outsider.
+
+    Where the contributions of units are not listed, or something cannot be judged by them, a
+    warning says that the tables are not protected against contributors.
+    """
+    if not all(map(_sums_of_units, tables)):
+        return Attacker()
+    why = ""
+    if any(isinstance(rule, Sensitivity) for rule in rules):
+        why = "a Sensitivity is given in place of a rule"
+    elif any(table.weight is not None for table in tables):
+        why = "weighted tables cannot be judged by their contributors"
+    elif any(table.contributions is None for table in tables):
+        why = (
+            "the contributions of units are not listed; tabulate with contributions=True (by "
+            f"default they are, up to {LISTED:,} records)"
+        )
+    if not why:
+        return Attacker(contributor=True)
+    warnings.warn(
+        f"protected against an outsider only, not against contributors who know their own share: "
+        f"{why}. Say attacker=dk.Attacker() if that is enough",
+        stacklevel=4,
+    )
+    return Attacker()
+
+
+def _sums_of_units(table: Table) -> bool:
+    """Whether a table sums values of records that name the unit they belong to."""
+    from_records = table.units is not None and table.units is not table.count
+    return not table.frequency and (table.contributions is not None or from_records)
+
 
 _EXAMPLES = 5
 
 
 def check_names(attacker: Attacker, names: Sequence[str]) -> None:
-    """Refuse bounds for a table that is not there.
-
-    Raises
-    ------
-    InputError
-        Names it and the tables.
-    """
+    """Refuse bounds for a table that is not there."""
     for side in ("lower", "upper"):
         bounds = getattr(attacker, side)
         if isinstance(bounds, Mapping) and side not in bounds:
@@ -44,21 +78,8 @@ def check_bounds(
 ) -> None:
     """Refuse bounds that are wrong, or that alone are closer than a rule allows.
 
-    Parameters
-    ----------
-    table, name
-        The table, and the name it is published under.
-    requirements
-        The levels of its unsafe cells.
-    lower, upper
-        What the attacker knows of each cell, scaled units, shape of the table.
-
-    Raises
-    ------
-    InputError
-        Bounds exclude the true value: how many, with examples and the remedy.
-    ProtectionError
-        No pattern could protect these cells: how many, with examples and the remedy.
+    table, name: the table, and the name it is published under.
+    lower, upper: what the attacker knows of each cell, scaled units, shape of the table.
     """
     value = table.measure.sum.ravel()
     low, high = lower.ravel(), upper.ravel()

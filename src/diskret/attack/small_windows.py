@@ -1,4 +1,4 @@
-"""Show what is claimed of a large component by moving few unknowns at a time."""
+"""Show what is wanted of a large component by moving few unknowns at a time, in small windows."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from diskret.attack.exact import LIMIT, Point, product, times
+from diskret.attack.linear_programme import Answer, LinearProgramme
 from diskret.attack.moves import Moves, joined
-from diskret.attack.parallel import in_order
-from diskret.attack.programme import Answer, Programme
 from diskret.attack.search import Wanted
 from diskret.attack.surroundings import Surroundings
 from diskret.errors import ContradictionError, ProofError
+from diskret.parallel import in_order
 
-#: Unknowns of a block whose claims are looked at together at first.
+#: Unknowns of a block looked at together at first.
 _BLOCK = 60
-#: Unknowns that may move for claims that this does not show, how many times more then, and
+#: Unknowns that may move for what this does not show, how many times more then, and
 #: how many at most before all of them may.
 _FIRST, _MORE, _LARGEST = 1_500, 4, 10_000
 #: An unknown may move by this many times the largest move that is asked for nearby.
 _ROOM = 8
-#: Claims that a random direction has to show for another one to be tried.
+#: Unknowns that a random direction has to settle for another one to be tried.
 _WORTHWHILE = 4
 #: Nodes of branch and bound, in blocks of counts.
 _NODES = 200
 #: Broken numbers at a vertex of more unknowns beyond which whole ones are not looked for.
 _BROKEN = 200
-#: Unknowns times questions after which claims that need everything to move are given up.
+#: Unknowns times questions after which what needs everything to move is given up.
 _LARGEST_WORK = 10**6
 
 #: Unknowns and a point of them.
@@ -42,16 +42,10 @@ Step = tuple[NDArray[np.int64], Point]
 class Shown:
     """What is wanted of the unknowns of a component, and what is shown so far.
 
-    Parameters
-    ----------
-    wanted
-        How far each has to be able to move.
-    asked
-        Of which unknowns that matters, bool, ``(n,)``.
-    lower, upper
-        No table goes beyond these, ``(n,)``, float64.
-    low, high
-        The farthest values shown, ``(n,)``, float64.
+    wanted: how far each has to be able to move.
+    asked: of which unknowns that matters, bool, ``(n,)``.
+    lower, upper: no table goes beyond these, ``(n,)``, float64.
+    low, high: the farthest values shown, ``(n,)``, float64.
     """
 
     wanted: Wanted
@@ -104,7 +98,7 @@ class Shown:
 
 
 def show(
-    programme: Callable[[], Programme] | None,
+    programme: Callable[[], LinearProgramme] | None,
     base: NDArray[np.int64],
     matrix: sparse.csr_array,
     lower: NDArray[np.int64],
@@ -118,20 +112,10 @@ def show(
     In a window few unknowns move and all others keep the value of a known table, so that every
     point of the window is one of the whole component.
 
-    Parameters
-    ----------
-    programme
-        Makes a programme of the whole component, for what no window shows; None: that is left.
-    base
-        A table that satisfies all equations and bounds, ``(n,)``, int64.
-    matrix, lower, upper
-        As in [`propagate`][diskret.attack.bounds.propagate].
-    shown
-        What is wanted and shown; brought up to date.
-    whole
-        Only moves by whole numbers count.
-    tick
-        Told 0 now and then, to say that something is going on.
+    programme: makes a programme of the whole component, for what no window shows; None: that is
+        left.
+    base: a table that satisfies all equations and bounds, ``(n,)``, int64.
+    shown: what is wanted and shown; brought up to date.
     """
     n = len(base)
     windows = _Windows(base, matrix, lower, upper, whole)
@@ -219,7 +203,7 @@ class _Windows:
         base = self.base[window]
         room = min(_ROOM * _largest_need(shown, base), LIMIT // 4)
         low, high = self.lower[window], self.upper[window]
-        programme = Programme(
+        programme = LinearProgramme(
             inside,
             product(inside, base).astype(np.int64),
             np.where(low > base - room, low, base - room),
@@ -241,7 +225,7 @@ def _largest_need(shown: Shown, base: NDArray[np.int64]) -> int:
 class _Questions:
     """Questions to one programme, many at once and then one by one, until nothing is open."""
 
-    def __init__(self, programme: Programme, shown: Shown, whole: bool):
+    def __init__(self, programme: LinearProgramme, shown: Shown, whole: bool):
         self.programme, self.shown, self.whole = programme, shown, whole
         self.every = np.arange(len(programme.lower))
         self.random = np.random.default_rng(0)

@@ -1,4 +1,4 @@
-"""What ties the cells of several tables together."""
+"""What ties the cells of several tables together, and which of them are one and the same."""
 
 from __future__ import annotations
 
@@ -8,26 +8,22 @@ from itertools import combinations, permutations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
-from diskret.attack.all_cells import Grid, World
+from diskret.attack.all_cells import Grid, World, world
 from diskret.attack.axes import Meaning
-from diskret.tables import MeasureSum
+from diskret.tables import MeasureSum, Publication
 
 
 @dataclass(frozen=True, eq=False)
 class Tie:
     """Equations of one form: ``Σ sign · cell = rest`` with the same signs in each.
 
-    Parameters
-    ----------
-    cells
-        Positions in the world, ``(r, k)``, int64.
-    signs
-        ``(k,)``, int64.
-    rest
-        Whether each equation has an unknown rest ≥ 0 of its own: ``Σ sign · cell ≥ 0``.
-    why
-        What the equations say, for messages.
+    cells: positions in the world, ``(r, k)``, int64.
+    signs: ``(k,)``, int64.
+    rest: whether each equation has an unknown rest ≥ 0 of its own: ``Σ sign · cell ≥ 0``.
+    why: what the equations say, for messages.
     """
 
     cells: NDArray[np.int64]
@@ -136,8 +132,6 @@ def _filtered(whole: Grid, grids: Sequence[Grid]) -> Iterator[Tie]:
 def apart(disjoint: NDArray[np.bool_]) -> list[tuple[int, ...]]:
     """Single things, pairs that are disjoint, and sets of more to which none can be added.
 
-    Examples
-    --------
     >>> apart(np.array([[0, 1, 0], [1, 0, 0], [0, 0, 0]], dtype=bool))
     [(0,), (1,), (2,), (0, 1)]
     """
@@ -205,3 +199,41 @@ def _first(meanings: Sequence[Meaning]) -> dict[Meaning, int]:
     for i, meaning in enumerate(meanings):
         found.setdefault(meaning, i)
     return found
+
+
+def same_cells(publication: Publication) -> NDArray[np.int64]:
+    """A number for each cell of all tables, ``(n,)``: equal for cells with one definition.
+
+    An only child is the same cell as its parent.
+
+    >>> from diskret.hierarchy import Hierarchy
+    >>> from diskret.tables import Dimension, Published
+    >>> def shown(*codes: str) -> Published:
+    ...     tree = Hierarchy.flat(codes)
+    ...     value, no = np.ones(len(tree), dtype=np.int64), np.zeros(len(tree), dtype=bool)
+    ...     return Published("", (Dimension("x", tree),), "count", True, 0, value, no, no)
+    >>> same_cells(Publication((shown("a", "b"), shown("b", "c")))).tolist()
+    [0, 1, 2, 0, 2, 3]
+    """
+    seen = world(publication)
+    pairs = [
+        tie.cells
+        for tie in ties(seen)
+        if tie.cells.shape[1] == 2 and tie.signs.sum() == 0 and not tie.rest
+    ]
+    pairs += [_only_children(grid, axis) for grid in seen.grids for axis in range(len(grid.axes))]
+    alike = np.concatenate(pairs)
+    n = seen.public + seen.latent
+    links = sparse.coo_array((np.ones(len(alike)), (alike[:, 0], alike[:, 1])), shape=(n, n))
+    label = connected_components(links, directed=False)[1]
+    return label[: seen.public].astype(np.int64)
+
+
+def _only_children(grid: Grid, axis: int) -> NDArray[np.int64]:
+    """Cells along an axis with the only part that they have, ``(r, 2)``."""
+    parent = grid.axes[axis].parent
+    above, first, parts = np.unique(parent[1:], return_index=True, return_counts=True)
+    alone = parts == 1
+    whole = np.take(grid.number, above[alone], axis=axis)
+    part = np.take(grid.number, 1 + first[alone], axis=axis)
+    return np.stack((whole.ravel(), part.ravel()), axis=1)

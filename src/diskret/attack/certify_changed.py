@@ -1,0 +1,285 @@
+"""What holds of adjusted tables, of perturbed ones made additive, and of invariant noise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diskret.attack.noise_certificate import (
+    GROUP_DISCLOSURE,
+    NoiseCertificate,
+    Statement,
+    check_adding_up,
+    refuse_cells,
+)
+from diskret.errors import ProofError
+from diskret.tables import Published, Table
+from diskret.tables.requirements import Requirements
+
+_ADJUSTED = (
+    Statement(
+        "All totals are the sums of their parts, in all tables that were adjusted together.",
+        "Alle Summen sind die Summen ihrer Teile, in allen gemeinsam angepassten Tabellen.",
+    ),
+    Statement(
+        "Values were changed where they could have revealed something about single contributors.",
+        "Werte wurden verändert, wo sie etwas über einzelne Beitragende hätten verraten können.",
+    ),
+)
+_NOT_OF_ADJUSTED = (
+    Statement(
+        "No interval is claimed: a published value does not say how far the true one lies from it.",
+        "Es wird kein Intervall zugesichert: Ein veröffentlichter Wert sagt nicht, wie weit der "
+        "wahre von ihm entfernt liegt.",
+    ),
+    Statement(
+        "Published values look exact, but none of them need be; single changes can be large.",
+        "Veröffentlichte Werte sehen genau aus, müssen es aber nicht sein; einzelne Änderungen "
+        "können groß sein.",
+    ),
+    Statement(
+        "The same cell can have another value in a table that was adjusted at another time.",
+        "Dasselbe Feld kann in einer zu anderer Zeit angepassten Tabelle einen anderen Wert haben.",
+    ),
+    GROUP_DISCLOSURE,
+)
+
+
+def certify_adjustment(
+    published: Sequence[Published], tables: Sequence[Table], needs: Sequence[Requirements]
+) -> list[NoiseCertificate]:
+    """Check tables that were adjusted together, and say what holds of each.
+
+    needs: how far each sensitive value must have moved: down by `lower` or up by `upper`. A level
+        of 0 rules its direction out; where both are 0, any move will do.
+    """
+    check_adding_up(published)
+    return [_adjusted(*own) for own in zip(published, tables, needs, strict=True)]
+
+
+def _adjusted(published: Published, table: Table, needs: Requirements) -> NoiseCertificate:
+    original, value = table.measure.sum.ravel(), published.value.ravel()
+    moved = value - original
+    step = moved[needs.cell]
+    risen = (needs.upper > 0) & (step >= needs.upper)
+    fallen = (needs.lower > 0) & (-step >= needs.lower)
+    anywhere = (needs.upper == 0) & (needs.lower == 0) & (step != 0)
+    refuse_cells(
+        published, needs.cell[~(risen | fallen | anywhere)], "are too close to their values"
+    )
+    refuse_cells(
+        published, np.flatnonzero(table.empty.ravel() & (value != 0)), "are empty and not 0"
+    )
+    if table.nonnegative:
+        refuse_cells(published, np.flatnonzero(value < 0), "are negative")
+    if published.suppressed.any() or published.empty.any():
+        raise ProofError(f"table {published.name!r}: an adjusted table shows every cell")
+    units = 10.0**published.decimals
+    relative = 100 * np.abs(moved) / np.maximum(np.abs(original), 1)
+    others = np.setdiff1d(np.flatnonzero(original), needs.cell)
+    sensitive, changed = len(needs.cell), int((moved[others] != 0).sum())
+    far = float(relative[others].max(initial=0))
+    mean = float(relative[original != 0].mean()) if original.any() else 0.0
+    return NoiseCertificate(
+        published,
+        _ADJUSTED,
+        _NOT_OF_ADJUSTED,
+        shown={"additive": True},
+        checked=(
+            Statement.of(
+                "{sensitive} sensitive cells are at least their level away from the true values; "
+                "{changed} of {others} other cells were changed, by at most {far} percent; on "
+                "average cells were changed by {mean} percent.",
+                "{sensitive} geheim zu haltende Felder liegen mindestens um ihr Schutzniveau "
+                "neben den wahren Werten; {changed} von {others} übrigen Feldern wurden verändert, "
+                "um höchstens {far} Prozent; im Mittel wurden Felder um {mean} Prozent verändert.",
+                sensitive=f"{sensitive:,}",
+                changed=f"{changed:,}",
+                others=f"{len(others):,}",
+                far=f"{far:.2f}",
+                mean=f"{mean:.2f}",
+            ),
+        ),
+        figures={
+            "sensitive": sensitive,
+            "others": len(others),
+            "others_changed": changed,
+            "largest_change": float(np.abs(moved).max(initial=0)) / units,
+            "largest_relative_change_of_others": far,
+            "mean_relative_change": mean,
+            "total_change": float(np.abs(moved).sum()) / units,
+        },
+    )
+
+
+_MADE_ADDITIVE = (
+    Statement(
+        "All totals of this table are the sums of their parts.",
+        "Alle Summen dieser Tabelle sind die Summen ihrer Teile.",
+    ),
+    Statement(
+        "Values were perturbed, then made additive from the perturbed values alone.",
+        "Werte wurden überlagert und dann allein aus den überlagerten Werten additiv gemacht.",
+    ),
+)
+_NOT_OF_ADDITIVE = (
+    Statement(
+        "The same cell can have another value in another table: consistency was given up for "
+        "additivity.",
+        "Dasselbe Feld kann in einer anderen Tabelle einen anderen Wert haben: Die Konsistenz "
+        "wurde für die Additivität aufgegeben.",
+    ),
+    Statement(
+        "No interval is claimed, and no mean or variance of the changes.",
+        "Es wird kein Intervall zugesichert, auch kein Mittel und keine Varianz der Änderungen.",
+    ),
+)
+
+
+def certify_additive(published: Published, before: Published, table: Table) -> NoiseCertificate:
+    """Check a perturbed table that was made additive.
+
+    before: the perturbed one that it was made from.
+    """
+    check_adding_up([published])
+    opened = np.flatnonzero(((before.value == 0) & (published.value != 0)).ravel())
+    refuse_cells(published, opened, "were 0 and are not any more")
+    if published.nonnegative:
+        refuse_cells(published, np.flatnonzero(published.value < 0), "are negative")
+    again = np.abs(published.value - before.value) / 10.0**published.decimals
+    noise = (published.value - table.measure.sum) / 10.0**published.decimals
+    changed, size = int(np.count_nonzero(again)), again.size
+    largest, mean = float(again.max(initial=0)), float(again.mean())
+    return NoiseCertificate(
+        published,
+        _MADE_ADDITIVE,
+        _NOT_OF_ADDITIVE,
+        shown={"additive": True},
+        checked=(
+            Statement.of(
+                "{changed} of {size} cells ({share} percent) were changed again, by {largest} at "
+                "most and {mean} on average; these no longer have the values that other tables "
+                "show.",
+                "{changed} von {size} Feldern ({share} Prozent) wurden noch einmal verändert, um "
+                "höchstens {largest} und im Mittel um {mean}; sie haben nicht mehr die Werte, die "
+                "andere Tabellen zeigen.",
+                changed=f"{changed:,}",
+                size=f"{size:,}",
+                share=f"{100 * changed / size:.1f}",
+                largest=f"{largest:g}",
+                mean=f"{mean:.2f}",
+            ),
+        ),
+        figures={
+            "changed_again": changed,
+            "share_changed_again": 100 * changed / size,
+            "largest_second_change": largest,
+            "mean_second_change": mean,
+            "added_variance": float((again**2).mean()),
+            "mean_noise": float(noise.mean()),
+            "mean_square_noise": float((noise**2).mean()),
+        },
+    )
+
+
+_SAME_VALUES = Statement(
+    "Every value occurs exactly as often as among the true values of the tables that were "
+    "perturbed together; their sum is unchanged.",
+    "Jeder Wert kommt genau so oft vor wie unter den wahren Werten der gemeinsam überlagerten "
+    "Tabellen; ihre Summe ist unverändert.",
+)
+_SAME_ON_AVERAGE = Statement(
+    "On average every value occurs as often as among the true values of the tables that were "
+    "perturbed together.",
+    "Im Mittel kommt jeder Wert so oft vor wie unter den wahren Werten der gemeinsam überlagerten "
+    "Tabellen.",
+)
+_SAME_IN_ALL = Statement(
+    "A cell that stands in several of these tables has the same value in all of them.",
+    "Ein Feld, das in mehreren dieser Tabellen steht, hat in allen denselben Wert.",
+)
+_NOT_OF_INVARIANT = (
+    Statement(
+        "The tables are not additive.",
+        "Die Tabellen sind nicht additiv.",
+    ),
+    Statement(
+        "In tables that were perturbed at another time the same cell can have another value.",
+        "In zu anderer Zeit überlagerten Tabellen kann dasselbe Feld einen anderen Wert haben.",
+    ),
+    Statement(
+        "Single values can be changed upwards or downwards on average; only over all cells do "
+        "changes balance. No interval is claimed.",
+        "Einzelne Werte können im Mittel nach oben oder nach unten verändert sein; nur über alle "
+        "Felder gleichen sich die Änderungen aus. Es wird kein Intervall zugesichert.",
+    ),
+)
+
+
+def certify_invariant(
+    published: Sequence[Published],
+    tables: Sequence[Table],
+    cell: Sequence[NDArray[np.int64]],
+    max_noise: float,
+    exact: bool = True,
+) -> list[NoiseCertificate]:
+    """Check tables that were perturbed together by invariant noise.
+
+    cell: a number for each cell, the same for the same cell of several tables; shapes of the
+        tables.
+    max_noise: the largest noise. Confidential.
+    exact: whether every value has to be as frequent as it was, not only on average.
+    """
+    number = np.concatenate([own.ravel() for own in cell])
+    before = np.concatenate([own.measure.sum.ravel() for own in tables])
+    after = np.concatenate([own.value.ravel() for own in published])
+    _, first, same = np.unique(number, return_index=True, return_inverse=True)
+    twice = int((after != after[first][same.ravel()]).sum())
+    if twice:
+        raise ProofError(f"{twice:,} cells have other values than the same cell of another table")
+    for seen, table in zip(published, tables, strict=True):
+        moved = np.abs(seen.value - table.measure.sum)
+        refuse_cells(
+            seen, moved > max_noise, "are farther from their values than the largest noise"
+        )
+        refuse_cells(
+            seen, (table.measure.sum == 0) & (seen.value != 0), "are empty but not shown as 0"
+        )
+    if after.min() < 0:
+        raise ProofError("counts became negative")
+    if exact:
+        _check_frequencies(before[first], after[first])
+    changed = int((after != before)[first].sum())
+    said = Statement.of(
+        "{changed} of {cells} different cells were changed, none by more than the largest noise.",
+        "{changed} von {cells} verschiedenen Feldern wurden verändert, keines um mehr als die "
+        "größte Überlagerung.",
+        changed=f"{changed:,}",
+        cells=f"{len(first):,}",
+    )
+    figures = {"cells": len(first), "changed": changed, "max_noise": max_noise}
+    return [
+        NoiseCertificate(
+            own,
+            (_SAME_VALUES if exact else _SAME_ON_AVERAGE, _SAME_IN_ALL),
+            _NOT_OF_INVARIANT,
+            checked=(said,),
+            figures=figures,
+        )
+        for own in published
+    ]
+
+
+def _check_frequencies(before: NDArray[np.int64], after: NDArray[np.int64]) -> None:
+    """Refuse values that got rarer or more frequent."""
+    high = int(max(before.max(), after.max()))
+    was, now = (np.bincount(x, minlength=high + 1) for x in (before, after))
+    wrong = np.flatnonzero(was != now)
+    if len(wrong):
+        value = int(wrong[0])
+        raise ProofError(
+            f"{len(wrong):,} values are not as frequent as they were, e.g. {value} occurs "
+            f"{now[value]:,} times instead of {was[value]:,}"
+        )
