@@ -6,12 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 import openpyxl
+import pyarrow as pa
 import pytest
 
+import diskret as dk
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.publish.formats.public_workbook import write_xlsx
 from diskret.publish.formats.symbols import symbol_sets
+from diskret.publish.verify.files import _of_workbook
 from diskret.tables import Dimension, Published
 
 REGION = Dimension(
@@ -264,3 +267,23 @@ def test_an_unknown_language_is_refused(published, tmp_path):
 def test_a_missing_folder_is_a_clear_error(published, tmp_path):
     with pytest.raises(InputError, match="cannot be written"):
         write_xlsx(published, tmp_path / "nowhere" / "t.xlsx")
+
+
+def test_thousands_are_set_apart_as_on_pages_and_older_workbooks_are_known(tmp_path):
+    sales = pa.table({"region": ["N", "S", "W", "O"], "sales": [1_200_000, 3, 700_000, 9_000]})
+    table = dk.tabulate(sales, by={"region": None}, value="sales")
+    result = dk.suppress(table, dk.rules.MinimumFrequency(2), name="t")
+    result.write(tmp_path / "out", formats=["csv", "xlsx"], intervals=True, language="de")
+    path = tmp_path / "out" / "public" / "t.xlsx"
+    published = Published.read(tmp_path / "out" / "public")
+    texts = path_texts(path)
+    assert any("\N{NO-BREAK SPACE}" in text for text in texts)
+    assert _of_workbook(path, published) == []
+    write_xlsx(published, path, language="de", dotted=True)
+    assert path_texts(path) != texts and _of_workbook(path, published) == []
+
+
+def path_texts(path):
+    """Ranges in place of values."""
+    cells = [c.value for row in openpyxl.load_workbook(path).worksheets[0] for c in row]
+    return [text for text in cells if isinstance(text, str) and "\N{EN DASH}" in text]

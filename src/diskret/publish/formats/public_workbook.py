@@ -28,16 +28,18 @@ def write_xlsx(
     title: str | None = None,
     language: str = "en",
     symbols: str | SymbolSet = "de-classic",
+    dotted: bool = False,
 ) -> None:
     """Write a table as a workbook for readers: one sheet with the table, one that explains it.
 
     The last dimension runs across if it has at most 30 codes, all others down the side; otherwise
     the table is a long list. Values are numbers (a spreadsheet keeps 15 digits of them), symbols
     are text. There are no formulas, comments, hidden parts or defined names, and the same table
-    always gives the same bytes. `title`: None for "<measure> by <dimensions>".
+    always gives the same bytes. `title`: None for "<measure> by <dimensions>"; `dotted`: see
+    `Layout`.
     """
     check_language(language)
-    layout = Layout(published, symbol_set(symbols), language, title)
+    layout = Layout(published, symbol_set(symbols), language, title, dotted)
     check_fits(path, layout.header_rows + layout.matrix[0], len(layout.side) + layout.matrix[1])
     with workbook(path) as book:
         _write_table(book, layout)

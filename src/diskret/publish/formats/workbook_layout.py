@@ -20,13 +20,15 @@ MOST_ACROSS = 30
 class Layout:
     """Which dimension goes where, and what stands above and beside.
 
-    `given_title` is the text above the table; None for "<measure> by <dimensions>".
+    `given_title` is the text above the table; None for "<measure> by <dimensions>". `dotted` sets
+    thousands apart as German workbooks did that are there already.
     """
 
     published: Published
     symbols: SymbolSet
     language: str
     given_title: str | None
+    dotted: bool = False
 
     @property
     def words(self) -> Words:
@@ -71,7 +73,8 @@ class Layout:
 
     def number(self, value: int) -> str:
         """A value as text, in the language of the sheet."""
-        return scaled(value, self.published.decimals, self.language)
+        text = scaled(value, self.published.decimals, self.language)
+        return text.replace("\N{NO-BREAK SPACE}", ".") if self.dotted else text
 
     @property
     def circumstances(self) -> dict[str, str]:

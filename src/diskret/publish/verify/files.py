@@ -14,7 +14,7 @@ import html
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import permutations
+from itertools import permutations, product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, get_args
@@ -173,9 +173,10 @@ def refuse(problems: Iterator[str] | Sequence[str]) -> None:
 def _of_workbook(path: Path, published: Published) -> list[str]:
     def write(folder: Path) -> Iterator[Path]:
         language, title, symbols = _looks(path, published)
-        for one in symbols:
-            write_xlsx(published, folder / path.name, title=title, language=language, symbols=one)
-            yield folder / path.name
+        again = folder / path.name
+        for one, dotted in product(symbols, (False, True) if language == "de" else (False,)):
+            write_xlsx(published, again, title=title, language=language, symbols=one, dotted=dotted)
+            yield again
 
     return _differences(path, write)
 
