@@ -15,8 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from diskret.anonymize.history import Step
-from diskret.anonymize.roles import Roles, roles
-from diskret.anonymize.usable import usable
+from diskret.anonymize.roles import Roles, roles, usable
 from diskret.anonymize.verb import METHODS, Method
 from diskret.errors import InputError
 from diskret.io import Coded, FrameKind, Source, coded, renewed, returned, source

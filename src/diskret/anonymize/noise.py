@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.anonymize.history import Step
-from diskret.anonymize.numeric import chance, chosen, divided, floating, likeness
+from diskret.anonymize.variables import chance, chosen, divided, floating, likeness
 from diskret.anonymize.verb import verb
 from diskret.errors import InputError
 from diskret.microdata.noise import additive, correlated, outliers, restricted, romm

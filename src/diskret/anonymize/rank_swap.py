@@ -13,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from diskret.anonymize.history import Step
-from diskret.anonymize.numeric import chance, chosen, divided, floating, likeness
+from diskret.anonymize.variables import chance, chosen, divided, floating, likeness
 from diskret.anonymize.verb import verb
 from diskret.errors import InputError
 from diskret.microdata.rank_swap import Swap, at_ends, swapped, swapped_within

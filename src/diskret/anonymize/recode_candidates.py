@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import pyarrow as pa
 
@@ -16,6 +16,7 @@ from diskret.errors import InputError
 from diskret.io import from_arrow
 from diskret.io.names import some
 from diskret.microdata.candidates import Candidate, Outcome, candidates, outcome
+from diskret.parameters import Whole, reading
 from diskret.progress import Progress, silent
 from diskret.risk import Missing
 
@@ -23,10 +24,11 @@ if TYPE_CHECKING:
     from diskret.anonymize.data import Microdata
 
 
+@reading
 def recode_candidates(
     md: Microdata,
     hierarchies: Mapping[str, Tree] | None = None,
-    k: int = 3,
+    k: Annotated[int, Whole(2)] = 3,
     *,
     keys: Sequence[str] | None = None,
     missing: Missing = "wildcard",
@@ -78,8 +80,6 @@ def recode_candidates(
     >>> tried[0]["recoding"], tried[0]["below_k_before"], tried[0]["below_k"]
     ("'baker' and 'butcher' together", 2, 0)
     """
-    if isinstance(k, bool) or not isinstance(k, int) or k < 2:
-        raise InputError(f"k= must be a whole number of 2 or more, not {k!r}")
     chosen, weights = md.keys(keys), md.weights()
     unknown = [name for name in hierarchies or {} if name not in chosen.names]
     if unknown:

@@ -14,9 +14,13 @@ import numpy as np
 import pyarrow as pa
 
 from diskret.anonymize.dp_noise import guarantees
-from diskret.anonymize.leaving import leaving
+from diskret.anonymize.leaving_records import (
+    drawn_order,
+    household_numbers,
+    leaving,
+    record_numbers,
+)
 from diskret.anonymize.levels import claims_of
-from diskret.anonymize.numbering import drawn_order, household_numbers, record_numbers
 from diskret.anonymize.release_safe import release_safe
 from diskret.anonymize.result import MicrodataResult, inside_of
 from diskret.anonymize.who_lives_together import Told, telling

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from diskret.anonymize.deviations import controlled_tables, original_records
-from diskret.anonymize.leaving import leaving
-from diskret.anonymize.numbering import drawn_order
+from diskret.anonymize.leaving_records import drawn_order, leaving
 from diskret.anonymize.result import MicrodataResult
 from diskret.attack.microdata import certify_safe
 from diskret.attack.microdata.claims import Safe

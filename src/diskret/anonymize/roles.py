@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
 
+from narwhals import dependencies as known
+
 from diskret.errors import InputError
 from diskret.io.categories import Orders, order_given
+from diskret.io.frames import inconvertible
 from diskret.io.names import some
 
 #: Roles that exclude each other, but for a number that somebody may know and others must not learn.
@@ -183,3 +187,24 @@ def _names(given: Iterable[str], role: str) -> tuple[str, ...]:
     if twice:
         raise InputError(f"{role}= names {some('column', twice)} twice")
     return names
+
+
+def usable(frame: Any, roles: Iterable[str | Iterable[str | None] | None]) -> Any:
+    """The frame without columns that cannot be read and have no role, with a warning.
+
+    A column with a role, or of another kind of frame, is left to whoever reads it and says
+    what is wrong.
+    """
+    if not known.is_pandas_dataframe(frame):
+        return frame
+    needed = [name for one in roles for name in ((one,) if isinstance(one, str) else one or ())]
+    left_out = inconvertible(frame, [name for name in needed if name is not None])
+    if not left_out:
+        return frame
+    warnings.warn(
+        f"{some('column', left_out)} holds values of several types and has no role, so it is left "
+        "out; give it one type (for Stata files read_stata(convert_categoricals=False)) to use it",
+        UserWarning,
+        stacklevel=3,
+    )
+    return frame.drop(columns=left_out)

@@ -16,9 +16,8 @@ from diskret.anonymize.safe_cells import (
     written_exact,
     written_weights,
 )
-from diskret.anonymize.safe_found import found_by_safe
 from diskret.anonymize.safe_problem import Control, safe_problem, said
-from diskret.anonymize.safe_records import safe_records
+from diskret.anonymize.safe_result import found_by_safe, safe_records
 from diskret.anonymize.trees import Tree, tree, written
 from diskret.anonymize.verb import verb
 from diskret.errors import InputError

@@ -13,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from diskret.anonymize.history import Step
-from diskret.anonymize.numeric import chance, chosen, divided
+from diskret.anonymize.variables import chance, chosen, divided
 from diskret.anonymize.verb import verb
 from diskret.errors import InputError
 from diskret.io.names import some

@@ -21,6 +21,7 @@ from scipy.sparse import csgraph
 from diskret.attack.equations import Equations
 from diskret.attack.exact import Point, times
 from diskret.attack.insider_moves import SPARE, entries
+from diskret.attack.insider_quads import Quads
 from diskret.attack.insider_search import Search
 from diskret.attack.short_moves import put_together, taken_apart
 from diskret.attack.shortest import Move, Shortest, room
@@ -56,12 +57,16 @@ class Claims:
 
 @dataclass(frozen=True, eq=False)
 class Settled:
-    """New tables, open claims, who was looked at with which target, targets left out."""
+    """New tables, open claims, who was looked at with which target, targets left out.
+
+    Also whether no move at hand takes some target as far as anybody may be owed.
+    """
 
     tables: list[Point]
     open: list[Claims]
     asked: set[tuple[int, int]]
     left: NDArray[np.int64]
+    short: bool
 
 
 def settle_pieces(
@@ -96,25 +101,24 @@ def settle_pieces(
     tables = [*tables, *before]
     found: list[Claims] = []
     new: list[Move] = []
-    asked = set[tuple[int, int]]()
+    asked, short = set[tuple[int, int]](), False
     for done, cells in enumerate(pieces):
         progress("attack", done, len(pieces))
         targets = np.setdiff1d(by_target[:, cells].indices, left)
         if not len(targets):
             continue
         piece = _Piece(cells, targets, view, tables, by_cell, by_column)
-        for moves in given:
-            for move in moves.get(int(label[cells[0]]), []):
-                piece.add(move)
+        piece.add_given([move for moves in given for move in moves.get(int(label[cells[0]]), [])])
         number = len(piece.moves)
         found.append(piece.settle())
         asked |= piece.asked
+        short |= bool((piece.best < piece.most).any())
         new += [
             Move(cells[move.cell], move.step, move.unit)
             for i, move in enumerate(piece.moves[number:], number)
             if i not in piece.spare
         ]
-    return Settled(put_together(new, known.matrix, truth), found, asked, left)
+    return Settled(put_together(new, known.matrix, truth), found, asked, left, short)
 
 
 def _left_out(
@@ -187,7 +191,10 @@ class _Piece:
         self._share: dict[int, tuple[NDArray[np.float64], NDArray[np.int64]]] = {}
         self.asked = set[tuple[int, int]]()
         inside = sparse.csr_array(by_column[:, cells])
-        self._programme = Shortest(sparse.csr_array(inside[np.flatnonzero(np.diff(inside.indptr))]))
+        inside = sparse.csr_array(inside[np.flatnonzero(np.diff(inside.indptr))])
+        self._programme, self._quads = Shortest(inside), Quads(inside)
+        # how many know each cell
+        self.known_by = np.bincount(self.column, self.alone, minlength=len(cells))
 
     def settle(self) -> Claims:
         """What is open after all."""
@@ -206,6 +213,17 @@ class _Piece:
         return everything.only(everything.need > 0)
 
     # ── moves at hand ────────────────────────────────────────────────────────────────
+
+    def add_given(self, moves: Sequence[Move]) -> None:
+        """Keep the moves of tables at hand."""
+        if not moves:
+            return
+        reach = sparse.csr_array(self.member.astype(np.float64) @ self._steps(moves).T)
+        unit = np.array([move.unit for move in moves], dtype=np.int64)[reach.indices]
+        reach.data = _told(np.rint(reach.data * unit), unit)
+        row = np.repeat(np.arange(reach.shape[0]), np.diff(reach.indptr))
+        np.maximum.at(self.best, row, reach.data)
+        self.moves += moves
 
     def add(self, move: Move) -> int:
         """Keep a move; its number."""
@@ -488,12 +506,37 @@ class _Piece:
             weights = np.zeros(len(self.cells))
             weights[cells] = signs
             return None, weights
+        quad = self._quad(int(cells[0]), int(signs[0]), need, down, up) if len(cells) == 1 else None
+        if quad is not None:
+            return self.add(quad), None
         move, none = self._programme.look(cells, signs, need, down, up)
         if not none and (move is None or (self.view.whole and move.unit > 1)):
             move = self._searched(cells, signs, need, down, up)
         if none or move is None:
             return None, self._programme.weights
         return self.add(move), None
+
+    def _quad(
+        self,
+        cell: int,
+        sign: int,
+        need: int,
+        down: NDArray[np.float64],
+        up: NDArray[np.float64],
+    ) -> Move | None:
+        """One of four cells, each as far as the claim goes: no programme has to look for it."""
+        cells, ways = self._quads.moves(cell)
+        if not len(cells):
+            return None
+        far = np.where(ways * sign > 0, up[cells], down[cells]) >= need
+        possible = np.flatnonzero(far.all(axis=1))
+        if not len(possible):
+            return None
+        best = possible[self.known_by[cells[possible]].sum(axis=1).argmin()]
+        if not self._quads.holds(cells[best], ways[best]):
+            return None
+        order = np.argsort(cells[best])
+        return Move(cells[best][order], (ways[best] * (sign * need))[order], 1)
 
     def _searched(
         self,

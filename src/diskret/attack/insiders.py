@@ -148,12 +148,16 @@ class Withstood:
         once, whatever is owed there.
     cell
         Positions of the unknown cells, as of `Equations`.
+    short
+        Whether outsiders can tell something, or no table was found that takes some target as far as
+        anybody may be owed; what is open is then not all unless the examination has such tables.
     """
 
     tables: list[Point]
     open: list[Open]
     looked: set[tuple[Coalition, int]]
     cell: NDArray[np.int64]
+    short: bool = False
 
     @property
     def asked(self) -> int:
@@ -200,7 +204,7 @@ def withstand(
         pieces = replace(pieces, left=np.arange(insiders.target.shape[0]))
     if not len(pieces.left):
         opened = _together(_opened(pieces.open))
-        return Withstood(pieces.tables, opened, _looked(pieces.asked), known.cell)
+        return Withstood(pieces.tables, opened, _looked(pieces.asked), known.cell, pieces.short)
     shown = Shown(known, truth, insiders, whole)
     for table in (*tables, *before, *pieces.tables):
         shown.add(table)
@@ -224,6 +228,7 @@ def withstand(
         _together([*_opened(pieces.open), *work.open]),
         _looked(pieces.asked) | {(who, t) for who, t, _ in work.asked},
         known.cell,
+        pieces.short or any(not one.who for one in work.open),
     )
 
 
@@ -329,12 +334,41 @@ def withstand_insiders(
     progress: Progress = silent,
     before: Withstood | None = None,
 ) -> tuple[Examination, Withstood]:
-    """The same examination, with more witnesses where insiders need them, and what is open.
+    """The same examination, with more witnesses where insiders need them, and what is open."""
+    publication = together(published)
+    numerators = examination.numerators(equations(publication).hidden)
+    tables = [
+        Point(row, unit)
+        for row, unit in zip(numerators, examination.denominator.tolist(), strict=True)
+    ]
+    found = told_to_insiders(publication, tables, attacker, insiders, original, progress, before)
+    return with_shown(publication, examination, found), found
+
+
+def with_shown(
+    published: Published | Publication, examination: Examination, found: Withstood
+) -> Examination:
+    """An examination of the same tables, with the witnesses that insiders need."""
+    return examination.with_tables(found.tables, equations(published).hidden)
+
+
+def told_to_insiders(
+    publication: Publication,
+    tables: Sequence[Point],
+    attacker: Attacker,
+    insiders: Insiders,
+    original: NDArray[np.int64],
+    progress: Progress = silent,
+    before: Withstood | None = None,
+) -> Withstood:
+    """What is open to insiders, and tables that show what is not.
 
     Parameters
     ----------
-    published, examination, attacker
-        The outsider's attack, see [`examine`][diskret.attack.examine.examine].
+    publication, attacker
+        As of the outsider's attack, see [`examine`][diskret.attack.examine.examine].
+    tables
+        Alternative tables that it found.
     insiders
         Who contributes, and what is required.
     original
@@ -344,23 +378,16 @@ def withstand_insiders(
     before
         What was found when less was hidden; its tables are tried first.
     """
-    publication = together(published)
     known = equations(publication)
     bounds = unknown_bounds(publication, known, attacker, original)
     truth = np.zeros(len(known.cell), dtype=np.int64)
     truth[~known.latent] = np.asarray(original).ravel()[known.cell[~known.latent]]
-    numerators = examination.numerators(known.hidden)
-    tables = [
-        Point(row, unit)
-        for row, unit in zip(numerators, examination.denominator.tolist(), strict=True)
-    ]
     old = [] if before is None else list(_still_possible(before, known, bounds, truth))
     found = withstand(
         known, bounds, truth, tables, insiders, publication.tables[0].frequency, progress, old
     )
     whole = _completed(found.tables, tables, known, bounds)
-    found = replace(found, tables=[*old, *whole])
-    return examination.with_tables(found.tables, known.hidden), found
+    return replace(found, tables=[*old, *whole])
 
 
 def _completed(

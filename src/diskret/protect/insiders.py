@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,7 @@ from diskret.attack import (
     withstand_insiders,
 )
 from diskret.attack.earlier_tables import with_own_hidden
-from diskret.attack.insiders import Coalition
+from diskret.attack.insiders import Coalition, told_to_insiders
 from diskret.progress import Progress, silent
 from diskret.protect.arguments import Order
 from diskret.protect.earlier_tables import Beside
@@ -44,6 +45,7 @@ from diskret.tables import Publication, Table
 from diskret.tables.shares import names_of, place_of, shares
 from diskret.tables.unions import union_table
 
+_Examined = TypeVar("_Examined", Examination, None)
 #: A contributor's name, and where it may be if it is not known where: −1, or one of the places.
 _Somebody = tuple[int, int]
 #: Contributors, cells, and a side: 1 up, −1 down.
@@ -132,21 +134,26 @@ class InsiderJudge:
     def attack(
         self,
         publication: Publication,
-        examination: Examination,
+        examination: _Examined,
         required: Requirements,
         unsafe: UnsafeSums,
         original: NDArray[np.int64],
         progress: Progress,
         before: Withstood | None = None,
-    ) -> tuple[Examination, Withstood, Asked]:
+    ) -> tuple[_Examined, Withstood, Asked]:
         """The same examination with what it takes to withstand insiders, and what they can tell.
 
-        `before` is what was found when less was hidden.
+        `before` is what was found when less was hidden. Without an examination outsiders have not
+        attacked yet; then what is found to be open is not all if it is `short`.
         """
         cell, free = unknown_cells(publication)
         asked = _asked(self, publication, cell, free, required, unsafe, original)
+        whom = self.attacker, asked.insiders
+        if examination is None:
+            found = told_to_insiders(publication, [], *whom, original, progress, before)
+            return examination, found, asked
         examination, found = withstand_insiders(
-            publication, examination, self.attacker, asked.insiders, original, progress, before
+            publication, examination, *whom, original, progress, before
         )
         return examination, found, asked
 

@@ -28,6 +28,7 @@ from diskret.attack import (
 )
 from diskret.attack.component import Attacked
 from diskret.attack.earlier_tables import unclaimed_cells
+from diskret.attack.insiders import with_shown
 from diskret.errors import ProofError, ProtectionError
 from diskret.protect.insider_repair import everything_around, repaired_against
 from diskret.protect.insiders import InsiderJudge
@@ -117,10 +118,33 @@ def prove(
     failed = 0
     growing = judge is not None or parts is not None
     asked_at_first, chosen_anew = len(problem.cost), False
+    # what single contributors could tell of one table shows quickly and changes the pattern, so
+    # outsiders attack no pattern that is not the last one
+    ahead = (
+        insiders is not None
+        and insiders.coalition == len(published.tables) == 1
+        and insiders.between(published, original) is None
+    )
+    settled: Withstood | None = None
     for repaired in range(_ROUNDS if growing else 2 + len(_REPAIRS)):
         if growing:
             problem, pattern, unsafe = cleared(problem, pattern, public, judge, parts)
         published = public(pattern.suppressed)
+        settled = None
+        chosen = chosen_anew or len(problem.cost) == asked_at_first
+        if ahead and chosen and insiders is not None and unsafe is not None:
+            _, found, asked = insiders.attack(
+                published, None, required, unsafe, original, problem.progress, found
+            )
+            if found.open and not found.short and tries < _QUICK:
+                tries += 1
+                before = pattern.suppressed
+                pattern = repaired_against(problem, pattern, found.open, asked, insiders, published)
+                because |= pattern.suppressed[: len(original)] & ~before[: len(original)]
+                continue
+            ahead = False
+            if not (found.open or found.short):
+                settled, withstood = found, insiders.withstood(found, asked)
         unclaimed = np.union1d(unclaimed_cells(published, earlier, required), lost)
         targets = targets_of(published, original, required, unclaimed)
         large = np.count_nonzero(pattern.suppressed) > _LARGE
@@ -154,7 +178,9 @@ def prove(
             if open_sums.any() or price(problem, other) < price(problem, pattern):
                 pattern = other
                 continue
-        if insiders is not None and unsafe is not None and not (missed.any() or open_sums.any()):
+        if settled is not None:
+            examination = with_shown(published, examination, settled)
+        elif insiders is not None and unsafe is not None and not (missed.any() or open_sums.any()):
             examination, found, asked = insiders.attack(
                 published, examination, required, unsafe, original, problem.progress, found
             )

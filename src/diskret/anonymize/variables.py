@@ -1,21 +1,22 @@
-"""What verbs on numeric variables share: which variables, which strata, which chance."""
+"""What verbs share: which variables and strata, which chance, and values as columns."""
 
-# pyarrow has no type information for its classes.
-# pyright: reportUnknownParameterType=false
+# pyarrow has no type information for its classes and compute functions.
+# pyright: reportAttributeAccessIssue=false, reportUnknownParameterType=false
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
 from diskret.io.names import some
-from diskret.risk.keys import classes
+from diskret.risk.keys import classes, grouped
 
 if TYPE_CHECKING:
     from diskret.anonymize.data import Microdata
@@ -54,7 +55,7 @@ class Strata:
         return f"stratum {', '.join(f'{name} = {value!r}' for name, value in shown)}: "
 
 
-def chosen(md: Microdata, variables: str | Iterable[str] | None) -> tuple[str, ...]:
+def chosen(md: Microdata, variables: Iterable[str] | None) -> tuple[str, ...]:
     """The variables that a verb changes; the numeric ones if none are named.
 
     Raises
@@ -70,7 +71,7 @@ def chosen(md: Microdata, variables: str | Iterable[str] | None) -> tuple[str, .
                 "variables= here"
             )
         return names
-    names = (variables,) if isinstance(variables, str) else tuple(variables)
+    names = tuple(variables)
     twice = [name for at, name in enumerate(names) if name in names[:at]]
     if twice:
         raise InputError(f"variables= names {some('column', twice)} twice")
@@ -79,7 +80,7 @@ def chosen(md: Microdata, variables: str | Iterable[str] | None) -> tuple[str, .
     return names
 
 
-def divided(md: Microdata, strata: str | Iterable[str] | None, used: Iterable[str]) -> Strata:
+def divided(md: Microdata, strata: Iterable[str] | None, used: Iterable[str]) -> Strata:
     """The strata of the microdata, or others; `used` are variables that cannot divide them.
 
     Raises
@@ -87,9 +88,7 @@ def divided(md: Microdata, strata: str | Iterable[str] | None, used: Iterable[st
     InputError
         A variable does both, or a column is missing.
     """
-    if strata is None:
-        strata = md.roles.strata
-    names = (strata,) if isinstance(strata, str) else tuple(strata)
+    names = md.roles.strata if strata is None else tuple(strata)
     both = [name for name in used if name in names]
     if both:
         raise InputError(
@@ -127,3 +126,38 @@ def likeness(before: NDArray[Any], after: NDArray[Any]) -> float | None:
         return None
     old, new = old - old.mean(), new - new.mean()
     return round(float(old @ new / np.sqrt((old @ old) * (new @ new))), 6)
+
+
+def named(names: str | Iterable[Any]) -> list[Any]:
+    """A name, or several, as a list."""
+    return [names] if isinstance(names, str) else list(names)
+
+
+def profiles_of(similar: str | Iterable[Any]) -> list[list[str]]:
+    """Lists of variables; plain names are one list."""
+    listed = named(similar)
+    if listed and all(isinstance(one, str) for one in listed):
+        return [listed]
+    return [named(one) for one in listed]
+
+
+def with_followers(md: Microdata, names: Sequence[str]) -> list[str]:
+    """The variables and those that tell the same in more detail."""
+    further = [one for name in names for one in md.roles.followers.get(name, ())]
+    return list(dict.fromkeys((*names, *further)))
+
+
+def numbered(columns: Sequence[pa.ChunkedArray]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """A number for each combination of values, and the records in which none is missing."""
+    codes: list[NDArray[np.int32]] = []
+    sizes: list[int] = []
+    for column in columns:
+        if pa.types.is_floating(column.type):
+            column = pc.if_else(pc.is_nan(column), None, column)
+        encoded = column.combine_chunks().dictionary_encode()
+        if isinstance(encoded, pa.ChunkedArray):
+            encoded = encoded.combine_chunks()
+        codes.append(pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False))
+        sizes.append(len(encoded.dictionary))
+    there = np.logical_and.reduce([one >= 0 for one in codes])
+    return grouped(codes, sizes)[0], there
