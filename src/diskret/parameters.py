@@ -135,10 +135,9 @@ class Proportion(Number):
 
 @dataclass(frozen=True)
 class Percentage(Number):
-    """A number of percent, also as text or a fraction; within what can be a percentage at all."""
+    """A number of percent, also as text or a fraction."""
 
-    low: float | None = 1e-10
-    high: float | None = 1e7
+    above: float | None = 0
 
     def read(self, value: Any) -> Any:
         """The percentage as it was given: it is computed with exactly."""
@@ -155,7 +154,9 @@ class Percentage(Number):
     @property
     def said(self) -> str:
         """What is admissible."""
-        return f"a percentage above 0 (at least {self.low:g}) and at most {self.high:g}"
+        if self.high is None:
+            return "a percentage above 0"
+        return f"a percentage above 0 and at most {self.high:g}"
 
 
 @dataclass(frozen=True)
