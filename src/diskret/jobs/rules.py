@@ -44,11 +44,6 @@ def read_rule(section: Section, table: Section) -> Rule:
     """The rules that a table is judged by, joined.
 
     `section` is what stands below ``[tables.rules]``, `table` the table that they are for.
-
-    Raises
-    ------
-    JobError
-        A rule or a parameter is unknown, missing, not admissible, or not for this table.
     """
     section.check(optional=tuple(RULES))
     if not section.values:

@@ -51,13 +51,7 @@ def orders(
     discounts: Sequence[float],
     names: Sequence[str],
 ) -> list[Order]:
-    """An order for each table.
-
-    Raises
-    ------
-    InputError
-        There is no table, or an option cannot be used.
-    """
+    """An order for each table."""
     if not tables:
         raise InputError("there is no table to protect")
     for rule in rules:
@@ -97,11 +91,6 @@ def checked_tables(given: Any, changed: bool = False) -> list[Table]:
     """A list of tables, and of nothing else; one alone is a list of one.
 
     `changed`: their values are to be changed, not cells suppressed.
-
-    Raises
-    ------
-    InputError
-        Something else is among them, or a variable is called like a column that releases add.
     """
     parts: list[Any] = list(given) if isinstance(given, list | tuple) else [given]
     for part in parts:
@@ -124,13 +113,7 @@ def _check_rule(rule: Any) -> None:
 
 
 def for_each(option: Any, tables: Sequence[Table], what: str) -> list[Any]:
-    """An option for all tables, or a list with one for each.
-
-    Raises
-    ------
-    InputError
-        The list has another length; `what` names the option.
-    """
+    """An option for all tables, or a list with one for each."""
     if not isinstance(option, list | tuple):
         return [option] * len(tables)
     if len(option) != len(tables):

@@ -35,22 +35,14 @@ _EXAMPLES = 3
 class UnsafeParts:
     """Revealed parts that a rule finds unsafe. Confidential.
 
-    Parameters
-    ----------
-    sums
-        Each as a sum of cells of the protector's system, entries 1 and -1, with its levels.
-    named
-        The first of them in words.
-    judged
-        How many parts were revealed and judged, and how many could not be; None: no categories
+    sums: each as a sum of cells of the protector's system, entries 1 and -1, with its levels.
+    named: the first of them in words.
+    judged: how many parts were revealed and judged, and how many could not be; None: no categories
         overlap.
-    rests
-        The same of what is left beside filters; None: no filter lies beside a whole table.
-    crossed
-        The same of what variables of different tables leave of each other's cells; None: all
+    rests: the same of what is left beside filters; None: no filter lies beside a whole table.
+    crossed: the same of what variables of different tables leave of each other's cells; None: all
         tables have the same variables.
-    alone
-        Rests of one or two records between two variables, that no rule could judge, in words.
+    alone: rests of one or two records between two variables, that no rule could judge, in words.
     """
 
     sums: UnsafeSums
@@ -112,16 +104,10 @@ def parts_judge(
     reveal by themselves cannot be protected any more and is left out. None if no categories
     overlap.
 
-    Parameters
-    ----------
-    orders
-        The new tables and their rules.
-    before
-        What was published before; its tables stand behind the new ones.
-    system
-        The cells of all tables, as `joint_system` makes it.
-    public
-        What the world sees when these cells are suppressed.
+    orders: the new tables and their rules.
+    before: what was published before; its tables stand behind the new ones.
+    system: the cells of all tables, as `joint_system` makes it.
+    public: what the world sees when these cells are suppressed.
     """
     if len(orders) + len(before.tables) == 1:
         return None

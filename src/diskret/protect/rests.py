@@ -52,16 +52,10 @@ def rests_judge(
     Rests that earlier tables reveal by themselves cannot be protected any more and are left out.
     None if there is no cell of which a filter lets only a part through.
 
-    Parameters
-    ----------
-    orders
-        The new tables and their rules.
-    before
-        What was published before; its tables stand behind the new ones.
-    cells
-        Number of cells of the protector's system.
-    public
-        What the world sees when these cells are suppressed.
+    orders: the new tables and their rules.
+    before: what was published before; its tables stand behind the new ones.
+    cells: number of cells of the protector's system.
+    public: what the world sees when these cells are suppressed.
     """
     if len(orders) + len(before.tables) == 1:
         return None
