@@ -249,7 +249,7 @@ KINDS = {
     "format": Kind(
         lambda: {*write.FORMATS, *microdata_write.FORMATS},
         {
-            "job file": lambda name: name in job._FORMATS,
+            "job file": lambda name: name in job.FORMATS,
             "template": in_template(r"^#formats = .*\b{name}\b"),
             "docs/job-file.md": lambda name: f"`{name}`" in JOB_FILE,
             "docstring": lambda name: f'``"{name}"``' in WRITE,
@@ -330,7 +330,7 @@ def test_something_new_is_found_by_walking(monkeypatch, kind, add, name):
     ("one", "other"),
     [
         (suppress.METHODS, job_methods()),
-        (write.FORMATS, job._FORMATS),
+        (write.FORMATS, job.FORMATS),
         (round_table._METHODS, job_noise.ROUNDING),
     ],
 )
