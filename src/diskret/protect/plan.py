@@ -24,7 +24,7 @@ from diskret.suppression import Problem, Work
 from diskret.system import System
 from diskret.system.equations import RectangularCells
 from diskret.tables import NO_BOUND, Dimension, Earlier, MeasureSum, Published, Table
-from diskret.tables.from_cells import describe
+from diskret.tables.from_cells import describe, describe_some
 from diskret.tables.named import named_cells
 
 Cost = str | Callable[[Table], NDArray[np.float64]]
@@ -290,7 +290,7 @@ def _check_zeros(sensitivity: Sensitivity, attacker: Attacker) -> None:
 def _check_frozen(table: Table, sensitivity: Sensitivity, stays: NDArray[np.bool_]) -> None:
     clash = np.flatnonzero(sensitivity.unsafe & stays)
     if len(clash):
-        shown = "; ".join(describe(table.dimensions, int(c)) for c in clash[:_EXAMPLES])
+        shown = describe_some(table.dimensions, clash)
         raise ProtectionError(
             f"{len(clash):,} unsafe cells are to stay published: {shown}. Take them out of "
             "frozen= or the a priori list, or set them to safe there, with the units' consent "
