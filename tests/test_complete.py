@@ -36,9 +36,6 @@ from diskret.jobs import (
     records as job_records,
 )
 from diskret.jobs import (
-    rules as job_rules,
-)
-from diskret.jobs import (
     template as job_template,
 )
 from diskret.jobs.values import TableJob
@@ -171,7 +168,7 @@ KINDS = {
     "rule": Kind(
         rules_there,
         {
-            "job file": lambda name: key(name) in job_rules.RULES,
+            "job file": lambda name: key(name) in rules.BY_NAME,
             "template": in_template(r"^#?{key} = \{{|^#\[tables.rules.{key}\]"),
             "docs/job-file.md": lambda name: f"`{key(name)}`" in JOB_FILE,
             "report, both languages": told_in_two_languages,

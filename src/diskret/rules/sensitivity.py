@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -142,6 +142,9 @@ class Rule(Protocol):
 
 class Joinable(Declared):
     """Gives a rule the operator ``|``."""
+
+    #: Whether it looks at what contributors have, so that a count is not enough.
+    of_sums: ClassVar[bool] = False
 
     def __or__(self: Rule, other: Rule) -> AnyOf:
         if not callable(other) or isinstance(other, type):
