@@ -39,13 +39,7 @@ def read_table(
     hierarchies: Mapping[str, HierarchyFile],
     records: Records | DatabaseRecords | None,
 ) -> TableJob:
-    """One of ``[[tables]]``.
-
-    Raises
-    ------
-    JobError
-        A key is unknown, missing or not admissible, or does not go with the others.
-    """
+    """One of ``[[tables]]``."""
     needed = ("by",) if "noise" in section else ("by", "rules")
     given = section.read(TableJob, required=needed, optional=_OWN, without=(*_OWN, "rule", "total"))
     by, total = _by(section.section("by"), hierarchies)
@@ -166,13 +160,7 @@ def _previous(section: Section) -> Path | None:
 
 
 def _cells(table: Section) -> CellsFile | None:
-    """The file of cells that a table is made of, or None if it is made of records.
-
-    Raises
-    ------
-    JobError
-        A key is unknown, for records only or for sums only, or the file does not exist.
-    """
+    """The file of cells that a table is made of, or None if it is made of records."""
     if "cells" not in table:
         return None
     for key in _OF_RECORDS:
@@ -199,13 +187,7 @@ def _cells(table: Section) -> CellsFile | None:
 
 
 def table_of_cells(table: TableJob, cells: CellsFile) -> Table:
-    """The table of a file of cells.
-
-    Raises
-    ------
-    InputError
-        The file cannot be used as it is, see [`Table.from_cells`][diskret.Table.from_cells].
-    """
+    """The table of a file of cells."""
     try:
         return Table.from_cells(
             cells.path,
