@@ -47,7 +47,8 @@ def claimed(
     """
     tables = publication.own
     earlier = len(publication.beside) if earlier is None else earlier
-    if len(tables) > 1:
+    several = len(tables) > 1
+    if several:
         names = ", ".join(t.name for t in tables)
         said = [sentence("suppression.nothing exact in these tables", tables=names)]
     else:
