@@ -35,9 +35,6 @@ from diskret.jobs import (
     records as job_records,
 )
 from diskret.jobs import (
-    rules as job_rules,
-)
-from diskret.jobs import (
     template as job_template,
 )
 from diskret.jobs.values import TableJob
@@ -170,7 +167,7 @@ KINDS = {
     "rule": Kind(
         rules_there,
         {
-            "job file": lambda name: key(name) in job_rules.RULES,
+            "job file": lambda name: key(name) in rules.BY_NAME,
             "template": in_template(r"^#?{key} = \{{|^#\[tables.rules.{key}\]"),
             "docs/job-file.md": lambda name: f"`{key(name)}`" in JOB_FILE,
             "report, both languages": told_in_two_languages,
@@ -251,7 +248,7 @@ KINDS = {
     "format": Kind(
         lambda: {*write.FORMATS, *microdata_write.FORMATS},
         {
-            "job file": lambda name: name in job._FORMATS,
+            "job file": lambda name: name in job.FORMATS,
             "template": in_template(r"^#formats = .*\b{name}\b"),
             "docs/job-file.md": lambda name: f"`{name}`" in JOB_FILE,
             "docstring": lambda name: f'``"{name}"``' in WRITE,
@@ -332,7 +329,7 @@ def test_something_new_is_found_by_walking(monkeypatch, kind, add, name):
     ("one", "other"),
     [
         (suppress.METHODS, job_methods()),
-        (write.FORMATS, job._FORMATS),
+        (write.FORMATS, job.FORMATS),
         (round_table._METHODS, job_noise.ROUNDING),
     ],
 )

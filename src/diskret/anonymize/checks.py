@@ -48,16 +48,10 @@ _SHARED = 3  # records that share the largest value of a variable that was cut o
 class Finding:
     """What one check found.
 
-    Parameters
-    ----------
-    check
-        Which one.
-    state
-        ``"done"``, ``"missing"``, or ``"unknown"`` where only a person can tell.
-    case
-        Which of the sentences on this check applies.
-    figures
-        What goes into it.
+    check: which one.
+    state: ``"done"``, ``"missing"``, or ``"unknown"`` where only a person can tell.
+    case: which of the sentences on this check applies.
+    figures: what goes into it.
     """
 
     check: str

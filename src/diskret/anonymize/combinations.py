@@ -32,16 +32,10 @@ _COUNTED = 2**20
 class Combinations:
     """What occurs in a file, J combinations of V variables. Confidential.
 
-    Parameters
-    ----------
-    names
-        The variables.
-    values
-        For each variable what its codes mean, in the type of its column; null: missing.
-    codes
-        V arrays ``(J,)``, codes from 0 on, in small types.
-    count
-        Number of records, ``(J,)``, int64.
+    names: the variables.
+    values: for each variable what its codes mean, in the type of its column; null: missing.
+    codes: V arrays ``(J,)``, codes from 0 on, in small types.
+    count: number of records, ``(J,)``, int64.
     """
 
     names: tuple[str, ...]
@@ -64,24 +58,10 @@ class Combinations:
 def combinations(md: Microdata, names: Sequence[str], counters: Sequence[str] = ()) -> Combinations:
     """Count the records of each combination; Parquet files are read block by block.
 
-    Parameters
-    ----------
-    md
-        The microdata.
-    names
-        Columns of text, whole numbers, dates or logical values.
-    counters
-        Those of them whose codes are their values: whole numbers from 0, none missing.
+    names: columns of text, whole numbers, dates or logical values.
+    counters: those of them whose codes are their values: whole numbers from 0, none missing.
 
-    Returns
-    -------
-    Combinations
-        In ascending order. A missing value is a category of its own, before all others.
-
-    Raises
-    ------
-    InputError
-        A column is missing, holds numbers with decimals, or cannot be counted.
+    Returns: in ascending order. A missing value is a category of its own, before all others.
     """
     types = arrow_types(md.records)
     columns = [_Column(name, pa.array([], types[name])) for name in names]
@@ -105,8 +85,6 @@ def distinct(
 ) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
     """Distinct rows of some columns, ascending: where each is first, and how often it is there.
 
-    Examples
-    --------
     >>> distinct([np.array([1, 0, 1]), np.array([0, 2, 0])], [2, 3])
     (array([1, 0]), array([1, 2]))
     """
