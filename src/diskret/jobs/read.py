@@ -13,11 +13,10 @@ from diskret.jobs.records import read_hierarchies, read_records
 from diskret.jobs.schema import Section, open_job
 from diskret.jobs.tables import read_table
 from diskret.jobs.values import FILE_STEM, DerivedJob, Job, Output, TableJob
+from diskret.protect.write import DEFAULT_FORMATS, FORMATS
 from diskret.publish.formats.symbols import SymbolSet, symbol_sets
 from diskret.tables import MeasureSum
 from diskret.texts import LANGUAGES
-
-_FORMATS = ("csv", "parquet", "xlsx", "html")
 
 
 def read_job(path: str | PathLike[str]) -> Job:
@@ -166,7 +165,7 @@ def _output(section: Section, names: list[str]) -> Output:
     return Output(
         **given,
         folder=section.file.parent / section.text("folder", "out"),
-        formats=section.choices("formats", ("csv", "xlsx"), _FORMATS),
+        formats=section.choices("formats", DEFAULT_FORMATS, FORMATS),
         language=section.choice("language", "en", LANGUAGES),
         symbols=_symbols(section),
         template=section.existing_file("template") if "template" in section else None,
