@@ -20,7 +20,7 @@ from diskret.jobs.values import (
     TableJob,
 )
 from diskret.population import Population
-from diskret.protect.marked_records import Marking, marks
+from diskret.protect.marked_records import Marking, record_marks
 from diskret.rules import NoRule
 from diskret.tables import Table
 from diskret.tables.cells import check_reserved
@@ -119,7 +119,7 @@ def _marking(section: Section, key: str) -> Marking | None:
         raise section.unfit(key, "a column in quotes or { column = code or list of codes }")
     marking = cast(Marking, asked)
     try:
-        marks(**{"request": None, "waiver": None, key: marking})
+        record_marks(**{"request": None, "waiver": None, key: marking})
     except InputError as error:
         raise section.error(str(error), key) from error
     return marking
