@@ -18,12 +18,12 @@ from diskret.errors import InputError
 from diskret.io import coded
 from diskret.io.columns import whole_numbers
 from diskret.io.frames import arrow_types, blocks
+from diskret.tables.counted import numbered
 
 if TYPE_CHECKING:
     from diskret.anonymize.data import Microdata
 
 _BLOCK = 1 << 19
-_LARGEST = 2**62
 #: What is counted in a record stays below it: the numbers are codes.
 _COUNTED = 2**20
 
@@ -88,14 +88,7 @@ def distinct(
     >>> distinct([np.array([1, 0, 1]), np.array([0, 2, 0])], [2, 3])
     (array([1, 0]), array([1, 2]))
     """
-    number, span = np.zeros(len(codes[0]), dtype=np.int64), 1
-    for column, size in zip(codes, sizes, strict=True):
-        if span * size > _LARGEST:
-            known, number = np.unique(number, return_inverse=True)
-            span = len(known)
-        number *= size
-        number += column
-        span *= size
+    number = numbered(codes, sizes, len(codes[0]))
     order = np.argsort(number, kind="stable")
     number = number[order]
     start = np.flatnonzero(np.r_[True, number[1:] != number[:-1]])

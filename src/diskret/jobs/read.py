@@ -111,13 +111,7 @@ def _sums(job: Section, tables: tuple[TableJob, ...]) -> tuple[str, ...]:
 
 
 def _read_attacker(section: Section, tables: tuple[TableJob, ...]) -> Attacker:
-    """What the attacker knows beside the published tables.
-
-    Raises
-    ------
-    JobError
-        A key is unknown or not admissible, or needs another.
-    """
+    """What the attacker knows beside the published tables."""
     section.check(
         optional=(
             *("contributor", "coalition"),
@@ -140,13 +134,7 @@ def _read_attacker(section: Section, tables: tuple[TableJob, ...]) -> Attacker:
 
 
 def _read_contributor(section: Section, tables: tuple[TableJob, ...]) -> bool | None:
-    """Whether contributors attack; None where the file leaves that open.
-
-    Raises
-    ------
-    JobError
-        Nothing can be said of contributors to these tables.
-    """
+    """Whether contributors attack; None where the file leaves that open."""
     if "contributor" not in section:
         if "coalition" in section and all(t.value is None or t.weight for t in tables):
             raise section.error(

@@ -56,14 +56,9 @@ _Told = tuple[tuple[_Somebody, ...], tuple[int, ...], int]
 class Seat:
     """One table of a publication, with those who contribute to it.
 
-    Parameters
-    ----------
-    table
-        Its values; None if nobody knows who contributed.
-    rule
-        What judges its cells; None: nothing is asked of them.
-    strict
-        Whether each target's own level is asked for in place of what the rule says, as long as
+    table: its values; None if nobody knows who contributed.
+    rule: what judges its cells; None: nothing is asked of them.
+    strict: whether each target's own level is asked for in place of what the rule says, as long as
         somebody else contributes: more than any rule asks for.
     """
 
@@ -76,14 +71,9 @@ class Seat:
 class InsiderJudge:
     """Who the insiders of some tables are, and what must stay uncertain to them.
 
-    Parameters
-    ----------
-    seats
-        The tables in the order of the publication.
-    attacker
-        A contributor.
-    coalition
-        How many pool what they know.
+    seats: the tables in the order of the publication.
+    attacker: a contributor.
+    coalition: how many pool what they know.
     """
 
     seats: Sequence[Seat]
@@ -171,18 +161,11 @@ class InsiderJudge:
 class Asked:
     """The insiders of a publication and their targets.
 
-    Parameters
-    ----------
-    insiders
-        As the attack sees them.
-    names
-        The number of each contributor, uint64.
-    target
-        The targets as sums of all cells, ``(t, n)``, entries 1, and −1 for what is taken away.
-    between
-        What contributors have in unpublished cells; None if there are none.
-    row
-        Of each contributor there, −1 for none.
+    insiders: as the attack sees them.
+    names: the number of each contributor, uint64.
+    target: the targets as sums of all cells, ``(t, n)``, entries 1, and −1 for what is taken away.
+    between: what contributors have in unpublished cells; None if there are none.
+    row: of each contributor there, −1 for none.
     """
 
     insiders: Insiders
