@@ -11,7 +11,6 @@ from diskret.protect import derive
 from diskret.protect.perturbed_result import PerturbedResult
 from diskret.protect.result import Result
 from diskret.tables import Derived, Published
-from diskret.tables.derived import KINDS, MOST_DECIMALS
 
 # key → the kinds it is for
 _ONLY_FOR = {"of": ("share",), "base": ("index",), "earlier": ("growth", "index")}
@@ -25,10 +24,9 @@ def read_derived_job(section: Section, tables: Sequence[TableJob]) -> DerivedJob
     JobError
         A key is unknown, missing, or not for this kind; a table or a folder is not there.
     """
-    section.check(
-        required=("kind", "tables"), optional=("name", "decimals", "of", "base", "earlier")
-    )
-    kind = section.choice("kind", "", KINDS)
+    own = ("name", "of", "earlier", "tables")
+    given = section.read(DerivedJob, required=("tables",), optional=own, without=own)
+    kind = given["kind"]
     for key, kinds in _ONLY_FOR.items():
         if key in section and kind not in kinds:
             raise section.error(f"'{key}' is for {' and '.join(kinds)} only", key)
@@ -45,13 +43,11 @@ def read_derived_job(section: Section, tables: Sequence[TableJob]) -> DerivedJob
         if column not in columns:
             raise section.unknown("no such column:", column, columns, "of", position)
     derived = DerivedJob(
+        **given,
         name=section.text("name", f"{names[0]}_{kind}"),
-        kind=kind,
         tables=names,
         of=of,
-        base=section.text("base", ""),
         earlier=_folders(section),
-        decimals=section.whole("decimals", 1, 0, MOST_DECIMALS),
     )
     _check_number(section, derived)
     return derived
