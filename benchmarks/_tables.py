@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from diskret import Hierarchy, tabulate
 from diskret.attack import Attacker
-from diskret.protect.plan import plan
+from diskret.protect.plan import TableToProtect, plan
 from diskret.rules import MinimumFrequency, PPercent, Rule
 from diskret.suppression import Problem
 from diskret.tables import Table
@@ -43,13 +43,7 @@ def random_problem(
 def problem_of(table: Table, rule: Rule, cost: str, seconds: float | None = None) -> Problem:
     """The problem that a method gets for one table against the outsider."""
     return plan(
-        [table],
-        [rule(table)],
-        names=["table"],
-        costs=[cost],
-        frozen=[None],
-        previous=[None],
-        discounts=[0],
+        [TableToProtect(table, rule, rule(table), cost, None, None, 0, "table")],
         keys=None,
         attacker=Attacker(),
         time_limit=seconds,

@@ -22,7 +22,7 @@ import numpy as np
 from diskret import DiskretError, Hierarchy, tabulate
 from diskret.attack import Attacker, examine, targets_of, unmet
 from diskret.io import Column, Source, read_fixed
-from diskret.protect.plan import plan, publish
+from diskret.protect.plan import TableToProtect, plan, publish
 from diskret.protect.suppress import METHODS
 from diskret.rules import Dominance, MinimumFrequency, PPercent, Rule
 from diskret.tables import Table
@@ -80,13 +80,7 @@ def measure(name: str, method: str, seconds: float) -> None:
     clock.append(time.perf_counter())
     sensitivity = case.rule()(table)
     problem = plan(
-        [table],
-        [sensitivity],
-        names=[name],
-        costs=["value"],
-        frozen=[None],
-        previous=[None],
-        discounts=[0],
+        [TableToProtect(table, sensitivity, sensitivity, "value", None, None, 0, name)],
         keys=None,
         attacker=Attacker(),
         time_limit=seconds,

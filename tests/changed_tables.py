@@ -4,10 +4,11 @@ import numpy as np
 import pyarrow as pa
 
 import diskret as dk
-from diskret.attack import NoiseCertificate, Statement
+from diskret.attack import NoiseCertificate
 from diskret.protect.perturbed_result import PerturbedResult
 from diskret.tables import Noise, Perturbed
 from diskret.tables.perturbed import published_with
+from diskret.texts import sentence
 
 FIRMS = {"N": 7, "O": 9, "S": 2, "W": 5}
 
@@ -26,9 +27,9 @@ def changed(made, values, *, name="rounded", family="rounding", known=None, show
     published = published_with(made, noise, name=name, changed=family)
     certificate = NoiseCertificate(
         published,
-        claimed=(Statement("Values are rounded.", "Die Werte sind gerundet."),),
-        not_claimed=(Statement("Parts need not add up.", "Summen gehen nicht immer auf."),),
-        checked=(Statement("All were looked at.", "Alle wurden angesehen."),),
+        claimed=(sentence("rounding.multiples", base="5"),),
+        not_claimed=(sentence("rounding.not additive"),),
+        checked=(sentence("rounding.not examined"),),
         shown=shown or {},
         figures={"largest": 4},
     )

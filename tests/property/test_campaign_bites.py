@@ -74,7 +74,7 @@ def test_a_sum_beside_a_count_of_0(monkeypatch):
     noise = lambda *given, counts, **more: dk.MagnitudeNoise(*given, **more)  # noqa: E731
     sabotage = [
         (releases, "dk", _With(MagnitudeNoise=noise)),
-        (module("protect.conflicting_values"), "_check_zeros", nothing),
+        (module("protect.linked"), "_check_zeros", nothing),
     ]
     assert "zero" in found(monkeypatch, belongs, *sabotage)
 

@@ -325,11 +325,11 @@ def test_unrelated_names_of_places_are_named_as_not_claimed():
     # nobody can tell that these are the same records
     tables = [dk.tabulate(frame.slice(0), by={name: None}) for name in frame.column_names]
     apart = dk.suppress(tables, FEW, name=frame.column_names, attacker=dk.Attacker())
-    assert UNRELATED["en"] in apart[0].certificate.public()["not_claimed"]["en"]
-    assert UNRELATED["de"] in apart[0].certificate.public()["not_claimed"]["de"]
+    assert UNRELATED.en in apart[0].certificate.public()["not_claimed"]["en"]
+    assert UNRELATED.de in apart[0].certificate.public()["not_claimed"]["de"]
     both = [_by(pieces, part) for part in (0, 1)]
     together = dk.suppress(both, FEW, name=frame.column_names, attacker=dk.Attacker())
-    assert UNRELATED["en"] not in together[0].certificate.public()["not_claimed"]["en"]
+    assert UNRELATED.en not in together[0].certificate.public()["not_claimed"]["en"]
 
 
 # ── Ctrl-C ───────────────────────────────────────────────────────────────────────────

@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 import diskret as dk
-from diskret.attack.statements import GROUPS
+from diskret.attack.statements import GROUP_DISCLOSURE
 from diskret.publish.verify.folder import verify
 
 KEYS = dk.SecretKeys(bytes(range(32)))
@@ -24,7 +24,9 @@ def persons():
 
 def named(certificate):
     said = certificate["not_claimed"]
-    german, english = (GROUPS[language] in said[language] for language in ("de", "en"))
+    german, english = (
+        GROUP_DISCLOSURE.in_language(language) in said[language] for language in ("de", "en")
+    )
     assert german == english
     return german
 

@@ -43,7 +43,7 @@ def test_6_windows_of_5_and_15_per_cent_differ_and_are_shares(distinct):
     assert moved[0.05].max() == 500 and moved[0.15].max() == 1500
     assert 200 < moved[0.05].mean() < 350 and 600 < moved[0.15].mean() < 1050
     for percent in (5, 15):
-        with pytest.raises(DiskretError, match=f"window= is a share.*not {percent}; write 0.05"):
+        with pytest.raises(DiskretError, match=f"window= .* such as 0.05 for 5 %, not {percent}"):
             distinct.rank_swap(window=percent, seed=1)
 
 

@@ -56,7 +56,7 @@ def test_the_attack_takes_proposals_of_a_large_table(monkeypatch: pytest.MonkeyP
     suppressed = modular(problem).suppressed
     proposed = propose(problem, suppressed)
     monkeypatch.setattr(component, "EXACT_WORK", -1.0)
-    monkeypatch.setattr(component, "_claims", nothing_found)
+    monkeypatch.setattr(component, "_moves_wanted", nothing_found)
     table = dk.Table(problem.system.tables[0], problem.system.value.reshape(9, 9))
     published = publish(table, suppressed, "regions")
     targets = dk.attack.targets_of(published, problem.system.value, problem.requirements)

@@ -1,15 +1,26 @@
 """Every catalogue says the same in every language, and numbers as the language writes them."""
 
+import ast
 import string
 import subprocess
 import sys
 import tomllib
 from importlib.resources import files
+from pathlib import Path
 
 import pytest
 
 from diskret.errors import InputError
-from diskret.texts import LANGUAGES, Figure, Statement, number, percent, scaled, words_in
+from diskret.texts import (
+    LANGUAGES,
+    Figure,
+    Statement,
+    number,
+    percent,
+    scaled,
+    sentence,
+    words_in,
+)
 
 FOLDERS = {language: files("diskret.texts").joinpath(language) for language in LANGUAGES}
 NAMES = sorted(
@@ -104,6 +115,30 @@ def test_scaled_numbers(value, decimals, english, german):
         assert scaled(value, decimals, "de") == german
 
 
+def test_every_sentence_of_certificates_stands_in_the_catalogue_with_its_blanks():
+    """Sentences are read when they are shown, so a wrong key would be found late."""
+    known, asked = words_in("en", "certificates").texts, set()
+    for path in Path(str(files("diskret"))).rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if not isinstance(node, ast.Call):
+                continue
+            function = ast.unparse(node.func)
+            if function == "sentence" or (function == "words.said" and path.stem == "statements"):
+                assert not any(isinstance(part, ast.JoinedStr) for part in ast.walk(node.args[0]))
+                given = {keyword.arg for keyword in node.keywords}
+                for key in keys_in(node.args[0]):
+                    asked.add(key)
+                    assert {name for name, _ in blanks(known[key])} == given, f"{path.name}: {key}"
+    assert asked == known.keys()
+
+
+def keys_in(node):
+    """The keys that an expression can be."""
+    if isinstance(node, ast.IfExp):
+        return keys_in(node.body) | keys_in(node.orelse)
+    return {ast.literal_eval(node)}
+
+
 def test_there_is_one_way_to_write_a_number():
     assert number(None, "en") == number(float("nan"), "de", 2) == "–"
     assert percent(0.5, "en") == "50.0\xa0%"
@@ -114,9 +149,19 @@ def test_there_is_one_way_to_write_a_number():
     assert "1,250.5" in named.de  # a name, no number
 
 
+def test_a_statement_is_read_when_it_is_shown():
+    later = sentence("no such key")
+    with pytest.raises(KeyError):
+        later.in_language("en")
+    one, same = (sentence("safe.kept", kept=1250) for _ in range(2))
+    assert one == same and hash(one) == hash(same)
+    assert one.de.endswith("1\xa0250.") and one.en == one.in_language("en")
+
+
 def test_what_is_not_shown_is_not_loaded():
     code = (
         "import sys, diskret as dk; dk.suppress; dk.tabulate; dk.Microdata; "
+        "import diskret.attack, diskret.protect.assess_verdicts; "
         "from diskret.texts import catalogue; "
         "print(catalogue.words_in.cache_info().currsize, 'jinja2' in sys.modules)"
     )

@@ -18,6 +18,7 @@ from diskret.anonymize.levels import Preset
 from diskret.anonymize.outline import figures
 from diskret.anonymize.who_lives_together import telling
 from diskret.io import Coded
+from diskret.io.categories import is_text
 from diskret.microdata.modelled_risk import modelled
 from diskret.risk import Keys, frequencies
 from diskret.risk.summary import RiskSummary
@@ -48,16 +49,10 @@ _SHARED = 3  # records that share the largest value of a variable that was cut o
 class Finding:
     """What one check found.
 
-    Parameters
-    ----------
-    check
-        Which one.
-    state
-        ``"done"``, ``"missing"``, or ``"unknown"`` where only a person can tell.
-    case
-        Which of the sentences on this check applies.
-    figures
-        What goes into it.
+    check: which one.
+    state: ``"done"``, ``"missing"``, or ``"unknown"`` where only a person can tell.
+    case: which of the sentences on this check applies.
+    figures: what goes into it.
     """
 
     check: str
@@ -117,7 +112,7 @@ def _identifiers(md: Microdata) -> Finding:
 def _all_differ(md: Microdata, name: str) -> bool:
     """Whether a text or whole number is another one in every record: a number of some kind."""
     values = md.table_column(name)
-    if not (_text(values.type) or pa.types.is_integer(values.type)):
+    if not (is_text(values.type) or pa.types.is_integer(values.type)):
         return False
     return md.n >= _FEW and not values.null_count and len(pc.unique(values)) == md.n
 
@@ -136,7 +131,7 @@ def _released(md: Microdata) -> list[str]:
 
 
 def _is_free(values: pa.ChunkedArray) -> bool:
-    if not _text(values.type):
+    if not is_text(values.type):
         return False
     there = pc.unique(values).drop_null()
     long = pc.mean(pc.utf8_length(there)).as_py() or 0
@@ -149,10 +144,6 @@ def _without_role(md: Microdata) -> Finding:
     if left:
         return Finding("roles", "unknown", "left", {"count": len(left), "names": left})
     return Finding("roles", "done", "all")
-
-
-def _text(type_: pa.DataType) -> bool:
-    return pa.types.is_string(type_) or pa.types.is_large_string(type_)
 
 
 # ── what recognises by combination ──────────────────────────────────────────────────

@@ -18,12 +18,12 @@ from diskret.errors import InputError
 from diskret.io import coded
 from diskret.io.columns import whole_numbers
 from diskret.io.frames import arrow_types, blocks
+from diskret.tables.counted import numbered
 
 if TYPE_CHECKING:
     from diskret.anonymize.data import Microdata
 
 _BLOCK = 1 << 19
-_LARGEST = 2**62
 #: What is counted in a record stays below it: the numbers are codes.
 _COUNTED = 2**20
 
@@ -32,16 +32,10 @@ _COUNTED = 2**20
 class Combinations:
     """What occurs in a file, J combinations of V variables. Confidential.
 
-    Parameters
-    ----------
-    names
-        The variables.
-    values
-        For each variable what its codes mean, in the type of its column; null: missing.
-    codes
-        V arrays ``(J,)``, codes from 0 on, in small types.
-    count
-        Number of records, ``(J,)``, int64.
+    names: the variables.
+    values: for each variable what its codes mean, in the type of its column; null: missing.
+    codes: V arrays ``(J,)``, codes from 0 on, in small types.
+    count: number of records, ``(J,)``, int64.
     """
 
     names: tuple[str, ...]
@@ -64,24 +58,10 @@ class Combinations:
 def combinations(md: Microdata, names: Sequence[str], counters: Sequence[str] = ()) -> Combinations:
     """Count the records of each combination; Parquet files are read block by block.
 
-    Parameters
-    ----------
-    md
-        The microdata.
-    names
-        Columns of text, whole numbers, dates or logical values.
-    counters
-        Those of them whose codes are their values: whole numbers from 0, none missing.
+    names: columns of text, whole numbers, dates or logical values.
+    counters: those of them whose codes are their values: whole numbers from 0, none missing.
 
-    Returns
-    -------
-    Combinations
-        In ascending order. A missing value is a category of its own, before all others.
-
-    Raises
-    ------
-    InputError
-        A column is missing, holds numbers with decimals, or cannot be counted.
+    Returns: in ascending order. A missing value is a category of its own, before all others.
     """
     types = arrow_types(md.records)
     columns = [_Column(name, pa.array([], types[name])) for name in names]
@@ -105,19 +85,10 @@ def distinct(
 ) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
     """Distinct rows of some columns, ascending: where each is first, and how often it is there.
 
-    Examples
-    --------
     >>> distinct([np.array([1, 0, 1]), np.array([0, 2, 0])], [2, 3])
     (array([1, 0]), array([1, 2]))
     """
-    number, span = np.zeros(len(codes[0]), dtype=np.int64), 1
-    for column, size in zip(codes, sizes, strict=True):
-        if span * size > _LARGEST:
-            known, number = np.unique(number, return_inverse=True)
-            span = len(known)
-        number *= size
-        number += column
-        span *= size
+    number = numbered(codes, sizes, len(codes[0]))
     order = np.argsort(number, kind="stable")
     number = number[order]
     start = np.flatnonzero(np.r_[True, number[1:] != number[:-1]])

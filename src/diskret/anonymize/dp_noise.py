@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from diskret.anonymize.history import Step
 from diskret.anonymize.verb import verb
-from diskret.attack.noise_certificate import Statement
 from diskret.errors import InputError
 from diskret.io.names import some
 from diskret.microdata.dp_noise import Mechanism, gaussian, laplace
 from diskret.parameters import Number, Positive
 from diskret.progress import Progress, silent
+from diskret.texts import Figure, Statement, sentence
 
 if TYPE_CHECKING:
     from diskret.anonymize.data import Microdata
@@ -131,19 +131,14 @@ def guarantees(md: Microdata) -> tuple[Statement, ...]:
     if not names:
         return ()
     epsilon, delta = _spent(md.history)
-    budget = f"ε = {epsilon:.6g}" + (f" and δ = {delta:.3g}" if delta else "")
-    german = budget.replace(".", ",").replace("and", "und")
-    listed = ", ".join(names)
-    return (
-        Statement(
-            f"The values of {listed} are differentially private for each record in the local "
-            f"model, {budget} in all (basic composition); which values are missing, and all other "
-            "columns, are not.",
-            f"Die Werte von {listed} sind für jeden Datensatz differenziell privat im lokalen "
-            f"Modell, insgesamt {german} (einfache Komposition); welche Werte fehlen und alle "
-            "anderen Spalten sind es nicht.",
-        ),
-    )
+    budget = sentence("microdata.budget", epsilon=Figure(f"{epsilon:.6g}"))
+    if delta:
+        budget = sentence(
+            "microdata.budget with delta",
+            epsilon=Figure(f"{epsilon:.6g}"),
+            delta=Figure(f"{delta:.3g}"),
+        )
+    return (sentence("microdata.locally private", names=", ".join(names), budget=budget),)
 
 
 def _noisy(

@@ -24,16 +24,10 @@ class Members:
     Households are numbered by their names, not by the order of the records; where there is no
     household but an id, by that.
 
-    Parameters
-    ----------
-    of
-        For each record its household, ``(n,)``.
-    first
-        For each household the first row of a member, ``(h,)``.
-    size
-        Number of members, ``(h,)``.
-    order
-        Rows by household, ``(n,)``.
+    of: for each record its household, ``(n,)``.
+    first: for each household the first row of a member, ``(h,)``.
+    size: number of members, ``(h,)``.
+    order: rows by household, ``(n,)``.
     """
 
     of: NDArray[np.intp]
@@ -81,13 +75,7 @@ def _numbers(md: Microdata) -> NDArray[np.intp]:
 
 
 def check_alike(md: Microdata, name: str, codes: NDArray[Any], where: str, group: Members) -> None:
-    """Refuse a variable, as a number for each record, that differs between members of a household.
-
-    Raises
-    ------
-    InputError
-        It does; `where` it was named, and an example, are told.
-    """
+    """Refuse a variable, a number for each record, that differs between members of a household."""
     differs = codes != codes[group.first[group.of]]
     if not differs.any():
         return

@@ -24,13 +24,7 @@ if TYPE_CHECKING:
 
 
 def leaving(md: Microdata, names: Sequence[str]) -> pa.Table:
-    """The columns, with null for every missing value.
-
-    Raises
-    ------
-    InputError
-        A file of records cannot hold the values of a column.
-    """
+    """The columns, with null for every missing value."""
     columns: dict[str, pa.ChunkedArray] = {}
     odd: list[str] = []
     for name in names:

@@ -51,13 +51,7 @@ PRESETS: dict[Level, Preset] = {
 
 
 def preset(level: str) -> Preset:
-    """What a level asks for.
-
-    Raises
-    ------
-    InputError
-        There is no such level.
-    """
+    """What a level asks for."""
     for known in get_args(Level):
         if known == level:
             return PRESETS[known]
@@ -65,20 +59,7 @@ def preset(level: str) -> Preset:
 
 
 def claims_of(level: str, sensitive: bool) -> tuple[Claim, ...]:
-    """What a release at this level claims.
-
-    Parameters
-    ----------
-    level
-        The level.
-    sensitive
-        Whether sensitive variables are released.
-
-    Raises
-    ------
-    InputError
-        There is no such level.
-    """
+    """What a release at this level claims; `sensitive`: whether such variables are released."""
     from diskret.attack.microdata.claims import (
         ExpectedBelow,
         KAnonymity,

@@ -266,13 +266,6 @@ def common(before: Coded, after: Coded) -> tuple[Codes, Codes]:
     Where values that did not exist before came in, the variable was recoded: if every original
     value always became the same one, the originals are recoded, too.
 
-    Raises
-    ------
-    InputError
-        Values that did not exist before came in, and they do not follow from the original ones.
-
-    Examples
-    --------
     >>> from diskret.io import coded
     >>> town = coded(pa.chunked_array([["A", "B", "C"]]), "town")
     >>> recoded = coded(pa.chunked_array([["A", "B or C", None]]), "town")

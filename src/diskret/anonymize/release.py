@@ -26,13 +26,13 @@ from diskret.anonymize.result import MicrodataResult, inside_of
 from diskret.anonymize.who_lives_together import Told, telling
 from diskret.attack.microdata import MicrodataCertificate, certify
 from diskret.attack.microdata.claims import Safe
-from diskret.attack.noise_certificate import Statement
 from diskret.errors import InputError, ProofError
 from diskret.io.names import some
 from diskret.keys import SecretKeys
 from diskret.microdata.modelled_risk import models
 from diskret.publish.office.microdata import Inside
 from diskret.tables.public_files import check_file_name
+from diskret.texts import Statement, sentence
 
 if TYPE_CHECKING:
     from diskret.anonymize.data import Microdata
@@ -296,13 +296,7 @@ def _refuse_telling(md: Microdata, together: Sequence[Told], allowed: Sequence[s
 
 
 def _lives_together(name: str) -> Statement:
-    return Statement(
-        f"Records that share a value of {name} may belong to one household. A claim about records "
-        "of persons does not hold for somebody who knows all members of a household.",
-        f"Datensätze mit gleichem Wert von {name} können zu einem Haushalt gehören. Eine "
-        "Zusicherung für Datensätze von Personen gilt nicht gegenüber jemandem, der alle "
-        "Mitglieder eines Haushalts kennt.",
-    )
+    return sentence("microdata.household by values", name=name)
 
 
 def _numbered(
@@ -350,54 +344,16 @@ def _reservations(
     found: list[Statement] = []
     roles = md.roles
     if roles.weight in chosen:
-        found.append(
-            Statement(
-                "The weights are released. What somebody learns from a weight, of the stratum a "
-                "record was drawn in, say, is not judged.",
-                "Die Hochrechnungsfaktoren sind enthalten. Was jemand aus einem Faktor schließt, "
-                "etwa auf die Schicht, aus der ein Datensatz gezogen wurde, ist nicht beurteilt.",
-            )
-        )
+        found.append(sentence("microdata.weights released"))
     if household:
-        found.append(
-            Statement(
-                "Who lives together is visible. A claim about records of persons does not hold for "
-                "somebody who knows all members of a household.",
-                "Wer zusammenlebt, ist sichtbar. Eine Zusicherung für Datensätze von Personen gilt "
-                "nicht gegenüber jemandem, der alle Mitglieder eines Haushalts kennt.",
-            )
-        )
+        found.append(sentence("microdata.household visible"))
     elif roles.household is not None:
-        found.append(
-            Statement(
-                "Who lives together was looked for in single columns, and in two and three with "
-                "many values: more values that all members of a household share may tell it "
-                "together, as may columns of few values, and for some households two or three.",
-                "Wer zusammenlebt, wurde in einzelnen Spalten gesucht, und in zweien und dreien "
-                "mit vielen Werten: Mehr Werte, die alle Mitglieder eines Haushalts teilen, können "
-                "es gemeinsam verraten, ebenso Spalten mit wenigen Werten, und für einzelne "
-                "Haushalte auch zwei oder drei.",
-            )
-        )
+        found.append(sentence("microdata.household looked for"))
     judged = {*keys, *roles.numeric, roles.weight}
     beside = [name for name in chosen if name not in judged]
     if beside:
         shown = ", ".join(beside)
-        found.append(
-            Statement(
-                f"Somebody who knows of a person what other variables than the keys tell ({shown}) "
-                "may recognise the person by them.",
-                "Wer von einer Person weiß, was andere Merkmale als die Schlüssel zeigen "
-                f"({shown}), kann sie daran erkennen.",
-            )
-        )
+        found.append(sentence("microdata.beside the keys", shown=shown))
     if not shuffle:
-        found.append(
-            Statement(
-                "The records are in the order of the original file, from which conclusions may be "
-                "drawn.",
-                "Die Datensätze stehen in der Reihenfolge der Ausgangsdatei, aus der sich Schlüsse "
-                "ziehen lassen können.",
-            )
-        )
+        found.append(sentence("microdata.original order"))
     return found

@@ -34,26 +34,10 @@ def release_safe(
 ) -> MicrodataResult:
     """Put a safe file together, and prove that it is one.
 
-    Parameters
-    ----------
-    md
-        Records that replace others.
-    claims
-        One claim, `Safe`.
-    name
-        Of the file.
-    keys
-        The office's keys.
-    options
-        Names of options of a release that somebody used, and that are none of a safe file.
-
-    Raises
-    ------
-    InputError
-        Something else is claimed; the records are still the original ones; or an option does not
-        belong here.
-    ProofError
-        The file is not what is claimed; says why, with examples.
+    md: records that replace others.
+    claims: one claim, `Safe`.
+    name: of the file.
+    options: names of options of a release that somebody used, and that are none of a safe file.
     """
     if len(claims) != 1 or not isinstance(claims[0], Safe):
         raise InputError(

@@ -50,13 +50,7 @@ def replay(md: Microdata, frame: Any, progress: Progress = silent) -> Microdata:
 
 
 def carry_out(md: Microdata, steps: Iterable[Step], progress: Progress = silent) -> Microdata:
-    """Do steps one after another.
-
-    Raises
-    ------
-    DiskretError
-        As the method of a step; the message says which step it was.
-    """
+    """Do steps one after another."""
     todo = list(steps)
     for number, step in enumerate(todo, start=1):
         if step.verb not in VERBS:

@@ -131,14 +131,7 @@ def roles(
     followers: Mapping[str, str | Iterable[str]] | None = None,
     orders: Mapping[str, Any] | None = None,
 ) -> Roles:
-    """Check what a caller says of the columns.
-
-    Raises
-    ------
-    InputError
-        A column is missing, named twice, or has two roles that exclude each other; a follower
-        follows something that is no key.
-    """
+    """Check what a caller says of the columns."""
     made = Roles(
         keys=_names(keys, "keys"),
         numeric=_names(numeric, "numeric"),

@@ -28,14 +28,9 @@ _ALLOWANCE = "allowance"
 class CellWishes:
     """What holds beyond "as close as possible", table by table and cell by cell.
 
-    Parameters
-    ----------
-    allowances
-        Table (its variables) → deviation that is free.
-    exact
-        Tables that keep their counts.
-    cells
-        Cells: column → code, with an allowance, or exact where that is None.
+    allowances: table (its variables) → deviation that is free.
+    exact: tables that keep their counts.
+    cells: column → code, with an allowance, or exact where that is None.
     """
 
     allowances: Mapping[frozenset[str], int] = field(default_factory=dict[frozenset[str], int])
@@ -52,13 +47,7 @@ class CellWishes:
         return [*(list(table) for table in self.exact), *cells]
 
     def special(self, found: Combinations) -> Mapping[frozenset[str], list[dict[str, Any]]]:
-        """Table → its cells that are treated in their own way, with the code of each variable.
-
-        Raises
-        ------
-        InputError
-            A cell has a code that does not occur.
-        """
+        """Table → its cells that are treated in their own way, with the code of each variable."""
         made: dict[frozenset[str], list[dict[str, Any]]] = {}
         known: dict[str, dict[str | None, int]] = {}
         for cell, allowance in self.cells:
@@ -80,13 +69,7 @@ def cell_wishes(
     columns: Sequence[str],
     levels: Mapping[str, Sequence[str]],
 ) -> CellWishes:
-    """Read the arguments ``weights=``, ``exact=`` and ``strata=`` of SAFE.
-
-    Raises
-    ------
-    InputError
-        They name columns that are not there, or an allowance is no whole number.
-    """
+    """Read the arguments ``weights=``, ``exact=`` and ``strata=`` of SAFE."""
     allowances: dict[frozenset[str], int] = {}
     cells: list[tuple[Mapping[str, Any], int | None]] = []
     for entry in _weights(weights):

@@ -22,18 +22,11 @@ from diskret.safe.problem import groups
 class Control:
     """The tables that are controlled, by the names of their variables.
 
-    Parameters
-    ----------
-    tables
-        Column that is counted, or ``""`` for records → tables.
-    strata
-        Variables of the strata; they come first in the file.
-    wishes
-        Allowances and exact cells.
-    public
-        Columns that follow from others, and that are carried along.
-    minimum, new
-        As in `SafeProblem`.
+    tables: column that is counted, or ``""`` for records → tables.
+    strata: variables of the strata; they come first in the file.
+    wishes: allowances and exact cells.
+    public: columns that follow from others, and that are carried along.
+    minimum, new: as in `SafeProblem`.
     """
 
     tables: Mapping[str, tuple[tuple[str, ...], ...]]
@@ -55,16 +48,7 @@ def safe_problem(found: Combinations, control: Control) -> tuple[SafeProblem, Co
     those with strata, then those with exact tables, then those in most of the tables: what
     is near in the file is treated together.
 
-    Returns
-    -------
-    tuple of SafeProblem, Combinations and Cells
-        The combinations have the order of the problem.
-
-    Raises
-    ------
-    InputError
-        A public column does not follow from the others; a cell that is to stay exact has too few
-        records; a table is too large.
+    Returns: the combinations have the order of the problem.
     """
     parts = groups(found.codes, found.sizes)
     if control.public:

@@ -25,16 +25,10 @@ def safe_records(
 ) -> pa.Table:
     """Write each combination out as often as it occurs, in an order drawn at random.
 
-    Parameters
-    ----------
-    file
-        The combinations; variables in the order of `found`.
-    found
-        What the codes mean.
-    columns
-        Names of the columns, in the order of the file.
-    seed
-        Of the order, which says nothing about any record.
+    file: the combinations; variables in the order of `found`.
+    found: what the codes mean.
+    columns: names of the columns, in the order of the file.
+    seed: of the order, which says nothing about any record.
     """
     rng = np.random.default_rng([seed, *b"safe"])
     rows = rng.permutation(np.repeat(np.arange(len(file.count), dtype=np.int32), file.count))

@@ -97,8 +97,6 @@ def _section(header: str, values: Mapping[str, Any]) -> str:
 def toml_key(key: str) -> str:
     """A key as TOML writes it.
 
-    Examples
-    --------
     >>> toml_key("income"), toml_key("net income")
     ('income', '"net income"')
     """
@@ -109,15 +107,8 @@ def toml_key(key: str) -> str:
 def toml_value(value: Any) -> str:
     """A value as TOML writes it.
 
-    Examples
-    --------
     >>> toml_value({"k": 3, "of": ["a", "b"], "share": 0.5, "open": True})
     '{ k = 3, of = ["a", "b"], share = 0.5, open = true }'
-
-    Raises
-    ------
-    InputError
-        TOML knows no such value.
     """
     if isinstance(value, bool | np.bool_):
         return "true" if value else "false"

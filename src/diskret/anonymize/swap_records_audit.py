@@ -36,19 +36,12 @@ _REASONS = {
 class Exposure:
     """At which level a household is at risk.
 
-    Parameters
-    ----------
-    known
-        Whether risks were counted at all.
-    level
-        The coarsest level at which a household is at risk, ``(h,)``; the number of levels if it
+    known: whether risks were counted at all.
+    level: the coarsest level at which a household is at risk, ``(h,)``; the number of levels if it
         is not.
-    risk
-        Its risk at each level, that of its member most at risk, each ``(h,)``.
-    classes
-        For each record its combination of risk variables, if that decides.
-    k
-        At risk is who shares it with fewer records of the area.
+    risk: its risk at each level, that of its member most at risk, each ``(h,)``.
+    classes: for each record its combination of risk variables, if that decides.
+    k: at risk is who shares it with fewer records of the area.
     """
 
     known: bool
@@ -67,13 +60,7 @@ def exposed(
     columns: Sequence[str] | None,
     threshold: float | None,
 ) -> Exposure:
-    """Risks of households in their areas, counted or as columns say.
-
-    Raises
-    ------
-    InputError
-        A risk is missing or negative.
-    """
+    """Risks of households in their areas, counted or as columns say."""
     if columns is not None and threshold is not None:
         given = [group.largest(_given(md, name)) for name in columns]
         risks = given if len(given) == len(areas) else given * len(areas)

@@ -16,13 +16,6 @@ Tree = Hierarchy | str | PathLike[str] | Mapping[str, str]
 def tree(given: Tree, name: str) -> Hierarchy:
     """The tree of a variable.
 
-    Raises
-    ------
-    InputError
-        It is none, or cannot be read.
-
-    Examples
-    --------
     >>> tree({"01": "A", "02": "A", "A": "All"}, "nace").codes
     ('All', 'A', '01', '02')
     """
@@ -42,8 +35,6 @@ def tree(given: Tree, name: str) -> Hierarchy:
 def written(given: Any) -> Any:
     """The same as a job file can hold it: a tree as code → parent, a path as text.
 
-    Examples
-    --------
     >>> written(Hierarchy.flat(["N", "S"]))
     {'N': 'Total', 'S': 'Total'}
     """

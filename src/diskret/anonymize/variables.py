@@ -26,14 +26,9 @@ if TYPE_CHECKING:
 class Strata:
     """Records that are protected apart.
 
-    Parameters
-    ----------
-    names
-        Variables that divide the records.
-    of
-        For each record its stratum, ``(n,)``; all 0 without strata.
-    values
-        For each stratum the values of the variables.
+    names: variables that divide the records.
+    of: for each record its stratum, ``(n,)``; all 0 without strata.
+    values: for each stratum the values of the variables.
     """
 
     names: tuple[str, ...]
@@ -56,13 +51,7 @@ class Strata:
 
 
 def chosen(md: Microdata, variables: Iterable[str] | None) -> tuple[str, ...]:
-    """The variables that a verb changes; the numeric ones if none are named.
-
-    Raises
-    ------
-    InputError
-        There are none, or one is named twice.
-    """
+    """The variables that a verb changes; the numeric ones if none are named."""
     if variables is None:
         names = md.roles.numeric
         if not names:
@@ -81,13 +70,7 @@ def chosen(md: Microdata, variables: Iterable[str] | None) -> tuple[str, ...]:
 
 
 def divided(md: Microdata, strata: Iterable[str] | None, used: Iterable[str]) -> Strata:
-    """The strata of the microdata, or others; `used` are variables that cannot divide them.
-
-    Raises
-    ------
-    InputError
-        A variable does both, or a column is missing.
-    """
+    """The strata of the microdata, or others; `used` are variables that cannot divide them."""
     names = md.roles.strata if strata is None else tuple(strata)
     both = [name for name in used if name in names]
     if both:

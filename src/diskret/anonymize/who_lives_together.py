@@ -37,14 +37,10 @@ _MOST = 12
 class Told:
     """What columns tell of who lives together. Confidential.
 
-    Parameters
-    ----------
-    names
-        The columns.
-    households
-        Households with several members of whom at least two show values that nobody outside has.
-    several
-        Households with several members.
+    names: the columns.
+    households: households with several members of whom at least two show values that nobody outside
+        has.
+    several: households with several members.
     """
 
     names: tuple[str, ...]

@@ -52,13 +52,14 @@ from diskret.attack.noise import (
     unpick,
     worst_differencing,
 )
-from diskret.attack.noise_certificate import NoiseCertificate, Statement
+from diskret.attack.noise_certificate import NoiseCertificate
 from diskret.attack.parts import JudgedParts, Parts, overlapping, revealed_parts
 from diskret.attack.proof import recheck, unmet
 from diskret.attack.rests import Rests, beside_filters, revealed_rests
 from diskret.attack.sum_noise import UsedNoise
 from diskret.attack.sums import Sums, revealed_sums, show_sums, unmet_sums
 from diskret.tables.requirements import Requirements, UnsafeSums
+from diskret.texts import Statement
 
 __all__ = [
     "Attacker",

@@ -7,14 +7,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.attack.noise_certificate import (
-    GROUP_DISCLOSURE,
-    NoiseCertificate,
-    Statement,
-    refuse_cells,
-)
+from diskret.attack.noise_certificate import NoiseCertificate, refuse_cells
+from diskret.attack.statements import GROUP_DISCLOSURE
 from diskret.errors import ProofError
 from diskret.tables import Published, Table
+from diskret.texts import Figure, Statement, sentence
 
 #: So many cells at a time are compared with the intervals of their rows.
 _BLOCK = 2**16
@@ -57,46 +54,15 @@ class NoiseRows(Protocol):
 
 
 #: What holds for all cell key noise, and what nobody should expect of it.
-CONSISTENT = Statement(
-    "The same cell has the same value in every table that was made in this way from the same "
-    "records with the same keys.",
-    "Dasselbe Tabellenfeld hat in jeder Tabelle, die auf diese Weise aus denselben Einzeldaten mit "
-    "denselben Schlüsseln entstand, denselben Wert.",
-)
-UNBIASED = Statement(
-    "Values are changed at random, on average neither up nor down.",
-    "Die Werte sind zufällig verändert, im Mittel weder nach oben noch nach unten.",
-)
-NOT_ADDITIVE = Statement(
-    "The table is not additive: totals need not be the sum of their parts.",
-    "Die Tabelle ist nicht additiv: Summen müssen nicht die Summe ihrer Teile sein.",
-)
-NO_INTERVAL = Statement(
-    "No interval is claimed for true values: how far they can be from published ones is "
-    "confidential.",
-    "Für wahre Werte wird kein Intervall zugesichert: Wie weit sie von den veröffentlichten "
-    "abweichen können, ist vertraulich.",
-)
-ZEROS = Statement(
-    "A published 0 need not be a true one.",
-    "Eine veröffentlichte 0 muss keine wahre Null sein.",
-)
-BIASED = Statement(
-    "It is not claimed that values are changed by 0 on average.",
-    "Es wird nicht zugesichert, dass sich die Veränderungen im Mittel aufheben.",
-)
+CONSISTENT = sentence("cell key.consistent")
+UNBIASED = sentence("cell key.unbiased")
+NOT_ADDITIVE = sentence("cell key.not additive")
+NO_INTERVAL = sentence("cell key.no interval")
+ZEROS = sentence("cell key.zeros")
+BIASED = sentence("cell key.biased")
 #: What holds of counts that nobody has seen before they were changed, and what does not.
-UNSEEN = Statement(
-    "No true count was fetched: counts were changed where the records lie.",
-    "Keine wahre Fallzahl wurde abgerufen: Die Fallzahlen wurden dort verändert, wo die "
-    "Einzeldaten liegen.",
-)
-NOT_COMPARED = Statement(
-    "Published values were not compared with true ones: that they follow from counts and keys is "
-    "so by design.",
-    "Die veröffentlichten Werte wurden nicht mit wahren verglichen: Dass sie aus Fallzahlen und "
-    "Schlüsseln folgen, ergibt sich aus dem Verfahren.",
-)
+UNSEEN = sentence("cell key.unseen")
+NOT_COMPARED = sentence("cell key.not compared")
 
 
 def certify_cell_key(
@@ -301,14 +267,7 @@ def _times_mean_weight(
 def _computed_again(published: Published) -> Statement:
     cells = published.value.size
     shown = cells - int((published.suppressed | published.empty).sum())
-    return Statement.of(
-        "{shown} published values of {cells} cells were computed again from counts and keys, "
-        "and agree.",
-        "{shown} veröffentlichte Werte von {cells} Feldern wurden aus Fallzahlen und "
-        "Schlüsseln neu berechnet und stimmen überein.",
-        shown=f"{shown:,}",
-        cells=f"{cells:,}",
-    )
+    return sentence("cell key.counts computed again", shown=shown, cells=cells)
 
 
 def _of_noise(intervals: NoiseRows, ruled_out: int) -> tuple[Statement, Statement]:
@@ -316,24 +275,16 @@ def _of_noise(intervals: NoiseRows, ruled_out: int) -> tuple[Statement, Statemen
     variances = row_moments(intervals)[1]
     rows = variances[1:] if len(variances) > 1 else variances
     spread = " – ".join(dict.fromkeys((f"{rows.min():.4g}", f"{rows.max():.4g}")))
-    small_en = small_de = ""
-    if ruled_out:
-        small_en = "no published value is 1; "
-        small_de = "kein veröffentlichter Wert ist 1; "
+    largest = str(largest_noise(intervals))
     if ruled_out > 1:
-        small_en = f"no published value is 1 to {ruled_out}; "
-        small_de = f"kein veröffentlichter Wert ist 1 bis {ruled_out}; "
-    largest = largest_noise(intervals)
+        noise = sentence(
+            "cell key.largest noise, no small ones", largest=largest, ruled_out=str(ruled_out)
+        )
+    elif ruled_out:
+        noise = sentence("cell key.largest noise, no one", largest=largest)
+    else:
+        noise = sentence("cell key.largest noise", largest=largest)
     return (
-        Statement(
-            f"Noise is at most {largest}; {small_en}empty cells are shown as 0.",
-            f"Die Veränderung beträgt höchstens {largest}; {small_de}leere Felder zeigen 0.",
-        ),
-        Statement.of(
-            "The variance of the noise in the rows of the perturbation table is {spread}, as the "
-            "intervals of whole keys realise it.",
-            "Die Varianz der Veränderung in den Zeilen der Überlagerungsmatrix ist {spread}, wie "
-            "die ganzzahligen Schlüsselintervalle sie ergeben.",
-            spread=spread,
-        ),
+        noise,
+        sentence("cell key.variance", spread=Figure(spread)),
     )

@@ -20,26 +20,17 @@ from diskret.attack.certify_cell_key import (
 )
 from diskret.attack.closeness import Closeness, Windows, closeness
 from diskret.attack.noise.estimates import difference_estimates
-from diskret.attack.noise_certificate import (
-    GROUP_DISCLOSURE,
-    NoiseCertificate,
-    Statement,
-    refuse_cells,
-)
+from diskret.attack.noise_certificate import NoiseCertificate, refuse_cells
+from diskret.attack.statements import GROUP_DISCLOSURE
 from diskret.attack.sum_noise import SumNoise, UsedNoise, between
 from diskret.tables import Published, Table
+from diskret.texts import Figure, Statement, sentence
 
 #: Values are computed in another order than by the method, so last digits of noise may differ.
 _LAST_DIGITS = 1e-9
 
 #: What a table with noise on sums does not promise.
-NO_DIFFERENCE = Statement(
-    "It is not claimed that a value cannot be estimated from several others, such as a total minus "
-    "its other parts, or from the same value in other tables or years.",
-    "Es wird nicht zugesichert, dass ein Wert nicht aus mehreren anderen geschätzt werden kann, "
-    "etwa aus einer Summe abzüglich der übrigen Summanden oder aus demselben Wert in anderen "
-    "Tabellen oder Jahren.",
-)
+NO_DIFFERENCE = sentence("cell key.differences")
 
 
 def certify_cell_key_sums(
@@ -233,17 +224,9 @@ def _checked(relative: NDArray[np.float64]) -> tuple[Statement, ...]:
     mean = 100 * float(relative.mean()) if len(relative) else 0.0
     most = 100 * float(relative.max(initial=0.0))
     return (
-        Statement.of(
-            "{number} published values were computed again from contributions and keys, and agree.",
-            "{number} veröffentlichte Werte wurden aus Beiträgen und Schlüsseln neu berechnet und "
-            "stimmen überein.",
-            number=f"{len(relative):,}",
-        ),
-        Statement.of(
-            "Values are changed by {mean} % on average and by at most {most} %.",
-            "Die Werte sind im Mittel um {mean} % verändert, höchstens um {most} %.",
-            mean=f"{mean:.2f}",
-            most=f"{most:.2f}",
+        sentence("cell key.sums computed again", number=len(relative)),
+        sentence(
+            "cell key.changes of sums", mean=Figure(f"{mean:.2f}"), most=Figure(f"{most:.2f}")
         ),
     )
 
@@ -263,25 +246,12 @@ def _figures(found: Closeness, estimated: tuple[int, int]) -> dict[str, float | 
 def _judged(found: Closeness, estimated: tuple[int, int]) -> tuple[Statement, ...]:
     """How the rule judges the noise of sensitive cells."""
     return (
-        Statement.of(
-            "{sensitive} sensitive cells got extra protection. The rule's own estimators come too "
-            "close with a probability of at most {worst} %, in {cells} cells with any; the best "
-            "guess of somebody who knows all parameters is right with at most {guess} %.",
-            "{sensitive} geheim zu haltende Felder sind zusätzlich geschützt. Wer nach der Regel "
-            "schätzen kann, kommt mit einer Wahrscheinlichkeit von höchstens {worst} % zu nahe, in "
-            "{cells} Feldern überhaupt; wer alle Parameter kennt, rät mit höchstens {guess} % "
-            "richtig.",
-            sensitive=f"{len(found.close):,}",
-            worst=f"{100 * found.worst:.1f}",
-            cells=f"{found.above(0):,}",
-            guess=f"{100 * found.best_guess:.1f}",
+        sentence(
+            "cell key.extra protection",
+            sensitive=len(found.close),
+            worst=Figure(f"{100 * found.worst:.1f}"),
+            cells=found.above(0),
+            guess=Figure(f"{100 * found.best_guess:.1f}"),
         ),
-        Statement.of(
-            "Totals minus their other parts, as published, put {close} of {tried} sensitive cells "
-            "too close to their value.",
-            "Veröffentlichte Summen abzüglich der übrigen Summanden kommen bei {close} von {tried} "
-            "geheim zu haltenden Feldern dem Wert zu nahe.",
-            close=f"{estimated[0]:,}",
-            tried=f"{estimated[1]:,}",
-        ),
+        sentence("cell key.estimates by difference", close=estimated[0], tried=estimated[1]),
     )

@@ -7,42 +7,21 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.attack.noise_certificate import (
-    GROUP_DISCLOSURE,
-    NoiseCertificate,
-    Statement,
-    check_adding_up,
-    refuse_cells,
-)
+from diskret.attack.noise_certificate import NoiseCertificate, check_adding_up, refuse_cells
+from diskret.attack.statements import GROUP_DISCLOSURE
 from diskret.errors import ProofError
 from diskret.tables import Published, Table
 from diskret.tables.requirements import Requirements
+from diskret.texts import Figure, sentence
 
 _ADJUSTED = (
-    Statement(
-        "All totals are the sums of their parts, in all tables that were adjusted together.",
-        "Alle Summen sind die Summen ihrer Teile, in allen gemeinsam angepassten Tabellen.",
-    ),
-    Statement(
-        "Values were changed where they could have revealed something about single contributors.",
-        "Werte wurden verändert, wo sie etwas über einzelne Beitragende hätten verraten können.",
-    ),
+    sentence("adjusted.additive"),
+    sentence("adjusted.changed where revealing"),
 )
 _NOT_OF_ADJUSTED = (
-    Statement(
-        "No interval is claimed: a published value does not say how far the true one lies from it.",
-        "Es wird kein Intervall zugesichert: Ein veröffentlichter Wert sagt nicht, wie weit der "
-        "wahre von ihm entfernt liegt.",
-    ),
-    Statement(
-        "Published values look exact, but none of them need be; single changes can be large.",
-        "Veröffentlichte Werte sehen genau aus, müssen es aber nicht sein; einzelne Änderungen "
-        "können groß sein.",
-    ),
-    Statement(
-        "The same cell can have another value in a table that was adjusted at another time.",
-        "Dasselbe Feld kann in einer zu anderer Zeit angepassten Tabelle einen anderen Wert haben.",
-    ),
+    sentence("adjusted.no interval"),
+    sentence("adjusted.none exact"),
+    sentence("adjusted.not consistent"),
     GROUP_DISCLOSURE,
 )
 
@@ -88,18 +67,13 @@ def _adjusted(published: Published, table: Table, needs: Requirements) -> NoiseC
         _NOT_OF_ADJUSTED,
         shown={"additive": True},
         checked=(
-            Statement.of(
-                "{sensitive} sensitive cells are at least their level away from the true values; "
-                "{changed} of {others} other cells were changed, by at most {far} percent; on "
-                "average cells were changed by {mean} percent.",
-                "{sensitive} geheim zu haltende Felder liegen mindestens um ihr Schutzniveau "
-                "neben den wahren Werten; {changed} von {others} übrigen Feldern wurden verändert, "
-                "um höchstens {far} Prozent; im Mittel wurden Felder um {mean} Prozent verändert.",
-                sensitive=f"{sensitive:,}",
-                changed=f"{changed:,}",
-                others=f"{len(others):,}",
-                far=f"{far:.2f}",
-                mean=f"{mean:.2f}",
+            sentence(
+                "adjusted.changes",
+                sensitive=sensitive,
+                changed=changed,
+                others=len(others),
+                far=Figure(f"{far:.2f}"),
+                mean=Figure(f"{mean:.2f}"),
             ),
         ),
         figures={
@@ -115,26 +89,12 @@ def _adjusted(published: Published, table: Table, needs: Requirements) -> NoiseC
 
 
 _MADE_ADDITIVE = (
-    Statement(
-        "All totals of this table are the sums of their parts.",
-        "Alle Summen dieser Tabelle sind die Summen ihrer Teile.",
-    ),
-    Statement(
-        "Values were perturbed, then made additive from the perturbed values alone.",
-        "Werte wurden überlagert und dann allein aus den überlagerten Werten additiv gemacht.",
-    ),
+    sentence("made additive.additive"),
+    sentence("made additive.from perturbed values"),
 )
 _NOT_OF_ADDITIVE = (
-    Statement(
-        "The same cell can have another value in another table: consistency was given up for "
-        "additivity.",
-        "Dasselbe Feld kann in einer anderen Tabelle einen anderen Wert haben: Die Konsistenz "
-        "wurde für die Additivität aufgegeben.",
-    ),
-    Statement(
-        "No interval is claimed, and no mean or variance of the changes.",
-        "Es wird kein Intervall zugesichert, auch kein Mittel und keine Varianz der Änderungen.",
-    ),
+    sentence("made additive.not consistent"),
+    sentence("made additive.no interval"),
 )
 
 
@@ -158,18 +118,13 @@ def certify_additive(published: Published, before: Published, table: Table) -> N
         _NOT_OF_ADDITIVE,
         shown={"additive": True},
         checked=(
-            Statement.of(
-                "{changed} of {size} cells ({share} percent) were changed again, by {largest} at "
-                "most and {mean} on average; these no longer have the values that other tables "
-                "show.",
-                "{changed} von {size} Feldern ({share} Prozent) wurden noch einmal verändert, um "
-                "höchstens {largest} und im Mittel um {mean}; sie haben nicht mehr die Werte, die "
-                "andere Tabellen zeigen.",
-                changed=f"{changed:,}",
-                size=f"{size:,}",
-                share=f"{100 * changed / size:.1f}",
-                largest=f"{largest:g}",
-                mean=f"{mean:.2f}",
+            sentence(
+                "made additive.changes",
+                changed=changed,
+                size=size,
+                share=Figure(f"{100 * changed / size:.1f}"),
+                largest=Figure(f"{largest:g}"),
+                mean=Figure(f"{mean:.2f}"),
             ),
         ),
         figures={
@@ -184,37 +139,13 @@ def certify_additive(published: Published, before: Published, table: Table) -> N
     )
 
 
-_SAME_VALUES = Statement(
-    "Every value occurs exactly as often as among the true values of the tables that were "
-    "perturbed together; their sum is unchanged.",
-    "Jeder Wert kommt genau so oft vor wie unter den wahren Werten der gemeinsam überlagerten "
-    "Tabellen; ihre Summe ist unverändert.",
-)
-_SAME_ON_AVERAGE = Statement(
-    "On average every value occurs as often as among the true values of the tables that were "
-    "perturbed together.",
-    "Im Mittel kommt jeder Wert so oft vor wie unter den wahren Werten der gemeinsam überlagerten "
-    "Tabellen.",
-)
-_SAME_IN_ALL = Statement(
-    "A cell that stands in several of these tables has the same value in all of them.",
-    "Ein Feld, das in mehreren dieser Tabellen steht, hat in allen denselben Wert.",
-)
+_SAME_VALUES = sentence("invariant.frequencies")
+_SAME_ON_AVERAGE = sentence("invariant.frequencies on average")
+_SAME_IN_ALL = sentence("invariant.same cell")
 _NOT_OF_INVARIANT = (
-    Statement(
-        "The tables are not additive.",
-        "Die Tabellen sind nicht additiv.",
-    ),
-    Statement(
-        "In tables that were perturbed at another time the same cell can have another value.",
-        "In zu anderer Zeit überlagerten Tabellen kann dasselbe Feld einen anderen Wert haben.",
-    ),
-    Statement(
-        "Single values can be changed upwards or downwards on average; only over all cells do "
-        "changes balance. No interval is claimed.",
-        "Einzelne Werte können im Mittel nach oben oder nach unten verändert sein; nur über alle "
-        "Felder gleichen sich die Änderungen aus. Es wird kein Intervall zugesichert.",
-    ),
+    sentence("invariant.not additive"),
+    sentence("invariant.not consistent"),
+    sentence("invariant.no interval"),
 )
 
 
@@ -252,13 +183,7 @@ def certify_invariant(
     if exact:
         _check_frequencies(before[first], after[first])
     changed = int((after != before)[first].sum())
-    said = Statement.of(
-        "{changed} of {cells} different cells were changed, none by more than the largest noise.",
-        "{changed} von {cells} verschiedenen Feldern wurden verändert, keines um mehr als die "
-        "größte Überlagerung.",
-        changed=f"{changed:,}",
-        cells=f"{len(first):,}",
-    )
+    said = sentence("invariant.changes", changed=changed, cells=len(first))
     figures = {"cells": len(first), "changed": changed, "max_noise": max_noise}
     return [
         NoiseCertificate(

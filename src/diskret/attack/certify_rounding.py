@@ -12,20 +12,16 @@ from numpy.typing import NDArray
 from diskret.attack.attacker import Attacker
 from diskret.attack.equations import cell_name
 from diskret.attack.examine import Examination, Targets, examine
-from diskret.attack.noise_certificate import (
-    GROUP_DISCLOSURE,
-    NoiseCertificate,
-    Statement,
-    check_adding_up,
-    refuse_cells,
-)
+from diskret.attack.noise_certificate import NoiseCertificate, check_adding_up, refuse_cells
 from diskret.attack.proof import unmet
+from diskret.attack.statements import GROUP_DISCLOSURE
 from diskret.errors import ProofError
 from diskret.progress import Progress, silent
 from diskret.tables import Perturbed, Publication, Published
 from diskret.tables.from_cells import scaled_unit
 from diskret.tables.perturbed import stands_for
 from diskret.tables.requirements import Requirements
+from diskret.texts import Figure, Statement, sentence
 
 _EXAMPLES = 3
 _ADDITIVE = ("controlled", "small_counts")
@@ -233,61 +229,20 @@ def _claimed(perturbed: Perturbed, examined: bool, ruled: bool) -> tuple[Stateme
     base = f"{perturbed.base:g}"
     said: list[Statement] = []
     if perturbed.method == "small_counts":
-        said.append(
-            Statement(
-                f"No value lies between 0 and {base}.", f"Kein Wert liegt zwischen 0 und {base}."
-            )
-        )
+        said.append(sentence("rounding.no small values", base=base))
     else:
-        said.append(
-            Statement(
-                f"Every value is a multiple of {base}.",
-                f"Jeder Wert ist ein Vielfaches von {base}.",
-            )
-        )
+        said.append(sentence("rounding.multiples", base=base))
     if perturbed.method == "deterministic":
-        said.append(
-            Statement(
-                "Every value is the multiple nearest to the true one, half a base upwards.",
-                "Jeder Wert ist das Vielfache, das dem wahren am nächsten liegt, bei der Hälfte "
-                "das größere.",
-            )
-        )
+        said.append(sentence("rounding.nearest multiple"))
     if perturbed.method == "random":
-        said.append(
-            Statement(
-                f"Every value is less than {base} away from the true one.",
-                f"Jeder Wert ist weniger als {base} vom wahren entfernt.",
-            )
-        )
+        said.append(sentence("rounding.less than the base", base=base))
     if perturbed.method in _ADDITIVE:
-        said.append(
-            Statement(
-                "Totals are exactly the sums of their parts, also between tables that were rounded "
-                "together.",
-                "Summen sind genau die Summe ihrer Teile, auch zwischen gemeinsam gerundeten "
-                "Tabellen.",
-            )
-        )
-    said.append(Statement("True zeros are published as 0.", "Wahre Nullen stehen als 0 da."))
+        said.append(sentence("rounding.additive"))
+    said.append(sentence("rounding.zeros"))
     if examined and perturbed.method in _ADDITIVE and not ruled:
-        said.append(
-            Statement(
-                f"Whoever reads all values together cannot tell exactly any true value between 0 "
-                f"and {base}.",
-                f"Wer alle Werte zusammen liest, kann keinen wahren Wert zwischen 0 und {base} "
-                "genau bestimmen.",
-            )
-        )
+        said.append(sentence("rounding.small values uncertain", base=base))
     if examined and ruled:
-        said.append(
-            Statement(
-                "Whoever reads all values together learns sensitive true values only as roughly "
-                "as they have to be protected.",
-                "Wer alle Werte zusammen liest, erfährt schützenswerte wahre Werte nur so ungenau, "
-                "wie sie zu schützen sind.",
-            )
-        )
+        said.append(sentence("rounding.sensitive values uncertain"))
     return tuple(said)
 
 
@@ -296,52 +251,18 @@ def _not_claimed(
 ) -> tuple[Statement, ...]:
     said: list[Statement] = []
     if perturbed.method not in _ADDITIVE:
-        said.append(
-            Statement(
-                "Totals need not be the sums of their parts: every value was rounded on its own.",
-                "Summen müssen nicht die Summe ihrer Teile sein: Jeder Wert ist für sich gerundet.",
-            )
-        )
+        said.append(sentence("rounding.not additive"))
         if not ruled:
-            said.append(
-                Statement(
-                    "Differences of published values may tell true values more exactly than these "
-                    "values alone.",
-                    "Differenzen veröffentlichter Werte können wahre Werte genauer verraten als "
-                    "diese Werte allein.",
-                )
-            )
+            said.append(sentence("rounding.differences"))
     if perturbed.method == "small_counts":
-        said.append(
-            Statement(
-                "Values that are not small were not rounded; they may be the true ones.",
-                "Werte, die nicht klein sind, wurden nicht gerundet; sie können die wahren sein.",
-            )
-        )
+        said.append(sentence("rounding.large values unrounded"))
     if perturbed.method in _ADDITIVE:
-        said.append(
-            Statement(
-                "Nothing is said of an attacker who could repeat the choice of the rounded values.",
-                "Nichts ist über einen Angreifer gesagt, der die Wahl der gerundeten Werte "
-                "wiederholen kann.",
-            )
-        )
+        said.append(sentence("rounding.repeated choice"))
     if not examined:
-        said.append(
-            Statement(
-                "It was not examined what all values tell together.",
-                "Nicht untersucht wurde, was alle Werte zusammen verraten.",
-            )
-        )
+        said.append(sentence("rounding.not examined"))
     if not groups:
         said.append(GROUP_DISCLOSURE)
-    said.append(
-        Statement(
-            "Nothing is said of what else is published or known about the same units.",
-            "Nichts ist darüber gesagt, was sonst über dieselben Einheiten veröffentlicht oder "
-            "bekannt ist.",
-        )
-    )
+    said.append(sentence("rounding.other publications"))
     return tuple(said)
 
 
@@ -352,36 +273,24 @@ def _checked(
     cells, changed = figures["cells"], figures["changed"]
     largest, mean = figures["largest_deviation"], figures["mean_absolute_deviation"]
     said = [
-        Statement.of(
-            "{changed} of {cells} values differ from the true ones, by {largest} at most and "
-            "{mean} on average.",
-            "{changed} von {cells} Werten weichen von den wahren ab, um höchstens {largest} und im "
-            "Mittel um {mean}.",
-            changed=f"{changed:,}",
-            cells=f"{cells:,}",
-            largest=f"{largest:g}",
-            mean=f"{mean:.3g}",
+        sentence(
+            "rounding.deviations",
+            changed=changed,
+            cells=cells,
+            largest=Figure(f"{largest:g}"),
+            mean=Figure(f"{mean:.3g}"),
         )
     ]
     if found:
-        number, proven = found["required"], found["required_and_proven"]
-        what = "as uncertain as the rule asks" if ruled else "not known exactly"
-        was = "so ungewiss, wie die Regel es verlangt" if ruled else "nicht genau bekannt"
-        which = "sensitive true values" if ruled else "true values between 0 and the base"
-        welche = "schützenswerten" if ruled else "wahren Werten zwischen 0 und der Basis"
-        least, wenigstens = (
-            ("", "") if found["intervals"] == "exact" else ("at least ", "mindestens ")
-        )
+        known: object = found["known_exactly"]
+        if found["intervals"] != "exact":
+            known = sentence("rounding.at least", number=known)
         said.append(
-            Statement.of(
-                f"{{proven}} of {{number}} {which} are proven to be {what} to who reads all values "
-                f"together; {least}{{known}} values other than 0 can be computed exactly.",
-                f"{{proven}} von {{number}} {welche} sind nachweislich {was}, wenn jemand alle "
-                f"Werte zusammen liest; {wenigstens}{{known}} Werte ungleich 0 lassen sich genau "
-                "berechnen.",
-                proven=f"{proven:,}",
-                number=f"{number:,}",
-                known=f"{found['known_exactly']:,}",
+            sentence(
+                "rounding.sensitive values proven" if ruled else "rounding.small values proven",
+                proven=found["required_and_proven"],
+                number=found["required"],
+                known=known,
             )
         )
     return tuple(said)

@@ -25,16 +25,10 @@ _RECENT = 16
 class Shown:
     """Alternative tables as differences from the original one.
 
-    Parameters
-    ----------
-    known
-        The equations; parts of a table that no equation connects become tables of their own.
-    truth
-        Original values of the unknown cells; of unpublished ones 0, as nobody knows them.
-    insiders
-        Who contributes, and the targets.
-    whole
-        Tables must consist of whole numbers, so none is moved towards the original one.
+    known: the equations; parts of a table that no equation connects become tables of their own.
+    truth: original values of the unknown cells; of unpublished ones 0, as nobody knows them.
+    insiders: who contributes, and the targets.
+    whole: tables must consist of whole numbers, so none is moved towards the original one.
     """
 
     def __init__(self, known: Equations, truth: NDArray[np.int64], insiders: Insiders, whole: bool):

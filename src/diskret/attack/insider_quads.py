@@ -24,10 +24,7 @@ _PATIENCE = 30
 class Quads:
     """The moves of four cells, of which each moves as far as the others.
 
-    Parameters
-    ----------
-    matrix
-        Equations ``matrix @ move = 0`` with entries 1 and −1, ``(m, n)``.
+    matrix: equations ``matrix @ move = 0`` with entries 1 and −1, ``(m, n)``.
     """
 
     def __init__(self, matrix: sparse.csr_array):

@@ -27,14 +27,9 @@ _NODES = 200
 class Search:
     """Programmes near the original table, in windows first.
 
-    Parameters
-    ----------
-    known, bounds, truth
-        As in `withstand`.
-    whole
-        Only whole numbers count.
-    tables
-        Some alternative tables: they say what unpublished cells may be.
+    known, bounds, truth: as in `withstand`.
+    whole: only whole numbers count.
+    tables: some alternative tables: they say what unpublished cells may be.
     """
 
     def __init__(

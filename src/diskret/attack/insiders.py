@@ -44,25 +44,16 @@ _MANY = 40
 class Insiders:
     """Who contributes what to the unknown cells, and what must stay uncertain. Confidential.
 
-    Parameters
-    ----------
-    own
-        Contributions, ``(contributors, k)``, int64 CSR in the order of `Equations.cell`; an
-        entry that is 0 says that somebody is in a cell with nothing.
-    number
-        How many contribute to each cell, ``(k,)``, int64; −1 if nobody knows, then those are
+    own: contributions, ``(contributors, k)``, int64 CSR in the order of `Equations.cell`; an entry
+        that is 0 says that somebody is in a cell with nothing.
+    number: how many contribute to each cell, ``(k,)``, int64; −1 if nobody knows, then those are
         alone who contribute all of it.
-    coalition
-        How many contributors pool what they know.
-    target
-        Cells, sums and rests that are unsafe, ``(t, k)``, int64 CSR of ones, and −1 for what
-        is taken away.
-    most
-        Lower and upper level of each that nobody is owed more than, ``(t,)``, int64.
-    level
-        What is owed to others where these contributors are the insiders.
-    bounded
-        Whether contributions are at least 0, so that a cell is at least what S has in it,
+    coalition: how many contributors pool what they know.
+    target: cells, sums and rests that are unsafe, ``(t, k)``, int64 CSR of ones, and −1 for what is
+        taken away.
+    most: lower and upper level of each that nobody is owed more than, ``(t,)``, int64.
+    level: what is owed to others where these contributors are the insiders.
+    bounded: whether contributions are at least 0, so that a cell is at least what S has in it,
         bool, ``(k,)``.
     """
 
@@ -79,14 +70,9 @@ class Insiders:
 class Open:
     """Contributors to whom a cell or sum is not uncertain enough. Confidential.
 
-    Parameters
-    ----------
-    who
-        The contributors.
-    target
-        The cell or sum, by its number.
-    lower, upper
-        How far down and up it would have to be able to move; 0 on a side that holds.
+    who: the contributors.
+    target: the cell or sum, by its number.
+    lower, upper: how far down and up it would have to be able to move; 0 on a side that holds.
     """
 
     who: Coalition
@@ -99,24 +85,16 @@ class Open:
 class InsidersWithstood:
     """What was asked of insiders, all of it proven. Confidential.
 
-    Parameters
-    ----------
-    insiders
-        Who they are, and what must stay uncertain.
-    asked
-        How many pairs of a target and a coalition were looked at one by one; a table at hand
+    insiders: who they are, and what must stay uncertain.
+    asked: how many pairs of a target and a coalition were looked at one by one; a table at hand
         proves all others at once.
-    unlisted
-        Positions of tables whose contributors nobody knows: everybody is an outsider there.
-    untold
-        Whether it does not follow from the contributions to the tables what all have in cells that
-        no table shows.
-    names
-        The number of each contributor, uint64.
-    already
-        Whether some could tell something from earlier releases alone, which nothing takes back.
-    hidden
-        Cells that were hidden because of what they could tell otherwise, int64.
+    unlisted: positions of tables whose contributors nobody knows: everybody is an outsider there.
+    untold: whether it does not follow from the contributions to the tables what all have in cells
+        that no table shows.
+    names: the number of each contributor, uint64.
+    already: whether some could tell something from earlier releases alone, which nothing takes
+        back.
+    hidden: cells that were hidden because of what they could tell otherwise, int64.
     """
 
     insiders: Insiders
@@ -137,20 +115,13 @@ class InsidersWithstood:
 class Withstood:
     """The result: tables that show what insiders cannot tell, and what they can.
 
-    Parameters
-    ----------
-    tables
-        Further alternative tables of all unknown cells.
-    open
-        What no table shows.
-    looked
-        Coalitions and targets that were looked at one by one; the tables prove all others at
+    tables: further alternative tables of all unknown cells.
+    open: what no table shows.
+    looked: coalitions and targets that were looked at one by one; the tables prove all others at
         once, whatever is owed there.
-    cell
-        Positions of the unknown cells, as of `Equations`.
-    short
-        Whether outsiders can tell something, or no table was found that takes some target as far as
-        anybody may be owed; what is open is then not all unless the examination has such tables.
+    cell: positions of the unknown cells, as of `Equations`.
+    short: whether outsiders can tell something, or no table was found that takes some target as far
+        as anybody may be owed; what is open is then not all unless the examination has such tables.
     """
 
     tables: list[Point]
@@ -181,22 +152,12 @@ def withstand(
 ) -> Withstood:
     """Look for tables that show that no coalition can tell a target too closely.
 
-    Parameters
-    ----------
-    known, bounds
-        Equations and bounds of the outsider's attack.
-    truth
-        Original values of the unknown cells, ``(k,)``; of unpublished ones 0.
-    tables
-        Alternative tables that satisfy both.
-    insiders
-        Who contributes, and what is required.
-    whole
-        Values are whole numbers.
-    progress
-        Told about the task ``"attack"``.
-    before
-        Further alternative tables, that the same attack made when less was hidden.
+    known, bounds: equations and bounds of the outsider's attack.
+    truth: original values of the unknown cells, ``(k,)``; of unpublished ones 0.
+    tables: alternative tables that satisfy both.
+    insiders: who contributes, and what is required.
+    whole: values are whole numbers.
+    before: further alternative tables, that the same attack made when less was hidden.
     """
     search = Search(known, bounds, truth, whole, [*tables, *before])
     pieces = settle_pieces(known, bounds, truth, tables, insiders, whole, search, progress, before)
@@ -363,20 +324,12 @@ def told_to_insiders(
 ) -> Withstood:
     """What is open to insiders, and tables that show what is not.
 
-    Parameters
-    ----------
-    publication, attacker
-        As of the outsider's attack, see [`examine`][diskret.attack.examine.examine].
-    tables
-        Alternative tables that it found.
-    insiders
-        Who contributes, and what is required.
-    original
-        Original values of all cells, flat.
-    progress
-        Told about the task ``"attack"``.
-    before
-        What was found when less was hidden; its tables are tried first.
+    publication, attacker: as of the outsider's attack, see
+        [`examine`][diskret.attack.examine.examine].
+    tables: alternative tables that it found.
+    insiders: who contributes, and what is required.
+    original: original values of all cells, flat.
+    before: what was found when less was hidden; its tables are tried first.
     """
     known = equations(publication)
     bounds = unknown_bounds(publication, known, attacker, original)
@@ -447,13 +400,9 @@ def unknown_cells(
 def placed_in(insiders: Insiders, before: Publication, now: Publication) -> Insiders:
     """The same insiders of tables that are read beside other ones now.
 
-    Parameters
-    ----------
-    insiders
-        Of the unknown cells of `before`.
-    before, now
-        Tables are known again by their names; all cells of those of `before` that are unknown
-        in `now` have to be unknown there.
+    insiders: of the unknown cells of `before`.
+    before, now: tables are known again by their names; all cells of those of `before` that are
+        unknown in `now` have to be unknown there.
     """
     cell, _ = unknown_cells(before)
     place, free = unknown_cells(now)

@@ -11,16 +11,11 @@ from numpy.typing import NDArray
 
 from diskret.attack.certificate import SCHEMA
 from diskret.attack.equations import cell_name, equations
-from diskret.attack.statements import GROUPS
 from diskret.errors import ContradictionError, ProofError
 from diskret.tables import Publication, Published
 from diskret.texts import Statement, check_language, in_languages
 
 _EXAMPLES = 3
-
-
-#: Noise hides single units, not that nearly all of them are alike.
-GROUP_DISCLOSURE = Statement(GROUPS["en"], GROUPS["de"])
 
 
 @dataclass(frozen=True, eq=False)

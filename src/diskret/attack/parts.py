@@ -25,20 +25,14 @@ _Codes = NDArray[np.int64]
 class Parts:
     """Cells that nobody published, and whose value everybody can compute. Confidential.
 
-    Parameters
-    ----------
-    table
-        Position of a table that holds each part, ``(p,)``, int64.
-    value
-        In scaled units, ``(p,)``, int64; not 0 for counts: nobody is there.
-    cells
-        Positions of two published cells whose difference a part is, ``(p, 2)``, int64; -1 where
+    table: position of a table that holds each part, ``(p,)``, int64.
+    value: in scaled units, ``(p,)``, int64; not 0 for counts: nobody is there.
+    cells: positions of two published cells whose difference a part is, ``(p, 2)``, int64; -1 where
         more of them are needed.
-    names, codes, meanings
-        ``meanings[codes[i, j]]`` is what part i is restricted to in the variable ``names[j]``:
-        base codes, or None for everything.
-    filters
-        Table → variables that it filters by but does not show, with what the filter lets through.
+    names, codes, meanings: ``meanings[codes[i, j]]`` is what part i is restricted to in the
+        variable ``names[j]``: base codes, or None for everything.
+    filters: table → variables that it filters by but does not show, with what the filter lets
+        through.
     """
 
     table: NDArray[np.int64]
@@ -145,13 +139,8 @@ def revealed_parts(publication: Publication) -> Parts:
     looked at; what is left beside a filter is a matter of
     `diskret.attack.rests`.
 
-    Parameters
-    ----------
-    publication
-        What the world sees. Where it contradicts itself only differences are found.
+    publication: what the world sees. Where it contradicts itself only differences are found.
 
-    Examples
-    --------
     >>> from diskret.hierarchy import Hierarchy
     >>> from diskret.tables import Dimension, Published
     >>> root = np.array([-1, 0, 0])
@@ -196,21 +185,13 @@ def only_bounded(table: Published) -> bool:
 class _Coded:
     """The cells of all tables, with the parts of categories.
 
-    Parameters
-    ----------
-    names
-        All variables.
-    place
-        The number of each meaning; None, everything, has 0.
-    table, kind, cell
-        Of each cell its table, the number of its measure and vintage, and its position in the
-        world, ``(n,)``.
-    codes
-        The number of what it is restricted to in each variable, ``(n, v)``.
-    axes
-        Variable → the axis of each table that has it.
-    filters
-        As of `Parts`.
+    names: all variables.
+    place: the number of each meaning; None, everything, has 0.
+    table, kind, cell: of each cell its table, the number of its measure and vintage, and its
+        position in the world, ``(n,)``.
+    codes: the number of what it is restricted to in each variable, ``(n, v)``.
+    axes: variable → the axis of each table that has it.
+    filters: as of `Parts`.
     """
 
     names: tuple[str, ...]

@@ -23,14 +23,9 @@ from diskret.tables import Publication, Published
 class Rests:
     """Cells of one table without the same cells of filters, all of the same tables. Confidential.
 
-    Parameters
-    ----------
-    tables
-        Position of the table with the whole cells, then those of the filtered ones.
-    cells
-        Positions of the cells, ``(r, len(tables))``, int64.
-    value
-        What is left, in scaled units, ``(r,)``, int64; not 0 for counts.
+    tables: position of the table with the whole cells, then those of the filtered ones.
+    cells: positions of the cells, ``(r, len(tables))``, int64.
+    value: what is left, in scaled units, ``(r,)``, int64; not 0 for counts.
     """
 
     tables: tuple[int, ...]
@@ -70,12 +65,8 @@ def rests_beside(publication: Publication, original: NDArray[np.int64]) -> list[
     Left out is what nothing is taken away from, and counts of nobody. Categories of what a filter
     asks for are no filters here.
 
-    Parameters
-    ----------
-    publication
-        Only its structure matters.
-    original
-        Values of the cells of all tables.
+    publication: only its structure matters.
+    original: values of the cells of all tables.
     """
     found: list[Rests] = []
     nobody = np.concatenate([table.empty.ravel() for table in publication.tables])
@@ -98,14 +89,9 @@ def revealed_rests(publication: Publication) -> list[Rests]:
     together. Where the filtered table shows categories of what it filters by and hides their
     total, each published category is a filter, too.
 
-    Parameters
-    ----------
-    publication
-        What the world sees. Where it contradicts itself only differences of published cells are
-        found.
+    publication: what the world sees. Where it contradicts itself only differences of published
+        cells are found.
 
-    Examples
-    --------
     >>> from diskret.hierarchy import Hierarchy
     >>> from diskret.population import Population
     >>> from diskret.tables import Dimension, Published

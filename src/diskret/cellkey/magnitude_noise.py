@@ -14,6 +14,7 @@ from diskret.parameters import Declared, Number, Positive, Probability, Several,
 
 _MOST = 6
 _Numbers = Annotated[tuple[float, ...], Several(Number(above=0))]
+_Scales = Annotated[tuple[float, float], Several(Number(above=0))]
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +99,7 @@ class MagnitudeNoise(Declared):
     """
 
     ptable: PerturbationTable | Lookup
-    scale: Positive | _Numbers = (0.25, 0.05)
+    scale: Positive | _Scales = (0.25, 0.05)
     flex_point: Positive = 1000.0
     flex_power: Annotated[int, Whole(1)] = 3
     of: Literal["largest", "mean", "sum"] = "largest"

@@ -187,7 +187,7 @@ ordered categorical
     """
     if declared is not None:
         return np.argsort(places(values.to_pylist(), name, declared), kind="stable")
-    if not _is_text(values.type):
+    if not is_text(values.type):
         return pc.sort_indices(values).to_numpy()
     for type_ in () if _are_codes(values) else _READ_AS:
         try:
@@ -294,5 +294,6 @@ def _are_codes(values: pa.Array) -> bool:
     return bool(zeros) and len(pc.unique(pc.utf8_length(values))) > 1
 
 
-def _is_text(type_: pa.DataType) -> bool:
+def is_text(type_: pa.DataType) -> bool:
+    """Whether a column of this type holds text."""
     return pa.types.is_string(type_) or pa.types.is_large_string(type_)

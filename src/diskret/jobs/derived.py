@@ -17,13 +17,7 @@ _ONLY_FOR = {"of": ("share",), "base": ("index",), "earlier": ("growth", "index"
 
 
 def read_derived_job(section: Section, tables: Sequence[TableJob]) -> DerivedJob:
-    """What is to be derived from the tables of a job.
-
-    Raises
-    ------
-    JobError
-        A key is unknown, missing, or not for this kind; a table or a folder is not there.
-    """
+    """What is to be derived from the tables of a job."""
     own = ("name", "of", "earlier", "tables")
     given = section.read(DerivedJob, required=("tables",), optional=own, without=own)
     kind = given["kind"]
@@ -56,13 +50,7 @@ def read_derived_job(section: Section, tables: Sequence[TableJob]) -> DerivedJob
 def derived_of(
     wanted: Sequence[DerivedJob], results: Sequence[Result | PerturbedResult]
 ) -> tuple[list[Derived], tuple[Path, ...]]:
-    """The figures, and the folders of the earlier releases they need.
-
-    Raises
-    ------
-    InputError
-        Tables do not fit each other, or an earlier one is not there.
-    """
+    """The figures, and the folders of the earlier releases they need."""
     named = {result.name: result.published for result in results}
     releases = dict.fromkeys(folder for figure in wanted for folder in figure.earlier)
     return [_figure(figure, named) for figure in wanted], tuple(releases)

@@ -20,19 +20,11 @@ _TOKEN = re.compile(
 def key_lines(text: str) -> Mapping[Path, int]:
     r"""The line of every key, table and array element of a valid TOML text.
 
-    Parameters
-    ----------
-    text
-        TOML that `tomllib` has read without an error: nothing is checked here again.
+    text: TOML that `tomllib` has read without an error: nothing is checked here again.
 
-    Returns
-    -------
-    Mapping
-        Path of keys and positions → line, counted from 1. A table that is opened several
-        times, or only through its keys, has the line of the first of them.
+    Returns: path of keys and positions → line, counted from 1. A table that is opened several
+    times, or only through its keys, has the line of the first of them.
 
-    Examples
-    --------
     >>> key_lines("[a]\nb = 1\n[[c]]\n[[c]]\nd = {e = 2}")[("c", 1, "d", "e")]
     5
     """

@@ -170,8 +170,6 @@ def run_microdata_job(
 def claim_names() -> dict[str, Any]:
     """How job files call the claims: ``k_anonymity`` is `claims.KAnonymity`.
 
-    Examples
-    --------
     >>> claim_names()["k_anonymity"].__name__
     'KAnonymity'
     """

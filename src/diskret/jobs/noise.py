@@ -54,31 +54,19 @@ _LOOKUPS = ("small", "odd", "counts")
 class NoiseJob:
     """How the values of a table are changed. Confidential.
 
-    Parameters
-    ----------
-    method
-        One of `METHODS`.
-    record_key, key_modulus
-        Column of the record keys, integers from 0 to below the modulus.
-    key_digits
-        Of keys that are decimals in [0, 1); None: they are integers.
-    key_of
-        In place of `record_key`: the column that names the counted unit, from which keys are
+    method: one of `METHODS`.
+    record_key, key_modulus: column of the record keys, integers from 0 to below the modulus.
+    key_digits: of keys that are decimals in [0, 1); None: they are integers.
+    key_of: in place of `record_key`: the column that names the counted unit, from which keys are
         derived with the office's secret.
-    table
-        File of the perturbation table; None: it is designed.
-    layout, reuse
-        How the file is laid out; and how many of the last rows larger counts take in turn, None: as
-        is usual for the layout.
-    design
-        Arguments of `PerturbationTable.maximum_entropy`, or of `for_magnitudes`.
-    magnitude
-        Arguments of `MagnitudeNoise` beside its table, which may be files, and the `measure` of
-        `perturb`; None: counts.
-    additive
-        How the table is made additive afterwards; None: not at all.
-    options
-        Further arguments of the verb.
+    table: file of the perturbation table; None: it is designed.
+    layout, reuse: how the file is laid out; and how many of the last rows larger counts take in
+        turn, None: as is usual for the layout.
+    design: arguments of `PerturbationTable.maximum_entropy`, or of `for_magnitudes`.
+    magnitude: arguments of `MagnitudeNoise` beside its table, which may be files, and the `measure`
+        of `perturb`; None: counts.
+    additive: how the table is made additive afterwards; None: not at all.
+    options: further arguments of the verb.
     """
 
     method: str
@@ -109,17 +97,7 @@ class NoiseJob:
 def read_noise(section: Section, table: Section) -> NoiseJob:
     """How the values of a table are to be changed.
 
-    Parameters
-    ----------
-    section
-        What stands below ``[tables.noise]``.
-    table
-        The table that it is for.
-
-    Raises
-    ------
-    JobError
-        A key is unknown, missing, not for this method or not for this table.
+    section: what stands below ``[tables.noise]``; `table` is the table that it is for.
     """
     method = section.choice("method", None, METHODS)
     if method is None:

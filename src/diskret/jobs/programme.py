@@ -32,16 +32,10 @@ TOGETHER = "together"
 class Released:
     """One release of a programme that was carried out.
 
-    Parameters
-    ----------
-    name
-        Its name in the programme.
-    due
-        When it is due, or None.
-    results
-        Its protected tables; none if it was published by an earlier run.
-    folder
-        Where its files are; None if it is not due yet.
+    name: its name in the programme.
+    due: when it is due, or None.
+    results: its protected tables; none if it was published by an earlier run.
+    folder: where its files are; None if it is not due yet.
     """
 
     name: str
@@ -54,15 +48,10 @@ class Released:
 class ProgrammeRun:
     """What became of a programme.
 
-    Parameters
-    ----------
-    losses
-        What the secondaries cost in each order of protection that was tried; None where that
+    losses: what the secondaries cost in each order of protection that was tried; None where that
         order leaves some table that cannot be protected any more.
-    chosen
-        The order that loses least.
-    releases
-        The releases, in the order of publication.
+    chosen: the order that loses least.
+    releases: the releases, in the order of publication.
     """
 
     losses: Mapping[str, float | None]
@@ -86,23 +75,9 @@ def run_programme(
     those of later ones. As every part of a safe plan is safe, no later release can become
     impossible.
 
-    Parameters
-    ----------
-    programme
-        What `read_programme` understood.
-    folder
-        Where to write instead of the programme's folder; each release has a folder there.
-    keys
-        The office's keys; see `SecretKeys`.
-    today
-        Releases that are due by this date are written; by default the date of today.
-    progress
-        As in `suppress`.
-
-    Raises
-    ------
-    ProtectionError
-        The tables cannot all be protected, whatever the order.
+    programme: what `read_programme` understood.
+    folder: where to write instead of the programme's folder; each release has a folder there.
+    today: releases that are due by this date are written; by default the date of today.
     """
     target = Path(folder or programme.folder)
     target.mkdir(parents=True, exist_ok=True)

@@ -15,11 +15,10 @@ from diskret.jobs.schema import Section, open_job
 from diskret.jobs.tables import read_table
 from diskret.jobs.values import FILE_STEM, DerivedJob, Job, Output, TableJob
 from diskret.parameters import parameters
+from diskret.protect.write import DEFAULT_FORMATS, FORMATS
 from diskret.publish.formats.symbols import SymbolSet, symbol_sets
 from diskret.tables import MeasureSum
 from diskret.texts import LANGUAGES
-
-_FORMATS = ("csv", "parquet", "xlsx", "html")
 
 
 def read_job(path: str | PathLike[str]) -> Job:
@@ -111,13 +110,7 @@ def _sums(job: Section, tables: tuple[TableJob, ...]) -> tuple[str, ...]:
 
 
 def _attacker(section: Section, tables: tuple[TableJob, ...]) -> dict[str, Any]:
-    """What the attacker knows beside the published tables, and who it is: fields of `Job`.
-
-    Raises
-    ------
-    JobError
-        A key is unknown or not admissible, or needs another.
-    """
+    """What the attacker knows beside the published tables, and who it is: fields of `Job`."""
     given = section.read(Attacker, optional=("previous_within",), without=("lower", "upper"))
     if "mistaken" in section and "previous_within" not in section:
         raise section.error("'mistaken' is for bounds, so it needs 'previous_within'", "mistaken")
@@ -138,13 +131,7 @@ def _attacker(section: Section, tables: tuple[TableJob, ...]) -> dict[str, Any]:
 def _check_contributor(
     section: Section, given: Mapping[str, Any], tables: tuple[TableJob, ...]
 ) -> None:
-    """Whether contributors may attack as the file says, which may leave that open.
-
-    Raises
-    ------
-    JobError
-        Nothing can be said of contributors to these tables.
-    """
+    """Whether contributors may attack as the file says, which may leave that open."""
     if "contributor" not in section:
         if "coalition" in section and all(t.value is None or t.weight for t in tables):
             raise section.error(
@@ -174,7 +161,7 @@ def _output(section: Section, names: list[str]) -> Output:
     return Output(
         **given,
         folder=section.file.parent / section.text("folder", "out"),
-        formats=section.choices("formats", ("csv", "xlsx"), _FORMATS),
+        formats=section.choices("formats", DEFAULT_FORMATS, FORMATS),
         language=section.choice("language", "en", LANGUAGES),
         symbols=_symbols(section),
         template=section.existing_file("template") if "template" in section else None,

@@ -39,30 +39,14 @@ class Programme:
 
 
 def is_programme(path: str | PathLike[str]) -> bool:
-    """Whether a file lists releases, so that it is a programme and no job.
-
-    Raises
-    ------
-    JobError
-        There is no such file, or it is not TOML.
-    """
+    """Whether a file lists releases, so that it is a programme and no job."""
     return "releases" in open_job(Path(path))
 
 
 def read_programme(path: str | PathLike[str]) -> Programme:
     """Read and check a programme file, and the job files that it names.
 
-    Parameters
-    ----------
-    path
-        A TOML file with a section ``[[releases]]`` for each release, in the order of
-        publication.
-
-    Raises
-    ------
-    JobError
-        As `read_job`; two releases have one name, dates go backwards or come without a ledger,
-        or jobs that are to be protected together assume different attackers.
+    path: a TOML file with a section ``[[releases]]`` for each release, in the order of publication.
     """
     file = open_job(Path(path))
     file.check(required=("releases",), optional=("folder", "ledger"))

@@ -19,13 +19,7 @@ _SUFFIXES = {".parquet": "parquet", ".csv": "csv", ".txt": "csv"}
 
 
 def read_records(section: Section) -> Records | DatabaseRecords:
-    """Where the records are, and how they are read.
-
-    Raises
-    ------
-    JobError
-        A key or value is not admissible, or a file does not exist.
-    """
+    """Where the records are, and how they are read."""
     section.check(optional=("path", *_FILE_KEYS, "url", "table"))
     if "url" in section or "table" in section:
         return _database(section)
@@ -82,13 +76,7 @@ def _column(section: Section) -> Column:
 
 
 def read_hierarchies(section: Section) -> dict[str, HierarchyFile]:
-    """The code trees by the names that tables use for them.
-
-    Raises
-    ------
-    JobError
-        A key or value is not admissible, or a file does not exist.
-    """
+    """The code trees by the names that tables use for them."""
     found: dict[str, HierarchyFile] = {}
     for name in section.values:
         if name == FLAT:

@@ -2,78 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import reduce
 from operator import or_
 from typing import Any
 
 from diskret.errors import InputError
 from diskret.jobs.schema import Section
-from diskret.rules import (
-    PQ,
-    Apriori,
-    Dominance,
-    GroupDisclosure,
-    MarginalValue,
-    MinimumFrequency,
-    MissingSafe,
-    PPercent,
-    Request,
-    Rule,
-    Shadow,
-    ZeroCells,
-)
-
-#: How job files call the rules.
-RULES: Mapping[str, type[Any]] = {
-    "p_percent": PPercent,
-    "pq": PQ,
-    "minimum_frequency": MinimumFrequency,
-    "dominance": Dominance,
-    "request": Request,
-    "marginal_value": MarginalValue,
-    "group_disclosure": GroupDisclosure,
-    "zero_cells": ZeroCells,
-    "missing_safe": MissingSafe,
-    "apriori": Apriori,
-}
-_OF_SUMS = ("p_percent", "pq", "dominance", "request", "zero_cells")
+from diskret.rules import BY_NAME, Apriori, Rule, Shadow
 
 
 def read_rule(section: Section, table: Section) -> Rule:
     """The rules that a table is judged by, joined.
 
     `section` is what stands below ``[tables.rules]``, `table` the table that they are for.
-
-    Raises
-    ------
-    JobError
-        A rule or a parameter is unknown, missing, not admissible, or not for this table.
     """
-    section.check(optional=tuple(RULES))
+    section.check(optional=tuple(BY_NAME))
     if not section.values:
-        raise section.error(f"{section.name} must name at least one rule: {', '.join(RULES)}")
+        raise section.error(f"{section.name} must name at least one rule: {', '.join(BY_NAME)}")
     for name in section.values:
-        if name in _OF_SUMS and "value" not in table:
+        if BY_NAME[name].of_sums and "value" not in table:
             raise section.error(f"the rule '{name}' needs a 'value', not a count", name)
     shadow = table.text("shadow", None)
-    of_sums = [name for name in section.values if name in _OF_SUMS]
+    of_sums = [name for name in section.values if BY_NAME[name].of_sums]
     read: list[Rule] = []
     for name in section.values:
         for own in section.each(name):
             rule = _rule(name, own, table)
             read.append(Shadow(rule, shadow) if shadow is not None and name in of_sums else rule)
     if shadow is not None and not of_sums:
-        raise section.error(
-            f"'shadow' needs a rule that looks at contributions: {', '.join(_OF_SUMS)}"
-        )
+        known = ", ".join(name for name, one in BY_NAME.items() if one.of_sums)
+        raise section.error(f"'shadow' needs a rule that looks at contributions: {known}")
     return reduce(or_, read)
 
 
 def _rule(name: str, section: Section, table: Section) -> Any:
     given = _arguments(name, section, table)
     try:
-        return RULES[name](**given)
+        return BY_NAME[name](**given)
     except InputError as error:
         raise section.error(f"'{name}': {error}") from error
 
@@ -91,7 +56,7 @@ def _arguments(name: str, section: Section, table: Section) -> dict[str, Any]:
     if name == "apriori":
         given = section.read(Apriori, required=("file",), without=("entries",))
         return {"entries": section.existing_file("file"), **given}
-    given = section.read(RULES[name])
+    given = section.read(BY_NAME[name])
     if "variables" in section:
         given["variables"] = section.choices("variables", by, by)
     for of, key in (("units", "unit"), ("holdings", "holding")):

@@ -176,23 +176,11 @@ def run_demo(
     minimum frequency alone; holdings count as one contributor. Turnover is protected against
     contributors, too.
 
-    Parameters
-    ----------
-    folder
-        Where to write.
-    firms
-        Number of firms.
-    seed
-        Another seed gives another economy.
-    language
-        Of the workbooks and reports: ``"en"`` or ``"de"``.
-    progress
-        Called with the step, how much of it is done, and how much there is.
+    folder: where to write.
+    seed: another seed gives another economy.
+    language: of the workbooks and reports: ``"en"`` or ``"de"``.
 
-    Returns
-    -------
-    tuple
-        The folder and the two results.
+    Returns: the folder and the two results.
     """
     register = business_register(firms, seed)
     table = tabulate(
@@ -308,21 +296,11 @@ def protected(
 ) -> list[Result]:
     """A result for each table; tables that are tied to each other are protected together.
 
-    Parameters
-    ----------
-    asked
-        For each table the job that asks for it, and what it asks for. Several jobs have the same
+    asked: for each table the job that asks for it, and what it asks for. Several jobs have the same
         attacker and the same search.
-    tables
-        The tables.
-    keys, progress
-        As in `run_job`.
-    planned
-        Which cells of each table to hide, instead of a search; proven like any other pattern.
-    ledger
-        What was published before.
-    names
-        Names of the tables instead of those in the jobs.
+    planned: which cells of each table to hide, instead of a search; proven like any other pattern.
+    ledger: what was published before.
+    names: names of the tables instead of those in the jobs.
     """
     first = asked[0][0]
     sums = list(dict.fromkeys(text for job, _ in asked for text in job.sums))

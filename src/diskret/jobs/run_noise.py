@@ -34,14 +34,7 @@ def changed_tables(
 ) -> list[PerturbedResult]:
     """A result for each table; tables that have to agree are changed together.
 
-    Parameters
-    ----------
-    asked
-        What the job asks for, and how values are to be changed.
-    tables
-        The tables.
-    keys
-        The office's keys.
+    asked: what the job asks for, and how values are to be changed.
     """
     results: dict[int, PerturbedResult] = {}
     for group in _together(asked, tables):
@@ -134,13 +127,7 @@ def _lookup(path: Path, noise: NoiseJob, modulus: int) -> Lookup:
 def keyed_records(
     job: Job, noise: NoiseJob, keys: SecretKeys | str | PathLike[str] | None
 ) -> Source:
-    """The records of a job with a column of keys derived from who is counted.
-
-    Raises
-    ------
-    InputError
-        The records are not in a Parquet or CSV file.
-    """
+    """The records of a job with a column of keys derived from who is counted."""
     if not isinstance(job.records, Records) or job.records.format == "fixed":
         raise InputError(
             f"{job.path.name}: 'key_of' derives record keys for records in a Parquet or CSV file; "

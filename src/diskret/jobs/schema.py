@@ -32,16 +32,10 @@ Default = TypeVar("Default")
 class Section:
     """A table of the job file.
 
-    Parameters
-    ----------
-    file
-        The job file.
-    lines
-        Path of keys → line.
-    path
-        Where this section stands in the file.
-    values
-        What tomllib read.
+    file: the job file.
+    lines: path of keys → line.
+    path: where this section stands in the file.
+    values: what tomllib read.
     """
 
     file: Path
@@ -248,13 +242,7 @@ class Section:
 
 
 def open_job(path: Path) -> Section:
-    """The whole job file as a section.
-
-    Raises
-    ------
-    JobError
-        There is no such file, or it is not TOML.
-    """
+    """The whole job file as a section."""
     if not path.is_file():
         raise JobError(f"there is no job file {path}; diskret protect --template prints one")
     try:

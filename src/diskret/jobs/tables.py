@@ -20,7 +20,7 @@ from diskret.jobs.values import (
     TableJob,
 )
 from diskret.population import Population
-from diskret.protect.marked_records import Marking, marks
+from diskret.protect.marked_records import Marking, record_marks
 from diskret.rules import NoRule
 from diskret.tables import Table
 from diskret.tables.cells import check_reserved
@@ -39,13 +39,7 @@ def read_table(
     hierarchies: Mapping[str, HierarchyFile],
     records: Records | DatabaseRecords | None,
 ) -> TableJob:
-    """One of ``[[tables]]``.
-
-    Raises
-    ------
-    JobError
-        A key is unknown, missing or not admissible, or does not go with the others.
-    """
+    """One of ``[[tables]]``."""
     needed = ("by",) if "noise" in section else ("by", "rules")
     given = section.read(TableJob, required=needed, optional=_OWN, without=(*_OWN, "rule", "total"))
     by, total = _by(section.section("by"), hierarchies)
@@ -125,7 +119,7 @@ def _marking(section: Section, key: str) -> Marking | None:
         raise section.unfit(key, "a column in quotes or { column = code or list of codes }")
     marking = cast(Marking, asked)
     try:
-        marks(**{"request": None, "waiver": None, key: marking})
+        record_marks(**{"request": None, "waiver": None, key: marking})
     except InputError as error:
         raise section.error(str(error), key) from error
     return marking
@@ -166,13 +160,7 @@ def _previous(section: Section) -> Path | None:
 
 
 def _cells(table: Section) -> CellsFile | None:
-    """The file of cells that a table is made of, or None if it is made of records.
-
-    Raises
-    ------
-    JobError
-        A key is unknown, for records only or for sums only, or the file does not exist.
-    """
+    """The file of cells that a table is made of, or None if it is made of records."""
     if "cells" not in table:
         return None
     for key in _OF_RECORDS:
@@ -199,13 +187,7 @@ def _cells(table: Section) -> CellsFile | None:
 
 
 def table_of_cells(table: TableJob, cells: CellsFile) -> Table:
-    """The table of a file of cells.
-
-    Raises
-    ------
-    InputError
-        The file cannot be used as it is, see [`Table.from_cells`][diskret.Table.from_cells].
-    """
+    """The table of a file of cells."""
     try:
         return Table.from_cells(
             cells.path,

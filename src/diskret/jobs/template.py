@@ -9,8 +9,6 @@ from typing import Literal
 def template(command: Literal["protect", "anonymize", "safe"] = "protect") -> str:
     """The commented job file of a command.
 
-    Examples
-    --------
     >>> template().splitlines()[0]
     '# A job for "diskret protect". Paths are seen from the folder of this file.'
     """

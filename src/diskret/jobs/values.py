@@ -76,15 +76,7 @@ class HierarchyFile:
     labels: Mapping[str, Path] = field(default_factory=dict[str, Path])
 
     def read(self) -> Hierarchy:
-        """Read the tree and its labels.
-
-        Raises
-        ------
-        HierarchyError
-            The file holds no tree, or a file of labels does not fit it.
-        InputError
-            A column of `levels`, or `column`, is not in the file.
-        """
+        """Read the tree and its labels."""
         tree = self._tree()
         for language, path in self.labels.items():
             tree = tree.with_labels(path, language or None, self.encoding)
@@ -119,44 +111,25 @@ class CellsFile:
 class TableJob:
     """A table to protect; the arguments of `diskret.tabulate` and `diskret.suppress`.
 
-    Parameters
-    ----------
-    name
-        File name stem.
-    by
-        Column → file of its tree, or None for a flat one; in the order of the dimensions.
-    total
-        Column → code of its total, where the job says it.
-    rule
-        All rules, joined; `NoRule` where values are changed without any.
-    value
-        Column to sum, None for a frequency table.
-    cells
-        The file of cells that the table is made of; None: records.
+    name: file name stem.
+    by: column → file of its tree, or None for a flat one; in the order of the dimensions.
+    total: column → code of its total, where the job says it.
+    rule: all rules, joined; `NoRule` where values are changed without any.
+    value: column to sum, None for a frequency table.
+    cells: the file of cells that the table is made of; None: records.
     decimals, round_values, unit, holding, weight, weight_decimals, vintage, method, cost,
-    time_limit, budget
-        As in `diskret.tabulate` and `diskret.suppress`.
-    where
-        Which records count, in its canonical form.
-    request, waiver, waiver_note
-        As in `diskret.tabulate`.
-    recode
-        Column → new code → the codes it combines.
-    rounding
-        Unit of the published values, e.g. 1000; None: exact.
-    shadow
-        Column that rules of sums look at in place of `value`, which `rule` does already.
-    title
-        Language → title of the table.
-    frozen
-        Cells that must stay published: column → code, one mapping for each cell, with a
-        code for every column of `by`.
-    previous
-        Folder of last period's release, which holds a table of the same name.
-    previous_discount
-        As in `diskret.suppress`.
-    noise
-        How values are changed; None: cells are suppressed.
+        time_limit, budget: as in `diskret.tabulate` and `diskret.suppress`.
+    where: which records count, in its canonical form.
+    request, waiver, waiver_note: as in `diskret.tabulate`.
+    recode: column → new code → the codes it combines.
+    rounding: unit of the published values, e.g. 1000; None: exact.
+    shadow: column that rules of sums look at in place of `value`, which `rule` does already.
+    title: language → title of the table.
+    frozen: cells that must stay published: column → code, one mapping for each cell, with a code
+        for every column of `by`.
+    previous: folder of last period's release, which holds a table of the same name.
+    previous_discount: as in `diskret.suppress`.
+    noise: how values are changed; None: cells are suppressed.
     """
 
     name: str
@@ -206,22 +179,13 @@ class TableJob:
 class DerivedJob:
     """A derived figure; the arguments of one of the functions of `diskret.derive`.
 
-    Parameters
-    ----------
-    name
-        File name stem.
-    kind
-        ``"mean"``, ``"share"``, ``"growth"`` or ``"index"``.
-    tables
-        Names of the tables of the job that it is made of.
-    of
-        Columns of whose total it is a share.
-    base
-        The vintage that is 100 in an index.
-    earlier
-        Folders of earlier releases, where a table with the name of the first is found.
-    decimals
-        Of the figure.
+    name: file name stem.
+    kind: ``"mean"``, ``"share"``, ``"growth"`` or ``"index"``.
+    tables: names of the tables of the job that it is made of.
+    of: columns of whose total it is a share.
+    base: the vintage that is 100 in an index.
+    earlier: folders of earlier releases, where a table with the name of the first is found.
+    decimals: of the figure.
     """
 
     name: str

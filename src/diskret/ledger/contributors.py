@@ -20,7 +20,7 @@ from diskret.attack import (
     withstand_insiders,
 )
 from diskret.progress import Progress
-from diskret.protect.earlier_tables import Beside, as_table, beside
+from diskret.protect.earlier_tables import EarlierTables, as_table, with_values
 from diskret.protect.insiders import InsiderJudge, Seat
 from diskret.protect.known_contributions import contributing, present
 from diskret.protect.plan import publish
@@ -45,7 +45,7 @@ def told_again(
         if proof.insiders is None or names <= {t.name for t in proof.publication.tables}:
             continue
         whole = [publish(r.table, np.zeros(r.table.shape, dtype=bool), r.name) for r in results]
-        before = beside(whole, publication.sums, earlier)
+        before = with_values(whole, publication.sums, earlier)
         tables = [*(r.table for r in results), *before.tables]
         original = np.concatenate([table.measure.sum.ravel() for table in tables])
         insiders = _beside(
@@ -88,7 +88,7 @@ def told_of_earlier(
     unsafe = unsafe.only(others == 0)
     if not len(required.cell) and not len(unsafe):
         return []
-    before = Beside(
+    before = EarlierTables(
         tuple(earlier),
         tuple(
             as_table(e.published, np.zeros_like(e.published.value) if o is None else o)
@@ -115,7 +115,7 @@ def _beside(
     publication: Publication,
     now: Publication,
     results: Sequence[Result],
-    before: Beside,
+    before: EarlierTables,
     original: NDArray[np.int64],
 ) -> Insiders:
     """The same insiders and targets, with all that they have in what is attacked now."""
@@ -143,7 +143,7 @@ def _names_now(
     publication: Publication,
     now: Publication,
     results: Sequence[Result],
-    before: Beside,
+    before: EarlierTables,
 ) -> NDArray[np.uint64]:
     """What contributors are called now: those of a ledger's tables by keyed fingerprints."""
     names = np.zeros(0, np.uint64) if known.names is None else known.names.copy()
@@ -155,7 +155,7 @@ def _names_now(
     former, called = [names[:0]], [names[:0]]
     for result in results:
         own = result.table
-        keyed = replace(own, contributions=before.called(own.contributions))
+        keyed = replace(own, contributions=before.named_alike(own.contributions))
         pair = names_of(own), names_of(keyed)
         if pair[0] is not None and pair[1] is not None:
             former.append(pair[0])

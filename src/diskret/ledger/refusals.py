@@ -24,7 +24,7 @@ from diskret.protect.linked import check_sums_beside
 from diskret.protect.result import Result
 from diskret.publish.contract import Protected
 from diskret.tables import NO_BOUND, NO_LEVELS, Earlier, Publication, Published
-from diskret.tables.dimension import describe
+from diskret.tables.dimension import describe_some
 from diskret.tables.meanings import common_cells
 
 _EXAMPLES = 5
@@ -239,7 +239,7 @@ def check_noise_stays_unknown(results: Sequence[Protected], earlier: Sequence[Ea
                 shown &= there < NO_BOUND
             told = shown & (plain != 0)  # 0 has no noise
             if told.any():
-                cells = "; ".join(describe(new.dimensions, int(c)) for c in first[told][:_FEW])
+                cells = describe_some(new.dimensions, first[told], _FEW)
                 raise InputError(
                     f"{int(told.sum()):,} of {len(first):,} cells of {result.name!r} were "
                     f"published in release {one.release!r} ({cells}), here as they are and there "

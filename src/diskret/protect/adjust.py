@@ -22,10 +22,8 @@ from diskret.rules import Rule, Sensitivity
 from diskret.rules.exact import percent_of
 from diskret.system import System, joint_system
 from diskret.tables import Noise, Table
-from diskret.tables.from_cells import describe
+from diskret.tables.from_cells import describe_some
 from diskret.tables.perturbed import published_with
-
-_EXAMPLES = 5
 
 #: ``"value"``, ``"relative"``, or the price of moving each cell by one unit.
 MovingCost = Literal["value", "relative"] | Callable[[Table], NDArray[np.float64]]
@@ -188,7 +186,7 @@ def _movable(
         fixed = fixed | (value == 0)
     clash = np.flatnonzero(found.unsafe.ravel() & fixed)
     if len(clash):
-        examples = "; ".join(describe(table.dimensions, int(c)) for c in clash[:_EXAMPLES])
+        examples = describe_some(table.dimensions, clash)
         raise InputError(
             f"{len(clash):,} sensitive cells are empty or have to keep their values: {examples}. "
             "Adjustment cannot move them: release them, or suppress cells instead"

@@ -3,46 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from diskret.errors import InputError
 from diskret.protect.last_period import suppressed_before
-from diskret.protect.plan import Cost, frozen_cells, publish
-from diskret.rules import Sensitivity
-from diskret.tables import Published, Table
+from diskret.protect.plan import Cost, TableToProtect
+from diskret.rules import Rule, Sensitivity
+from diskret.rules.unions import rules_for_unions
+from diskret.tables import Table
 from diskret.tables.cells import check_reserved
 
 
-@dataclass(frozen=True, eq=False)
-class Order:
-    """One table with all that was asked for it."""
-
-    table: Table
-    rule: Any
-    sensitivity: Sensitivity
-    cost: Cost
-    frozen: Any
-    previous: NDArray[np.bool_] | None
-    discount: float
-    name: str
-
-    @property
-    def shown(self) -> Published:
-        """The table with nothing suppressed."""
-        return publish(self.table, np.zeros(self.table.shape, dtype=bool), self.name)
-
-    def staying(self, further: NDArray[np.bool_]) -> Order:
-        """The same with more cells that must stay published."""
-        if not further.any():
-            return self
-        return replace(self, frozen=frozen_cells(self.table, self.frozen) | further)
-
-
-def orders(
+def tables_to_protect(
     tables: Sequence[Table],
     rules: Sequence[Any],
     costs: Sequence[Cost],
@@ -50,14 +22,8 @@ def orders(
     previous: Sequence[Any],
     discounts: Sequence[float],
     names: Sequence[str],
-) -> list[Order]:
-    """An order for each table.
-
-    Raises
-    ------
-    InputError
-        There is no table, or an option cannot be used.
-    """
+) -> list[TableToProtect]:
+    """Each table with what was asked for it."""
     if not tables:
         raise InputError("there is no table to protect")
     for rule in rules:
@@ -68,7 +34,7 @@ def orders(
             "not say which; give it, or leave the discount out"
         )
     return [
-        Order(
+        TableToProtect(
             table,
             rule,
             rule if isinstance(rule, Sensitivity) else rule(table),
@@ -84,6 +50,19 @@ def orders(
     ]
 
 
+def rules_of(measure: str, to_protect: Sequence[TableToProtect]) -> tuple[Any, ...]:
+    """The rules for the tables of a measure, each once."""
+    found = {id(o.rule): o.rule for o in to_protect if o.table.measure.name == measure}
+    return tuple(found.values())
+
+
+def rules_judging_unions(measure: str, to_protect: Sequence[TableToProtect]) -> tuple[Rule, ...]:
+    """The same; none if one of them cannot judge unions of cells."""
+    rules = rules_of(measure, to_protect)
+    judging = all(not isinstance(r, Sensitivity) and rules_for_unions(r)[0] for r in rules)
+    return rules if judging else ()
+
+
 def _check_discount(discount: Any) -> float:
     """A discount in percent."""
     if isinstance(discount, bool) or not isinstance(discount, int | float):
@@ -97,11 +76,6 @@ def checked_tables(given: Any, changed: bool = False) -> list[Table]:
     """A list of tables, and of nothing else; one alone is a list of one.
 
     `changed`: their values are to be changed, not cells suppressed.
-
-    Raises
-    ------
-    InputError
-        Something else is among them, or a variable is called like a column that releases add.
     """
     parts: list[Any] = list(given) if isinstance(given, list | tuple) else [given]
     for part in parts:
@@ -124,13 +98,7 @@ def _check_rule(rule: Any) -> None:
 
 
 def for_each(option: Any, tables: Sequence[Table], what: str) -> list[Any]:
-    """An option for all tables, or a list with one for each.
-
-    Raises
-    ------
-    InputError
-        The list has another length; `what` names the option.
-    """
+    """An option for all tables, or a list with one for each."""
     if not isinstance(option, list | tuple):
         return [option] * len(tables)
     if len(option) != len(tables):

@@ -9,14 +9,14 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from diskret.attack import Closeness, Statement, UsedNoise, Windows, closeness
+from diskret.attack import Closeness, UsedNoise, Windows, closeness
 from diskret.cellkey import MagnitudeNoise, as_lookup, perturbed_sums
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
-from diskret.protect.assess_verdicts import Verdict
+from diskret.protect.assess_verdicts import Verdict, in_percent
 from diskret.rules import Rule
 from diskret.tables import Dimension, Measure, Table
-from diskret.texts import check_language, number, percent
+from diskret.texts import Statement, check_language
 
 #: Cells whose keys are drawn for the ratio of two measures.
 _DRAWN = 4000
@@ -81,25 +81,10 @@ class SumAssessment:
     def verdicts(self) -> tuple[Verdict, ...]:
         """All findings."""
         return (
-            Verdict(
-                Statement(
-                    "Confidential: these figures tell the parameters of the noise.",
-                    "Vertraulich: Diese Angaben verraten die Parameter der Überlagerung.",
-                )
-            ),
+            Verdict(Statement.said("assessment", "sums.confidential")),
             *_closeness(self),
             _ratio(self),
-            Verdict(
-                Statement(
-                    "All this is about each cell alone. A total minus its other parts gives a "
-                    "second estimate, which noise can hardly prevent; attack the published table: "
-                    "dk.attack.difference_estimates.",
-                    "All das gilt für jedes Feld allein. Eine Summe abzüglich der übrigen "
-                    "Summanden ergibt eine zweite Schätzung, die Überlagerung kaum verhindern "
-                    "kann; greifen Sie die veröffentlichte Tabelle an: "
-                    "dk.attack.difference_estimates.",
-                )
-            ),
+            Verdict(Statement.said("assessment", "sums.each alone")),
         )
 
     def lines(self, language: str = "en") -> list[str]:
@@ -179,21 +164,16 @@ def _ratios(noise: MagnitudeNoise, rule: Rule) -> tuple[float, float]:
 def _closeness(found: SumAssessment) -> tuple[Verdict, Verdict]:
     judged, risk = found.judged, found.noise.risk
     cells, worst = len(judged.close), judged.worst
-    close = Statement(
-        f"The rule's own estimators come too close with a probability of at most "
-        f"{percent(worst, 'en')}: in {number(judged.above(risk), 'en')} of "
-        f"{number(cells, 'en')} sensitive cells it is above {percent(risk, 'en')}.",
-        f"Wer nach der Regel schätzen kann, kommt mit einer Wahrscheinlichkeit von höchstens "
-        f"{percent(worst, 'de')} zu nahe: In {number(judged.above(risk), 'de')} von "
-        f"{number(cells, 'de')} geheim zu haltenden Feldern liegt sie über {percent(risk, 'de')}.",
+    close = Statement.said(
+        "assessment",
+        "sums.too close",
+        worst=in_percent(worst),
+        above=judged.above(risk),
+        cells=cells,
+        risk=in_percent(risk),
     )
     best = judged.best_guess
-    guess = Statement(
-        f"Somebody who knows all parameters, but no key, guesses right with a probability of at "
-        f"most {percent(best, 'en')}.",
-        f"Wer alle Parameter kennt, aber keinen Schlüssel, rät mit einer Wahrscheinlichkeit von "
-        f"höchstens {percent(best, 'de')} richtig.",
-    )
+    guess = Statement.said("assessment", "sums.best guess", best=in_percent(best))
     return (
         Verdict(close, judged.above(risk) == 0),
         Verdict(guess, best <= max(0.5, risk) + 1e-6),
@@ -204,14 +184,11 @@ def _ratio(found: SumAssessment) -> Verdict:
     error = 5 * (2 * 0.25 / _DRAWN) ** 0.5
     kept = found.ratio <= found.unrelated + error
     return Verdict(
-        Statement(
-            "Who knows one measure of a single contributor comes too close to another by the ratio "
-            f"of published values in {percent(found.ratio, 'en')} of cases, with unrelated keys in "
-            f"{percent(found.unrelated, 'en')}." + ("" if kept else " Leave keys='cell' out."),
-            "Wer ein Merkmal eines einzigen Beitragenden kennt, kommt einem anderen über das "
-            f"Verhältnis der veröffentlichten Werte in {percent(found.ratio, 'de')} der Fälle zu "
-            f"nahe, mit unabhängigen Schlüsseln in {percent(found.unrelated, 'de')}."
-            + ("" if kept else " Lassen Sie keys='cell' weg."),
+        Statement.said(
+            "assessment",
+            "sums.ratio" if kept else "sums.ratio, keys",
+            ratio=in_percent(found.ratio),
+            unrelated=in_percent(found.unrelated),
         ),
         kept,
     )

@@ -21,7 +21,7 @@ from diskret.io.columns import column, scaled_integers
 from diskret.progress import Progress, silent
 from diskret.tables import Dimension, Published
 from diskret.tables.dimension import said_totals
-from diskret.tables.from_cells import check_multiples, describe, halved, locate
+from diskret.tables.from_cells import check_multiples, describe, describe_some, halved, locate
 
 _EXAMPLES = 5
 _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?|[+-]?\.\d+")
@@ -201,7 +201,7 @@ def _check_complete(dimensions: tuple[Dimension, ...], at: NDArray[np.int64]) ->
     size = int(np.prod([len(d) for d in dimensions]))
     missing = np.setdiff1d(np.arange(size), at)
     if len(missing):
-        shown = "; ".join(describe(dimensions, int(c)) for c in missing[:_EXAMPLES])
+        shown = describe_some(dimensions, missing)
         raise InputError(
             f"{len(missing):,} cells are not in the table: {shown}. A cell that is not shown is "
             "neither published nor suppressed; add a row for each, with a symbol if it is hidden, "

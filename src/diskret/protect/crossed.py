@@ -16,11 +16,12 @@ from diskret.attack import JudgedParts, UnsafeSums
 from diskret.attack.crossed import CrossedRests, crossed_rests
 from diskret.errors import InputError
 from diskret.io import Source, source
-from diskret.protect.arguments import Order
+from diskret.protect.arguments import rules_judging_unions
 from diskret.protect.attackers import LISTED
-from diskret.protect.earlier_tables import Beside
+from diskret.protect.earlier_tables import EarlierTables
+from diskret.protect.plan import TableToProtect
 from diskret.rules import Rule, Sensitivity
-from diskret.rules.unions import judge_unions, rules_for_unions
+from diskret.rules.unions import judge_unions
 from diskret.tables import Publication, Table
 from diskret.tables.contributions import Asked
 from diskret.tables.crossed import Crossed, crossed
@@ -52,17 +53,20 @@ class UnsafeCrossed:
 CrossedJudge = Callable[[Publication], UnsafeCrossed]
 
 
-def crossed_judge(orders: Sequence[Order], before: Beside, cells: int) -> CrossedJudge | None:
+def crossed_judge(
+    to_protect: Sequence[TableToProtect], before: EarlierTables, cells: int
+) -> CrossedJudge | None:
     """What the rules say of what tables by different variables leave of each other's cells.
 
     The records are asked once more, by pairs of variables. Where they are gone, or tables are not
     of the same records, nothing is judged. None if all tables have the same variables.
     """
-    tables = [order.table for order in orders]
+    tables = [one.table for one in to_protect]
     found: list[tuple[Crossed, tuple[Rule, ...]]] = []
-    missing = 0
+    missing, weighted = 0, any(table.weight is not None for table in tables)
     for places, names in _pairs([*tables, *before.tables], len(tables)):
-        rules = _rules([*tables, *before.tables][places[0]].measure.name, orders)
+        measure = [*tables, *before.tables][places[0]].measure.name
+        rules = () if weighted else rules_judging_unions(measure, to_protect)
         most = max((rule.largest for rule in rules), default=0)
         made = _crossed(tables, places, names, most) if max(places) < len(tables) else None
         if made is None:
@@ -166,14 +170,6 @@ def _unchanged(made: Crossed, tables: Sequence[Table]) -> bool:
     of = made.records.count
     totals = [tables[g.table]["count"].measure.sum.ravel()[0] for g in made.groupings]
     return of is not None and all(total == of.ravel()[0] for total in totals)
-
-
-def _rules(measure: str, orders: Sequence[Order]) -> tuple[Rule, ...]:
-    """The rules for new tables of a measure; none if one of them cannot judge unions."""
-    given = {id(o.rule): o.rule for o in orders if o.table.measure.name == measure}
-    weighted = any(o.table.weight is not None for o in orders)
-    judging = all(not isinstance(r, Sensitivity) and rules_for_unions(r)[0] for r in given.values())
-    return tuple(given.values()) if judging and not weighted else ()
 
 
 def _judged(rules: Sequence[Rule], own: Crossed, rests: CrossedRests) -> Sensitivity:

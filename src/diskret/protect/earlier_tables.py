@@ -81,7 +81,7 @@ def groups(
 
 
 @dataclass(frozen=True, eq=False)
-class Beside:
+class EarlierTables:
     """Earlier tables as parts of a problem, each with its original or with possible values."""
 
     earlier: tuple[Earlier, ...] = ()
@@ -92,7 +92,7 @@ class Beside:
         """Each earlier table with its values."""
         return list(zip(self.earlier, self.tables, strict=True))
 
-    def called(
+    def named_alike(
         self, who: Contributions | None, earlier: Earlier | None = None
     ) -> Contributions | None:
         """Who contributes what to a new or an earlier table, called as in all others.
@@ -104,9 +104,9 @@ class Beside:
         return who if who is None or keyed is None or named else keyed(who)
 
 
-def beside(
+def with_values(
     tables: Sequence[Published], sums: Sequence[MeasureSum], earlier: Sequence[Earlier]
-) -> Beside:
+) -> EarlierTables:
     """Earlier tables with their original values, or with possible ones where these are unknown.
 
     tables: the new tables with nothing suppressed: their values are true.
@@ -119,7 +119,7 @@ def beside(
                 _values(tables, sums, [one])
         raise InputError(f"earlier releases contradict the new tables: {error}") from error
     made = (as_table(e.published, value) for e, value in zip(earlier, values, strict=True))
-    return Beside(tuple(earlier), tuple(made))
+    return EarlierTables(tuple(earlier), tuple(made))
 
 
 class naming:
@@ -213,10 +213,10 @@ def as_table(published: Published, value: NDArray[np.int64]) -> Table:
     return Table(published.dimensions, None, measures=(measure,), **about)
 
 
-def system_beside(
+def system_with_earlier(
     tables: Sequence[Table],
     sums: Sequence[MeasureSum],
-    before: Beside,
+    before: EarlierTables,
     combined: bool = False,
 ) -> System:
     """The equations of new tables and earlier ones; `combined` as in `plan`."""
@@ -234,7 +234,7 @@ def system_beside(
 
 
 def known_before(
-    system: System, own: int, before: Beside
+    system: System, own: int, before: EarlierTables
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Cells of new tables that an earlier release published, as they are defined.
 

@@ -225,14 +225,9 @@ class Wanted:
 class Repair:
     """Moves of hidden cells and of as few published ones as possible. Proven by the attack alone.
 
-    Parameters
-    ----------
-    problem
-        Cells, equations and prices.
-    hidden
-        What is hidden already, ``(n,)``.
-    values
-        Possible values of all cells for coalitions that know others to be impossible.
+    problem: cells, equations and prices.
+    hidden: what is hidden already, ``(n,)``.
+    values: possible values of all cells for coalitions that know others to be impossible.
     """
 
     def __init__(

@@ -36,18 +36,12 @@ from diskret.tables.shares import shares
 class RestsOfTables:
     """Unsafe rests of the same tables, and what judges them. Confidential.
 
-    Parameters
-    ----------
-    rests
-        Which.
-    rules
-        Those for their measure.
-    sums
-        The same as sums of the cells of all tables, entries 1 and −1, with their levels.
-    listed
-        Who contributes to them, behind an empty total; None if nobody lists it, for counts alone.
-    bounded
-        Whether no contribution is negative.
+    rests: which.
+    rules: those for their measure.
+    sums: the same as sums of the cells of all tables, entries 1 and −1, with their levels.
+    listed: who contributes to them, behind an empty total; None if nobody lists it, for counts
+        alone.
+    bounded: whether no contribution is negative.
     """
 
     rests: Rests
@@ -68,15 +62,10 @@ def unsafe_rests(
     Left out are those that nobody can judge by its contributors, and those that earlier tables
     reveal by themselves.
 
-    Parameters
-    ----------
-    tables, rules
-        The tables of the publication with those who contribute, and what judges their cells;
-        None where nobody knows.
-    publication
-        Only its structure matters.
-    original
-        Values of the cells of all tables.
+    tables, rules: the tables of the publication with those who contribute, and what judges their
+        cells; None where nobody knows.
+    publication: only its structure matters.
+    original: values of the cells of all tables.
     """
     if not beside_filters(publication):
         return []
@@ -153,20 +142,13 @@ def judged_by_contributors(of: RestsOfTables) -> tuple[list[Judged], Known] | No
 class CountedRests:
     """What is owed in rests of counts, whose records nobody lists.
 
-    Parameters
-    ----------
-    number
-        How many records are left, ``(r,)``.
-    rules
-        What judges them, and what it finds unsafe, ``(r,)``.
-    inside, own
-        Contributor and rest as one number, ascending, and how many of these records are his.
-    unsure
-        The same numbers where that is not known for certain.
-    told
-        For each place whether it is known who of its contributors is in a rest, ``(p, r)``.
-    place
-        The place of each contributor, −1 for none.
+    number: how many records are left, ``(r,)``.
+    rules: what judges them, and what it finds unsafe, ``(r,)``.
+    inside, own: contributor and rest as one number, ascending, and how many of these records are
+        his.
+    unsure: the same numbers where that is not known for certain.
+    told: for each place whether it is known who of its contributors is in a rest, ``(p, r)``.
+    place: the place of each contributor, −1 for none.
     """
 
     number: NDArray[np.int64]

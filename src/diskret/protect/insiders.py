@@ -27,8 +27,7 @@ from diskret.attack import (
 from diskret.attack.earlier_tables import with_own_hidden
 from diskret.attack.insiders import Coalition, told_to_insiders
 from diskret.progress import Progress, silent
-from diskret.protect.arguments import Order
-from diskret.protect.earlier_tables import Beside
+from diskret.protect.earlier_tables import EarlierTables
 from diskret.protect.insider_rests import (
     CountedRests,
     RestsOfTables,
@@ -37,6 +36,7 @@ from diskret.protect.insider_rests import (
     unsafe_rests,
 )
 from diskret.protect.known_contributions import Elsewhere, contributing, present
+from diskret.protect.plan import TableToProtect
 from diskret.protect.unpublished_cells import Unpublished
 from diskret.protect.unpublished_cells import unpublished as unpublished_of
 from diskret.rules import Rule, Sensitivity
@@ -56,14 +56,9 @@ _Told = tuple[tuple[_Somebody, ...], tuple[int, ...], int]
 class Seat:
     """One table of a publication, with those who contribute to it.
 
-    Parameters
-    ----------
-    table
-        Its values; None if nobody knows who contributed.
-    rule
-        What judges its cells; None: nothing is asked of them.
-    strict
-        Whether each target's own level is asked for in place of what the rule says, as long as
+    table: its values; None if nobody knows who contributed.
+    rule: what judges its cells; None: nothing is asked of them.
+    strict: whether each target's own level is asked for in place of what the rule says, as long as
         somebody else contributes: more than any rule asks for.
     """
 
@@ -76,14 +71,9 @@ class Seat:
 class InsiderJudge:
     """Who the insiders of some tables are, and what must stay uncertain to them.
 
-    Parameters
-    ----------
-    seats
-        The tables in the order of the publication.
-    attacker
-        A contributor.
-    coalition
-        How many pool what they know.
+    seats: the tables in the order of the publication.
+    attacker: a contributor.
+    coalition: how many pool what they know.
     """
 
     seats: Sequence[Seat]
@@ -171,18 +161,11 @@ class InsiderJudge:
 class Asked:
     """The insiders of a publication and their targets.
 
-    Parameters
-    ----------
-    insiders
-        As the attack sees them.
-    names
-        The number of each contributor, uint64.
-    target
-        The targets as sums of all cells, ``(t, n)``, entries 1, and −1 for what is taken away.
-    between
-        What contributors have in unpublished cells; None if there are none.
-    row
-        Of each contributor there, −1 for none.
+    insiders: as the attack sees them.
+    names: the number of each contributor, uint64.
+    target: the targets as sums of all cells, ``(t, n)``, entries 1, and −1 for what is taken away.
+    between: what contributors have in unpublished cells; None if there are none.
+    row: of each contributor there, −1 for none.
     """
 
     insiders: Insiders
@@ -223,17 +206,17 @@ class Asked:
 
 
 def insider_judge(
-    orders: Sequence[Order],
+    to_protect: Sequence[TableToProtect],
     attacker: Attacker,
-    before: Beside,
+    before: EarlierTables,
 ) -> InsiderJudge | None:
     """Who the insiders of these tables are; None if no contributor attacks."""
     if not attacker.contributor:
         return None
-    tables = contributing([order.table for order in orders], before)
-    seats = [Seat(table, o.rule) for table, o in zip(tables, orders, strict=False)]
-    for e, table in zip(before.earlier, tables[len(orders) :], strict=True):
-        rules = [o.rule for o in orders if o.table.measure.name == e.published.measure]
+    tables = contributing([one.table for one in to_protect], before)
+    seats = [Seat(table, o.rule) for table, o in zip(tables, to_protect, strict=False)]
+    for e, table in zip(before.earlier, tables[len(to_protect) :], strict=True):
+        rules = [o.rule for o in to_protect if o.table.measure.name == e.published.measure]
         rule = rules[0] if rules and not isinstance(rules[0], Sensitivity) else None
         if e.unsafe is None or table is None:  # it was protected against an outsider
             seats.append(Seat(table, None))
@@ -241,7 +224,7 @@ def insider_judge(
         room = np.zeros((*table.shape, rule.largest if rule else 0), dtype=np.int64)
         measures = tuple(replace(m, largest=room) for m in table.measures)
         seats.append(Seat(replace(table, measures=measures), rule))
-    coalition = max(largest_coalition(order.rule, attacker.coalition) for order in orders)
+    coalition = max(largest_coalition(one.rule, attacker.coalition) for one in to_protect)
     return InsiderJudge(seats, attacker, coalition)
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from diskret.attack.equations import every_equation
-from diskret.protect.earlier_tables import Beside
+from diskret.protect.earlier_tables import EarlierTables
 from diskret.protect.unpublished_cells import Unpublished
 from diskret.tables import Publication, Table
 from diskret.tables.boxes import ranges
@@ -39,14 +39,16 @@ class Present:
     row: NDArray[np.int64]
 
 
-def contributing(tables: Sequence[Table | None], before: Beside) -> list[Table | None]:
+def contributing(tables: Sequence[Table | None], before: EarlierTables) -> list[Table | None]:
     """New tables and earlier ones with their contributors; None where nobody knows these."""
     found = [
-        None if table is None else replace(table, contributions=before.called(table.contributions))
+        None
+        if table is None
+        else replace(table, contributions=before.named_alike(table.contributions))
         for table in tables
     ]
     for e, table in before.pairs:
-        who = before.called(e.contributions, e)
+        who = before.named_alike(e.contributions, e)
         known = who is not None and e.original is not None and not e.perturbed
         found.append(replace(table, contributions=who) if known and e.weight is None else None)
     return found

@@ -12,7 +12,7 @@ from diskret.errors import InputError
 from diskret.publish.contract import Protected
 from diskret.system import definitions
 from diskret.tables import MeasureSum, Published, Table
-from diskret.tables.dimension import describe
+from diskret.tables.dimension import describe_some
 from diskret.tables.meanings import common_cells
 from diskret.tables.ties import tied_groups, tied_pairs
 
@@ -156,7 +156,7 @@ def check_sums_beside(counts: Published, zero: NDArray[np.bool_], sums: Publishe
     none = zero.ravel()[first]
     told = none & ~sums.suppressed.ravel()[second] & (sums.value.ravel()[second] != 0)
     if told.any():
-        cells = "; ".join(describe(counts.dimensions, int(c)) for c in first[told][:_EXAMPLES])
+        cells = describe_some(counts.dimensions, first[told], _EXAMPLES)
         raise InputError(
             f"{int(told.sum()):,} cells have a count of 0 in {counts.name!r} and a sum in "
             f"{sums.name!r} ({cells}), which tells that somebody is there. Give the noise of the "
@@ -170,7 +170,7 @@ def _check_values(one: Published, other: Published) -> None:
     shown = ~(one.suppressed.ravel()[first] | other.suppressed.ravel()[second])
     differ = shown & (one.value.ravel()[first] != other.value.ravel()[second])
     if differ.any() or (len(first) and one.decimals != other.decimals):
-        cells = "; ".join(describe(one.dimensions, int(c)) for c in first[differ][:_EXAMPLES])
+        cells = describe_some(one.dimensions, first[differ], _EXAMPLES)
         raise InputError(
             f"{one.name!r} and {other.name!r} have {len(first):,} cells in common and show "
             f"different values for {int(differ.sum()):,} of them ({cells}). Whoever compares them "

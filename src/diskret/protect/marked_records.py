@@ -12,14 +12,14 @@ from diskret.hierarchy.codes import as_code
 Marking = str | Mapping[str, Any]
 
 
-def marks(request: Marking | None, waiver: Marking | None) -> dict[str, Mark]:
+def record_marks(request: Marking | None, waiver: Marking | None) -> dict[str, Mark]:
     """The marks by the names that rules know them by.
 
     request: column of yes and no, or ``{column: code}``, or ``{column: [code, code]}`` for the
         first and the second level: the unit asked for protection.
     waiver: column of yes and no, or ``{column: code}`` or several codes: the unit consents.
 
-    >>> list(marks({"asked": ["1", "2"]}, "consent"))
+    >>> list(record_marks({"asked": ["1", "2"]}, "consent"))
     ['request', 'request 2', 'no_waiver']
     """
     found: dict[str, Mark] = {}

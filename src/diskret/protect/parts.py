@@ -15,12 +15,13 @@ from scipy import sparse
 from diskret.attack import JudgedParts, Parts, UnsafeSums, overlapping, revealed_parts
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
-from diskret.protect.arguments import Order
+from diskret.protect.arguments import rules_judging_unions
 from diskret.protect.crossed import crossed_judge
-from diskret.protect.earlier_tables import Beside
+from diskret.protect.earlier_tables import EarlierTables
+from diskret.protect.plan import TableToProtect
 from diskret.protect.rests import rests_judge
 from diskret.rules import Rule, Sensitivity
-from diskret.rules.unions import judge_unions, rules_for_unions
+from diskret.rules.unions import judge_unions
 from diskret.system import System, cell_inside
 from diskret.tables import Publication, Table
 from diskret.tables.dimension import Dimension
@@ -35,22 +36,14 @@ _EXAMPLES = 3
 class UnsafeParts:
     """Revealed parts that a rule finds unsafe. Confidential.
 
-    Parameters
-    ----------
-    sums
-        Each as a sum of cells of the protector's system, entries 1 and -1, with its levels.
-    named
-        The first of them in words.
-    judged
-        How many parts were revealed and judged, and how many could not be; None: no categories
+    sums: each as a sum of cells of the protector's system, entries 1 and -1, with its levels.
+    named: the first of them in words.
+    judged: how many parts were revealed and judged, and how many could not be; None: no categories
         overlap.
-    rests
-        The same of what is left beside filters; None: no filter lies beside a whole table.
-    crossed
-        The same of what variables of different tables leave of each other's cells; None: all
+    rests: the same of what is left beside filters; None: no filter lies beside a whole table.
+    crossed: the same of what variables of different tables leave of each other's cells; None: all
         tables have the same variables.
-    alone
-        Rests of one or two records between two variables, that no rule could judge, in words.
+    alone: rests of one or two records between two variables, that no rule could judge, in words.
     """
 
     sums: UnsafeSums
@@ -66,8 +59,8 @@ PartsJudge = Callable[[Publication], UnsafeParts]
 
 
 def subtraction_judge(
-    orders: Sequence[Order],
-    before: Beside,
+    to_protect: Sequence[TableToProtect],
+    before: EarlierTables,
     system: System,
     public: Callable[[NDArray[np.bool_]], Publication],
 ) -> PartsJudge | None:
@@ -77,9 +70,9 @@ def subtraction_judge(
     `rests_judge`, and between variables, see `crossed_judge`; None if there is nothing of these.
     """
     cells = len(system.value)
-    of_parts = parts_judge(orders, before, system, public)
-    of_rests = rests_judge(orders, before, cells, public)
-    of_crossed = crossed_judge(orders, before, cells)
+    of_parts = parts_judge(to_protect, before, system, public)
+    of_rests = rests_judge(to_protect, before, cells, public)
+    of_crossed = crossed_judge(to_protect, before, cells)
     if of_parts is None and of_rests is None and of_crossed is None:
         return None
 
@@ -101,8 +94,8 @@ def subtraction_judge(
 
 
 def parts_judge(
-    orders: Sequence[Order],
-    before: Beside,
+    to_protect: Sequence[TableToProtect],
+    before: EarlierTables,
     system: System,
     public: Callable[[NDArray[np.bool_]], Publication],
 ) -> PartsJudge | None:
@@ -112,18 +105,12 @@ def parts_judge(
     reveal by themselves cannot be protected any more and is left out. None if no categories
     overlap.
 
-    Parameters
-    ----------
-    orders
-        The new tables and their rules.
-    before
-        What was published before; its tables stand behind the new ones.
-    system
-        The cells of all tables, as `joint_system` makes it.
-    public
-        What the world sees when these cells are suppressed.
+    to_protect: the new tables and their rules.
+    before: what was published before; its tables stand behind the new ones.
+    system: the cells of all tables, as `joint_system` makes it.
+    public: what the world sees when these cells are suppressed.
     """
-    if len(orders) + len(before.tables) == 1:
+    if len(to_protect) + len(before.tables) == 1:
         return None
     everything = public(np.ones(len(system.value), dtype=bool))
     if not overlapping(everything):
@@ -132,10 +119,10 @@ def parts_judge(
     if before.tables:
         hidden = revealed_parts(everything)
         known = {hidden.key(everything, i) for i in range(len(hidden))}
-    tables = [order.table for order in orders]
+    tables = [one.table for one in to_protect]
     tables += [replace(table, contributions=e.contributions) for e, table in before.pairs]
-    rules = [_rules(table.measure.name, orders) for table in tables]
-    for place, e in enumerate(before.earlier, start=len(orders)):
+    rules = [rules_judging_unions(table.measure.name, to_protect) for table in tables]
+    for place, e in enumerate(before.earlier, start=len(to_protect)):
         if e.perturbed or e.weight is not None:
             rules[place] = ()
     tables = [_with_room(*pair) for pair in zip(tables, rules, strict=True)]
@@ -170,14 +157,6 @@ def parts_judge(
         )
 
     return judge
-
-
-def _rules(measure: str, orders: Sequence[Order]) -> tuple[Rule, ...]:
-    """The rules for new tables of a measure; none if one of them cannot judge parts."""
-    given = {id(o.rule): o.rule for o in orders if o.table.measure.name == measure}
-    rules = tuple(given.values())
-    judging = all(not isinstance(r, Sensitivity) and rules_for_unions(r)[0] for r in rules)
-    return rules if judging else ()
 
 
 def _with_room(table: Table, rules: Sequence[Rule]) -> Table:

@@ -26,11 +26,9 @@ from diskret.protect.arguments import checked_tables
 from diskret.protect.perturbed_result import PerturbedResult, noise_bound
 from diskret.rules import Rule, Sensitivity
 from diskret.tables import Noise, Published, Table
-from diskret.tables.dimension import describe
+from diskret.tables.dimension import describe_some
 from diskret.tables.named import named_cells, named_keys
 from diskret.tables.perturbed import published_with
-
-_EXAMPLES = 5
 
 
 @reading
@@ -301,7 +299,7 @@ def _with_keys(
     key, there = named_keys(table, cell_keys, modulus)
     missing = np.flatnonzero(~there & ~table.empty)
     if len(missing):
-        shown = "; ".join(describe(table.dimensions, int(c)) for c in missing[:_EXAMPLES])
+        shown = describe_some(table.dimensions, missing)
         raise InputError(
             f"{len(missing):,} cells with records have no key in cell_keys=: {shown}. Every cell "
             "needs one, totals too: the sum of the record keys of all its units"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
@@ -18,13 +18,13 @@ from diskret.errors import InputError, ProtectionError
 from diskret.keys import SecretKeys
 from diskret.progress import Progress
 from diskret.protect.attackers import check_bounds
-from diskret.protect.earlier_tables import Beside, known_before, system_beside
+from diskret.protect.earlier_tables import EarlierTables, known_before, system_with_earlier
 from diskret.rules import Sensitivity
 from diskret.suppression import Problem, Work
 from diskret.system import System
 from diskret.system.equations import RectangularCells
 from diskret.tables import NO_BOUND, Dimension, Earlier, MeasureSum, Published, Table
-from diskret.tables.from_cells import describe
+from diskret.tables.from_cells import describe, describe_some
 from diskret.tables.named import named_cells
 
 Cost = str | Callable[[Table], NDArray[np.float64]]
@@ -34,22 +34,41 @@ _EXAMPLES = 5
 _UNLIKE_BEFORE = 0.5
 
 
+@dataclass(frozen=True, eq=False)
+class TableToProtect:
+    """One table with all that was asked for it."""
+
+    table: Table
+    rule: Any
+    sensitivity: Sensitivity
+    cost: Cost
+    frozen: Any
+    previous: NDArray[np.bool_] | None
+    discount: float
+    name: str
+
+    @property
+    def shown(self) -> Published:
+        """The table with nothing suppressed."""
+        return publish(self.table, np.zeros(self.table.shape, dtype=bool), self.name)
+
+    def staying(self, further: NDArray[np.bool_]) -> TableToProtect:
+        """The same with more cells that must stay published."""
+        if not further.any():
+            return self
+        return replace(self, frozen=frozen_cells(self.table, self.frozen) | further)
+
+
 def plan(
-    tables: Sequence[Table],
-    sensitivities: Sequence[Sensitivity],
+    to_protect: Sequence[TableToProtect],
     *,
-    names: Sequence[str],
     sums: Sequence[MeasureSum] = (),
-    costs: Sequence[Cost],
-    frozen: Sequence[Any],
-    previous: Sequence[NDArray[np.bool_] | None],
-    discounts: Sequence[float],
     keys: SecretKeys | None,
     attacker: Attacker,
     time_limit: float | None,
     budget: int | None = None,
     progress: Progress,
-    before: Beside | None = None,
+    before: EarlierTables | None = None,
     combinations: bool = False,
 ) -> Problem:
     """What has to be hidden, what must not be, and what hiding costs.
@@ -60,12 +79,12 @@ def plan(
     find a cheap pattern. Tables that were published before (`before`) come behind the new ones:
     their published cells are frozen, their suppressed ones are hidden at no cost.
     """
-    before = before or Beside()
-    each = zip(tables, sensitivities, names, costs, frozen, previous, discounts, strict=True)
-    parts = [_planned(attacker, keys, *own) for own in each]
-    system = system_beside(tables, sums, before, combinations)
+    before = before or EarlierTables()
+    tables = [one.table for one in to_protect]
+    parts = [_planned(one, attacker, keys) for one in to_protect]
+    system = system_with_earlier(tables, sums, before, combinations)
     new = sum(part.cost.size for part in parts)
-    _check_known(system, tables, parts, names, new, before)
+    _check_known(system, to_protect, parts, new, before)
     parts += [_planned_earlier(one, attacker) for one in before.earlier]
     starts = np.cumsum([0, *(part.cost.size for part in parts)]).tolist()
     unpublished = len(system.value) - starts[-1]
@@ -78,7 +97,7 @@ def plan(
         return np.concatenate([*arrays, behind])
 
     needs = [part.requirements for part in parts]
-    decided = keys is not None or any(hidden is not None for hidden in previous)
+    decided = keys is not None or any(one.previous is not None for one in to_protect)
     return Problem(
         system=system,
         requirements=joined_requirements(needs, starts[:-1]),
@@ -107,37 +126,28 @@ class _PlannedTable:
     upper: NDArray[np.float64]
 
 
-def _planned(
-    attacker: Attacker,
-    keys: SecretKeys | None,
-    table: Table,
-    sensitivity: Sensitivity,
-    name: str,
-    cost: Cost,
-    frozen: Any,
-    previous: NDArray[np.bool_] | None,
-    discount: float,
-) -> _PlannedTable:
+def _planned(one: TableToProtect, attacker: Attacker, keys: SecretKeys | None) -> _PlannedTable:
+    table, sensitivity = one.table, one.sensitivity
     _check_zeros(sensitivity, attacker)
-    stays = frozen_cells(table, frozen)
+    stays = frozen_cells(table, one.frozen)
     if sensitivity.frozen is not None:
         stays = stays | sensitivity.frozen
     if not sensitivity.zeros_may_hide:
         stays = stays | table.empty
     _check_frozen(table, sensitivity, stays)
-    world = publish(table, sensitivity.unsafe, name)
-    lower, upper = attacker_bounds(world, attacker.about(name), table.measure.sum)
+    world = publish(table, sensitivity.unsafe, one.name)
+    lower, upper = attacker_bounds(world, attacker.about(one.name), table.measure.sum)
     needs = requirements(table, sensitivity, attacker)
     if not attacker.outsider:
-        check_bounds(table, name, needs, lower, upper)
-    hidden = np.zeros(table.shape, dtype=bool) if previous is None else previous
-    price = cost_of(table, cost, sensitivity.cost)
+        check_bounds(table, one.name, needs, lower, upper)
+    hidden = np.zeros(table.shape, dtype=bool) if one.previous is None else one.previous
+    price = cost_of(table, one.cost, sensitivity.cost)
     ties = np.where(hidden, 0.0, _UNLIKE_BEFORE)
     if keys is not None:
         ties = ties + (1 - _UNLIKE_BEFORE) * keyed_ties(table, keys)
     return _PlannedTable(
         needs,
-        np.where(hidden.ravel(), price * (1 - discount / 100), price),
+        np.where(hidden.ravel(), price * (1 - one.discount / 100), price),
         ties.ravel(),
         stays.ravel(),
         lower.ravel(),
@@ -163,11 +173,10 @@ def _planned_earlier(earlier: Earlier, attacker: Attacker) -> _PlannedTable:
 
 def _check_known(
     system: System,
-    tables: Sequence[Table],
+    to_protect: Sequence[TableToProtect],
     parts: Sequence[_PlannedTable],
-    names: Sequence[str],
     new: int,
-    before: Beside,
+    before: EarlierTables,
 ) -> None:
     """Refuse to hide what was published before."""
     if not before.earlier:
@@ -184,9 +193,10 @@ def _check_known(
     for cell, seen in zip(known[:_EXAMPLES].tolist(), where[:_EXAMPLES].tolist(), strict=True):
         i = int(np.searchsorted(starts, cell, side="right")) - 1
         release = before.earlier[int(np.searchsorted(ends, seen, side="right"))]
-        codes = describe(tables[i].dimensions, cell - int(starts[i]))
+        codes = describe(to_protect[i].table.dimensions, cell - int(starts[i]))
         shown.append(
-            f"{names[i]}: {codes} (release {release.release!r}, table {release.published.name!r})"
+            f"{to_protect[i].name}: {codes} (release {release.release!r}, "
+            f"table {release.published.name!r})"
         )
     raise ProtectionError(
         f"{len(known):,} unsafe cells were published before: {'; '.join(shown)}. Hiding them now "
@@ -290,7 +300,7 @@ def _check_zeros(sensitivity: Sensitivity, attacker: Attacker) -> None:
 def _check_frozen(table: Table, sensitivity: Sensitivity, stays: NDArray[np.bool_]) -> None:
     clash = np.flatnonzero(sensitivity.unsafe & stays)
     if len(clash):
-        shown = "; ".join(describe(table.dimensions, int(c)) for c in clash[:_EXAMPLES])
+        shown = describe_some(table.dimensions, clash)
         raise ProtectionError(
             f"{len(clash):,} unsafe cells are to stay published: {shown}. Take them out of "
             "frozen= or the a priori list, or set them to safe there, with the units' consent "

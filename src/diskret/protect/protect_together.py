@@ -16,12 +16,11 @@ from diskret.attack.earlier_tables import read_beside
 from diskret.errors import ProtectionError
 from diskret.keys import SecretKeys
 from diskret.progress import Progress
-from diskret.protect.arguments import Order
-from diskret.protect.earlier_tables import Beside, Group, beside
+from diskret.protect.earlier_tables import EarlierTables, Group, with_values
 from diskret.protect.insiders import insider_judge
 from diskret.protect.linked import sums_between
 from diskret.protect.parts import subtraction_judge
-from diskret.protect.plan import plan, publish, requirements
+from diskret.protect.plan import TableToProtect, plan, publish, requirements
 from diskret.protect.prove import prove
 from diskret.protect.result import Result
 from diskret.protect.revealed_sums import checked_pattern, how_judged, judge_of
@@ -47,15 +46,15 @@ class Options:
 
 
 def protect(
-    orders: Sequence[Order], group: Group, sums: Sequence[MeasureSum], options: Options
+    to_protect: Sequence[TableToProtect], group: Group, sums: Sequence[MeasureSum], options: Options
 ) -> list[Result]:
     """Protect and prove tables that are tied to each other, and to earlier ones."""
-    tables = [order.table for order in orders]
+    tables = [one.table for one in to_protect]
     sums = (*sums_between(tables, sums), *group.sums)
-    before = beside([order.shown for order in orders], sums, group.earlier)
-    names = [*(order.name for order in orders), *(e.name for e in group.earlier)]
+    before = with_values([one.shown for one in to_protect], sums, group.earlier)
+    names = [*(one.name for one in to_protect), *(e.name for e in group.earlier)]
     with _blamed_by_table(names, [*tables, *before.tables]):
-        return _protected(orders, tables, sums, before, options)
+        return _protected(to_protect, tables, sums, before, options)
 
 
 @contextmanager
@@ -77,22 +76,16 @@ def _blamed_by_table(names: Sequence[str], tables: Sequence[Table]) -> Generator
 
 
 def _protected(
-    orders: Sequence[Order],
+    to_protect: Sequence[TableToProtect],
     tables: Sequence[Table],
     sums: Sequence[MeasureSum],
-    before: Beside,
+    before: EarlierTables,
     options: Options,
 ) -> list[Result]:
     planned = partial(
         plan,
-        tables,
-        [order.sensitivity for order in orders],
-        names=[order.name for order in orders],
+        to_protect,
         sums=sums,
-        costs=[order.cost for order in orders],
-        frozen=[order.frozen for order in orders],
-        previous=[order.previous for order in orders],
-        discounts=[order.discount for order in orders],
         keys=options.keys,
         attacker=options.attacker,
         time_limit=options.time_limit,
@@ -107,13 +100,13 @@ def _protected(
     def public(suppressed: NDArray[np.bool_]) -> Publication:
         ends = np.cumsum([table.measure.sum.size for table in tables])
         parts = np.split(suppressed[: ends[-1]], ends[:-1])
-        shown = (publish(o.table, p, o.name) for o, p in zip(orders, parts, strict=True))
+        shown = (publish(o.table, p, o.name) for o, p in zip(to_protect, parts, strict=True))
         return read_beside(tuple(shown), sums, before.earlier)
 
     whom = options.attacker
     insiders = whom.contributor or any(e.unsafe is not None for e in before.earlier)
-    judge = judge_of(orders, whom, before) if insiders else None
-    parts = subtraction_judge(orders, before, problem.system, public)
+    judge = judge_of(to_protect, whom, before) if insiders else None
+    parts = subtraction_judge(to_protect, before, problem.system, public)
     several = len(tables) + len(before.tables) > 2
     proven = prove(
         problem,
@@ -125,7 +118,7 @@ def _protected(
         judge,
         _anew(options.method),
         parts,
-        insider_judge(orders, whom, before),
+        insider_judge(to_protect, whom, before),
     )
     certificates = certify(
         proven.publication,
@@ -135,9 +128,9 @@ def _protected(
         proven.targets,
         problem.system.value[: proven.publication.starts[-1]],
         unsafe=proven.unsafe,
-        sliding_only=[_sliding_only(o.table, o.sensitivity, options.attacker) for o in orders],
+        sliding_only=[_sliding_only(o.table, o.sensitivity, options.attacker) for o in to_protect],
         repaired=proven.repaired,
-        groups=[o.sensitivity.looks_for_groups for o in orders],
+        groups=[o.sensitivity.looks_for_groups for o in to_protect],
         parts=proven.parts,
         insiders=proven.insiders,
         rests=proven.rests,
@@ -148,15 +141,15 @@ def _protected(
     price = _price(problem, pattern, proven.publication.suppressed)
     return [
         Result(
-            replace(order.table, asked=None),  # results outlive the records
-            order.sensitivity,
+            replace(one.table, asked=None),  # results outlive the records
+            one.sensitivity,
             certificate,
-            _settings(order, pattern, price, work)
+            _settings(one, pattern, price, work)
             | ({"ties": "keyed"} if options.keys else {})
-            | (how_judged(order) if whom.contributor else {}),
+            | (how_judged(one) if whom.contributor else {}),
             options.position,
         )
-        for order, certificate in zip(orders, certificates, strict=True)
+        for one, certificate in zip(to_protect, certificates, strict=True)
     ]
 
 
@@ -172,13 +165,15 @@ def _price(problem: Problem, pattern: Pattern, suppressed: NDArray[np.bool_]) ->
     return {"cost_of_secondaries": cost, "bound": bound, "gap": (cost - bound) / (cost or 1.0)}
 
 
-def _settings(order: Order, pattern: Pattern, price: dict[str, float], work: int) -> dict[str, Any]:
+def _settings(
+    one: TableToProtect, pattern: Pattern, price: dict[str, float], work: int
+) -> dict[str, Any]:
     """How a table was protected, for the office's files."""
-    table = order.table
+    table = one.table
     settings: dict[str, Any] = {
-        "rule": "given" if order.rule is order.sensitivity else repr(order.rule),
+        "rule": "given" if one.rule is one.sensitivity else repr(one.rule),
         "method": pattern.method,
-        "cost": _text(order.cost),
+        "cost": _text(one.cost),
         "work": work,
         **price,
         **({"where": str(table.where)} if table.where else {}),
@@ -187,11 +182,11 @@ def _settings(order: Order, pattern: Pattern, price: dict[str, float], work: int
     }
     if table.recomputed:
         settings["recomputed_totals"] = [str(column) for column in table.recomputed]
-    if order.previous is not None:
-        settings["suppressed_last_period"] = int(order.previous.sum())
-        settings["previous_discount"] = order.discount
-    if order.sensitivity.entries is not None:
-        settings["apriori"] = order.sensitivity.entries.to_pydict()
+    if one.previous is not None:
+        settings["suppressed_last_period"] = int(one.previous.sum())
+        settings["previous_discount"] = one.discount
+    if one.sensitivity.entries is not None:
+        settings["apriori"] = one.sensitivity.entries.to_pydict()
     return settings
 
 

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from diskret.attack import JudgedParts, Rests, UnsafeSums, beside_filters, revealed_rests
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
-from diskret.protect.arguments import Order
-from diskret.protect.earlier_tables import Beside
+from diskret.protect.arguments import rules_of
+from diskret.protect.earlier_tables import EarlierTables
+from diskret.protect.plan import TableToProtect
 from diskret.rules import MinimumFrequency, Rule, Sensitivity
 from diskret.rules.unions import judge_unions, rules_for_unions
 from diskret.tables import Earlier, Measure, Publication, Table
@@ -42,8 +43,8 @@ RestsJudge = Callable[[Publication], UnsafeRests]
 
 
 def rests_judge(
-    orders: Sequence[Order],
-    before: Beside,
+    to_protect: Sequence[TableToProtect],
+    before: EarlierTables,
     cells: int,
     public: Callable[[NDArray[np.bool_]], Publication],
 ) -> RestsJudge | None:
@@ -52,18 +53,12 @@ def rests_judge(
     Rests that earlier tables reveal by themselves cannot be protected any more and are left out.
     None if there is no cell of which a filter lets only a part through.
 
-    Parameters
-    ----------
-    orders
-        The new tables and their rules.
-    before
-        What was published before; its tables stand behind the new ones.
-    cells
-        Number of cells of the protector's system.
-    public
-        What the world sees when these cells are suppressed.
+    to_protect: the new tables and their rules.
+    before: what was published before; its tables stand behind the new ones.
+    cells: number of cells of the protector's system.
+    public: what the world sees when these cells are suppressed.
     """
-    if len(orders) + len(before.tables) == 1:
+    if len(to_protect) + len(before.tables) == 1:
         return None
     everything = public(np.ones(cells, dtype=bool))
     if not beside_filters(everything):
@@ -72,8 +67,8 @@ def rests_judge(
     known: set[tuple[int, ...]] = set()
     if before.tables:
         known = {key for rests in revealed_rests(everything) for key in _keys(rests)}
-    tables = _comparable(orders, before)
-    listed = [*(o.table for o in orders), *before.tables]
+    tables = _comparable(to_protect, before)
+    listed = [*(o.table for o in to_protect), *before.tables]
 
     def judge(publication: Publication) -> UnsafeRests:
         starts = publication.starts
@@ -85,7 +80,7 @@ def rests_judge(
             if not len(rests):
                 continue
             own = [tables[i] for i in rests.tables]
-            rules = _rules(listed[rests.tables[0]].measure.name, orders)
+            rules = rules_of(listed[rests.tables[0]].measure.name, to_protect)
             cells_of = rests.cells - starts[[*rests.tables]]
             somebody = _somebody(own, cells_of) & ~beyond_whole(own, cells_of)
             judged += int((~somebody).sum())
@@ -130,21 +125,16 @@ def _keys(rests: Rests) -> Iterator[tuple[int, ...]]:
     return map(tuple, rests.cells.tolist())
 
 
-def _rules(measure: str, orders: Sequence[Order]) -> tuple[Rule, ...]:
-    """The rules for new tables of a measure."""
-    return tuple({id(o.rule): o.rule for o in orders if o.table.measure.name == measure}.values())
-
-
-def _comparable(orders: Sequence[Order], before: Beside) -> list[Table]:
+def _comparable(to_protect: Sequence[TableToProtect], before: EarlierTables) -> list[Table]:
     """All tables, the new ones first, with contributors by the names that all have."""
 
     def of(table: Table, earlier: Earlier | None) -> Table:
         who = table.contributions if earlier is None else earlier.contributions
         if earlier is not None and (earlier.perturbed or earlier.weight is not None):
             return replace(table, contributions=None)
-        return replace(table, contributions=before.called(who, earlier))
+        return replace(table, contributions=before.named_alike(who, earlier))
 
-    new = [of(order.table, None) for order in orders]
+    new = [of(one.table, None) for one in to_protect]
     return [*new, *(of(table, earlier) for earlier, table in before.pairs)]
 
 

@@ -14,9 +14,9 @@ from scipy import sparse
 
 from diskret.attack import Attacker, Requirements, UnsafeSums, revealed_sums
 from diskret.errors import InputError, ProofError, ProtectionError
-from diskret.protect.arguments import Order
-from diskret.protect.earlier_tables import Beside
+from diskret.protect.earlier_tables import EarlierTables
 from diskret.protect.parts import PartsJudge
+from diskret.protect.plan import TableToProtect
 from diskret.rules import Rule, Sensitivity
 from diskret.rules.unions import judge_unions, rules_for_unions
 from diskret.suppression import Method, Pattern, Problem, Work, modular
@@ -44,19 +44,21 @@ def check_judged(rules: Sequence[object], tables: Sequence[Table]) -> None:
         )
 
 
-def judge_of(orders: Sequence[Order], attacker: Attacker, before: Beside) -> Judge:
+def judge_of(
+    to_protect: Sequence[TableToProtect], attacker: Attacker, before: EarlierTables
+) -> Judge:
     """What a rule says of the sums that the published tables reveal, by their contributors.
 
     What was unsafe among the sums of an earlier table stays so. Those that a new table makes
     smaller than they were are judged by the rule for a new table of the same measure, and by
     those who contribute to the earlier one, if these were kept.
 
-    orders: the tables, with their rules as they judge single cells against this attacker.
+    to_protect: the tables, with their rules as they judge single cells against this attacker.
     before: what was published before; its tables stand behind the new ones.
     """
     whoever = [
-        *(_judge_of_new(order, attacker) for order in orders),
-        *(_judge_of_earlier(e, table, orders, attacker) for e, table in before.pairs),
+        *(_judge_of_new(one, attacker) for one in to_protect),
+        *(_judge_of_earlier(e, table, to_protect, attacker) for e, table in before.pairs),
     ]
 
     def judge(publication: Publication) -> tuple[UnsafeSums, NDArray[np.bool_]]:
@@ -75,13 +77,13 @@ def judge_of(orders: Sequence[Order], attacker: Attacker, before: Beside) -> Jud
     return judge
 
 
-def how_judged(order: Order) -> dict[str, Any]:
+def how_judged(one: TableToProtect) -> dict[str, Any]:
     """By which rules and by whose contributions sums of a table's cells were judged."""
-    used, left = rules_for_unions(order.rule)
+    used, left = rules_for_unions(one.rule)
     return {
         "sums_judged_by": [repr(rule) for rule in used],
         "rules_without_sums": [repr(rule) for rule in left],
-        "contributors_of_sums": "exact" if unions_exact(order.table) else "taken for different",
+        "contributors_of_sums": "exact" if unions_exact(one.table) else "taken for different",
     }
 
 
@@ -89,18 +91,18 @@ def how_judged(order: Order) -> dict[str, Any]:
 _OfTable = Callable[[sparse.csr_array], tuple[NDArray[np.bool_], NDArray[np.int64]]]
 
 
-def _judge_of_new(order: Order, attacker: Attacker) -> _OfTable:
+def _judge_of_new(one: TableToProtect, attacker: Attacker) -> _OfTable:
     if not attacker.contributor:
         return _nothing
-    return lambda member: _judged(order.rule, order.table, member, attacker)
+    return lambda member: _judged(one.rule, one.table, member, attacker)
 
 
 def _judge_of_earlier(
-    earlier: Earlier, table: Table, orders: Sequence[Order], attacker: Attacker
+    earlier: Earlier, table: Table, to_protect: Sequence[TableToProtect], attacker: Attacker
 ) -> _OfTable:
     """What was judged when the table was published stays; other sums are judged now."""
     known = earlier.unsafe
-    rules = [o.rule for o in orders if o.table.measure.name == earlier.published.measure]
+    rules = [o.rule for o in to_protect if o.table.measure.name == earlier.published.measure]
     untold = earlier.contributions is None and not earlier.published.frequency
     told = not (untold or earlier.perturbed or earlier.original is None or earlier.weight)
     judges = told and len(rules) > 0 and not isinstance(rules[0], Sensitivity)

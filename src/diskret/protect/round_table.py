@@ -31,7 +31,7 @@ from diskret.rules import Rule, Sensitivity
 from diskret.system import System, joint_system
 from diskret.tables import Noise, Perturbed, Table
 from diskret.tables.add_up import leaf_mask
-from diskret.tables.dimension import describe
+from diskret.tables.dimension import describe_some
 from diskret.tables.from_cells import scaled_unit
 from diskret.tables.perturbed import published_with
 
@@ -339,7 +339,7 @@ def _small_counts(
     for table, own in zip(tables, cells, strict=True):
         wrong = np.flatnonzero(own @ parts != table.measure.sum.ravel())
         if len(wrong):
-            examples = "; ".join(describe(table.dimensions, int(i)) for i in wrong[:_EXAMPLES])
+            examples = describe_some(table.dimensions, wrong, _EXAMPLES)
             raise InputError(
                 f"{len(wrong):,} counts are not the sums of the finest ones, e.g. {examples}; all "
                 "tables must come from the same records"

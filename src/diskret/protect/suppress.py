@@ -16,11 +16,11 @@ from diskret.attack import (
 from diskret.errors import InputError
 from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
-from diskret.protect.arguments import Order, checked_tables, for_each, orders
+from diskret.protect.arguments import checked_tables, for_each, tables_to_protect
 from diskret.protect.attackers import check_names, default_attacker
 from diskret.protect.earlier_tables import Group, KnownBefore, groups
 from diskret.protect.linked import default_names, known_empty, linked
-from diskret.protect.plan import Cost
+from diskret.protect.plan import Cost, TableToProtect
 from diskret.protect.protect_together import Options, protect
 from diskret.protect.result import Result
 from diskret.protect.revealed_sums import check_judged
@@ -214,7 +214,7 @@ def suppress(
     if whom is not None and whom.contributor:
         check_judged(rules, tables)
         rules = [against(one, whom.coalition) for one in rules]
-    ordered = orders(
+    asked = tables_to_protect(
         tables,
         rules=rules,
         costs=for_each(cost, tables, "cost"),
@@ -223,7 +223,7 @@ def suppress(
         discounts=for_each(previous_discount, tables, "previous_discount"),
         names=default_names(tables, named),
     )
-    check_names(whom or Attacker(), [order.name for order in ordered])
+    check_names(whom or Attacker(), [one.name for one in asked])
     equations = tuple(MeasureSum.read(text) for text in sums)
     options = Options(
         _method(method),
@@ -235,14 +235,14 @@ def suppress(
         None if ledger is None else ledger.position,
     )
     results: dict[int, Result] = {}
-    waiting = found = _groups(ordered, equations, ledger)
-    shown = [o.table.empty & (not o.sensitivity.zeros_may_hide) for o in ordered]
+    waiting = found = _groups(asked, equations, ledger)
+    shown = [o.table.empty & (not o.sensitivity.zeros_may_hide) for o in asked]
     while waiting:
         for group in waiting:
-            stays = _empty_elsewhere(ordered, shown)
-            staying = [ordered[i].staying(stays[i]) for i in group.new]
+            stays = _empty_elsewhere(asked, shown)
+            staying = [asked[i].staying(stays[i]) for i in group.new]
             if whom is None:
-                together = [ordered[i] for i in group.new]
+                together = [asked[i] for i in group.new]
                 default = default_attacker([o.table for o in together], [o.rule for o in together])
                 options = replace(options, attacker=default)
             of_group = protect(staying, group, equations, options)
@@ -250,20 +250,20 @@ def suppress(
                 results[i] = result
                 shown[i] |= result.published.empty
         # a table that was protected later may show what an earlier one hides
-        stays = _empty_elsewhere(ordered, shown)
+        stays = _empty_elsewhere(asked, shown)
         hidden = {i for i, r in results.items() if (r.published.suppressed & stays[i]).any()}
         waiting = [group for group in found if hidden & {*group.new}]
-    done = [results[i] for i in range(len(ordered))]
+    done = [results[i] for i in range(len(asked))]
     return done[0] if alone else done
 
 
 def _empty_elsewhere(
-    orders: Sequence[Order], shown: Sequence[NDArray[np.bool_]]
+    to_protect: Sequence[TableToProtect], shown: Sequence[NDArray[np.bool_]]
 ) -> list[NDArray[np.bool_]]:
     """Empty cells that need not be hidden, as some table shows them."""
-    if len(orders) == 1 or not any(order.sensitivity.zeros_may_hide for order in orders):
-        return [np.zeros(order.table.shape, dtype=bool) for order in orders]
-    return known_empty([order.table for order in orders], shown)
+    if len(to_protect) == 1 or not any(one.sensitivity.zeros_may_hide for one in to_protect):
+        return [np.zeros(one.table.shape, dtype=bool) for one in to_protect]
+    return known_empty([one.table for one in to_protect], shown)
 
 
 def _check_budget(budget: Any) -> int | None:
@@ -279,14 +279,14 @@ def _check_attacker(attacker: Any) -> Attacker:
 
 
 def _groups(
-    orders: Sequence[Order], sums: Sequence[MeasureSum], ledger: KnownBefore | None
+    to_protect: Sequence[TableToProtect], sums: Sequence[MeasureSum], ledger: KnownBefore | None
 ) -> list[Group]:
     """Which tables are tied to each other, and to what was published before."""
-    tables = [order.table for order in orders]
+    tables = [one.table for one in to_protect]
     found = linked(tables, sums)
     if ledger is None:
         return [Group(tuple(group), ()) for group in found]
-    shown = [order.shown for order in orders]
+    shown = [one.shown for one in to_protect]
     return groups(shown, sums, ledger.earlier(shown, sums))
 
 

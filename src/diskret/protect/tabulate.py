@@ -21,7 +21,7 @@ from diskret.keys import modulus_with
 from diskret.population import Population
 from diskret.progress import Progress, silent
 from diskret.protect.attackers import LISTED
-from diskret.protect.marked_records import Marking, marks
+from diskret.protect.marked_records import Marking, record_marks
 from diskret.tables import Table
 from diskret.tables.contributions import Asked
 from diskret.tables.dimension import Dimension, check_by, said_totals
@@ -184,7 +184,7 @@ def tabulate(
         where=filtered,
         weight=weight,
         weight_decimals=weight_decimals,
-        marks=marks(request, waiver),
+        marks=record_marks(request, waiver),
         contributions=by_default if contributions is None else contributions,
         most_listed=LISTED if contributions is None else None,
         totals=said,

@@ -19,7 +19,7 @@ from diskret.publish.formats.symbols import SymbolSet, symbol_set
 from diskret.publish.read import Releases
 from diskret.publish.write import Staging, check_look, write_releases
 from diskret.tables import Derived, Published, SideBySide
-from diskret.tables.dimension import describe
+from diskret.tables.dimension import describe_some
 
 if TYPE_CHECKING:
     from diskret.protect.result import Result
@@ -225,7 +225,7 @@ def _check_empty(results: Sequence[Result]) -> None:
     for result, of_result in zip(results, known, strict=True):
         open_ = np.flatnonzero(result.published.suppressed & of_result)
         if len(open_):
-            shown = "; ".join(describe(result.table.dimensions, int(c)) for c in open_[:5])
+            shown = describe_some(result.table.dimensions, open_)
             raise InputError(
                 f"{result.name!r} hides {len(open_):,} empty cells that other tables of this "
                 f"release show as empty: {shown}. Everybody would know these values; protect the "

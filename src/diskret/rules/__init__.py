@@ -4,6 +4,9 @@ Rules are joined with ``|``: a cell is unsafe if any of them says so, and the la
 protection level of each kind counts.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 from diskret.rules.apriori import Apriori
 from diskret.rules.dominance import Dominance
 from diskret.rules.group_disclosure import GroupDisclosure
@@ -18,8 +21,23 @@ from diskret.rules.sensitivity import Rule, Sensitivity
 from diskret.rules.shadow import Shadow
 from diskret.rules.zero_cells import ZeroCells
 
+#: How job files call the rules.
+BY_NAME: Mapping[str, type[Any]] = {
+    "p_percent": PPercent,
+    "pq": PQ,
+    "minimum_frequency": MinimumFrequency,
+    "dominance": Dominance,
+    "request": Request,
+    "marginal_value": MarginalValue,
+    "group_disclosure": GroupDisclosure,
+    "zero_cells": ZeroCells,
+    "missing_safe": MissingSafe,
+    "apriori": Apriori,
+}
+
 __all__ = [
     "Apriori",
+    "BY_NAME",
     "Dominance",
     "GroupDisclosure",
     "MarginalValue",

@@ -31,9 +31,7 @@ from diskret.rules.hst import Line, hst_entries, read_hst
 from diskret.rules.parents import same_cell
 from diskret.rules.sensitivity import Joinable, Sensitivity
 from diskret.tables import Table
-from diskret.tables.from_cells import describe, locate
-
-_EXAMPLES = 5
+from diskret.tables.from_cells import describe_some, locate
 
 
 @dataclass(frozen=True)
@@ -186,7 +184,7 @@ def _set_by_hand(table: Table, entries: pa.Table, percent: float, where: str) ->
         flat[at[rows]] = values[rows]
         differ = rows[flat[at[rows]] != values[rows]]
         if len(differ):
-            shown = "; ".join(describe(table.dimensions, int(at[r])) for r in differ[:_EXAMPLES])
+            shown = describe_some(table.dimensions, at[differ])
             raise InputError(
                 f"{where}: {len(differ):,} rows say something else in {column!r} than another "
                 f"row of the same cell (a total with a single part is that part): {shown}; "
@@ -231,7 +229,7 @@ def _locate(table: Table, entries: pa.Table, where: str) -> NDArray[np.int64]:
 def _refuse_empty(table: Table, unsafe: NDArray[np.bool_], where: str) -> None:
     cells = np.flatnonzero(unsafe & table.empty)
     if len(cells):
-        shown = "; ".join(describe(table.dimensions, int(c)) for c in cells[:_EXAMPLES])
+        shown = describe_some(table.dimensions, cells)
         raise InputError(
             f"{where}: {len(cells):,} cells set to unsafe are empty: {shown}. Empty cells are "
             "published as such; take these rows out"

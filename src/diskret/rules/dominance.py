@@ -59,6 +59,7 @@ class Dominance(Joinable):
 
     rank: ClassVar[int] = 0
     judges_unions: ClassVar[bool] = True
+    of_sums: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -63,6 +63,7 @@ class PPercent(Joinable):
 
     rank: ClassVar[int] = 1
     judges_unions: ClassVar[bool] = True
+    of_sums: ClassVar[bool] = True
 
     @property
     def largest(self) -> int:

@@ -66,6 +66,7 @@ class PQ(Joinable):
 
     rank: ClassVar[int] = 1
     judges_unions: ClassVar[bool] = True
+    of_sums: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -63,6 +63,7 @@ class Request(Joinable):
 
     rank: ClassVar[int] = 2
     judges_unions: ClassVar[bool] = True
+    of_sums: ClassVar[bool] = True
 
     @property
     def largest(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -15,9 +15,8 @@ from diskret.errors import InputError
 from diskret.io.arrays import from_lists
 from diskret.parameters import Declared
 from diskret.tables import Table
-from diskret.tables.from_cells import describe
+from diskret.tables.from_cells import describe_some
 
-_EXAMPLES = 5
 #: Names of the rules that compare a cell with its totals.
 _OF_GROUPS = {"group_disclosure", "marginal_value"}
 
@@ -144,6 +143,9 @@ class Rule(Protocol):
 class Joinable(Declared):
     """Gives a rule the operator ``|``."""
 
+    #: Whether it looks at what contributors have, so that a count is not enough.
+    of_sums: ClassVar[bool] = False
+
     def __or__(self: Rule, other: Rule) -> AnyOf:
         if not callable(other) or isinstance(other, type):
             raise InputError(
@@ -193,7 +195,7 @@ def _refuse_contradictions(table: Table, found: list[Sensitivity], joined: Sensi
             continue
         clash = np.flatnonzero(one.unsafe & joined.safe)
         if len(clash):
-            shown = "; ".join(describe(table.dimensions, int(c)) for c in clash[:_EXAMPLES])
+            shown = describe_some(table.dimensions, clash)
             raise InputError(
                 f"{len(clash):,} cells are set to unsafe by hand and declared safe by another "
                 f"rule: {shown}. Take them out of one of the two"

@@ -57,6 +57,7 @@ class ZeroCells(Joinable):
 
     rank: ClassVar[int] = 6
     judges_unions: ClassVar[bool] = True
+    of_sums: ClassVar[bool] = True
 
     @property
     def largest(self) -> int:

@@ -143,7 +143,7 @@ def combined(records: pa.Table, names: Sequence[str]) -> Combined:
         categories[name] = known.categories.cast(pa.string())
         codes[name] = (known.codes + 1).astype(np.min_scalar_type(len(known.categories)))
     sizes = [len(categories[name]) + 1 for name in names]
-    key = _numbered([codes[name] for name in names], sizes, records.num_rows)
+    key = numbered([codes[name] for name in names], sizes, records.num_rows)
     _, first, count = np.unique(key, return_index=True, return_counts=True)
     kept = {name: own[first] for name, own in codes.items()}
     return Combined(categories, kept, count.astype(np.int64))
@@ -215,7 +215,7 @@ def beside(before: TableCounts, after: Combined) -> Beside:
     )
     together = [np.concatenate(pair) for pair in zip(first, second, strict=True)]
     number = len(before.count)
-    key = _numbered(together, sizes, number + len(count))
+    key = numbered(together, sizes, number + len(count))
     _, at, place = np.unique(key, return_index=True, return_inverse=True)
     was, now = np.zeros(len(at), dtype=np.int64), np.zeros(len(at), dtype=np.int64)
     was[place[:number]] = before.count
@@ -234,7 +234,7 @@ def _cells(
     codes: Sequence[Codes], sizes: Sequence[int], amount: Counts
 ) -> tuple[list[Codes], Counts]:
     """Codes and counts of the cells that are not empty, in ascending order."""
-    key = _numbered(codes, sizes, len(amount))
+    key = numbered(codes, sizes, len(amount))
     if np.prod([float(size) for size in sizes]) <= _DENSE:
         # sums of whole numbers below 2**53 are exact
         count = np.bincount(key, weights=amount, minlength=1).astype(np.int64)
@@ -246,13 +246,13 @@ def _cells(
     return [own[first[cells]] for own in codes], count[cells]
 
 
-def _numbered(codes: Sequence[Codes], sizes: Sequence[int], n: int) -> NDArray[np.int64]:
-    """A number for each combination of codes, the same for the same."""
+def numbered(codes: Sequence[NDArray[Any]], sizes: Sequence[int], n: int) -> NDArray[np.int64]:
+    """A number for each of n combinations of codes, the same for the same, in their order."""
     key, span = np.zeros(n, dtype=np.int64), 1
     for own, size in zip(codes, sizes, strict=True):
         if span * size > _LARGEST:
-            key = np.unique(key, return_inverse=True)[1].astype(np.int64)
-            span = n
+            known, key = np.unique(key, return_inverse=True)
+            span = len(known)
         key *= size
         key += own
         span *= size

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
@@ -30,6 +31,13 @@ def describe(dimensions: tuple[Dimension, ...], cell: int) -> str:
     return ", ".join(
         f"{d.name}={d.hierarchy.codes[int(i)]}" for d, i in zip(dimensions, where, strict=True)
     )
+
+
+def describe_some(
+    dimensions: tuple[Dimension, ...], cells: NDArray[np.int64], most: int = 5
+) -> str:
+    """The first of these cells in words, as examples in a message."""
+    return "; ".join(describe(dimensions, int(cell)) for cell in cells[:most])
 
 
 def check_by(by: Any) -> None:

@@ -30,7 +30,7 @@ from diskret.tables.add_up import (
     merge_up,
 )
 from diskret.tables.contributions import Measure
-from diskret.tables.dimension import Dimension, check_by, describe, said_totals
+from diskret.tables.dimension import Dimension, check_by, describe, describe_some, said_totals
 from diskret.tables.own_totals import check_own_totals, leaf_rows
 
 if TYPE_CHECKING:
@@ -197,7 +197,7 @@ def locate(
     found, how_often = np.unique(at, return_counts=True)
     if np.any(how_often > 1):
         twice = found[how_often > 1]
-        shown = "; ".join(describe(tuple(dimensions), int(c)) for c in twice[:_EXAMPLES])
+        shown = describe_some(tuple(dimensions), twice)
         raise InputError(
             f"{len(twice):,} cells are there more than once: {shown}. Does by= name every column "
             "of codes? Otherwise remove all rows of a cell but one"
@@ -277,9 +277,7 @@ class _File:
         given = self.scaled(column(self.cells, name), name, decimals)
         short = np.flatnonzero(given < least.ravel()[self.at])
         if len(short):
-            shown = "; ".join(
-                describe(self.dimensions, int(c)) for c in self.at[short[:_EXAMPLES]].tolist()
-            )
+            shown = describe_some(self.dimensions, self.at[short])
             raise InputError(
                 f"{len(short):,} values of {name!r}, the sum of absolute contributions, are less "
                 f"than {of!r} or than the largest contributions together: {shown}"
@@ -342,7 +340,7 @@ def _check_largest(
     wrong = _unfit(top, room)
     if wrong.any():
         cells = np.flatnonzero(wrong.ravel())
-        shown = "; ".join(describe(dimensions, int(c)) for c in cells[:_EXAMPLES])
+        shown = describe_some(dimensions, cells)
         raise InputError(
             f"the largest contributions of {len(cells):,} cells are negative, not descending "
             f"or larger than {value!r}: {shown}"

@@ -24,29 +24,13 @@ def rest_table(model: Table, tables: Sequence[Table], cells: NDArray[np.int64]) 
     The records of the others must be among those of the first. Somebody with records in both
     stays, with what is left of its contribution, until no record is left.
 
-    Parameters
-    ----------
-    model
-        Says of which measures there are sums, and which marks contributors may have.
-    tables
-        The table with the whole cells, then those that are taken away; each lists its
+    model: says of which measures there are sums, and which marks contributors may have.
+    tables: the table with the whole cells, then those that are taken away; each lists its
         contributions.
-    cells
-        Flat positions of the cells in their tables, ``(r, len(tables))``.
+    cells: flat positions of the cells in their tables, ``(r, len(tables))``.
 
-    Returns
-    -------
-    Table
-        As of `diskret.tables.unions.union_table`.
+    Returns: as of `diskret.tables.unions.union_table`.
 
-    Raises
-    ------
-    InputError
-        A table does not list its contributions, or not of the units and marks of the others;
-        more records are taken away than there are.
-
-    Examples
-    --------
     >>> import pyarrow as pa
     >>> from diskret.protect.tabulate import tabulate
     >>> jobs = pa.table({"firm": [1, 1, 2], "part": [0, 1, 1], "sales": [9, 1, 5]})
@@ -62,8 +46,6 @@ def rest_table(model: Table, tables: Sequence[Table], cells: NDArray[np.int64]) 
 def listed_rests(model: Table, tables: Sequence[Table], cells: NDArray[np.int64]) -> Table:
     """The same, with a list of those who contribute to each rest.
 
-    Examples
-    --------
     >>> import pyarrow as pa
     >>> from diskret.protect.tabulate import tabulate
     >>> jobs = pa.table({"firm": [1, 1, 2], "part": [0, 1, 1], "sales": [9, 1, 5]})

@@ -10,6 +10,7 @@ from diskret.texts.catalogue import Statement as Statement
 from diskret.texts.catalogue import Words as Words
 from diskret.texts.catalogue import check_language as check_language
 from diskret.texts.catalogue import in_languages as in_languages
+from diskret.texts.catalogue import sentence as sentence
 from diskret.texts.catalogue import words_in as words_in
 from diskret.texts.numbers import Figure as Figure
 from diskret.texts.numbers import number as number

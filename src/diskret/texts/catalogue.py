@@ -65,43 +65,49 @@ class Words(Mapping[str, str]):
 
 @dataclass(frozen=True)
 class Statement:
-    """One sentence in both languages.
+    """A text of a catalogue in all languages; the catalogue is read when it is shown.
 
     Parameters
     ----------
-    en, de
-        The sentence in English and in German.
+    catalogue, key
+        Where it stands.
+    blanks
+        Names and values of what its blanks are filled with.
     """
 
-    en: str
-    de: str
-
-    @classmethod
-    def of(cls, en: str, de: str, **figures: str) -> Statement:
-        r"""Sentences with figures in braces, each given as English writes it.
-
-        Examples
-        --------
-        >>> Statement.of("{n} cells by {x}", "{n} Felder um {x}", n="1,250", x="0.5").de
-        '1\xa0250 Felder um 0,5'
-        """
-        german = {name: Figure(figure).written("de") for name, figure in figures.items()}
-        return cls(en.format(**figures), de.format(**german))
+    catalogue: str
+    key: str
+    blanks: tuple[tuple[str, object], ...] = ()
 
     @classmethod
     def said(cls, catalogue: str, key: str, **blanks: object) -> Statement:
-        r"""A text of a catalogue with its blanks filled in, whole numbers as whole numbers.
+        r"""A text with its blanks filled in, whole numbers as whole numbers.
 
         Examples
         --------
         >>> Statement.said("report", "why others", count=1250).de
         'und 1\xa0250 weitere'
         """
-        return cls(*(words_in(one, catalogue).said(key, **blanks) for one in LANGUAGES))
+        return cls(catalogue, key, tuple(blanks.items()))
+
+    @property
+    def en(self) -> str:
+        """The sentence in English."""
+        return self.in_language("en")
+
+    @property
+    def de(self) -> str:
+        """The sentence in German."""
+        return self.in_language("de")
 
     def in_language(self, language: str) -> str:
         """The sentence in a language."""
-        return self.de if language == "de" else self.en
+        return words_in(language, self.catalogue).said(self.key, **dict(self.blanks))
+
+
+def sentence(key: str, **blanks: object) -> Statement:
+    """A sentence of certificates."""
+    return Statement.said("certificates", key, **blanks)
 
 
 def in_languages(statements: Iterable[Statement]) -> dict[str, list[str]]:

@@ -35,7 +35,8 @@ def number(value: float | Decimal | None, language: str, decimals: int = 0) -> s
     """
     if value is None or value != value:
         return "–"
-    return Figure(f"{Decimal(str(value)):,.{decimals}f}").written(language)
+    exact = value if isinstance(value, float) else Decimal(str(value))  # 10^18 and 1 is no float
+    return Figure(f"{exact:,.{decimals}f}").written(language)
 
 
 def scaled(value: int, decimals: int, language: str) -> str:

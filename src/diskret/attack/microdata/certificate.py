@@ -1,4 +1,4 @@
-"""The certificate of released microdata, and its sentences in both languages."""
+"""The certificate of released microdata, and its sentences."""
 
 from __future__ import annotations
 
@@ -22,8 +22,7 @@ from diskret.attack.microdata.claims import (
     TCloseness,
 )
 from diskret.attack.microdata.leaving import Leaving
-from diskret.attack.noise_certificate import Statement, in_languages
-from diskret.texts import check_language
+from diskret.texts import Figure, Statement, check_language, in_languages, sentence
 
 FAMILY = "microdata"
 #: Of files whose records were replaced.
@@ -101,73 +100,21 @@ class MicrodataCertificate:
 _ABOUT_VALUES = (LDiversity, TCloseness, AlphaK, BetaLikeness, DeltaDisclosure)
 
 #: Said of every file.
-NO_IDENTIFIERS = Statement(
-    "The file has no names, addresses or numbers that identify a person directly.",
-    "Die Datei enthält keine Namen, Adressen oder Nummern, die eine Person unmittelbar bezeichnen.",
-)
-_RISK = Statement(
-    "The probability that a person is recognised by the keys was estimated, and is small for "
-    "every record.",
-    "Die Wahrscheinlichkeit, eine Person an den Schlüsselvariablen zu erkennen, wurde geschätzt "
-    "und ist für jeden Datensatz klein.",
-)
-_EXPECTED = Statement(
-    "The share of persons who are recognised by the keys was estimated, and is small.",
-    "Der Anteil der Personen, die an den Schlüsselvariablen zu erkennen sind, wurde geschätzt und "
-    "ist klein.",
-)
-_POPULATION = Statement(
-    "For every record several persons of the population show its keys.",
-    "Zu jedem Datensatz gibt es mehrere Personen der Grundgesamtheit, die seine Schlüssel zeigen.",
-)
+NO_IDENTIFIERS = sentence("microdata.no identifiers")
+_RISK = sentence("microdata.risk")
+_EXPECTED = sentence("microdata.expected")
+_POPULATION = sentence("microdata.population")
 _READ_AS: dict[Missing, Statement] = {
-    "wildcard": Statement(
-        "A missing value is counted as if it could be any value.",
-        "Ein fehlender Wert zählt so, als könne er jeder Wert sein.",
-    ),
-    "category": Statement(
-        "A missing value is counted as a value of its own.",
-        "Ein fehlender Wert zählt als eigener Wert.",
-    ),
-    "conservative": Statement(
-        "A record with a missing key is counted as if it agreed with no other.",
-        "Ein Datensatz mit fehlendem Schlüssel zählt so, als stimme er mit keinem anderen überein.",
-    ),
+    "wildcard": sentence("microdata.missing wildcard"),
+    "category": sentence("microdata.missing category"),
+    "conservative": sentence("microdata.missing conservative"),
 }
-_BEYOND_KEYS = Statement(
-    "Nothing is said of what somebody knows beyond the keys, or of other releases about the same "
-    "persons.",
-    "Nichts ist darüber gesagt, was jemand außer den Schlüsseln weiß, und über andere "
-    "Veröffentlichungen über dieselben Personen.",
-)
-_ATTRIBUTES = Statement(
-    "Records that agree in the keys may agree in other variables, too: who knows that a person is "
-    "among them then learns these.",
-    "Datensätze mit gleichen Schlüsseln können auch in anderen Merkmalen übereinstimmen: Wer weiß, "
-    "dass eine Person darunter ist, erfährt diese dann.",
-)
-_NUMERIC = Statement(
-    "Numeric variables were not judged: who knows such a value exactly may recognise a record by "
-    "it.",
-    "Numerische Merkmale wurden nicht beurteilt: Wer einen solchen Wert genau kennt, kann einen "
-    "Datensatz daran erkennen.",
-)
-_MINIMALITY = Statement(
-    "Nothing is said of conclusions from the fact that no more was changed than necessary.",
-    "Nichts ist über Schlüsse daraus gesagt, dass nicht mehr als nötig verändert wurde.",
-)
-_MISSING_MEANS = Statement(
-    "A missing value was perhaps removed because it is rare; then fewer values are possible than "
-    "were counted.",
-    "Ein fehlender Wert wurde vielleicht entfernt, weil er selten ist; dann sind weniger Werte "
-    "möglich als gezählt.",
-)
-_ESTIMATED = Statement(
-    "Estimated probabilities rest on a model of the population. Those of single records may be too "
-    "low where many of them are alone in a small sample.",
-    "Geschätzte Wahrscheinlichkeiten beruhen auf einem Modell der Grundgesamtheit. Die einzelner "
-    "Datensätze können zu klein sein, wo viele in einer kleinen Stichprobe allein sind.",
-)
+_BEYOND_KEYS = sentence("microdata.beyond the keys")
+_ATTRIBUTES = sentence("microdata.attributes")
+_NUMERIC = sentence("microdata.numeric")
+_MINIMALITY = sentence("microdata.minimality")
+_MISSING_MEANS = sentence("microdata.missing removed")
+_ESTIMATED = sentence("microdata.estimated")
 
 
 def claimed(
@@ -202,118 +149,87 @@ def not_claimed(
 
 def checked(file: Leaving, claim: Claim, figures: Mapping[str, Any]) -> Statement:
     """What was counted, with parameters, for the office."""
-    records = f"{file.n:,}"
     if isinstance(claim, KAnonymity):
-        return Statement.of(
-            "Counted again for {records} records: at least {least} agree. Without missing values "
-            "of other records, {lean} of them agree with fewer than {k}.",
-            "Für {records} Datensätze nachgezählt: Mindestens {least} stimmen überein. Ohne "
-            "fehlende Werte anderer Datensätze stimmen {lean} davon mit weniger als {k} überein.",
-            records=records,
-            least=f"{figures['fewest_alike']:,}",
-            lean=f"{figures['lean_on_gaps']:,}",
-            k=f"{int(claim.k):,}",
+        return sentence(
+            "microdata.k-anonymity counted",
+            records=file.n,
+            least=figures["fewest_alike"],
+            lean=figures["lean_on_gaps"],
+            k=int(claim.k),
         )
     if isinstance(claim, KMap):
-        return Statement.of(
-            "Counted again for {records} records: at least {least} persons of the population.",
-            "Für {records} Datensätze nachgezählt: mindestens {least} Personen der "
-            "Grundgesamtheit.",
-            records=records,
-            least=f"{figures['fewest_persons']:,g}",
+        return sentence(
+            "microdata.k-map counted",
+            records=file.n,
+            least=Figure(f"{figures['fewest_persons']:,g}"),
         )
     if isinstance(claim, RiskBelow):
-        of, von = (" of households", " von Haushalten") if claim.household else ("", "")
-        more, mehr, inside = _largest(figures)
-        return Statement.of(
-            f"Estimated again for {{records}} records: the largest risk{of} is {{largest}}; "
-            "{threshold} is allowed." + more,
-            f"Für {{records}} Datensätze nachgerechnet: Das größte Risiko{von} ist {{largest}}; "
-            "{threshold} ist erlaubt." + mehr,
-            **inside,
-            records=records,
-            largest=f"{figures['largest_risk']:.4g}",
-            threshold=f"{claim.threshold:g}",
+        return _and_method(
+            sentence(
+                "microdata.risk of households estimated"
+                if claim.household
+                else "microdata.risk estimated",
+                records=file.n,
+                largest=Figure(f"{figures['largest_risk']:.4g}"),
+                threshold=Figure(f"{claim.threshold:g}"),
+            ),
+            _method_of_largest(figures),
         )
     if isinstance(claim, ExpectedBelow):
-        more, mehr, inside = _estimates(figures)
-        return Statement.of(
-            "Estimated again for {records} records: {number} are expected to be recognised, a "
-            "rate of {rate}; {allowed} is allowed." + more,
-            "Für {records} Datensätze nachgerechnet: Erwartungsgemäß werden {number} erkannt, ein "
-            "Anteil von {rate}; {allowed} ist erlaubt." + mehr,
-            **inside,
-            records=records,
-            number=f"{figures['expected_recognised']:,.4g}",
-            rate=f"{figures['rate']:.4g}",
-            allowed=f"{claim.rate:g}",
+        return _and_method(
+            sentence(
+                "microdata.recognised estimated",
+                records=file.n,
+                number=Figure(f"{figures['expected_recognised']:,.4g}"),
+                rate=Figure(f"{figures['rate']:.4g}"),
+                allowed=Figure(f"{claim.rate:g}"),
+            ),
+            _method_of_expected(figures),
         )
-    names = _in_template(variables(file, claim))
-    return Statement.of(
-        f"{{claim}} was counted again for {{records}} records and {names}.",
-        f"{{claim}} wurde für {{records}} Datensätze und {names} nachgezählt.",
-        claim=_described(claim),
-        records=records,
+    return sentence(
+        "microdata.claim counted",
+        claim=Figure(_described(claim)),
+        records=file.n,
+        names=_listed(variables(file, claim)),
     )
 
 
-def _largest(figures: Mapping[str, Any]) -> tuple[str, str, dict[str, str]]:
-    """On which estimates the largest risk rests, and what goes into the sentences."""
+def _and_method(estimate: Statement, method: Statement | None) -> Statement:
+    if method is None:
+        return estimate
+    return sentence("microdata.estimate and method", estimate=estimate, method=method)
+
+
+def _method_of_largest(figures: Mapping[str, Any]) -> Statement | None:
+    """On which estimates the largest risk rests."""
     if "by_weights" not in figures:
-        return "", "", {}
+        return None
     if "by_model" not in figures:
-        return (
-            " It rests on the weights alone, for no log-linear model was fitted; for records that "
-            "are alone in a small sample that is often too low.",
-            " Das beruht allein auf den Hochrechnungsfaktoren, denn ein loglineares Modell wurde "
-            "nicht angepasst; für Datensätze, die in einer kleinen Stichprobe allein sind, ist das "
-            "oft zu wenig.",
-            {},
-        )
-    return (
-        " For each record that is the larger of two estimates, at most {weights} by the weights "
-        "alone and {model} by a log-linear model.",
-        " Für jeden Datensatz ist das die größere von zwei Schätzungen, höchstens {weights} allein "
-        "nach den Hochrechnungsfaktoren und {model} nach einem loglinearen Modell.",
-        {
-            "weights": f"{figures['by_weights']['largest_risk']:.4g}",
-            "model": f"{figures['by_model']['largest_risk']:.4g}",
-        },
+        return sentence("microdata.risk by weights alone")
+    return sentence(
+        "microdata.risk by weights and model",
+        weights=Figure(f"{figures['by_weights']['largest_risk']:.4g}"),
+        model=Figure(f"{figures['by_model']['largest_risk']:.4g}"),
     )
 
 
-def _estimates(figures: Mapping[str, Any]) -> tuple[str, str, dict[str, str]]:
-    """On which estimates the expected number rests, and what goes into the sentences."""
+def _method_of_expected(figures: Mapping[str, Any]) -> Statement | None:
+    """On which estimates the expected number rests."""
     if "by_weights" not in figures:
-        return "", "", {}
-    inside = {
-        "alone": f"{figures['sample_uniques']:,}",
-        "weights": f"{figures['by_weights']['expected_recognised']:,.4g}",
-        "unique": f"{figures['by_weights']['population_uniques']:,.4g}",
-    }
+        return None
+    weights = figures["by_weights"]
+    alone = figures["sample_uniques"]
+    unique = Figure(f"{weights['population_uniques']:,.4g}")
     if "by_model" not in figures:
-        return (
-            " It rests on the weights alone, {unique} of {alone} sample uniques taken to be unique "
-            "in the population, for no log-linear model was fitted; where keys depend on each "
-            "other and few persons are in the file, that is too low.",
-            " Das beruht allein auf den Hochrechnungsfaktoren, nach denen {unique} von {alone} in "
-            "der Stichprobe einmaligen auch in der Grundgesamtheit einmalig sind, denn ein "
-            "loglineares Modell wurde nicht angepasst; wo Schlüssel voneinander abhängen und "
-            "wenige Personen in der Datei sind, ist das zu wenig.",
-            inside,
-        )
-    inside |= {
-        "model": f"{figures['by_model']['expected_recognised']:,.4g}",
-        "modelled": f"{figures['by_model']['population_uniques']:,.4g}",
-    }
-    return (
-        " That is the larger of two estimates: {weights} by the weights alone, {model} by a "
-        "log-linear model; of {alone} sample uniques {unique} and {modelled} are unique in the "
-        "population by them.",
-        " Das ist die größere von zwei Schätzungen: {weights} allein nach den "
-        "Hochrechnungsfaktoren, {model} nach einem loglinearen Modell; von {alone} in der "
-        "Stichprobe einmaligen sind es danach {unique} und {modelled} in der Grundgesamtheit.",
-        inside,
+        return sentence("microdata.recognised by weights alone", alone=alone, unique=unique)
+    model = figures["by_model"]
+    return sentence(
+        "microdata.recognised by weights and model",
+        alone=alone,
+        unique=unique,
+        weights=Figure(f"{weights['expected_recognised']:,.4g}"),
+        model=Figure(f"{model['expected_recognised']:,.4g}"),
+        modelled=Figure(f"{model['population_uniques']:,.4g}"),
     )
 
 
@@ -361,15 +277,11 @@ def variables(file: Leaving, claim: Claim) -> tuple[str, ...]:
 
 def _public(file: Leaving, claim: Claim) -> Statement:
     if isinstance(claim, KAnonymity):
-        names = _in_template(claim.keys or file.keys)
-        which, welchen = f"the variables {names}", f"den Merkmalen {names}"
-        if claim.size is not None:
-            which, welchen = f"any {claim.size} of {which}", f"je {claim.size} von {welchen}"
-        return Statement.of(
-            f"Every record agrees in {which} with at least {{k}} records, itself included.",
-            f"Jeder Datensatz stimmt in {welchen} mit mindestens {{k}} Datensätzen überein, er "
-            "selbst eingeschlossen.",
-            k=f"{int(claim.k):,}",
+        names = _listed(claim.keys or file.keys)
+        if claim.size is None:
+            return sentence("microdata.k-anonymity", names=names, k=int(claim.k))
+        return sentence(
+            "microdata.k-anonymity of some", size=str(claim.size), names=names, k=int(claim.k)
         )
     if isinstance(claim, RiskBelow):
         return _RISK
@@ -381,30 +293,16 @@ def _public(file: Leaving, claim: Claim) -> Statement:
         return NO_IDENTIFIERS
     names = _listed(variables(file, claim))
     if isinstance(claim, LDiversity):
-        return Statement(
-            f"Records that agree in the keys show different values of {names}.",
-            f"Datensätze mit gleichen Schlüsseln zeigen verschiedene Werte von {names}.",
-        )
-    return Statement(
-        f"What values of {names} are shown by records that agree in the keys was limited by how "
-        "frequent they are in the whole file.",
-        f"Welche Werte von {names} Datensätze mit gleichen Schlüsseln zeigen, wurde danach "
-        "begrenzt, wie häufig sie in der ganzen Datei sind.",
-    )
+        return sentence("microdata.l-diversity", names=names)
+    return sentence("microdata.frequencies limited", names=names)
 
 
 def _unlike(claim: KAnonymity, found: Mapping[str, Any]) -> Statement:
-    return Statement.of(
-        "That counts missing values as agreement. {unlike} records have fewer than {k} in the file "
-        "that look the same in these variables, missing values included; {lean} of them show "
-        "values that fewer than {k} show.",
-        "Das zählt fehlende Werte als Übereinstimmung. Zu {unlike} Datensätzen gibt es in der "
-        "Datei weniger als {k}, die in diesen Merkmalen gleich aussehen, fehlende Werte "
-        "eingeschlossen; "
-        "{lean} davon zeigen Werte, die weniger als {k} zeigen.",
-        unlike=f"{found['unlike']:,}",
-        lean=f"{found['lean_on_gaps']:,}",
-        k=f"{int(claim.k):,}",
+    return sentence(
+        "microdata.unlike with gaps",
+        unlike=found["unlike"],
+        lean=found["lean_on_gaps"],
+        k=int(claim.k),
     )
 
 
@@ -427,11 +325,6 @@ def _described(claim: Claim) -> str:
 
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(names)
-
-
-def _in_template(names: Sequence[str]) -> str:
-    """Names for a sentence whose figures are filled in later; braces in them stay braces."""
-    return _listed(names).replace("{", "{{").replace("}", "}}")
 
 
 def _once(said: Sequence[Statement]) -> tuple[Statement, ...]:

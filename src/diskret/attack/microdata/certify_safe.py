@@ -17,44 +17,20 @@ from diskret.attack.microdata.certificate import NO_IDENTIFIERS, SAFE, Microdata
 from diskret.attack.microdata.certify import refuse_identifiers
 from diskret.attack.microdata.claims import Safe
 from diskret.attack.microdata.leaving import Leaving
-from diskret.attack.noise_certificate import Statement
 from diskret.errors import InputError, ProofError
 from diskret.tables.counted import Beside, Combined, TableCounts, beside, combined
 from diskret.tables.lists import each, table_lists
+from diskret.texts import Figure, Statement, sentence
 
 #: Readers are told figures of no fewer cells: else they could tell what became of a single one.
 FEWEST_CELLS = 30
 
-_ADDITIVE = Statement(
-    "All tables made from the file are additive and agree with each other, because each of them "
-    "is counted from the same records.",
-    "Alle Tabellen aus der Datei sind additiv und stimmen miteinander überein, weil jede aus "
-    "denselben Datensätzen gezählt wird.",
-)
+_ADDITIVE = sentence("safe.additive")
 _NOT_CLAIMED = (
-    Statement(
-        "Nothing is said of how far tables deviate that are not among the controlled ones.",
-        "Nichts ist darüber gesagt, wie weit Tabellen abweichen, die nicht zu den kontrollierten "
-        "gehören.",
-    ),
-    Statement(
-        "A combination that does not occur in the file may have occurred, and one that occurs need "
-        "not have.",
-        "Eine Kombination, die in der Datei fehlt, kann vorgekommen sein, und eine, die darin "
-        "vorkommt, muss es nicht sein.",
-    ),
-    Statement(
-        "Where all records of a group show the same value, this need not have been so; that a "
-        "value is likely in a group may still be learnt.",
-        "Wo alle Datensätze einer Gruppe denselben Wert zeigen, muss das nicht so gewesen sein; "
-        "dass ein Wert in einer Gruppe wahrscheinlich ist, lässt sich dennoch erfahren.",
-    ),
-    Statement(
-        "All this holds of this file alone: from a second file made of the same records, averages "
-        "would tell more. No other must be released.",
-        "All dies gilt für diese Datei allein: Aus einer zweiten Datei aus denselben Datensätzen "
-        "ließe sich durch Mitteln mehr erfahren. Keine andere darf veröffentlicht werden.",
-    ),
+    sentence("safe.other tables"),
+    sentence("safe.combinations"),
+    sentence("safe.groups"),
+    sentence("safe.second file"),
 )
 _CLASSES = 19
 _EXAMPLES = 3
@@ -142,25 +118,12 @@ def safe_claimed(shown: Mapping[str, Any]) -> tuple[Statement, ...]:
     """What a public certificate claims that shows these figures."""
     number = len(each(table_lists(shown["tables"])))
     said = [
-        Statement.of(
-            "Every combination of values of all variables that occurs, occurs at least {minimum} "
-            "times.",
-            "Jede Kombination von Werten aller Merkmale, die vorkommt, kommt mindestens {minimum} "
-            "Mal vor.",
-            minimum=f"{shown['minimum']:,}",
-        ),
+        sentence("safe.minimum", minimum=Figure(f"{shown['minimum']:,}")),
         _ADDITIVE,
     ]
     if number:
         said.append(
-            Statement.of(
-                "Number of controlled tables: {tables}. No cell of theirs that is not empty in "
-                "the original deviates from it by more than {largest}.",
-                "Zahl der kontrollierten Tabellen: {tables}. Keines ihrer Felder, das in den "
-                "Ausgangsdaten nicht leer ist, weicht davon um mehr als {largest} ab.",
-                tables=f"{number:,}",
-                largest=f"{shown['largest']:,}",
-            )
+            sentence("safe.deviations", tables=number, largest=Figure(f"{shown['largest']:,}"))
         )
     return tuple(said)
 
@@ -210,38 +173,20 @@ def _checked(claim: Safe, found: Found, combinations: int) -> tuple[Statement, .
     """What was counted, for the office."""
     cells, total = int(found.cells.sum()), int(found.total.sum())
     said = [
-        Statement.of(
-            "Counted again: {combinations} combinations, each at least {minimum} times; {cells} "
-            "cells of {tables} controlled tables that are not empty in the original deviate by at "
-            "most {largest}, on average by {mean}; {exact} are exact.",
-            "Nachgezählt: {combinations} Kombinationen, jede mindestens {minimum} Mal; {cells} in "
-            "den Ausgangsdaten nicht leere Felder von {tables} kontrollierten Tabellen weichen um "
-            "höchstens {largest} ab, im Mittel um {mean}; {exact} sind exakt.",
-            combinations=f"{combinations:,}",
-            minimum=f"{claim.minimum:,}",
-            cells=f"{cells:,}",
-            tables=f"{len(found.by_table):,}",
-            largest=f"{found.worst:,}",
-            mean=f"{total / cells if cells else 0:.2f}",
-            exact=f"{found.exact:,}",
+        sentence(
+            "safe.counted",
+            combinations=combinations,
+            minimum=claim.minimum,
+            cells=cells,
+            tables=len(found.by_table),
+            largest=found.worst,
+            mean=Figure(f"{(total / cells if cells else 0):.2f}"),
+            exact=found.exact,
         ),
-        Statement.of(
-            "Cells of controlled tables that are empty in the file but not in the original: "
-            "{emptied}; the other way round: {opened}.",
-            "Felder kontrollierter Tabellen, die in der Datei leer sind, aber nicht in den "
-            "Ausgangsdaten: {emptied}; umgekehrt: {opened}.",
-            emptied=f"{found.emptied:,}",
-            opened=f"{found.opened:,}",
-        ),
+        sentence("safe.emptied", emptied=found.emptied, opened=found.opened),
     ]
     if found.kept:
-        said.append(
-            Statement.of(
-                "Cells that had to keep their counts and do: {kept}.",
-                "Felder, die ihre Anzahl behalten mussten und behalten: {kept}.",
-                kept=f"{found.kept:,}",
-            )
-        )
+        said.append(sentence("safe.kept", kept=found.kept))
     return tuple(said)
 
 

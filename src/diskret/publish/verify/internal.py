@@ -217,7 +217,7 @@ def _check_rests(folder: Path, publication: Publication, own: _Inside) -> None:
     if judged < 0 or left < 0:
         raise VerificationError(f"{name}: the office's certificate does not say what was judged")
     claimed = any(
-        line.startswith(OF_RESTS) for line in own.certificate.get("claimed", {}).get("en", [])
+        line.startswith(OF_RESTS.en) for line in own.certificate.get("claimed", {}).get("en", [])
     )
     if len(told) > judged + left or (left and claimed):
         raise VerificationError(

@@ -16,7 +16,6 @@ from diskret.attack.microdata import certify, certify_safe, claims_shown, safe_c
 from diskret.attack.microdata.certificate import FAMILY, SAFE
 from diskret.attack.microdata.certify_safe import check_minimum
 from diskret.attack.microdata.claims import Safe
-from diskret.attack.noise_certificate import in_languages
 from diskret.errors import InputError, ProofError, VerificationError
 from diskret.io.columns import content
 from diskret.io.files import read_plain_parquet
@@ -34,6 +33,7 @@ from diskret.publish.office.microdata import Inside, claim_from_json, read_contr
 from diskret.publish.verify.files import check_microdata_page
 from diskret.publish.verify.kind import Checked, Kind, Place
 from diskret.tables.lists import table_lists, variables
+from diskret.texts import in_languages
 
 #: What is read of the office's certificate.
 _INSIDE = {

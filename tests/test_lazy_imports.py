@@ -1,0 +1,83 @@
+"""Imports inside functions are lazy on purpose: each stands here with its reason, and no other."""
+
+import ast
+from collections import defaultdict
+from pathlib import Path
+
+PACKAGE = Path(__file__).parent.parent / "src" / "diskret"
+
+EXTRA = "not installed everywhere"
+HEAVY = "heavy, and few calls need it"
+COMPILED = "loads the compiler"
+SHOWN = "for those who look at it in a notebook"
+WRITTEN = "a result that is not written loads no writer"
+
+#: What is imported inside functions, and why. Commands (`cli`) load what they run, as they like.
+LAZY = {
+    "copy": "hidden by a module of that name beside it",
+    "duckdb": HEAVY,
+    "highspy": HEAVY,
+    "matplotlib": EXTRA,
+    "numba": COMPILED,
+    "openpyxl": EXTRA,
+    "pandas": EXTRA,
+    "pg8000": EXTRA,
+    "polars": EXTRA,
+    "py4j": EXTRA,
+    "pyspark": EXTRA,
+    "scipy": HEAVY,
+    "scramp": EXTRA,
+    "sqlalchemy": HEAVY,
+    "diskret.adjustment.step_kernels": COMPILED,
+    "diskret.anonymize.write": WRITTEN,
+    "diskret.attack.microdata.claims": HEAVY,
+    "diskret.cellkey": "for one method of many",
+    "diskret.microdata.aggregation": COMPILED,
+    "diskret.microdata.suppression": COMPILED,
+    "diskret.microdata.swap_kernels": COMPILED,
+    "diskret.microdata.transition_programme": HEAVY,
+    "diskret.parallel": HEAVY,
+    "diskret.protect.assess_plots": HEAVY,
+    "diskret.protect.assess_sums": HEAVY,
+    "diskret.protect.safe_intervals": "for those who publish intervals",
+    "diskret.protect.tabulate": "an engine, for records only",
+    "diskret.protect.write": WRITTEN,
+    "diskret.protect.write_internal": WRITTEN,
+    "diskret.risk.suda_kernels": COMPILED,
+    "diskret.rounding.small_count_kernels": COMPILED,
+    "diskret.safe": COMPILED,
+    "diskret.safe.hoehne_kernels": COMPILED,
+    "diskret.tables.card": SHOWN,
+    "diskret.tables.straddler_kernels": COMPILED,
+    "diskret.texts": SHOWN,
+    "diskret.texts.card": SHOWN,
+    "diskret.texts.markup": SHOWN,
+    "diskret.utility": HEAVY,
+}
+
+
+def lazily_imported():
+    """What functions import → the modules that do so."""
+    found = defaultdict(set)
+    for path in PACKAGE.rglob("*.py"):
+        inside = path.relative_to(PACKAGE)
+        if inside.parts[0] == "cli":
+            continue
+        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+                continue
+            for node in ast.walk(function):
+                names = [one.name for one in node.names] if isinstance(node, ast.Import) else []
+                if isinstance(node, ast.ImportFrom) and node.module:
+                    names = [node.module]
+                for name in names:
+                    ours = name.startswith("diskret.")
+                    found[name if ours else name.partition(".")[0]].add(str(inside))
+    return found
+
+
+def test_what_is_imported_inside_functions_is_listed_with_its_reason():
+    found = lazily_imported()
+    unlisted = {name: sorted(where) for name, where in found.items() if name not in LAZY}
+    assert unlisted == {}
+    assert sorted(LAZY.keys() - found.keys()) == []
