@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -21,9 +22,6 @@ from diskret.anonymize import verb
 from diskret.anonymize import write as microdata_write
 from diskret.attack import microdata
 from diskret.attack.microdata import claims as claims_module
-from diskret.jobs import (
-    derived as job_derived,
-)
 from diskret.jobs import microdata as microdata_job
 from diskret.jobs import (
     noise as job_noise,
@@ -36,6 +34,9 @@ from diskret.jobs import (
 )
 from diskret.jobs import (
     template as job_template,
+)
+from diskret.jobs import (
+    values as job_values,
 )
 from diskret.jobs.values import TableJob
 from diskret.parameters import parameters
@@ -186,7 +187,7 @@ KINDS = {
         },
     ),
     "method of noise": Kind(
-        lambda: {*job_noise.METHODS, *round_table._METHODS},
+        lambda: {*job_noise.METHODS, *get_args(round_table.Rounding)},
         {
             "job file": lambda name: name in job_noise.METHODS,
             "template": in_template(r"^##method = .*\b{name}\b"),
@@ -225,7 +226,7 @@ KINDS = {
         lambda: derived.KINDS,
         {
             "verb": lambda name: callable(getattr(derive, name, None)),
-            "job file": lambda name: name in job_derived.KINDS,
+            "job file": lambda name: name in job_values.KINDS,
             "template": in_template(r"^#kind = .*\b{name}\b"),
             "docs/job-file.md": lambda name: f"`{name}`" in JOB_FILE,
             # the page shows all functions of the module
@@ -330,7 +331,7 @@ def test_something_new_is_found_by_walking(monkeypatch, kind, add, name):
     [
         (suppress.METHODS, job_methods()),
         (write.FORMATS, job.FORMATS),
-        (round_table._METHODS, job_noise.ROUNDING),
+        (get_args(round_table.Rounding), job_noise.ROUNDING),
     ],
 )
 def test_jobs_offer_what_verbs_offer_and_nothing_else(one, other):

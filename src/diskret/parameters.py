@@ -134,6 +134,18 @@ class Proportion(Number):
 
 
 @dataclass(frozen=True)
+class Percent(Number):
+    """A number of percent for which floating point will do."""
+
+    above: float | None = 0
+
+    @property
+    def said(self) -> str:
+        """What is admissible."""
+        return "a percentage above 0"
+
+
+@dataclass(frozen=True)
 class Percentage(Number):
     """A number of percent, also as text or a fraction."""
 
@@ -211,6 +223,22 @@ class Text:
 
 
 @dataclass(frozen=True)
+class Function:
+    """A function, which no file can give."""
+
+    def read(self, value: Any) -> Any:
+        """The function."""
+        if not callable(value):
+            raise ValueError
+        return value
+
+    @property
+    def said(self) -> str:
+        """What is admissible."""
+        return "a function"
+
+
+@dataclass(frozen=True)
 class ColumnName(Text):
     """The name of a column, where other values are admissible, too."""
 
@@ -242,6 +270,27 @@ class Names:
     def said(self) -> str:
         """What is admissible."""
         return "one or several names of columns" if self.alone else "a list of names of columns"
+
+
+@dataclass(frozen=True)
+class Several:
+    """A list of values of one kind, at least one."""
+
+    each: Kind
+
+    def read(self, value: Any) -> list[Any]:
+        """The values."""
+        if not isinstance(value, Iterable) or isinstance(value, Mapping | str | bytes):
+            raise ValueError
+        values = [self.each.read(one) for one in value]
+        if not values:
+            raise ValueError
+        return values
+
+    @property
+    def said(self) -> str:
+        """What is admissible."""
+        return f"a list of values, each {self.each.said}"
 
 
 @dataclass(frozen=True)
@@ -423,6 +472,8 @@ def _kind(annotation: Any) -> Kind | None:
         return next((one for one in inner[1:] if hasattr(one, "said")), None)
     if origin is Literal:
         return Choice(inner)
+    if origin is Callable:
+        return Function()
     if origin is Mapping:
         each = _kind(inner[1])
         return None if each is None else ByName(each)

@@ -245,11 +245,11 @@ def test_monotony_may_be_asked_for_row_by_row():
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ({"max_noise": 0, "variance": 1}, "max_noise must be a whole number of at least 1"),
-        ({"max_noise": 2.5, "variance": 1}, "max_noise must be a whole number"),
-        ({"max_noise": 2, "variance": 0}, "variance must be positive"),
-        ({"max_noise": 2, "variance": float("nan")}, "variance must be positive"),
-        ({"max_noise": 2, "variance": 1, "small_counts": -1}, "small_counts must be"),
+        ({"max_noise": 0, "variance": 1}, "max_noise= must be a whole number from 1"),
+        ({"max_noise": 2.5, "variance": 1}, "max_noise= must be a whole number"),
+        ({"max_noise": 2, "variance": 0}, "variance= must be a number above 0"),
+        ({"max_noise": 2, "variance": float("nan")}, "variance= must be a number above 0"),
+        ({"max_noise": 2, "variance": 1, "small_counts": -1}, "small_counts= must be"),
         ({"max_noise": 1, "variance": 1, "small_counts": 2}, "no noise with mean 0 .* row 1"),
         ({"max_noise": 2, "variance": 1, "stay": 1.0}, "below 1"),
         ({"max_noise": 2, "variance": 1, "monotone": [True]}, "holds 1 values; there are 2 rows"),

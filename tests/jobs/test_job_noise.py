@@ -75,6 +75,19 @@ def test_rounding_has_a_base(folder: Path, method: str):
     assert found.options == {"base": 5}
 
 
+def test_a_default_that_is_said_asks_for_the_same(folder: Path):
+    said, silent = (read(folder, f'method = "controlled"\n{base}') for base in ("base = 3\n", ""))
+    assert said is not None and silent is not None
+    assert said.arguments == silent.arguments and said.options != silent.options
+
+
+def test_a_single_share_needs_no_list(folder: Path):
+    sums = "[tables.noise.magnitude]\nshares = 1\nscale = [0.3]\n"
+    found = read(folder, f"{CELL_KEY}{DESIGN}{sums}", 'value = "v"')
+    assert found is not None
+    assert found.magnitude == {"shares": (1.0,), "scale": 0.3}
+
+
 @pytest.mark.parametrize(
     ("noise", "table", "said"),
     [
@@ -87,7 +100,7 @@ def test_rounding_has_a_base(folder: Path, method: str):
         (CELL_KEY, "", "'max_noise' is missing"),
         (f"{CELL_KEY}max_noise = 5\n", "", "'variance' is missing"),
         (f"{CELL_KEY}{DESIGN}stay = [0.1]\n", "", "'stay' .* a list of 5"),
-        (f"{CELL_KEY}{DESIGN}stay = [0, 0, 0, 0, 2]\n", "", "'stay' .* at most 1"),
+        (f"{CELL_KEY}{DESIGN}stay = [0, 0, 0, 0, 2]\n", "", "'stay' .* from 0 to below 1"),
         (f'{CELL_KEY}{DESIGN}variance_rule = ["exact", 1, 1, 1, 1]\n', "", "'variance_rule'"),
         (f"{CELL_KEY}{DESIGN}key_digits = 19\n", "", "'key_digits'"),
         (f"{CELL_KEY}{DESIGN}key_digits = 8\nkey_modulus = 9\n", "", "10\\^key_digits"),
@@ -103,6 +116,11 @@ def test_rounding_has_a_base(folder: Path, method: str):
         ('method = "invariant"\nrecord_key = "key"\n', "", "'largest'"),
         ('method = "invariant"\nrecord_key = "key"\nlargest = 9\n', 'value = "v"', "for counts"),
         ('method = "adjustment"\n', "", r"\[tables.rules\] is missing"),
+        (
+            'method = "adjustment"\ncost = "cells"\n',
+            "rules = { minimum_frequency = { n = 3 } }",
+            "'cost' must not be 'cells' in .*. Admissible: value, relative",
+        ),
         ('method = "random"\n', 'cost = "cells"', "'cost' is for suppression"),
     ],
 )

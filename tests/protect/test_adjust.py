@@ -226,9 +226,9 @@ def test_what_was_written_is_verified_and_sums_are_checked(nace_table, tmp_path)
 
 def test_refusals_say_what_to_do(nace_table):
     rule = dk.rules.MinimumFrequency(9)
-    with pytest.raises(InputError, match="'value', 'relative' or a function"):
+    with pytest.raises(InputError, match="cost= must be 'value' or 'relative' or a function"):
         adjust(nace_table, rule, cost="cells")
-    with pytest.raises(InputError, match="largest_change must be a number above 0"):
+    with pytest.raises(InputError, match="largest_change= must be a percentage above 0"):
         adjust(nace_table, rule, largest_change=0)
     frozen = pa.table({"nace": ["6212"], "column": ["A"]})
     with pytest.raises(InputError, match="1 sensitive cells are empty or have to keep"):

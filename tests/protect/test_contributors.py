@@ -139,8 +139,8 @@ def test_rules_without_sums_are_named_in_the_settings():
     ("options", "what"),
     [
         ({"contributor": 1}, "True or False"),
-        ({"contributor": True, "coalition": 0}, "≥ 1"),
-        ({"contributor": True, "coalition": True}, "≥ 1"),
+        ({"contributor": True, "coalition": 0}, "coalition= must be a whole number from 1"),
+        ({"contributor": True, "coalition": True}, "coalition= must be a whole number from 1"),
         ({"coalition": 2}, "contributor=True"),
     ],
 )

@@ -334,7 +334,7 @@ def test_cell_keys_have_the_modulus_of_the_lookup():
         ({"measure": "income", "noise": SUMS, "threshold": 5}, r"threshold= is for counts"),
         ({"measure": "income", "noise": replace(SUMS, extra=1.0)}, r"rule= says which these are"),
         ({"rule": dk.rules.MinimumFrequency(3)}, r"counts need no rule"),
-        ({"threshold": 0}, r"whole number from 1 on, not 0"),
+        ({"threshold": 0}, r"a whole number from 1 upwards, not 0"),
         ({"noise": NOISE.lookup(256)}, r"tabulate with key_modulus=256"),
         ({"noise": "sorted"}, r"not an object of type 'str'"),
         ({"cell_keys": pa.table({"sex": ["f"]})}, r"keys of its own"),

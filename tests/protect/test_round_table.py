@@ -122,12 +122,12 @@ def test_public_part_names_no_keys_steps_or_deviations():
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        ({"method": "nearest"}, "method must be one of"),
+        ({"method": "nearest"}, "method= must be 'deterministic', .* or 'small_counts'"),
         ({"base": 1}, "at least 2"),
         ({"base": 2.5}, "multiple of 1"),
         ({"base": 2**40}, "at most"),
-        ({"steps": 1}, "steps= is a whole number"),
-        ({"method": "controlled", "steps": -1}, "steps= is a whole number"),
+        ({"steps": 1}, 'steps= is for method="controlled" only'),
+        ({"method": "controlled", "steps": -1}, "steps= must be a whole number from 0"),
         ({"inner": counts()}, "inner= is a table of counts"),
         ({"rule": dk.rules.MinimumFrequency}, "is no rule"),
     ],

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from diskret.attack.prior import bounds_around
 from diskret.errors import InputError
+from diskret.parameters import Declared, Percent, Whole, reading
 from diskret.texts import Figure, words_in
 
 
 @dataclass(frozen=True)
-class Attacker:
+class Attacker(Declared):
     """An attacker who knows all public symbols, all equations and perhaps bounds.
 
     The default is the plain outsider: values are ≥ 0 (where the world knows that they
@@ -53,22 +54,14 @@ class Attacker:
 
     lower: Any = None
     upper: Any = None
-    relative: float | None = None
+    relative: Annotated[float, Percent()] | None = None
     zeros_known: bool = False
     mistaken: Literal["refuse", "drop"] = "refuse"
     contributor: bool = False
-    coalition: int = 1
+    coalition: Annotated[int, Whole(1)] = 1
 
     def __post_init__(self) -> None:
-        if self.mistaken not in ("refuse", "drop"):
-            raise InputError(f"mistaken must be 'refuse' or 'drop', not {self.mistaken!r}")
-        if self.relative is not None and not 0 < self.relative < float("inf"):
-            raise InputError(f"relative must be a percentage above 0, not {self.relative!r}")
-        if not isinstance(self.contributor, bool):
-            raise InputError(f"contributor must be True or False, not {self.contributor!r}")
-        whole = isinstance(self.coalition, int) and not isinstance(self.coalition, bool)
-        if not whole or self.coalition < 1:
-            raise InputError(f"coalition must be a whole number ≥ 1, not {self.coalition!r}")
+        super().__post_init__()
         if self.coalition > 1 and not self.contributor:
             raise InputError(
                 f"a coalition of {self.coalition} consists of contributors: "
@@ -76,10 +69,11 @@ class Attacker:
             )
 
     @classmethod
+    @reading
     def around(
         cls,
         previous: Any,
-        percent: float,
+        percent: Annotated[float, Percent()],
         *,
         value: str | None = None,
         mistaken: Literal["refuse", "drop"] = "refuse",
@@ -126,9 +120,6 @@ class Attacker:
         >>> dk.attack.intervals(result.published, attacker).to_pylist()
         [{'region': 'S', 'lower': 37, 'upper': 53}, {'region': 'W', 'lower': 32, 'upper': 48}]
         """
-        number = isinstance(percent, int | float) and not isinstance(percent, bool)
-        if not number or not 0 < percent < float("inf"):
-            raise InputError(f"percent must be a percentage above 0, not {percent!r}")
         lower, upper = bounds_around(previous, percent, value, cls())
         return cls(lower=lower, upper=upper, mistaken=mistaken, zeros_known=zeros_known)
 

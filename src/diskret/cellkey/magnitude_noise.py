@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
 from diskret.cellkey.table import Lookup, PerturbationTable
 from diskret.errors import InputError
 from diskret.io.arrays import from_list
+from diskret.parameters import Declared, Number, Positive, Probability, Several, Whole
 
 _MOST = 6
+_Numbers = Annotated[tuple[float, ...], Several(Number(above=0))]
+_Scales = Annotated[tuple[float, float], Several(Number(above=0))]
 
 
 @dataclass(frozen=True, eq=False)
-class MagnitudeNoise:
+class MagnitudeNoise(Declared):
     """How sums are changed by the cell key method. Confidential: who knows it can undo noise.
 
     The largest contributions x_j to a cell with the value x scale its noise:
@@ -96,13 +99,13 @@ class MagnitudeNoise:
     """
 
     ptable: PerturbationTable | Lookup
-    scale: float | tuple[float, float] = (0.25, 0.05)
-    flex_point: float = 1000.0
-    flex_power: int = 3
+    scale: Positive | _Scales = (0.25, 0.05)
+    flex_point: Positive = 1000.0
+    flex_power: Annotated[int, Whole(1)] = 3
     of: Literal["largest", "mean", "sum"] = "largest"
-    shares: tuple[float, ...] = (1.0,)
-    extra: float | None = None
-    risk: float = 0.0
+    shares: _Numbers = (1.0,)
+    extra: Annotated[float, Number(low=0)] | None = None
+    risk: Probability = 0.0
     counts: PerturbationTable | Lookup | None = None
     small: PerturbationTable | Lookup | None = None
     odd: PerturbationTable | Lookup | None = None
@@ -123,6 +126,7 @@ class MagnitudeNoise:
             if name == "shares" or not isinstance(given, int | float | np.number):
                 numbers = from_list(given, name, np.float64)
                 object.__setattr__(self, name, tuple(numbers.ravel().tolist()))
+        super().__post_init__()
         _check(self)
 
     def __repr__(self) -> str:
@@ -143,26 +147,13 @@ def _check(noise: MagnitudeNoise) -> None:
             f"scale= is a positive share, or two, that of small contributions being at least that "
             f"of large ones; not {noise.scale!r}"
         )
-    if not noise.flex_point > 0 or noise.flex_power < 1 or noise.flex_power % 1:
-        raise InputError(
-            "flex_point= must be positive and flex_power= a whole number from 1 on, not "
-            f"{noise.flex_point!r} and {noise.flex_power!r}"
-        )
-    if noise.of not in ("largest", "mean", "sum"):
-        raise InputError(f"of= is 'largest', 'mean' or 'sum', not {noise.of!r}")
     shares = noise.shares
     if not 1 <= len(shares) <= _MOST or shares[0] != 1 or sorted(shares)[::-1] != list(shares):
         raise InputError(
             f"shares= has 1 to {_MOST} descending numbers, the first of them 1, not {shares!r}"
         )
-    if not shares[-1] > 0 or not (noise.extra is None or 0 <= noise.extra < np.inf):
-        raise InputError("shares= are positive, and extra= is at least 0")
-    if not 0 <= noise.risk <= 1:
-        raise InputError(f"risk= is a probability from 0 to 1, not {noise.risk!r}")
     if noise.of != "largest" and len(shares) > 1:
         raise InputError(f"of={noise.of!r} is one number a cell; leave shares= out")
-    if noise.keys not in ("measure", "cell"):
-        raise InputError(f"keys= is 'measure' or 'cell', not {noise.keys!r}")
     if noise.own_keys and noise.keys == "measure":
         raise InputError(
             "own_keys= is for keys='cell'; the keys of a measure are never those of the counts"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -39,11 +39,16 @@ from diskret.cellkey.written_tables import (
 )
 from diskret.errors import InputError
 from diskret.io.arrays import from_lists
+from diskret.parameters import Choice, Flag, Number, Positive, Several, Whole, reading
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Order = Literal["sorted", "shuffled"]
+_Stay = Annotated[float, Number(low=0, below=1)]
+_Stays = Annotated[Sequence[float], Several(Number(low=0, below=1))]
+_Monotone = Annotated[Sequence[bool], Several(Flag())]
+_VarianceRules = Annotated[Sequence[VarianceRule], Several(Choice(get_args(VarianceRule)))]
 
 #: Probabilities are at most 1 but for rounding.
 _ROUNDED = 1e-6
@@ -100,14 +105,15 @@ class PerturbationTable:
             raise InputError("a count of 0 stays 0; its row must have no noise")
 
     @classmethod
+    @reading
     def maximum_entropy(
         cls,
-        max_noise: int,
-        variance: float,
-        small_counts: int = 0,
-        stay: float | Sequence[float] = 0.0,
-        monotone: bool | Sequence[bool] = True,
-        variance_rule: VarianceRule | Sequence[VarianceRule] = "at_most",
+        max_noise: Annotated[int, Whole(1)],
+        variance: Positive,
+        small_counts: Annotated[int, Whole(0)] = 0,
+        stay: _Stay | _Stays = 0.0,
+        monotone: bool | _Monotone = True,
+        variance_rule: VarianceRule | _VarianceRules = "at_most",
     ) -> PerturbationTable:
         """The table for counts that says no more about the noise than what is asked of it.
 
@@ -147,13 +153,14 @@ class PerturbationTable:
         return cls(admissible.counts, admissible.noise, probabilities)
 
     @classmethod
+    @reading
     def for_magnitudes(
         cls,
-        max_noise: int,
-        variance: float,
-        step: int = 2,
+        max_noise: Annotated[int, Whole(1)],
+        variance: Positive,
+        step: Annotated[int, Whole(1)] = 2,
         rows: Sequence[int] | None = None,
-        monotone: bool | Sequence[bool] = True,
+        monotone: bool | _Monotone = True,
         variance_rule: VarianceRule = "at_most",
     ) -> PerturbationTable:
         """The table of largest entropy for values, with noise in steps of 1/`step`.

@@ -11,7 +11,6 @@ from diskret.protect import derive
 from diskret.protect.perturbed_result import PerturbedResult
 from diskret.protect.result import Result
 from diskret.tables import Derived, Published
-from diskret.tables.derived import KINDS, MOST_DECIMALS
 
 # key → the kinds it is for
 _ONLY_FOR = {"of": ("share",), "base": ("index",), "earlier": ("growth", "index")}
@@ -19,10 +18,9 @@ _ONLY_FOR = {"of": ("share",), "base": ("index",), "earlier": ("growth", "index"
 
 def read_derived_job(section: Section, tables: Sequence[TableJob]) -> DerivedJob:
     """What is to be derived from the tables of a job."""
-    section.check(
-        required=("kind", "tables"), optional=("name", "decimals", "of", "base", "earlier")
-    )
-    kind = section.choice("kind", "", KINDS)
+    own = ("name", "of", "earlier", "tables")
+    given = section.read(DerivedJob, required=("tables",), optional=own, without=own)
+    kind = given["kind"]
     for key, kinds in _ONLY_FOR.items():
         if key in section and kind not in kinds:
             raise section.error(f"'{key}' is for {' and '.join(kinds)} only", key)
@@ -39,13 +37,11 @@ def read_derived_job(section: Section, tables: Sequence[TableJob]) -> DerivedJob
         if column not in columns:
             raise section.unknown("no such column:", column, columns, "of", position)
     derived = DerivedJob(
+        **given,
         name=section.text("name", f"{names[0]}_{kind}"),
-        kind=kind,
         tables=names,
         of=of,
-        base=section.text("base", ""),
         earlier=_folders(section),
-        decimals=section.whole("decimals", 1, 0, MOST_DECIMALS),
     )
     _check_number(section, derived)
     return derived

@@ -5,46 +5,49 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Annotated, Any, Literal
 
+from diskret.adjustment.additive import AdditiveMethod
+from diskret.cellkey import MagnitudeNoise, PerturbationTable
 from diskret.cellkey.admissible import count_rows
 from diskret.jobs.schema import Section
+from diskret.parameters import Whole, parameters
+from diskret.protect.adjust import adjust
+from diskret.protect.perturb import perturb
+from diskret.protect.perturb_invariant import perturb_invariant
+from diskret.protect.round_table import round_table
 
 #: Methods of rounding, as `round_table` calls them.
 ROUNDING = ("deterministic", "random", "controlled", "small_counts")
-METHODS = ("cell_key", "invariant", *ROUNDING, "adjustment")
 
-_DESIGN = ("max_noise", "variance", "small_counts", "stay", "monotone", "variance_rule")
-_KEYS = {
-    "cell_key": (
-        *(
-            "record_key",
-            "key_of",
-            "key_modulus",
-            "key_digits",
-            "table",
-            "layout",
-            "reuse",
-            *_DESIGN,
-        ),
-        *("threshold", "weighted_count", "structural_zeros", "additive", "magnitude"),
-    ),
-    "invariant": (
-        *("record_key", "key_of", "key_modulus", "key_digits"),
-        *("largest", "max_noise", "most_stay", "exact"),
-    ),
+_VERBS: Mapping[str, Callable[..., Any]] = {
+    "cell_key": perturb,
+    "invariant": perturb_invariant,
+    **dict.fromkeys(ROUNDING, round_table),
+    "adjustment": adjust,
+}
+METHODS = tuple(_VERBS)
+
+#: Method → those parameters of its verb that are keys of the file.
+_OPTIONS = {
+    "cell_key": ("threshold", "weighted_count", "structural_zeros"),
+    "invariant": ("largest", "max_noise", "most_stay", "exact"),
     "deterministic": ("base",),
     "random": ("base",),
     "controlled": ("base", "steps", "time_limit"),
     "small_counts": ("base",),
     "adjustment": ("cost", "largest_change", "time_limit"),
 }
-_MAGNITUDE = (
-    *("scale", "flex_point", "flex_power", "of", "shares", "extra"),
-    *("small", "odd", "counts", "risk", "keys", "own_keys", "measure"),
-)
-#: How files of perturbation tables are laid out.
-LAYOUTS = ("ptable", "abs", "ons")
+_RECORD_KEYS = ("record_key", "key_of", "key_modulus", "key_digits")
+_OF_CELL_KEYS = ("layout", "reuse", "additive")
+_DESIGN = ("max_noise", "variance", "small_counts", "stay", "monotone", "variance_rule")
+_BY_ROWS = ("stay", "monotone", "variance_rule")
+_FURTHER = {
+    "cell_key": (*_RECORD_KEYS, *_OF_CELL_KEYS, *_DESIGN, "table", "magnitude"),
+    "invariant": _RECORD_KEYS,
+}
+#: Tables that noise on sums is made with, which are files here.
+_LOOKUPS = ("small", "odd", "counts")
 
 
 @dataclass(frozen=True)
@@ -57,8 +60,8 @@ class NoiseJob:
     key_of: in place of `record_key`: the column that names the counted unit, from which keys are
         derived with the office's secret.
     table: file of the perturbation table; None: it is designed.
-    layout, reuse: one of `LAYOUTS`; and how many of the last rows larger counts take in turn, None:
-        as is usual for the layout.
+    layout, reuse: how the file is laid out; and how many of the last rows larger counts take in
+        turn, None: as is usual for the layout.
     design: arguments of `PerturbationTable.maximum_entropy`, or of `for_magnitudes`.
     magnitude: arguments of `MagnitudeNoise` beside its table, which may be files, and the `measure`
         of `perturb`; None: counts.
@@ -68,21 +71,27 @@ class NoiseJob:
 
     method: str
     record_key: str | None = None
-    key_modulus: int = 2**32
-    key_digits: int | None = None
+    key_modulus: Annotated[int, Whole(2)] = 2**32
+    key_digits: Annotated[int, Whole(1, 18)] | None = None
     key_of: str | None = None
     table: Path | None = None
-    layout: str = "ptable"
-    reuse: int | None = None
+    layout: Literal["ptable", "abs", "ons"] = "ptable"
+    reuse: Annotated[int, Whole(1)] | None = None
     design: Mapping[str, Any] = field(default_factory=dict[str, Any])
     magnitude: Mapping[str, Any] | None = None
-    additive: str | None = None
+    additive: AdditiveMethod | None = None
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     @property
     def largest(self) -> int:
         """How many of the largest contributions are needed."""
         return 0 if self.magnitude is None else len(self.magnitude.get("shares", (1.0,)))
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """What its verb is called with, defaults included, to tell whether two ask for the same."""
+        declared = parameters(_VERBS[self.method])
+        return {name: one.default for name, one in declared.items()} | dict(self.options)
 
 
 def read_noise(section: Section, table: Section) -> NoiseJob:
@@ -93,7 +102,7 @@ def read_noise(section: Section, table: Section) -> NoiseJob:
     method = section.choice("method", None, METHODS)
     if method is None:
         raise section.error(f"{section.name} needs a 'method': {', '.join(METHODS)}")
-    section.check(required=("method",), optional=_KEYS[method])
+    section.check(required=("method",), optional=(*_OPTIONS[method], *_FURTHER.get(method, ())))
     if method == "adjustment" and "rules" not in table:
         raise table.error("adjustment moves sensitive cells: [tables.rules] is missing")
     for key in ("method", "cost", "time_limit", "budget", "frozen", "previous", "rounding"):
@@ -101,22 +110,15 @@ def read_noise(section: Section, table: Section) -> NoiseJob:
             raise table.error(f"'{key}' is for suppression, and the table has 'noise'", key)
     if method == "cell_key":
         return _cell_key(section, table)
-    return _invariant(section, table) if method == "invariant" else _other(method, section)
+    if method == "invariant":
+        return _invariant(section, table)
+    return NoiseJob(method, options=_given(section, _VERBS[method], _OPTIONS[method]))
 
 
-def _other(method: str, section: Section) -> NoiseJob:
-    options: dict[str, Any] = {}
-    if "base" in _KEYS[method]:
-        options["base"] = section.number("base", 3, above=0)
-    if "steps" in section:
-        options["steps"] = section.whole("steps", 0, 0)
-    if "time_limit" in section:
-        options["time_limit"] = section.number("time_limit", None, above=0)
-    if "cost" in section:
-        options["cost"] = section.choice("cost", "value", ("value", "relative"))
-    if "largest_change" in section:
-        options["largest_change"] = section.number("largest_change", None, above=0)
-    return NoiseJob(method, options=options)
+def _given(section: Section, target: Callable[..., Any], keys: tuple[str, ...]) -> dict[str, Any]:
+    """Those of some arguments that the file gives, as they are declared."""
+    declared = parameters(target)
+    return {key: section.value(key, declared[key]) for key in keys if key in section}
 
 
 def _keys(section: Section, table: Section) -> dict[str, Any]:
@@ -133,12 +135,7 @@ def _keys(section: Section, table: Section) -> dict[str, Any]:
             raise section.error("derived keys have a modulus of their own", key)
     if "key_modulus" in section and "key_digits" in section:
         raise section.error("keys with digits have the modulus 10^key_digits", "key_modulus")
-    return {
-        "record_key": section.text("record_key", None),
-        "key_modulus": section.whole("key_modulus", 2**32, 2),
-        "key_digits": section.whole("key_digits", None, 1, 18),
-        "key_of": section.text("key_of", None),
-    }
+    return _given(section, NoiseJob, _RECORD_KEYS)
 
 
 def _invariant(section: Section, table: Section) -> NoiseJob:
@@ -146,12 +143,7 @@ def _invariant(section: Section, table: Section) -> NoiseJob:
         raise section.error("invariant noise is for counts, and the table has a 'value'")
     if "largest" not in section:
         raise section.error("'largest', the largest value that is changed, is missing")
-    options = {
-        "largest": section.whole("largest", 0, 1),
-        "max_noise": section.whole("max_noise", 3, 1),
-        "most_stay": section.number("most_stay", 0.5, low=0, high=1),
-        "exact": section.flag("exact", True),
-    }
+    options = _given(section, perturb_invariant, _OPTIONS["invariant"])
     return NoiseJob("invariant", **_keys(section, table), options=options)
 
 
@@ -164,18 +156,14 @@ def _cell_key(section: Section, table: Section) -> NoiseJob:
         for key in ("max_noise", "variance"):
             if key not in section:
                 raise section.error(f"without a 'table', '{key}' is missing in {section.name}")
-    options: dict[str, Any] = {}
-    if "threshold" in section:
-        options["threshold"] = section.whole("threshold", 0, 1)
-    if section.flag("weighted_count", False):
-        options["weighted_count"] = True
+    options = _given(section, perturb, _OPTIONS["cell_key"])
     if "structural_zeros" in section:
         options["structural_zeros"] = section.existing_file("structural_zeros")
-    layout = section.choice("layout", "ptable", LAYOUTS)
+    own = _given(section, NoiseJob, _OF_CELL_KEYS)
     for key in ("layout", "reuse"):
         if key in section and "table" not in section:
             raise section.error(f"'{key}' is about a 'table', and there is none", key)
-    if "reuse" in section and layout == "ptable":
+    if "reuse" in section and own.get("layout", "ptable") == "ptable":
         raise section.error("'reuse' is for the layouts abs and ons", "reuse")
     of_sums = "value" in table and not options.get("weighted_count", False)
     if of_sums != ("magnitude" in section):
@@ -186,87 +174,50 @@ def _cell_key(section: Section, table: Section) -> NoiseJob:
     return NoiseJob(
         "cell_key",
         **keys,
+        **own,
         table=section.existing_file("table") if "table" in section else None,
-        layout=layout,
-        reuse=section.whole("reuse", None, 1),
-        design=_design(section, of_sums),
+        design={} if "table" in section else _design(section, of_sums),
         magnitude=_magnitude(section.section("magnitude")) if of_sums else None,
-        additive=section.choice("additive", None, ("ipf", "least")),
         options=options,
     )
 
 
 def _design(section: Section, of_sums: bool) -> dict[str, Any]:
-    if "table" in section:
-        return {}
-    read: dict[str, Callable[[Section], Any]] = {
-        "monotone": lambda s: s.flag("monotone", True),
-        "variance_rule": lambda s: s.choice("variance_rule", "at_most", ("at_most", "exact")),
-        "stay": lambda s: s.number("stay", 0.0, low=0, high=1),
-    }
-    design: dict[str, Any] = {
-        "max_noise": section.whole("max_noise", 0, 1),
-        "variance": section.number("variance", 0.0, above=0),
-    }
     if of_sums:
         for key in ("small_counts", "stay"):
             if key in section:
                 raise section.error(f"'{key}' is for counts, and the table has a 'value'", key)
-        return design | {key: read[key](section) for key in ("monotone", "variance_rule")}
-    design["small_counts"] = section.whole("small_counts", 0, 0)
-    rows = len(count_rows(design["max_noise"], design["small_counts"])) - 1
-    for key, of in read.items():
-        design[key] = _for_rows(section, key, of, rows)
+        keys = ("max_noise", "variance", "variance_rule")
+        design = _given(section, PerturbationTable.for_magnitudes, keys)
+        return design | {"monotone": section.flag("monotone", True)}
+    design = _given(section, PerturbationTable.maximum_entropy, _DESIGN)
+    _check_rows(section, len(count_rows(design["max_noise"], design.get("small_counts", 0))) - 1)
     return design
 
 
-def _for_rows(section: Section, key: str, read: Callable[[Section], Any], rows: int) -> Any:
-    """One value for all counts, or a list with one for each count from 1 on."""
-    given = section.values.get(key)
-    if not isinstance(given, list):
-        return read(section)
-    several = cast(list[Any], given)
-    if len(several) != rows:
-        raise section.unfit(
-            key, f"one value for all counts, or a list of {rows}, one for each of 1, …, {rows}"
-        )
-    return [read(replace(section, values={**section.values, key: one})) for one in several]
+def _check_rows(section: Section, rows: int) -> None:
+    """Lists have a value for each count from 1 on."""
+    for key in _BY_ROWS:
+        given = section.values.get(key)
+        if isinstance(given, list) and len(given) != rows:
+            raise section.unfit(
+                key, f"one value for all counts, or a list of {rows}, one for each of 1, …, {rows}"
+            )
 
 
 def _magnitude(section: Section) -> dict[str, Any]:
-    section.check(optional=_MAGNITUDE)
-    found: dict[str, Any] = {}
+    if isinstance(section.values.get("shares"), (int, float)):  # of one contribution
+        values = {**section.values, "shares": [section.values["shares"]]}
+        section = replace(section, values=values)
+    further = (*_LOOKUPS, "measure")
+    given = section.read(MagnitudeNoise, optional=further, without=("ptable", *_LOOKUPS))
     for key in ("scale", "shares"):
+        if key in given:
+            numbers = given[key] if isinstance(given[key], list) else [given[key]]
+            given[key] = tuple(float(number) for number in numbers)
+    if len(given.get("scale", ())) == 1:
+        given["scale"] = given["scale"][0]
+    for key in _LOOKUPS:
         if key in section:
-            found[key] = _numbers(section, key)
-    if isinstance(found.get("scale"), tuple) and len(found["scale"]) == 1:
-        found["scale"] = found["scale"][0]
-    for key in ("flex_point", "extra"):
-        if key in section:
-            found[key] = section.number(key, 0.0, low=0)
-    if "flex_power" in section:
-        found["flex_power"] = section.whole("flex_power", 1, 1)
-    if "of" in section:
-        found["of"] = section.choice("of", "largest", ("largest", "mean", "sum"))
-    for key in ("small", "odd", "counts"):
-        if key in section:
-            found[key] = section.existing_file(key)
-    if "risk" in section:
-        found["risk"] = section.number("risk", 0.0, low=0, high=1)
-    if "keys" in section:
-        found["keys"] = section.choice("keys", "measure", ("measure", "cell"))
-    if "measure" in section:
-        found["measure"] = section.text("measure", None)
-    if "own_keys" in section:
-        found["own_keys"] = section.flag("own_keys", False)
-    return found
-
-
-def _numbers(section: Section, key: str) -> tuple[float, ...]:
-    """A number or a list of some."""
-    value = section.values[key]
-    several = value if isinstance(value, list) else [value]
-    good = [isinstance(v, (int, float)) and not isinstance(v, bool) and v > 0 for v in several]
-    if not several or not all(good):
-        raise section.unfit(key, "a number above 0 or a list of such numbers")
-    return tuple(float(v) for v in several)
+            given[key] = section.existing_file(key)
+    return given | _given(section, perturb, ("measure",))

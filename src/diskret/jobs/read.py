@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any
 
 from diskret.attack import Attacker
 from diskret.errors import InputError
@@ -13,6 +14,7 @@ from diskret.jobs.records import read_hierarchies, read_records
 from diskret.jobs.schema import Section, open_job
 from diskret.jobs.tables import read_table
 from diskret.jobs.values import FILE_STEM, DerivedJob, Job, Output, TableJob
+from diskret.parameters import parameters
 from diskret.protect.write import DEFAULT_FORMATS, FORMATS
 from diskret.publish.formats.symbols import SymbolSet, symbol_sets
 from diskret.tables import MeasureSum
@@ -72,10 +74,7 @@ def read_job(path: str | PathLike[str]) -> Job:
         tables=tables,
         sums=_sums(job, tables),
         keyed_ties=job.flag("keyed_ties", False),
-        attacker=_read_attacker(job.section("attacker"), tables),
-        previous_within=job.section("attacker").number("previous_within", None, above=0),
-        contributor=_read_contributor(job.section("attacker"), tables),
-        coalition=job.section("attacker").whole("coalition", 1, 1),
+        **_attacker(job.section("attacker"), tables),
         output=_output(job.section("output"), [part.name for part in (*tables, *derived)]),
         derived=derived,
     )
@@ -110,31 +109,29 @@ def _sums(job: Section, tables: tuple[TableJob, ...]) -> tuple[str, ...]:
     return sums
 
 
-def _read_attacker(section: Section, tables: tuple[TableJob, ...]) -> Attacker:
-    """What the attacker knows beside the published tables."""
-    section.check(
-        optional=(
-            *("contributor", "coalition"),
-            *("zeros_known", "relative", "previous_within", "mistaken"),
-        )
-    )
+def _attacker(section: Section, tables: tuple[TableJob, ...]) -> dict[str, Any]:
+    """What the attacker knows beside the published tables, and who it is: fields of `Job`."""
+    given = section.read(Attacker, optional=("previous_within",), without=("lower", "upper"))
     if "mistaken" in section and "previous_within" not in section:
         raise section.error("'mistaken' is for bounds, so it needs 'previous_within'", "mistaken")
-    if "previous_within" in section and all(table.previous is None for table in tables):
-        raise section.error(
-            "'previous_within' needs last period's release: 'previous' in [[tables]]",
-            "previous_within",
-        )
-    mistaken = section.choice("mistaken", "refuse", ("refuse", "drop"))
-    return Attacker(
-        relative=section.number("relative", None, above=0),
-        zeros_known=section.flag("zeros_known", False),
-        mistaken=cast(Literal["refuse", "drop"], mistaken),
-    )
+    if "previous_within" in section:
+        if all(table.previous is None for table in tables):
+            raise section.error(
+                "'previous_within' needs last period's release: 'previous' in [[tables]]",
+                "previous_within",
+            )
+        percent = parameters(Attacker.around)["percent"]
+        given["previous_within"] = section.value("previous_within", percent)
+    _check_contributor(section, given, tables)
+    who = ("previous_within", "contributor", "coalition")
+    own = {key: given.pop(key) for key in who if key in given}
+    return {"attacker": Attacker(**given), **own}
 
 
-def _read_contributor(section: Section, tables: tuple[TableJob, ...]) -> bool | None:
-    """Whether contributors attack; None where the file leaves that open."""
+def _check_contributor(
+    section: Section, given: Mapping[str, Any], tables: tuple[TableJob, ...]
+) -> None:
+    """Whether contributors may attack as the file says, which may leave that open."""
     if "contributor" not in section:
         if "coalition" in section and all(t.value is None or t.weight for t in tables):
             raise section.error(
@@ -142,8 +139,8 @@ def _read_contributor(section: Section, tables: tuple[TableJob, ...]) -> bool | 
                 "contributor = true",
                 "coalition",
             )
-        return None
-    contributor = section.flag("contributor", False)
+        return
+    contributor = given["contributor"]
     if "coalition" in section and not contributor:
         raise section.error("'coalition' needs contributor = true", "coalition")
     weighted = [table.name for table in tables if table.weight is not None]
@@ -154,7 +151,6 @@ def _read_contributor(section: Section, tables: tuple[TableJob, ...]) -> bool | 
             "out",
             "contributor",
         )
-    return contributor
 
 
 def _output(section: Section, names: list[str]) -> Output:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-from diskret.adjustment.additive import AdditiveMethod
 from diskret.cellkey import Lookup, MagnitudeNoise, PerturbationTable
 from diskret.errors import InputError
 from diskret.io import Source, source, to_arrow
@@ -51,7 +50,7 @@ def _together(
     groups: dict[Any, list[int]] = {}
     for i, ((_, noise), table) in enumerate(zip(asked, tables, strict=True)):
         alone = noise.method in ("cell_key", "deterministic", "random")
-        kind = (noise.method, repr(noise.options), table.measure.name, table.vintage)
+        kind = (noise.method, repr(noise.arguments), table.measure.name, table.vintage)
         groups.setdefault(i if alone else kind, []).append(i)
     return list(groups.values())
 
@@ -103,11 +102,7 @@ def _perturbed(
         if not isinstance(order.rule, NoRule):
             options["rule"] = order.rule
     result = perturb(table, ptable, name=order.name, **options)
-    return (
-        result
-        if noise.additive is None
-        else make_additive(result, method=cast(AdditiveMethod, noise.additive))
-    )
+    return result if noise.additive is None else make_additive(result, method=noise.additive)
 
 
 def _lookup(path: Path, noise: NoiseJob, modulus: int) -> Lookup:

@@ -16,6 +16,7 @@ from diskret.parameters import (
     REQUIRED,
     Choice,
     Flag,
+    Function,
     Kind,
     Names,
     Number,
@@ -78,7 +79,8 @@ class Section:
 
     def value(self, key: str, parameter: Parameter) -> Any:
         """The value of a key as its parameter declares it."""
-        value, kinds = self.values[key], parameter.kinds
+        value = self.values[key]
+        kinds = [kind for kind in parameter.kinds if not isinstance(kind, Function)]
         if not kinds:
             return value
         if len(kinds) == 1 and isinstance(kinds[0], Choice):
@@ -117,29 +119,6 @@ class Section:
         if not in_range:
             limit = f"from {low} upwards" if high is None else f"from {low} to {high}"
             raise self.unfit(key, f"a whole number {limit}")
-        return value
-
-    def number(
-        self,
-        key: str,
-        default: Default,
-        *,
-        above: float = float("-inf"),
-        low: float = float("-inf"),
-        high: float = float("inf"),
-    ) -> float | Default:
-        """A finite number, greater than `above`, from `low` to `high`."""
-        if key not in self.values:
-            return default
-        value = self.values[key]
-        in_range = _is_number(value, int, float) and above < value and low <= value <= high
-        if not in_range or value in (float("inf"), float("-inf")):
-            limits = [
-                f"above {above:g}" if above != float("-inf") else "",
-                f"from {low:g} upwards" if low != float("-inf") else "",
-                f"at most {high:g}" if high != float("inf") else "",
-            ]
-            raise self.unfit(key, "a number " + " and ".join(filter(None, limits)))
         return value
 
     def choice(self, key: str, default: Default, options: Sequence[str]) -> str | Default:

@@ -13,12 +13,13 @@ from diskret.hierarchy import Hierarchy
 from diskret.io import Column, PostgresTable, Source, read_fixed, source, to_arrow
 from diskret.io.columns import column
 from diskret.jobs.noise import NoiseJob
-from diskret.parameters import Number, Positive, Whole
+from diskret.parameters import Choice, Number, Positive, Whole
 from diskret.population import EVERYBODY, Population
 from diskret.protect.marked_records import Marking
 from diskret.publish.formats.symbols import SymbolSet
 from diskret.rules import Rule
 from diskret.tables.add_up import Additivity
+from diskret.tables.derived import KINDS, MOST_DECIMALS
 
 #: Names of files and folders.
 FILE_STEM = re.compile(r"\w([\w .-]*[\w-])?")
@@ -188,12 +189,12 @@ class DerivedJob:
     """
 
     name: str
-    kind: str
+    kind: Annotated[str, Choice(KINDS)]
     tables: tuple[str, ...]
     of: tuple[str, ...] = ()
     base: str = ""
     earlier: tuple[Path, ...] = ()
-    decimals: int = 1
+    decimals: Annotated[int, Whole(0, MOST_DECIMALS)] = 1
 
 
 @dataclass(frozen=True)

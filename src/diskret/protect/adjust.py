@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import Annotated, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from diskret.adjustment import Adjusted, Adjustment, adjusted
 from diskret.attack import Attacker, Requirements
 from diskret.attack.certify_changed import certify_adjustment
 from diskret.errors import InputError
+from diskret.parameters import Percentage, Positive, reading
 from diskret.protect.arguments import checked_tables, for_each
 from diskret.protect.linked import default_names, linked
 from diskret.protect.perturbed_result import PerturbedResult
@@ -25,7 +26,7 @@ from diskret.tables.from_cells import describe_some
 from diskret.tables.perturbed import published_with
 
 #: ``"value"``, ``"relative"``, or the price of moving each cell by one unit.
-MovingCost = str | Callable[[Table], NDArray[np.float64]]
+MovingCost = Literal["value", "relative"] | Callable[[Table], NDArray[np.float64]]
 
 
 @overload
@@ -54,14 +55,15 @@ def adjust(
 ) -> list[PerturbedResult]: ...
 
 
+@reading
 def adjust(
     table: Table | Sequence[Table],
     rule: Any,
     *,
     cost: MovingCost = "value",
-    largest_change: float = 20,
+    largest_change: Annotated[float, Percentage()] = 20,
     frozen: Any = None,
-    time_limit: float | None = None,
+    time_limit: Positive | None = None,
     name: Any = None,
 ) -> PerturbedResult | list[PerturbedResult]:
     """Move every sensitive value by at least its level and the others least; all totals hold.
@@ -125,8 +127,6 @@ def adjust(
     names = default_names(tables, [name] if isinstance(table, Table) else name)
     rules = for_each(rule, tables, "rule")
     stays = for_each([frozen] if isinstance(table, Table) else frozen, tables, "frozen")
-    if time_limit is not None and not time_limit > 0:
-        raise InputError(f"time_limit= is a number of seconds above 0, not {time_limit!r}")
     parts = [
         _movable(own, judge, fixed, cost, largest_change)
         for own, judge, fixed in zip(tables, rules, stays, strict=True)
@@ -211,9 +211,7 @@ def _price(table: Table, cost: MovingCost) -> NDArray[np.float64]:
         return price.ravel()
     if cost == "value":
         return np.ones(value.size)
-    if cost == "relative":
-        return value[value > 0].mean() / np.maximum(value, 1).ravel() if value.any() else value
-    raise InputError(f"cost= is 'value', 'relative' or a function, not {cost!r}")
+    return value[value > 0].mean() / np.maximum(value, 1).ravel() if value.any() else value
 
 
 def _together(

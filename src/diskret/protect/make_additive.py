@@ -8,12 +8,14 @@ from diskret.adjustment.additive import AdditiveMethod
 from diskret.adjustment.additive import make_additive as fitted
 from diskret.attack.certify_changed import certify_additive
 from diskret.errors import InputError
+from diskret.parameters import reading
 from diskret.protect.perturbed_result import PerturbedResult
 from diskret.tables import Perturbed
 
 _FAMILIES = ("cell_key", "invariant")
 
 
+@reading
 def make_additive(result: PerturbedResult, *, method: AdditiveMethod = "least") -> PerturbedResult:
     """The same table with totals that are the sums of their parts.
 

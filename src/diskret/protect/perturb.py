@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from diskret.cellkey import (
     weighted_counts,
 )
 from diskret.errors import InputError
+from diskret.parameters import Whole, reading
 from diskret.protect.arguments import checked_tables
 from diskret.protect.perturbed_result import PerturbedResult, noise_bound
 from diskret.rules import Rule, Sensitivity
@@ -30,13 +31,14 @@ from diskret.tables.named import named_cells, named_keys
 from diskret.tables.perturbed import published_with
 
 
+@reading
 def perturb(
     table: Table,
     ptable: PerturbationTable | Lookup | MagnitudeNoise,
     *,
     weighted_count: bool = False,
     rule: Rule | Sensitivity | None = None,
-    threshold: int | None = None,
+    threshold: Annotated[int, Whole(1)] | None = None,
     structural_zeros: Any = None,
     cell_keys: Any = None,
     measure: str | None = None,
@@ -131,7 +133,7 @@ def perturb(
         return _sums(table, ptable, _windows(table, ptable, rule), impossible, label)
     if rule is not None:
         raise InputError("rule= is for sums with extra protection; counts need no rule")
-    return _counts(table, ptable, weighted_count, _checked(threshold), impossible, label)
+    return _counts(table, ptable, weighted_count, threshold, impossible, label)
 
 
 def _counts(
@@ -367,9 +369,3 @@ def _check_kind(table: Any, noise: Any, weighted: bool) -> None:
             "a dk.MagnitudeNoise, or weighted_count=True if it adds up weights; the counts are "
             'table["count"]'
         )
-
-
-def _checked(threshold: Any) -> int | None:
-    if threshold is None or (type(threshold) is int and threshold >= 1):
-        return threshold
-    raise InputError(f"threshold= is a whole number from 1 on, not {threshold!r}")

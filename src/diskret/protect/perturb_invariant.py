@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from diskret.cellkey import (
     value_frequencies,
 )
 from diskret.errors import InputError
+from diskret.parameters import Number, Whole, reading
 from diskret.protect.arguments import checked_tables
 from diskret.protect.linked import default_names
 from diskret.protect.perturbed_result import PerturbedResult, noise_bound
@@ -26,12 +28,13 @@ from diskret.tables.perturbed import published_with
 Construction = Callable[[NDArray[np.int64]], PerturbationTable]
 
 
+@reading
 def perturb_invariant(
     tables: Sequence[Table],
     *,
-    largest: int,
-    max_noise: int = 3,
-    most_stay: float = 0.5,
+    largest: Annotated[int, Whole(1)],
+    max_noise: Annotated[int, Whole(1)] = 3,
+    most_stay: Annotated[float, Number(low=0, below=1)] = 0.5,
     construction: Construction | None = None,
     exact: bool = True,
     name: Sequence[str] | None = None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from os import PathLike
-from typing import Any, Literal, overload
+from typing import Annotated, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from scipy import sparse
 from diskret.attack import Requirements, certify_rounding
 from diskret.errors import InputError
 from diskret.keys import SecretKeys
+from diskret.parameters import Positive, Whole, reading
 from diskret.progress import Progress, silent
 from diskret.protect.arguments import checked_tables, for_each
 from diskret.protect.linked import default_names
@@ -35,7 +36,6 @@ from diskret.tables.from_cells import scaled_unit
 from diskret.tables.perturbed import published_with
 
 Rounding = Literal["deterministic", "random", "controlled", "small_counts"]
-_METHODS = ("deterministic", "random", "controlled", "small_counts")
 #: Tables of more cells are attacked only where a rule asks for it.
 _EXAMINED = 20_000
 #: Draws compare 32 bits with the share of a base.
@@ -77,17 +77,18 @@ def round_table(
 ) -> list[PerturbedResult]: ...
 
 
+@reading
 def round_table(
     table: Table | Sequence[Table],
-    base: float = 3,
+    base: Positive = 3,
     method: Rounding = "deterministic",
     *,
     rule: Any = None,
-    steps: int | None = None,
+    steps: Annotated[int, Whole(0)] | None = None,
     inner: Table | None = None,
     keys: SecretKeys | str | PathLike[str] | None = None,
-    time_limit: float | None = None,
-    budget: int | None = None,
+    time_limit: Positive | None = None,
+    budget: Annotated[int, Whole(1)] | None = None,
     name: Any = None,
     progress: Progress = silent,
 ) -> PerturbedResult | list[PerturbedResult]:
@@ -162,7 +163,7 @@ def round_table(
     alone = isinstance(table, Table)
     tables = checked_tables(table, changed=True)
     names = default_names(tables, [name] if alone else name)
-    _check(tables, base, method, steps, time_limit, inner)
+    _check(tables, base, method, steps, inner)
     scaled = [scaled_unit(base, one.measure.decimals, one.measure.name) for one in tables]
     settings: dict[str, Any] = {"method": method, "base": base}
     perturbed = Perturbed(method, base=base)
@@ -230,18 +231,13 @@ def _check(
     base: float,
     method: str,
     steps: int | None,
-    time_limit: float | None,
     inner: Any,
 ) -> None:
     """Refuse what does not go together."""
-    if method not in _METHODS:
-        raise InputError(f"method must be one of {', '.join(_METHODS)}, not {method!r}")
     if not tables:
         raise InputError("there is no table to round")
-    if steps is not None and (method != "controlled" or not steps >= 0 or steps % 1):
-        raise InputError('steps= is a whole number from 0 on, for method="controlled" only')
-    if time_limit is not None and not time_limit > 0:
-        raise InputError(f"time_limit= is a number of seconds above 0, not {time_limit!r}")
+    if steps is not None and method != "controlled":
+        raise InputError('steps= is for method="controlled" only')
     if inner is not None and (method != "small_counts" or not isinstance(inner, Table)):
         raise InputError('inner= is a table of counts, for method="small_counts" only')
     for table in tables if inner is None else (*tables, inner):
