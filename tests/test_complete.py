@@ -39,7 +39,7 @@ from diskret.jobs import (
     values as job_values,
 )
 from diskret.jobs.values import TableJob
-from diskret.parameters import parameters
+from diskret.parameters import Choice, parameters
 from diskret.protect import derive
 from diskret.publish.formats.symbols import symbol_sets
 from diskret.publish.pages.internal import rule_name
@@ -135,7 +135,9 @@ class Kind:
 
 def job_methods() -> tuple[str, ...]:
     """The methods of suppression that job files know."""
-    return parameters(TableJob)["method"].kinds[0].words
+    [choice] = parameters(TableJob)["method"].kinds
+    assert isinstance(choice, Choice)
+    return choice.words
 
 
 def in_template(pattern: str) -> Callable[[str], object]:

@@ -441,7 +441,8 @@ def test_escaped_text_comes_back(text, attribute):
 def test_bars_and_marks_stay_in_their_frame(ends, open_below, open_above):
     low, value, high = sorted(ends)
     bar = IntervalBar(None if open_below else low, None if open_above else high, value, "x")
-    drawing = template("diskret.publish.pages", "parts.html").module.drawing(bar)
+    parts = vars(template("diskret.publish.pages", "parts.html").module)
+    drawing = parts["drawing"](bar)
     # the last width is that of the interval, the first that of the frame
     numbers = dict(re.findall(r'\b(x|width|x1)="([^"]+)"', drawing))
     [frame] = re.findall(r'<svg width="(\d+)"', drawing)

@@ -72,7 +72,7 @@ def rests_beside(publication: Publication, original: NDArray[np.int64]) -> list[
     nobody = np.concatenate([table.empty.ravel() for table in publication.tables])
     for of, cells in _rests(world(publication)):
         rests = Rests(of, cells, original[cells[:, 0]] - original[cells[:, 1:]].sum(axis=1))
-        which = ~nobody[cells[:, 1:]].all(axis=1)
+        which = np.logical_not(nobody[cells[:, 1:]].all(axis=1))
         if publication.tables[of[0]].frequency:
             which &= rests.value > 0
         if which.any():
