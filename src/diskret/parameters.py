@@ -375,6 +375,11 @@ def checked(target: Callable[..., Any], arguments: Mapping[str, Any]) -> dict[st
 
 def _unfit(parameter: Parameter, value: Any) -> InputError:
     for kind in parameter.kinds:
+        if isinstance(kind, Function) and isinstance(value, str) and "." in value:
+            return InputError(  # a step of a history names the function, and does not hold it
+                f"{parameter.name}={value!r} was a function when this was done; hand the function "
+                "over again"
+            )
         if isinstance(kind, ByName) and isinstance(value, Mapping):
             for name, one in value.items():
                 try:

@@ -227,7 +227,7 @@ def test_what_was_written_is_verified_and_sums_are_checked(nace_table, tmp_path)
 def test_refusals_say_what_to_do(nace_table):
     rule = dk.rules.MinimumFrequency(9)
     with pytest.raises(InputError, match="cost= must be 'value' or 'relative' or a function"):
-        adjust(nace_table, rule, cost="cells")
+        adjust(nace_table, rule, cost="cells")  # pyright: ignore[reportCallIssue, reportArgumentType]
     with pytest.raises(InputError, match="largest_change= must be a percentage above 0"):
         adjust(nace_table, rule, largest_change=0)
     frozen = pa.table({"nace": ["6212"], "column": ["A"]})

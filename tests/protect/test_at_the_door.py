@@ -170,10 +170,10 @@ def test_reserved_columns_are_refused_before_the_work(name):
     for changed in (
         lambda: dk.perturb_records(records, by={name: None}, ptable=ptable, engine=never, **key),
         lambda: dk.perturbation_sql("persons", by=trees, ptable=ptable, **key),
-        lambda: dk.round_table(table, base=wrong),
-        lambda: dk.adjust(table, wrong, time_limit=-1),
-        lambda: dk.perturb(table, dk.PerturbationTable.maximum_entropy(2, 1), threshold="not yet"),
-        lambda: dk.perturb_invariant(table, largest=-1),
+        lambda: dk.round_table(table, 3, rule=wrong),
+        lambda: dk.adjust(table, wrong),
+        lambda: dk.perturb(table, dk.PerturbationTable.maximum_entropy(2, 1)),
+        lambda: dk.perturb_invariant(table, largest=3),
     ):
         with pytest.raises(InputError, match=f"'{name}': the files of a release have columns"):
             changed()

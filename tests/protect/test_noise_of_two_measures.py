@@ -164,7 +164,7 @@ def test_a_name_for_keys_that_are_not_by_measure_is_refused():
         published(frame, "wages", noise=counts, weighted_count=True, measure="x")
     with pytest.raises(InputError, match=r"own_keys=.*keys='cell'"):
         dk.MagnitudeNoise(TABLE, own_keys=True)
-    with pytest.raises(InputError, match=r"keys= is 'measure' or 'cell'"):
+    with pytest.raises(InputError, match=r"keys= must be 'measure' or 'cell'"):
         dk.MagnitudeNoise(TABLE, keys="other")
 
 

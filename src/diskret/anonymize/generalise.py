@@ -129,11 +129,6 @@ def generalise(
             f"hierarchies= names {some('column', unknown)}, which is no key; the keys are "
             f"{', '.join(map(repr, chosen.names))}"
         )
-    for name, thing in (("metric", metric), ("criterion", criterion)):
-        if isinstance(thing, str) and "." in thing:
-            raise InputError(
-                f"{name}={thing!r} was a function when this was done; hand the function over again"
-            )
     ladders = [
         _ladder(column, hierarchies[column.name])
         if column.name in hierarchies
