@@ -105,7 +105,7 @@ def homes(testdata):
 
 def test_record_swapping_with_k_1_is_refused_and_other_k_have_a_visible_effect(homes):
     # the peer's own example uses k = 1, which flags nobody, and users saw no effect of k
-    with pytest.raises(InputError, match="k= is a whole number from 2"):
+    with pytest.raises(InputError, match="k= must be a whole number from 2"):
         homes.swap_records("urbrur", seed=1, k=1)
     risky = []
     for k in (2, 3, 5):
