@@ -297,11 +297,16 @@ def _said(database: Database) -> Generator[None]:
     except DiskretError:
         raise
     except sqlite3.Error as error:
-        raise InputError(f"the ledger {database.name} cannot be used: {message(error)}") from error
+        raise _unusable(database, error) from error
     except Exception as error:
         if database.file is not None or not isinstance(error, (OSError, *driver_errors())):
             raise
-        what = "opened" if isinstance(error, OSError) else "used"
-        raise InputError(
-            f"the ledger {database.name} cannot be {what}: {message(error)}"
-        ) from error
+        if isinstance(error, OSError):
+            raise InputError(
+                f"the ledger {database.name} cannot be opened: {message(error)}"
+            ) from error
+        raise _unusable(database, error) from error
+
+
+def _unusable(database: Database, error: Exception) -> InputError:
+    return InputError(f"the ledger {database.name} cannot be used: {message(error)}")
