@@ -16,7 +16,6 @@ HEAVY = {
     "pyarrow",
     "rich",
     "scipy",
-    "sqlalchemy",
     "sqlglot",
     "typer",
     "xlsxwriter",
@@ -50,5 +49,5 @@ def test_lists_the_public_names():
 
 def test_suppress_loads_what_it_needs_only():
     loaded = {*in_new_process("[diskret.suppress] and list(sys.modules)")}
-    others = {"duckdb", "jinja2", "numba", "scipy.optimize", "sqlalchemy", "sqlglot", "xlsxwriter"}
+    others = {"duckdb", "jinja2", "numba", "scipy.optimize", "sqlglot", "xlsxwriter"}
     assert not loaded & others

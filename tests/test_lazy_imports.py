@@ -27,7 +27,6 @@ LAZY = {
     "pyspark": EXTRA,
     "scipy": HEAVY,
     "scramp": EXTRA,
-    "sqlalchemy": HEAVY,
     "diskret.adjustment.step_kernels": COMPILED,
     "diskret.anonymize.write": WRITTEN,
     "diskret.attack.microdata.claims": HEAVY,

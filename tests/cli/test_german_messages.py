@@ -47,7 +47,7 @@ ELSEWHERE = {
     "jobs/tables.py: str(error)": _INNER,
     "jobs/tables.py: f'{cells.path.name}: {error}'": _INNER,
     "jobs/records.py: f\"'{wrong}': {error}\"": _INNER,
-    "jobs/rules.py: f\"'{name}': {error}\"": _INNER,
+    "jobs/tables.py: f\"'{name}': {error}\"": _INNER,
     "jobs/microdata.py: f\"'{name}': {error}\"": _INNER,
     "anonymize/rank_swap.py: f'{name!r}: {error}'": _INNER,
     "publish/verify/folder.py: str(error)": _INNER,

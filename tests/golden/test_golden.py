@@ -13,7 +13,7 @@ import pytest
 import diskret as dk
 from diskret.errors import VerificationError
 from diskret.publish.verify.folder import verify
-from diskret.rules.no_rule import NoRule
+from diskret.rules import NoRule
 from golden.make import BY, FEW, KEYS, OUTSIDER, firms, records
 
 ARCHIVES = sorted(Path(__file__).parent.glob("*.zip"))

@@ -11,6 +11,7 @@ import pytest
 
 import diskret as dk
 from diskret.errors import InputError
+from diskret.publish.store.database import database, reading
 
 posix = pytest.mark.skipif(os.name != "posix", reason="optional: needs a POSIX system")
 KEYS = dk.SecretKeys(bytes(range(32)))
@@ -113,6 +114,19 @@ def test_what_a_team_shares_is_there_for_all(tmp_path, place):
     [kept] = ledger.tables("a")
     assert kept.original.tolist() == [14, 7, 2, 5]
     assert "@" not in repr(ledger)
+
+
+def test_what_is_not_committed_is_undone(place):
+    found = database(place)
+    for end in ("commit", "rollback", "close"):
+        with reading(found) as connection:
+            connection.ask("INSERT INTO diskret_unfinished VALUES (?, ?, ?)", 1, "", "")
+            getattr(connection, end)()
+        with reading(found) as connection:
+            kept = connection.ask("SELECT id FROM diskret_unfinished")
+            connection.ask("DELETE FROM diskret_unfinished")
+            connection.commit()
+        assert len(kept) == (end == "commit")
 
 
 def test_a_server_that_is_not_there_is_said_without_the_password():

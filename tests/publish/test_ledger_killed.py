@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 from ledgers import die, in_child, kill_at, names, opened, publish
-from sqlalchemy import Connection
 
 from diskret.publish.store import store as ledger
+from diskret.publish.store.database import SqliteConnection
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="optional: needs a POSIX system")
 
 TIMES = ("before", "after")
 # In this order: say what is going to be written; write; enter; move (twice, where there was a
 # release before); remove the one before; count the entry.
-COMMITS = [(Connection, "commit", when, call) for call in (1, 2, 3) for when in TIMES]
+COMMITS = [(SqliteConnection, "commit", when, call) for call in (1, 2, 3) for when in TIMES]
 FRESH = [(Path, "rename", when, 1) for when in TIMES]
 REPLACING = [(Path, "rename", when, call) for call in (1, 2) for when in TIMES] + [
     (shutil, "rmtree", when, 1) for when in TIMES
@@ -93,12 +93,15 @@ def test_killed_while_files_are_written(tmp_path, replacing):
 
 @pytest.mark.parametrize(
     "first",
-    [(Connection, "commit", "after", 2), *((Path, "rename", "after", call) for call in (1, 2))],
+    [
+        (SqliteConnection, "commit", "after", 2),
+        *((Path, "rename", "after", call) for call in (1, 2)),
+    ],
     ids=label,
 )
 @pytest.mark.parametrize(
     "second",
-    [(Connection, "commit", when, call) for call in (1, 2) for when in TIMES]
+    [(SqliteConnection, "commit", when, call) for call in (1, 2) for when in TIMES]
     + [
         (Path, "rename", "after", 1),
         (shutil, "rmtree", "after", 1),
@@ -147,7 +150,7 @@ def test_a_target_that_appears_meanwhile_leaves_nothing(tmp_path):
 def test_files_that_were_changed_after_the_move_stay_entered(tmp_path, caplog):
     """Who has seen them is not known: the ledger must not forget them."""
     prepared(tmp_path, replacing=False)
-    killed_at(tmp_path, (Connection, "commit", "before", 3))
+    killed_at(tmp_path, (SqliteConnection, "commit", "before", 3))
     (tmp_path / "out/public/t.csv").write_text("edited", encoding="utf-8")
     store = opened(tmp_path)
     assert names(store) == ["second"]

@@ -53,8 +53,8 @@ def protect(
         job_file = named(job_file)
 
         from diskret.cli.progress import progress_bars
+        from diskret.jobs.programme import is_programme
         from diskret.jobs.read import read_job
-        from diskret.jobs.read_programme import is_programme
         from diskret.jobs.run import run_job
 
         if is_programme(job_file):
@@ -73,8 +73,7 @@ def protect(
 
 def _programme(file: Path, folder: Path | None, language: Language) -> None:
     from diskret.cli.progress import progress_bars
-    from diskret.jobs.programme import run_programme
-    from diskret.jobs.read_programme import read_programme
+    from diskret.jobs.programme import read_programme, run_programme
 
     programme = read_programme(file)
     with progress_bars(language=language) as progress:

@@ -124,7 +124,12 @@ def _connect(table: PostgresTable) -> Connection:
     problem, asked = "", None
     try:
         asked = login(table.url)
-        return connect(asked)
+        return connect(asked, "diskret")
+    except ImportError as error:
+        raise InputError(
+            "records in PostgreSQL need the driver pg8000, which is not installed; "
+            "install it with pip install 'diskret[postgres]'"
+        ) from error
     except InputError as error:
         if asked:  # the driver is not installed
             raise

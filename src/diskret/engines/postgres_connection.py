@@ -7,12 +7,14 @@ import getpass
 import os
 import socket
 import ssl
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from io import BytesIO
 from typing import Any
+from urllib.parse import parse_qsl, unquote
 
 from diskret.errors import InputError
+from diskret.io.database import url_parts
 
 
 @dataclass(frozen=True)
@@ -50,33 +52,29 @@ class Connection:
         return "Connection()"
 
 
-def connect(login: Login) -> Connection:
-    """Open a connection.
+def connect(login: Login, name: str) -> Connection:
+    """Open a connection, which the server lists under a `name`.
 
-    Raises OSError: the server cannot be reached, or does not agree on encryption. Raises Exception:
-    one of `driver_errors`: the server refuses.
+    Raises ImportError: the driver is not installed. Raises OSError: the server cannot be reached,
+    or does not agree on encryption. Raises Exception: one of `driver_errors`: the server refuses.
     """
-    return Connection(opened(login, _driver(), "diskret"))
+    from pg8000.native import Connection as Driver
 
-
-def opened(login: Login, by: Callable[..., Any], name: str) -> Any:
-    """A connection opened `by` one of the driver's interfaces; the server lists it under a `name`.
-
-    Raises what `connect` raises, but for the driver that is not installed.
-    """
     encryption = login.ssl_context()
     line = _line(login)
     try:
-        return by(
-            login.user,
-            host=login.host,
-            port=login.port,
-            database=login.database,
-            password=login.password or "",  # the driver stumbles over none
-            application_name=name,
-            ssl_context=encryption,
-            startup_params={"client_encoding": "UTF8"},
-            sock=line,
+        return Connection(
+            Driver(
+                login.user,
+                host=login.host,
+                port=login.port,
+                database=login.database,
+                password=login.password or "",  # the driver stumbles over none
+                application_name=name,
+                ssl_context=encryption,
+                startup_params={"client_encoding": "UTF8"},
+                sock=line,
+            )
         )
     except BaseException:
         line.close()
@@ -101,17 +99,6 @@ def message(error: BaseException) -> str:
     if isinstance(error.__cause__, OSError):
         return f"{error}: {error.__cause__}"
     return str(error)
-
-
-def _driver() -> Callable[..., Any]:
-    try:
-        from pg8000.native import Connection as driver
-    except ImportError as error:
-        raise InputError(
-            "records in PostgreSQL need the driver pg8000, which is not installed; "
-            "install it with pip install 'diskret[postgres]'"
-        ) from error
-    return driver
 
 
 def _line(login: Login) -> socket.socket:
@@ -183,12 +170,11 @@ def login(url: str, environment: Mapping[str, str] | None = None) -> Login:
     >>> found.host, found.port, found.user, found.ssl_mode
     ('db.example', 5432, 'clerk', 'require')
     """
-    from sqlalchemy.engine import make_url
-
     variables = os.environ if environment is None else environment
-    parts = make_url(url)
-    options = {name: value for name, value in parts.query.items() if isinstance(value, str)}
-    if set(parts.query) - set(_OPTIONS) or len(options) < len(parts.query):
+    parts = {name: unquote(part) for name, part in url_parts(url).items() if name != "options"}
+    given = parse_qsl(url_parts(url)["options"])
+    options = dict(given)
+    if set(options) - set(_OPTIONS) or len(options) < len(given):
         raise InputError(
             "the url has options that are not known or stand there twice (they are not shown "
             f"because they may hold a password); known are {', '.join(_OPTIONS)}"
@@ -196,16 +182,16 @@ def login(url: str, environment: Mapping[str, str] | None = None) -> Login:
     mode = options.get("sslmode", "prefer")
     if mode not in _SSL_MODES:
         raise InputError(f"there is no such sslmode; write one of {', '.join(_SSL_MODES)}")
-    port = parts.port or 5432
+    port = int(parts["port"] or 0) or 5432
     if port > _LAST_PORT:
         raise InputError(f"ports are whole numbers up to {_LAST_PORT:,}")
-    user = parts.username or getpass.getuser()
+    user = parts["user"] or getpass.getuser()
     return Login(
-        host=options.get("host") or parts.host or "localhost",
+        host=options.get("host") or parts["number"] or parts["name"] or "localhost",
         port=port,
         user=user,
-        database=parts.database or user,
-        password=parts.password or variables.get("PGPASSWORD"),
+        database=parts["database"] or user,
+        password=parts["password"] or variables.get("PGPASSWORD"),
         ssl_mode=mode,
         root_certificate=options.get("sslrootcert"),
     )

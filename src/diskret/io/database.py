@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 from diskret.errors import InputError
 
-_HOST = r"(?:\[[0-9A-Fa-f:.%]+\]|[^@/?#:\[\],]*)(?::\d+)?"
 # A password with a bare @, / or ? would be taken for a host, and shown; so none is let in.
 _URL = re.compile(
-    rf"postgres(?:ql)?://(?:[^@/?#]*@)?(?P<host>{_HOST})"
-    r"(?:/(?P<database>[^@/?#]*))?(?:\?[^@#]*)?"
+    r"postgres(?:ql)?://(?:(?P<user>[^@/?#:]*)(?::(?P<password>[^@/?#]*))?@)?"
+    r"(?P<server>(?:\[(?P<number>[0-9A-Fa-f:.%]+)\]|(?P<name>[^@/?#:\[\],]*))(?::(?P<port>\d+))?)"
+    r"(?:/(?P<database>[^@/?#]*))?(?:\?(?P<options>[^@#]*))?"
 )
 
 
@@ -63,9 +63,14 @@ class PostgresTable:
     @property
     def address(self) -> str:
         """The url without user, password and options: for messages."""
-        found = _URL.fullmatch(self.url)
-        host, database = found.group("host", "database") if found else ("", "")
-        return f"postgresql://{host}/{database or ''}"
+        found = url_parts(self.url)
+        return f"postgresql://{found['server']}/{found['database']}"
 
     def __repr__(self) -> str:
         return f"PostgresTable({self.address!r}, {self.table!r})"
+
+
+def url_parts(url: str) -> dict[str, str]:
+    """The parts of a url by name, as they stand there; "" for what it leaves out."""
+    found = _URL.fullmatch(url)
+    return {} if found is None else found.groupdict("")

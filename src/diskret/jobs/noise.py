@@ -1,21 +1,31 @@
-"""How a job file asks for values to be changed: ``[tables.noise]``."""
+"""Values that are changed: what ``[tables.noise]`` of a job file asks for, and carrying it out."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from os import PathLike
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from diskret.adjustment.additive import AdditiveMethod
-from diskret.cellkey import MagnitudeNoise, PerturbationTable
+from diskret.cellkey import Lookup, MagnitudeNoise, PerturbationTable
 from diskret.cellkey.admissible import count_rows
+from diskret.errors import InputError
+from diskret.io import to_arrow
 from diskret.jobs.schema import Section
+from diskret.keys import SecretKeys
 from diskret.parameters import Whole, parameters
 from diskret.protect.adjust import adjust
+from diskret.protect.make_additive import make_additive
 from diskret.protect.perturb import perturb
 from diskret.protect.perturb_invariant import perturb_invariant
+from diskret.protect.perturbed_result import PerturbedResult
 from diskret.protect.round_table import round_table
+from diskret.rules import NoRule
+
+if TYPE_CHECKING:
+    from diskret.jobs.values import JobTable
 
 #: Methods of rounding, as `round_table` calls them.
 ROUNDING = ("deterministic", "random", "controlled", "small_counts")
@@ -221,3 +231,85 @@ def _magnitude(section: Section) -> dict[str, Any]:
         if key in section:
             given[key] = section.existing_file(key)
     return given | _given(section, perturb, ("measure",))
+
+
+# ── carried out ─────────────────────────────────────────────────────────────────────
+
+
+def changed_tables(
+    tables: Sequence[JobTable], keys: SecretKeys | str | PathLike[str] | None = None
+) -> list[PerturbedResult]:
+    """The results of tables that ask for noise; those that have to agree are changed together."""
+    groups: dict[Any, list[tuple[JobTable, NoiseJob]]] = {}
+    for one in tables:
+        noise, table = one.wanted.noise, one.table
+        if noise is not None:
+            # tables of one variable are made additive by one method, all others are alone
+            alone = noise.method in ("cell_key", "deterministic", "random")
+            kind = (noise.method, repr(noise.arguments), table.measure.name, table.vintage)
+            groups.setdefault(one.name if alone else kind, []).append((one, noise))
+    return [result for group in groups.values() for result in _changed(group, keys)]
+
+
+def _changed(
+    asked: Sequence[tuple[JobTable, NoiseJob]], keys: SecretKeys | str | PathLike[str] | None
+) -> list[PerturbedResult]:
+    first, noise = asked[0]
+    tables, names = [one.table for one, _ in asked], [one.name for one, _ in asked]
+    if noise.method == "cell_key":
+        return [_perturbed(first, noise, keys)]
+    if noise.method in ROUNDING:
+        method = noise.method
+        return round_table(tables, method=method, keys=keys, name=names, **noise.options)
+    if noise.method == "invariant":
+        return perturb_invariant(tables, name=names, **noise.options)
+    return adjust(tables, [one.wanted.rule for one, _ in asked], name=names, **noise.options)
+
+
+def _perturbed(
+    one: JobTable, noise: NoiseJob, keys: SecretKeys | str | PathLike[str] | None
+) -> PerturbedResult:
+    table, rule = one.table, one.wanted.rule
+    ptable: PerturbationTable | Lookup | MagnitudeNoise
+    if noise.table is not None:
+        ptable = _lookup(noise.table, noise, table.key_modulus)
+    elif noise.magnitude is not None:
+        ptable = PerturbationTable.for_magnitudes(**noise.design)
+    else:
+        designed = PerturbationTable.maximum_entropy(**noise.design)
+        # keys of a total are sums of keys, which tells less where intervals are in a secret order
+        seed = SecretKeys.load(keys).seed("intervals of cell keys")
+        ptable = designed.lookup(table.key_modulus, order="shuffled", seed=seed)
+    options = dict(noise.options)
+    if "structural_zeros" in options:
+        options["structural_zeros"] = to_arrow(options["structural_zeros"])[0]
+    if noise.magnitude is not None:
+        made: dict[str, Any] = {
+            key: Lookup.read(value, table.key_modulus) if isinstance(value, Path) else value
+            for key, value in noise.magnitude.items()
+        }
+        options["measure"] = made.pop("measure", None)
+        ptable = MagnitudeNoise(ptable, **made)
+        if not isinstance(rule, NoRule):
+            options["rule"] = rule
+    result = perturb(table, ptable, name=one.name, **options)
+    return result if noise.additive is None else make_additive(result, method=noise.additive)
+
+
+def _lookup(path: Path, noise: NoiseJob, modulus: int) -> Lookup:
+    """The lookup in a file, as its layout says."""
+    if noise.layout == "ons":
+        return Lookup.from_ons(path, **({} if noise.reuse is None else {"reuse": noise.reuse}))
+    if noise.layout == "abs":
+        with path.open(encoding="utf-8-sig") as lines:
+            rows = [line.replace(";", ",").replace(",", " ").split() for line in lines]
+        try:
+            matrix = [[int(entry) for entry in row] for row in rows if row]
+        except ValueError as error:
+            raise InputError(
+                f"{path} holds other things than whole numbers; a lookup has nothing else ({error})"
+            ) from None
+        if len({len(row) for row in matrix}) != 1:
+            raise InputError(f"the rows of {path} are not equally long")
+        return Lookup.from_abs(matrix, modulus, noise.reuse or 1)
+    return Lookup.read(path, modulus)

@@ -1,31 +1,54 @@
-"""A programme of releases: planned together, published one after the other."""
+"""A programme of releases: read from its file, planned together, published one after the other."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import date
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from itertools import islice
 from os import PathLike
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
 from diskret.errors import ProtectionError
-from diskret.jobs.read_programme import PlannedRelease, Programme
+from diskret.jobs.read import read_job
 from diskret.jobs.run import protected, tables_of, write_job
-from diskret.jobs.values import Job, TableJob
+from diskret.jobs.schema import Section, open_job
+from diskret.jobs.values import FILE_STEM, Job, JobTable
 from diskret.keys import SecretKeys
 from diskret.ledger.ledger import Ledger
 from diskret.progress import Progress, silent
-from diskret.protect.earlier_tables import KnownBefore
 from diskret.protect.linked import linked
 from diskret.protect.plan import cost_of
 from diskret.protect.result import Result
-from diskret.tables import Earlier, MeasureSum, Published, Table
+from diskret.tables import Earlier, MeasureSum, Published
 
 #: The plan in which all releases are protected in one problem.
 TOGETHER = "together"
+
+
+@dataclass(frozen=True)
+class PlannedRelease:
+    """One release of a programme: the tables of a job file, and when they are due.
+
+    `due` is None for a release without a date: it is due at once.
+    """
+
+    name: str
+    job: Job
+    due: date | None = None
+
+
+@dataclass(frozen=True)
+class Programme:
+    """A programme file as it was understood; every path is seen from the current folder.
+
+    `ledger` is the address of the ledger that releases are published through, or None.
+    """
+
+    path: Path
+    folder: Path
+    releases: tuple[PlannedRelease, ...]
+    ledger: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,20 +107,22 @@ def run_programme(
     ledger = None if programme.ledger is None else Ledger(programme.ledger, keys=keys)
     before = set() if ledger is None else {release.name for release in ledger.releases()}
     open_ = [
-        _Asked(release, tuple(tables_of(release.job, progress)))
+        _Open(release, tuple(tables_of(release.job, progress)))
         for release in programme.releases
         if release.name not in before
     ]
-    losses, chosen, patterns = _plan(open_, ledger, keys, progress)
+    losses, chosen, planned = _plan(open_, ledger, keys, progress)
     due_by = today or date.today()
     done: dict[str, Released] = {}
     known: list[Earlier] = []
-    for asked in open_:
-        release = asked.release
-        results = _protected([asked], keys, progress, ledger, known, patterns[release.name])
+    for one in planned:
+        release = one.release
+        results = _protected([one], keys, progress, ledger, known)
         written = None
         if release.due is None or release.due <= due_by:
-            written = _written(release, results, target / release.name, ledger, keys, progress)
+            written = target / release.name
+            name = release.name
+            write_job(release.job, results, written, keys, progress, ledger=ledger, name=name)
         if ledger is None or written is None:  # else the ledger knows it
             known += [result.remembered(release.name) for result in results]
         done[release.name] = Released(release.name, release.due, tuple(results), written)
@@ -112,15 +137,17 @@ def run_programme(
 
 
 @dataclass(frozen=True, eq=False)
-class _Asked:
-    """A release with its tables, before anything is protected."""
+class _Open:
+    """A release that is not published yet, with its tables."""
 
     release: PlannedRelease
-    tables: tuple[Table, ...]
+    tables: tuple[JobTable, ...]
 
-    @property
-    def jobs(self) -> list[tuple[Job, TableJob]]:
-        return [(self.release.job, table) for table in self.release.job.tables]
+    def hiding(self, results: Sequence[Result]) -> _Open:
+        """The same, in which these cells are to be hidden."""
+        each = zip(self.tables, results, strict=True)
+        hidden = (replace(one, hidden=result.published.suppressed) for one, result in each)
+        return replace(self, tables=tuple(hidden))
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,21 +168,18 @@ class _AndPlanned:
         return [*before, *self.planned]
 
 
-_Patterns = dict[str, list[NDArray[np.bool_]]]
-
-
 # ── which order loses least ─────────────────────────────────────────────────────────
 
 
 def _plan(
-    asked: Sequence[_Asked],
+    asked: Sequence[_Open],
     ledger: Ledger | None,
     keys: SecretKeys | str | PathLike[str] | None,
     progress: Progress,
-) -> tuple[dict[str, float | None], str, _Patterns]:
-    """The loss in each order, the best order, and the cells that it hides in each table."""
+) -> tuple[dict[str, float | None], str, Sequence[_Open]]:
+    """The loss in each order, the best order, and the releases with the cells that it hides."""
     losses: dict[str, float | None] = {}
-    best: tuple[float, str, _Patterns] | None = None
+    best: tuple[float, str, list[_Open]] | None = None
     refused: ProtectionError | None = None
     for name, order in _orders(asked).items():
         try:
@@ -166,23 +190,22 @@ def _plan(
         loss = sum(_loss(one, found) for one, found in zip(asked, results, strict=True))
         losses[name] = loss
         if best is None or loss < best[0]:
-            hidden = [[result.published.suppressed for result in found] for found in results]
-            names = [one.release.name for one in asked]
-            best = loss, name, dict(zip(names, hidden, strict=True))
+            hiding = [one.hiding(found) for one, found in zip(asked, results, strict=True)]
+            best = loss, name, hiding
     if best is None:
         if refused is not None:
             raise refused
-        return losses, TOGETHER, {}
+        return losses, TOGETHER, ()
     return losses, best[1], best[2]
 
 
-def _orders(asked: Sequence[_Asked]) -> dict[str, list[int] | None]:
+def _orders(asked: Sequence[_Open]) -> dict[str, list[int] | None]:
     """Name of each order → numbers of the releases; None: all at once."""
     orders: dict[str, list[int] | None] = {TOGETHER: None} if asked else {}
     if not _tied(asked):
         return orders
     number = list(range(len(asked)))
-    size = [sum(table.measure.sum.size for table in one.tables) for one in asked]
+    size = [sum(one.table.measure.sum.size for one in release.tables) for release in asked]
     tried: list[list[int]] = []
     for name, order in {
         "as_published": number,
@@ -195,17 +218,17 @@ def _orders(asked: Sequence[_Asked]) -> dict[str, list[int] | None]:
     return orders
 
 
-def _tied(asked: Sequence[_Asked]) -> bool:
+def _tied(asked: Sequence[_Open]) -> bool:
     """Whether tables of different releases say something of each other."""
     of_release = [i for i, one in enumerate(asked) for _ in one.tables]
-    tables = [table for one in asked for table in one.tables]
+    tables = [one.table for release in asked for one in release.tables]
     sums = {text for one in asked for text in one.release.job.sums}
     groups = linked(tables, [MeasureSum.read(text) for text in sorted(sums)])
     return any(len({of_release[i] for i in group}) > 1 for group in groups)
 
 
 def _in_order(
-    asked: Sequence[_Asked],
+    asked: Sequence[_Open],
     order: Sequence[int] | None,
     ledger: Ledger | None,
     keys: SecretKeys | str | PathLike[str] | None,
@@ -213,10 +236,8 @@ def _in_order(
 ) -> list[list[Result]]:
     """Results of every release, protected one after the other or all at once."""
     if order is None:
-        found = _protected(asked, keys, progress, ledger)
-        ends = np.cumsum([len(one.tables) for one in asked]).tolist()
-        starts = [0, *ends[:-1]]
-        return [found[start:end] for start, end in zip(starts, ends, strict=True)]
+        found = iter(_protected(asked, keys, progress, ledger))
+        return [list(islice(found, len(one.tables))) for one in asked]
     known: list[Earlier] = []
     results: dict[int, list[Result]] = {}
     for i in order:
@@ -225,48 +246,143 @@ def _in_order(
     return [results[i] for i in range(len(asked))]
 
 
-def _loss(asked: _Asked, results: Sequence[Result]) -> float:
+def _loss(asked: _Open, results: Sequence[Result]) -> float:
     """What the secondaries of a release cost."""
     return sum(
-        float(cost_of(result.table, job.cost)[(result.status == "secondary").ravel()].sum())
-        for (_, job), result in zip(asked.jobs, results, strict=True)
+        float(cost_of(result.table, one.wanted.cost)[(result.status == "secondary").ravel()].sum())
+        for one, result in zip(asked.tables, results, strict=True)
     )
 
 
-# ── protecting and writing ──────────────────────────────────────────────────────────
+# ── protecting ──────────────────────────────────────────────────────────────────────
 
 
 def _protected(
-    asked: Sequence[_Asked],
+    asked: Sequence[_Open],
     keys: SecretKeys | str | PathLike[str] | None,
     progress: Progress,
     ledger: Ledger | None,
     known: Sequence[Earlier] = (),
-    planned: Sequence[NDArray[np.bool_]] | None = None,
 ) -> list[Result]:
     """The tables of some releases, protected beside what is published before them."""
-    beside: KnownBefore | None = _AndPlanned(ledger, known) if ledger is not None or known else None
-    names = None
+    tables = [one for release in asked for one in release.tables]
     if len(asked) > 1:  # two releases may have tables of the same name
-        names = [f"{one.release.name}/{table.name}" for one in asked for _, table in one.jobs]
-    return protected(
-        [job for one in asked for job in one.jobs],
-        [table for one in asked for table in one.tables],
-        keys,
-        progress,
-        planned=planned,
-        ledger=beside,
-        names=names,
+        tables = [
+            replace(one, name=f"{release.release.name}/{one.name}")
+            for release in asked
+            for one in release.tables
+        ]
+    before = _AndPlanned(ledger, known) if ledger is not None or known else None
+    return protected(tables, keys, progress, ledger=before)
+
+
+# ── the file ────────────────────────────────────────────────────────────────────────
+
+
+def is_programme(path: str | PathLike[str]) -> bool:
+    """Whether a file lists releases, so that it is a programme and no job."""
+    return "releases" in open_job(Path(path))
+
+
+def read_programme(path: str | PathLike[str]) -> Programme:
+    """Read and check a programme file, and the job files that it names.
+
+    path: a TOML file with a section ``[[releases]]`` for each release, in the order of publication.
+    """
+    file = open_job(Path(path))
+    file.check(required=("releases",), optional=("folder", "ledger"))
+    sections = file.sections("releases")
+    if not sections:
+        raise file.error("there must be at least one [[releases]]", "releases")
+    ledger = file.text("ledger", None)
+    releases: list[PlannedRelease] = []
+    for section in sections:
+        release = _release(section, ledger)
+        _check_order(section, release, releases)
+        _check_job(section, release)
+        _check_alike(section, release, releases)
+        releases.append(release)
+    return Programme(
+        path=file.file,
+        folder=file.file.parent / file.text("folder", "out"),
+        releases=tuple(releases),
+        # the ledger as seen from the current folder; the address of a database as it is
+        ledger=ledger if ledger is None or "://" in ledger else str(file.file.parent / ledger),
     )
 
 
-def _written(
-    release: PlannedRelease,
-    results: Sequence[Result],
-    folder: Path,
-    ledger: Ledger | None,
-    keys: SecretKeys | str | PathLike[str] | None,
-    progress: Progress,
-) -> Path:
-    write_job(release.job, results, folder, keys, progress, ledger=ledger, name=release.name)
-    return folder
+def _release(section: Section, ledger: str | None) -> PlannedRelease:
+    section.check(required=("name", "job"), optional=("due",))
+    name = section.text("name", "")
+    if not FILE_STEM.fullmatch(name):
+        raise section.error(
+            f"'{name}' cannot be the name of a folder; use letters, digits, blanks and . _ -",
+            "name",
+        )
+    due = section.values.get("due")
+    if due is not None and (not isinstance(due, date) or isinstance(due, datetime)):
+        raise section.unfit("due", "a date such as 2026-03-31, without quotes")
+    if due is not None and ledger is None:
+        raise section.error(
+            "'due' needs a 'ledger' in the programme: what was published by then has to be "
+            "remembered until the next release is due",
+            "due",
+        )
+    return PlannedRelease(name, read_job(section.existing_file("job")), due)
+
+
+def _check_order(
+    section: Section, release: PlannedRelease, before: Sequence[PlannedRelease]
+) -> None:
+    """Names are distinct; releases stand in the order of publication, one without a date is due."""
+    if release.name.casefold() in [one.name.casefold() for one in before]:
+        raise section.error(f"two releases are called '{release.name}'", "name")
+    last = before[-1].due if before else None
+    if last is not None and (release.due is None or release.due < last):
+        raise section.error(
+            f"'{release.name}' is due before the release above it; list releases in the "
+            "order in which they are published",
+            "due" if release.due is not None else "name",
+        )
+
+
+def _check_job(section: Section, release: PlannedRelease) -> None:
+    """A job of a programme only suppresses, and leaves the ledger to the programme."""
+    job = release.job
+    if job.output.ledger is not None or job.previous_within is not None:
+        key = "previous_within" if job.output.ledger is None else "ledger"
+        raise section.error(
+            f"the job of '{release.name}' has '{key}', which cannot be used in a programme"
+            + ("; name the ledger in the programme instead" if key == "ledger" else ""),
+            "job",
+        )
+    if any(table.noise is not None for table in job.tables):
+        raise section.error(
+            f"the job of '{release.name}' changes values ('noise'), and a programme plans what "
+            "is suppressed; publish these tables by a job of their own",
+            "job",
+        )
+
+
+def _check_alike(
+    section: Section, release: PlannedRelease, before: Sequence[PlannedRelease]
+) -> None:
+    """All jobs have to be protected in one call."""
+    first, job = (before[0] if before else release), release.job
+    searches = {table.search for table in (*job.tables, *first.job.tables)}
+    differs = {
+        "[attacker]": _attacker(job) != _attacker(first.job),
+        "'keyed_ties'": job.keyed_ties != first.job.keyed_ties,
+        "'method', 'time_limit' or 'budget'": len(searches) > 1,
+    }
+    what = next((said for said, differ in differs.items() if differ), None)
+    if what is not None:
+        raise section.error(
+            f"the jobs of '{first.name}' and '{release.name}' differ in {what}; what is "
+            "protected together needs the same",
+            "job",
+        )
+
+
+def _attacker(job: Job) -> tuple[object, ...]:
+    return job.attacker, job.contributor, job.coalition

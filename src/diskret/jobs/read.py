@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -63,11 +63,12 @@ def read_job(path: str | PathLike[str]) -> Job:
     sections = job.sections("tables")
     if not sections:
         raise job.error("there must be at least one [[tables]]", "tables")
-    tables = tuple(read_table(section, hierarchies, records) for section in sections)
-    _check_distinct(sections, tables)
-    figures = job.sections("derived")
-    derived = tuple(read_derived_job(section, tables) for section in figures)
-    _check_figures(figures, derived, tables)
+    read = [(section, read_table(section, hierarchies, records)) for section in sections]
+    _check_distinct(read)
+    tables = tuple(table for _, table in read)
+    figures = [(section, read_derived_job(section, tables)) for section in job.sections("derived")]
+    _check_figures(figures, tables)
+    derived = tuple(figure for _, figure in figures)
     return Job(
         path=job.file,
         records=records,
@@ -209,11 +210,11 @@ def _symbols(section: Section) -> str | SymbolSet:
 
 
 def _check_figures(
-    sections: tuple[Section, ...], derived: tuple[DerivedJob, ...], tables: tuple[TableJob, ...]
+    figures: Sequence[tuple[Section, DerivedJob]], tables: Sequence[TableJob]
 ) -> None:
     """Each figure has a name of its own that can be one of a file."""
     taken = [table.name.casefold() for table in tables]
-    for section, figure in zip(sections, derived, strict=True):
+    for section, figure in figures:
         if not FILE_STEM.fullmatch(figure.name) or figure.name.casefold() in taken:
             raise section.error(
                 f"the name '{figure.name}' is taken, or cannot be that of a file; give the figure "
@@ -223,11 +224,11 @@ def _check_figures(
         taken.append(figure.name.casefold())
 
 
-def _check_distinct(sections: tuple[Section, ...], tables: tuple[TableJob, ...]) -> None:
+def _check_distinct(tables: Sequence[tuple[Section, TableJob]]) -> None:
     """Tables have names of their own, and those protected together one kind of search."""
     names: dict[str, Section] = {}
-    for i, (section, table) in enumerate(zip(sections, tables, strict=True)):
-        for first, earlier in zip(sections[:i], tables[:i], strict=True):
+    for i, (section, table) in enumerate(tables):
+        for first, earlier in tables[:i]:
             together = (earlier.measure, earlier.vintage) == (table.measure, table.vintage)
             suppressed = earlier.noise is None and table.noise is None
             if together and suppressed and earlier.search != table.search:

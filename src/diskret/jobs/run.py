@@ -11,30 +11,31 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from diskret.attack import Attacker
 from diskret.datasets import business_register
 from diskret.engines.engine import Engine
 from diskret.engines.spark import SparkEngine
 from diskret.errors import InputError
-from diskret.io import Source
+from diskret.io import Source, source, to_arrow
 from diskret.jobs.derived import derived_of
+from diskret.jobs.noise import changed_tables
 from diskret.jobs.read import read_job
-from diskret.jobs.run_noise import DERIVED, changed_tables, keyed_records
 from diskret.jobs.tables import table_of_cells
-from diskret.jobs.values import Job, Records, TableJob
+from diskret.jobs.values import Job, JobTable, Records, TableJob
 from diskret.keys import SecretKeys
 from diskret.ledger.ledger import Ledger
 from diskret.progress import Progress, silent
+from diskret.protect.arguments import Asked, checked_tables
 from diskret.protect.attackers import default_attacker
 from diskret.protect.earlier_tables import KnownBefore, groups
 from diskret.protect.last_period import knowing_last_period
 from diskret.protect.linked import linked
 from diskret.protect.perturbed_result import PerturbedResult
 from diskret.protect.plan import publish
+from diskret.protect.record_keys import record_keys
 from diskret.protect.result import Result
-from diskret.protect.suppress import suppress
+from diskret.protect.suppress import suppress, suppress_tables
 from diskret.protect.tabulate import tabulate
 from diskret.protect.write import FORMATS, write
 from diskret.rules import MinimumFrequency, PPercent
@@ -82,16 +83,14 @@ def run_job(
     written = Path(folder or job.output.folder)
     ledger = _ledger(job, written, keys)
     tables = tables_of(job, progress, keys)
-    hiding = [i for i, table in enumerate(job.tables) if table.noise is None]
-    changing = {i: (t, t.noise) for i, t in enumerate(job.tables) if t.noise is not None}
-    found: dict[int, Result | PerturbedResult] = {}
+    hiding = [one for one in tables if one.wanted.noise is None]
+    changing = [one for one in tables if one.wanted.noise is not None]
+    found: list[Result | PerturbedResult] = []
     if hiding:
-        asked = [(job, job.tables[i]) for i in hiding]
-        hidden = protected(asked, [tables[i] for i in hiding], keys, progress, ledger=ledger)
-        found |= dict(zip(hiding, hidden, strict=True))
-    changed = changed_tables(list(changing.values()), [tables[i] for i in changing], keys)
-    found |= dict(zip(changing, changed, strict=True))
-    results = [found[i] for i in range(len(tables))]
+        found += protected(hiding, keys, progress, ledger=ledger)
+    found += changed_tables(changing, keys)
+    by_name = {result.name: result for result in found}
+    results = [by_name[one.name] for one in tables]
     write_job(job, results, written, keys, progress, ledger=ledger, name=job.output.release)
     return written, results
 
@@ -100,23 +99,35 @@ def tables_of(
     job: Job,
     progress: Progress = silent,
     keys: SecretKeys | str | PathLike[str] | None = None,
-) -> list[Table]:
+) -> list[JobTable]:
     """The tables a job asks for, before anything is protected.
 
     The keys are needed only where record keys are derived with them.
     """
     records = None if job.records is None else job.records.open()
     with _engine(job, records) as engine:
-        tables: list[Table] = []
-        for table in job.tables:
-            with _told_for(job, table):
-                noise = table.noise
+        tables: list[JobTable] = []
+        for wanted in job.tables:
+            with _told_for(job, wanted):
+                noise = wanted.noise
                 if noise is not None and noise.key_of is not None:
-                    keyed = keyed_records(job, noise, keys)
-                    tables.append(_tabulated(job, table, keyed, None, progress))
+                    keyed = keyed_records(job, noise.key_of, keys)
+                    table = _tabulated(job, wanted, keyed, None, progress)
                 else:
-                    tables.append(_tabulated(job, table, records, engine, progress))
+                    table = _tabulated(job, wanted, records, engine, progress)
+                tables.append(JobTable(job, wanted, table, wanted.name))
     return tables
+
+
+def keyed_records(job: Job, counted: str, keys: SecretKeys | str | PathLike[str] | None) -> Source:
+    """The records of a job with a column of keys derived from who is counted, a column, too."""
+    if not isinstance(job.records, Records) or job.records.format == "fixed":
+        raise InputError(
+            f"{job.path.name}: 'key_of' derives record keys for records in a Parquet or CSV file; "
+            "give others a column of keys once, with dk.record_keys, and name it in 'record_key'"
+        )
+    records = to_arrow(job.records.path)[0]
+    return source(record_keys(records, id=counted, keys=keys, name=DERIVED))
 
 
 def write_job(
@@ -209,6 +220,9 @@ def run_demo(
     return written, results
 
 
+#: The column of derived record keys.
+DERIVED = "record_key"
+
 _Opening = Callable[[Source], AbstractContextManager[Engine]]
 
 
@@ -285,54 +299,61 @@ def _of_records(
 
 
 def protected(
-    asked: Sequence[tuple[Job, TableJob]],
-    tables: Sequence[Table],
+    tables: Sequence[JobTable],
     keys: SecretKeys | str | PathLike[str] | None = None,
     progress: Progress = silent,
     *,
-    planned: Sequence[NDArray[np.bool_]] | None = None,
     ledger: KnownBefore | None = None,
-    names: Sequence[str] | None = None,
 ) -> list[Result]:
     """A result for each table; tables that are tied to each other are protected together.
 
-    asked: for each table the job that asks for it, and what it asks for. Several jobs have the same
-        attacker and the same search.
-    planned: which cells of each table to hide, instead of a search; proven like any other pattern.
+    tables: of jobs that have the same attacker and the same search.
     ledger: what was published before.
-    names: names of the tables instead of those in the jobs.
     """
-    first = asked[0][0]
-    sums = list(dict.fromkeys(text for job, _ in asked for text in job.sums))
-    named = [table.name for _, table in asked] if names is None else names
+    job = tables[0].job
+    checked_tables([one.table for one in tables])
+    said = dict.fromkeys(text for one in tables for text in one.job.sums)
+    sums = [MeasureSum.read(text) for text in said]
     results: dict[int, Result] = {}
-    for group in _tied(tables, named, [MeasureSum.read(text) for text in sums], ledger):
-        orders = [asked[i][1] for i in group]
-        measures = {order.measure for order in orders}
-        found = suppress(
-            [tables[i] for i in group],
-            [order.rule for order in orders],
-            sums=[text for text in sums if MeasureSum.read(text).total in measures],
-            method=orders[0].method if planned is None else _hiding([planned[i] for i in group]),
-            cost=[order.cost for order in orders],
-            attacker=_attacker(first, orders, [tables[i] for i in group]),
-            frozen=[_frozen(order) for order in orders],
-            previous=[_previous(*asked[i]) for i in group],
-            previous_discount=[order.previous_discount for order in orders],
+    for group in _tied(tables, sums, ledger):
+        together = [tables[i] for i in group]
+        first = together[0].wanted
+        measures = {one.wanted.measure for one in together}
+        found = suppress_tables(
+            [_asked(one) for one in together],
+            sums=[equation for equation in sums if equation.total in measures],
+            method=first.method if together[0].hidden is None else _hiding(together),
+            attacker=_attacker(together),
             ledger=ledger,
-            keys=SecretKeys.load(keys) if first.keyed_ties else None,
-            time_limit=orders[0].time_limit,
-            budget=orders[0].budget,
-            name=[named[i] for i in group],
+            keys=SecretKeys.load(keys) if job.keyed_ties else None,
+            time_limit=first.time_limit,
+            budget=first.budget,
             progress=progress,
         )
         results |= dict(zip(group, found, strict=True))
     return [results[i] for i in range(len(tables))]
 
 
-def _hiding(planned: Sequence[NDArray[np.bool_]]) -> Method:
+def _asked(one: JobTable) -> Asked:
+    """What the job asks for a table, as the verb takes it."""
+    wanted = one.wanted
+    with _told_for(one.job, wanted):
+        before = wanted.previous and Published.read(wanted.previous, wanted.name)
+    stay = pa.Table.from_pylist([dict(cell) for cell in wanted.frozen]) if wanted.frozen else None
+    return Asked(
+        table=one.table,
+        rule=wanted.rule,
+        name=one.name,
+        cost=wanted.cost,
+        frozen=stay,
+        previous=before,
+        previous_discount=wanted.previous_discount,
+    )
+
+
+def _hiding(tables: Sequence[JobTable]) -> Method:
     """A method that hides these cells of the tables, and of all else what is hidden anyway."""
-    own = np.concatenate([hidden.ravel() for hidden in planned])
+    own = np.concatenate([one.hidden.ravel() for one in tables if one.hidden is not None])
 
     def method(problem: Problem) -> Pattern:
         suppressed = np.zeros(len(problem.cost), dtype=bool)
@@ -346,42 +367,29 @@ def _hiding(planned: Sequence[NDArray[np.bool_]]) -> Method:
 
 
 def _tied(
-    tables: Sequence[Table],
-    names: Sequence[str],
-    sums: Sequence[MeasureSum],
-    ledger: KnownBefore | None,
+    tables: Sequence[JobTable], sums: Sequence[MeasureSum], ledger: KnownBefore | None
 ) -> list[Sequence[int]]:
     """Which tables have to be protected together, perhaps because of what was published before."""
-    found: list[Sequence[int]] = [*linked(tables, sums)]
+    found: list[Sequence[int]] = [*linked([one.table for one in tables], sums)]
     if ledger is None:
         return found
-    shown = [
-        publish(table, np.zeros(table.shape, dtype=bool), name)
-        for table, name in zip(tables, names, strict=True)
-    ]
+    shown = [publish(o.table, np.zeros(o.table.shape, dtype=bool), o.name) for o in tables]
     return [group.new for group in groups(shown, sums, ledger.earlier(shown, sums))]
 
 
-def _attacker(job: Job, tables: Sequence[TableJob], made: Sequence[Table]) -> Attacker:
+def _attacker(tables: Sequence[JobTable]) -> Attacker:
     """The attacker of the job, with what is known of these tables from last period."""
+    job, wanted = tables[0].job, [one.wanted for one in tables]
     attacker, contributor = job.attacker, job.contributor
     if contributor is None:
-        contributor = default_attacker(made, [table.rule for table in tables]).contributor
+        made = [one.table for one in tables]
+        contributor = default_attacker(made, [one.rule for one in wanted]).contributor
     if contributor:
         attacker = replace(attacker, contributor=True, coalition=job.coalition)
-    folders = {table.name: table.previous for table in tables if table.previous is not None}
+    folders = {table.name: table.previous for table in wanted if table.previous is not None}
     if job.previous_within is None or not folders:
         return attacker
     return knowing_last_period(attacker, folders, job.previous_within)
-
-
-def _frozen(table: TableJob) -> pa.Table | None:
-    return pa.Table.from_pylist([dict(cell) for cell in table.frozen]) if table.frozen else None
-
-
-def _previous(job: Job, table: TableJob) -> Published | None:
-    with _told_for(job, table):
-        return table.previous and Published.read(table.previous, table.name)
 
 
 def _measures(table: TableJob) -> Sequence[str]:

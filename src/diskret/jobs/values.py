@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from diskret.attack import Attacker
 from diskret.hierarchy import Hierarchy
 from diskret.io import Column, PostgresTable, Source, read_fixed, source, to_arrow
@@ -18,6 +21,7 @@ from diskret.population import EVERYBODY, Population
 from diskret.protect.marked_records import Marking
 from diskret.publish.formats.symbols import SymbolSet
 from diskret.rules import Rule
+from diskret.tables import Table
 from diskret.tables.add_up import Additivity
 from diskret.tables.derived import KINDS, MOST_DECIMALS
 
@@ -237,3 +241,18 @@ class Job:
     coalition: int = 1
     derived: tuple[DerivedJob, ...] = ()
     keyed_ties: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class JobTable:
+    """A table of a job, tabulated, with what the job asks for it.
+
+    name: under which it is published.
+    hidden: the cells to hide, instead of a search; proven like any other pattern.
+    """
+
+    job: Job
+    wanted: TableJob
+    table: Table
+    name: str
+    hidden: NDArray[np.bool_] | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,12 +11,15 @@ from scipy import sparse
 
 from diskret.errors import InputError
 from diskret.io.names import some
+from diskret.parameters import Whole
 from diskret.solver import Solver, Status
 
 #: Matrices that are made have at most so many rows.
 _MOST_CATEGORIES = 3_000
 #: Two values that do not become each other.
 Forbidden = Iterable[Sequence[Any]]
+#: So many places a value may move.
+Band = Annotated[int, Whole(1)]
 
 
 def least_change(
@@ -132,8 +135,6 @@ def admissible(
         )
     others = ~np.eye(size, dtype=bool)
     if band is not None:
-        if band < 1:
-            raise InputError(f"band= is the number of places a value may move, from 1, not {band}")
         places = np.arange(size)
         others &= np.abs(places[:, None] - places) <= band
     at = {value: place for place, value in enumerate(categories)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from diskret.errors import InputError
@@ -14,40 +15,45 @@ from diskret.tables import Table
 from diskret.tables.cells import check_reserved
 
 
-def tables_to_protect(
-    tables: Sequence[Table],
-    rules: Sequence[Any],
-    costs: Sequence[Cost],
-    frozen: Sequence[Any],
-    previous: Sequence[Any],
-    discounts: Sequence[float],
-    names: Sequence[str],
-) -> list[TableToProtect]:
-    """Each table with what was asked for it."""
-    if not tables:
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """A table, and what is asked for it; see `suppress`."""
+
+    table: Table
+    rule: Any
+    name: str
+    cost: Cost = "value"
+    frozen: Any = None
+    previous: Any = None
+    previous_discount: float = 0
+
+    def judged(self) -> TableToProtect:
+        """The table as its rule judges it."""
+        rule = self.rule
+        return TableToProtect(
+            self.table,
+            rule,
+            rule if isinstance(rule, Sensitivity) else rule(self.table),
+            self.cost,
+            self.frozen,
+            suppressed_before(self.table, self.previous),
+            _check_discount(self.previous_discount),
+            self.name,
+        )
+
+
+def tables_to_protect(asked: Sequence[Asked]) -> list[TableToProtect]:
+    """Each table as its rule judges it."""
+    if not asked:
         raise InputError("there is no table to protect")
-    for rule in rules:
-        _check_rule(rule)
-    if any(discounts) and all(before is None for before in previous):
+    for one in asked:
+        _check_rule(one.rule)
+    if any(one.previous_discount for one in asked) and all(one.previous is None for one in asked):
         raise InputError(
             "previous_discount= is for cells that were suppressed last period, but previous= does "
             "not say which; give it, or leave the discount out"
         )
-    return [
-        TableToProtect(
-            table,
-            rule,
-            rule if isinstance(rule, Sensitivity) else rule(table),
-            cost,
-            stays,
-            suppressed_before(table, before),
-            _check_discount(discount),
-            name,
-        )
-        for table, rule, cost, stays, before, discount, name in zip(
-            *(tables, rules, costs, frozen, previous, discounts, names), strict=True
-        )
-    ]
+    return [one.judged() for one in asked]
 
 
 def rules_of(measure: str, to_protect: Sequence[TableToProtect]) -> tuple[Any, ...]:

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -26,8 +25,7 @@ from diskret.attack import (
 from diskret.cellkey import MagnitudeNoise, PerturbationTable
 from diskret.cellkey.table import Lookup
 from diskret.errors import InputError
-from diskret.protect.assess_verdicts import Verdict, verdicts_of
-from diskret.texts import check_language
+from diskret.protect.assess_verdicts import Judged, Verdict, verdicts_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -37,8 +35,8 @@ if TYPE_CHECKING:
     from diskret.tables import Table
 
 
-@dataclass(frozen=True, eq=False)
-class Assessment:
+@dataclass(frozen=True, eq=False, repr=False)
+class Assessment(Judged):
     """What attacks achieve against a perturbation table. Confidential: it tells its parameters.
 
     Parameters
@@ -77,16 +75,6 @@ class Assessment:
     recovered: float | None
     limit: float = 0.01
 
-    def __repr__(self) -> str:
-        kept = sum(verdict.kept is True for verdict in self.verdicts)
-        limits = sum(verdict.kept is not None for verdict in self.verdicts)
-        return f"Assessment({kept} of {limits} limits kept)"
-
-    @property
-    def accepted(self) -> bool:
-        """Whether all limits that the office set are kept."""
-        return all(verdict.kept is not False for verdict in self.verdicts)
-
     @property
     def rows(self) -> pa.Table:
         """For each count: mean, variance, probability to stay, and largest noise on each side."""
@@ -103,16 +91,8 @@ class Assessment:
             }
         )
 
-    @cached_property
-    def verdicts(self) -> tuple[Verdict, ...]:
-        """All findings."""
+    def _judged(self) -> tuple[Verdict, ...]:
         return verdicts_of(self)
-
-    def lines(self, language: str = "en") -> list[str]:
-        """The findings in plain sentences, ``"en"`` or ``"de"``; for the office only."""
-        check_language(language)
-        mark = {True: "✓ ", False: "✗ ", None: "  "}
-        return [mark[v.kept] + getattr(v.statement, language) for v in self.verdicts]
 
     def figures(self, language: str = "en") -> dict[str, Figure]:
         """Plots by name: ``constellations``, ``privacy``, ``averaging``, ``differencing``.

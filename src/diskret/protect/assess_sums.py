@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -13,10 +12,10 @@ from diskret.attack import Closeness, UsedNoise, Windows, closeness
 from diskret.cellkey import MagnitudeNoise, as_lookup, perturbed_sums
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
-from diskret.protect.assess_verdicts import Verdict, in_percent
+from diskret.protect.assess_verdicts import Judged, Verdict, in_percent
 from diskret.rules import Rule
 from diskret.tables import Dimension, Measure, Table
-from diskret.texts import Statement, check_language
+from diskret.texts import Statement
 
 #: Cells whose keys are drawn for the ratio of two measures.
 _DRAWN = 4000
@@ -25,8 +24,8 @@ _KINDS = {"one": (1.0,), "two": (1.0, 0.5), "dominated": (1.0, 0.3, 0.02)}
 _SIZES = 10.0 ** np.arange(1, 10)
 
 
-@dataclass(frozen=True, eq=False)
-class SumAssessment:
+@dataclass(frozen=True, eq=False, repr=False)
+class SumAssessment(Judged):
     """What attacks achieve against noise on sums. Confidential: it tells its parameters.
 
     Parameters
@@ -52,16 +51,6 @@ class SumAssessment:
     ratio: float
     unrelated: float
 
-    def __repr__(self) -> str:
-        kept = sum(verdict.kept is True for verdict in self.verdicts)
-        limits = sum(verdict.kept is not None for verdict in self.verdicts)
-        return f"SumAssessment({kept} of {limits} limits kept)"
-
-    @property
-    def accepted(self) -> bool:
-        """Whether all limits are kept."""
-        return all(verdict.kept is not False for verdict in self.verdicts)
-
     @property
     def rows(self) -> pa.Table:
         """For each sensitive cell: value, largest contribution, E and the best guess."""
@@ -77,21 +66,13 @@ class SumAssessment:
             }
         )
 
-    @cached_property
-    def verdicts(self) -> tuple[Verdict, ...]:
-        """All findings."""
+    def _judged(self) -> tuple[Verdict, ...]:
         return (
             Verdict(Statement.said("assessment", "sums.confidential")),
             *_closeness(self),
             _ratio(self),
             Verdict(Statement.said("assessment", "sums.each alone")),
         )
-
-    def lines(self, language: str = "en") -> list[str]:
-        """The findings in plain sentences, ``"en"`` or ``"de"``; for the office only."""
-        check_language(language)
-        mark = {True: "✓ ", False: "✗ ", None: "  "}
-        return [mark[v.kept] + getattr(v.statement, language) for v in self.verdicts]
 
 
 def assess_sums(noise: MagnitudeNoise, rule: Rule, table: Table | None) -> SumAssessment:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from diskret.attack import ConstellationRisk
-from diskret.texts import Figure, Statement, number, percent
+from diskret.texts import Figure, Statement, check_language, number, percent
 
 if TYPE_CHECKING:
     from diskret.protect.assess import Assessment
@@ -28,6 +30,33 @@ class Verdict:
 
     statement: Statement
     kept: bool | None = None
+
+
+class Judged(ABC):
+    """What attacks achieve, as findings, some of which keep a limit of the office or do not."""
+
+    @abstractmethod
+    def _judged(self) -> tuple[Verdict, ...]: ...
+
+    @cached_property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """All findings."""
+        return self._judged()
+
+    def __repr__(self) -> str:
+        limits = [verdict.kept for verdict in self.verdicts if verdict.kept is not None]
+        return f"{type(self).__name__}({sum(limits)} of {len(limits)} limits kept)"
+
+    @property
+    def accepted(self) -> bool:
+        """Whether all limits that the office set are kept."""
+        return all(verdict.kept is not False for verdict in self.verdicts)
+
+    def lines(self, language: str = "en") -> list[str]:
+        """The findings in plain sentences, ``"en"`` or ``"de"``; for the office only."""
+        check_language(language)
+        mark = {True: "✓ ", False: "✗ ", None: "  "}
+        return [mark[v.kept] + getattr(v.statement, language) for v in self.verdicts]
 
 
 def verdicts_of(found: Assessment) -> tuple[Verdict, ...]:

@@ -10,13 +10,11 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.attack import (
-    Attacker,
-)
+from diskret.attack import Attacker
 from diskret.errors import InputError
 from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
-from diskret.protect.arguments import checked_tables, for_each, tables_to_protect
+from diskret.protect.arguments import Asked, checked_tables, for_each, tables_to_protect
 from diskret.protect.attackers import check_names, default_attacker
 from diskret.protect.earlier_tables import Group, KnownBefore, groups
 from diskret.protect.linked import default_names, known_empty, linked
@@ -208,23 +206,52 @@ def suppress(
     """
     alone = isinstance(table, Table)
     tables = checked_tables(table)
-    named = [name] if alone else name
-    rules = for_each(rule, tables, "rule")
+    asked = [
+        Asked(*of_table)
+        for of_table in zip(
+            tables,
+            for_each(rule, tables, "rule"),
+            default_names(tables, [name] if alone else name),
+            for_each(cost, tables, "cost"),
+            for_each([frozen] if alone else frozen, tables, "frozen"),
+            for_each([previous] if alone else previous, tables, "previous"),
+            for_each(previous_discount, tables, "previous_discount"),
+            strict=True,
+        )
+    ]
+    results = suppress_tables(
+        asked,
+        sums=[MeasureSum.read(text) for text in sums],
+        method=method,
+        attacker=attacker,
+        ledger=ledger,
+        keys=keys,
+        time_limit=time_limit,
+        budget=budget,
+        progress=progress,
+    )
+    return results[0] if alone else results
+
+
+def suppress_tables(
+    given: Sequence[Asked],
+    *,
+    sums: Sequence[MeasureSum],
+    method: str | Method,
+    attacker: Attacker | None,
+    ledger: KnownBefore | None,
+    keys: SecretKeys | str | PathLike[str] | None,
+    time_limit: float | None,
+    budget: int | None,
+    progress: Progress,
+) -> list[Result]:
+    """See `suppress`: tables with what is asked for each."""
     whom = None if attacker is None else _check_attacker(attacker)
     if whom is not None and whom.contributor:
-        check_judged(rules, tables)
-        rules = [against(one, whom.coalition) for one in rules]
-    asked = tables_to_protect(
-        tables,
-        rules=rules,
-        costs=for_each(cost, tables, "cost"),
-        frozen=for_each([frozen] if alone else frozen, tables, "frozen"),
-        previous=for_each([previous] if alone else previous, tables, "previous"),
-        discounts=for_each(previous_discount, tables, "previous_discount"),
-        names=default_names(tables, named),
-    )
+        check_judged([one.rule for one in given], [one.table for one in given])
+        given = [replace(one, rule=against(one.rule, whom.coalition)) for one in given]
+    asked = tables_to_protect(given)
     check_names(whom or Attacker(), [one.name for one in asked])
-    equations = tuple(MeasureSum.read(text) for text in sums)
     options = Options(
         _method(method),
         whom or Attacker(),
@@ -235,7 +262,7 @@ def suppress(
         None if ledger is None else ledger.position,
     )
     results: dict[int, Result] = {}
-    waiting = found = _groups(asked, equations, ledger)
+    waiting = found = _groups(asked, sums, ledger)
     shown = [o.table.empty & (not o.sensitivity.zeros_may_hide) for o in asked]
     while waiting:
         for group in waiting:
@@ -245,7 +272,7 @@ def suppress(
                 together = [asked[i] for i in group.new]
                 default = default_attacker([o.table for o in together], [o.rule for o in together])
                 options = replace(options, attacker=default)
-            of_group = protect(staying, group, equations, options)
+            of_group = protect(staying, group, sums, options)
             for i, result in zip(group.new, of_group, strict=True):
                 results[i] = result
                 shown[i] |= result.published.empty
@@ -253,8 +280,7 @@ def suppress(
         stays = _empty_elsewhere(asked, shown)
         hidden = {i for i, r in results.items() if (r.published.suppressed & stays[i]).any()}
         waiting = [group for group in found if hidden & {*group.new}]
-    done = [results[i] for i in range(len(asked))]
-    return done[0] if alone else done
+    return [results[i] for i in range(len(asked))]
 
 
 def _empty_elsewhere(

@@ -99,20 +99,10 @@ Internal = Callable[[Path, Look, Mapping[str, Any]], None]
 class Release:
     """One table or file of records that leaves, and how what stays is written.
 
-    Parameters
-    ----------
-    public
-        What everybody sees.
-    certificate
-        What is and is not claimed, for everybody; digests are added when files are written.
-    inputs
-        Keyed fingerprints of what it was made from, by what that is.
-    page
-        Writes the page for readers.
-    internal
-        Writes the office's files.
-    memory
-        What a ledger keeps, given the name of the release there; None: ledgers remember tables.
+    `certificate` says what is and is not claimed, for everybody; digests are added when files are
+    written. `inputs` are keyed fingerprints of what it was made from, by what that is. `memory`
+    gives what a ledger keeps, told the name of the release there; None: ledgers remember tables
+    only.
     """
 
     public: Published | Records

@@ -37,8 +37,7 @@ def derived_outline(
 ) -> dict[str, Any]:
     """How a derived figure is made, so that anyone can compute it again; JSON-ready.
 
-    Inputs that were published in another of `releases` are named with the digests of their files;
-    one that is published nowhere is an `InputError`.
+    Inputs that were published in another of `releases` are named with the digests of their files.
     """
     tables = list(tables)
     return {
@@ -96,8 +95,7 @@ def read_combined(
 ) -> SideBySide | None:
     """The combined table that an outline describes; None if it shows one of `unknown`.
 
-    `parts` are tables and figures of the release by name, `unknown` figures that cannot be computed
-    because another release is missing.
+    `unknown`: figures that cannot be computed because another release is missing.
     """
     content = _read(path, _SCHEMA_COMBINED, path.name.removesuffix(COMBINED))
     try:

@@ -13,11 +13,9 @@ from diskret.rules.group_disclosure import GroupDisclosure
 from diskret.rules.marginal_value import MarginalValue
 from diskret.rules.minimum_frequency import MinimumFrequency
 from diskret.rules.missing_safe import MissingSafe
-from diskret.rules.no_rule import NoRule
-from diskret.rules.p_percent import PPercent
-from diskret.rules.pq import PQ
+from diskret.rules.p_percent import PQ, PPercent
 from diskret.rules.request import Request
-from diskret.rules.sensitivity import Rule, Sensitivity
+from diskret.rules.sensitivity import NoRule, Rule, Sensitivity
 from diskret.rules.shadow import Shadow
 from diskret.rules.zero_cells import ZeroCells
 

@@ -21,13 +21,15 @@ from diskret.parameters import Percentage
 from diskret.rules.apriori_entries import (
     ANSWERS,
     STATUS,
+    Line,
     Origin,
     check_code_columns,
     check_date,
     checked_entries,
+    hst_entries,
+    read_hst,
 )
 from diskret.rules.exact import percent_of
-from diskret.rules.hst import Line, hst_entries, read_hst
 from diskret.rules.parents import same_cell
 from diskret.rules.sensitivity import Joinable, Sensitivity
 from diskret.tables import Table
@@ -135,11 +137,6 @@ class Apriori(Joinable):
         if isinstance(self.entries, str | PathLike):
             return Path(self.entries).name
         return "the a priori entries"
-
-    @property
-    def largest(self) -> int:
-        """The rule looks at no contributions."""
-        return 0
 
     def __call__(self, table: Table) -> Sensitivity:
         """Say what was set by hand."""

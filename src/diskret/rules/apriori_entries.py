@@ -1,13 +1,17 @@
-"""What was set by hand: one row a cell, each with who answers for it."""
+"""What was set by hand, one row a cell, from frames and from ``.hst`` files of τ-ARGUS; checked."""
 
 # pyarrow has no type information for its compute functions.
 # pyright: reportAttributeAccessIssue=false
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
+from os import PathLike
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +19,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
+from diskret.tables.dimension import Dimension
 
 STATUS = ("safe", "unsafe", "frozen")
 NUMBERS = ("cost", "lower", "upper")
@@ -26,6 +31,14 @@ _REMEDIES = {
     "who": "say who decided it",
     "date": "give the day of the decision as year-month-day, e.g. 2025-12-31",
 }
+
+#: The number of a line of an ``.hst`` file and its fields.
+Line = tuple[int, tuple[str, ...]]
+
+_HST_STATUS = {"s": "safe", "u": "unsafe", "p": "frozen"}
+_COMMENT = "//"
+_SEPARATORS = ",;\t|"
+_KNOWN = "s (safe), u (unsafe), p (protected), c or w (cost), pl (protection levels)"
 
 
 @dataclass(frozen=True)
@@ -44,22 +57,6 @@ class Origin:
 def checked_entries(frame: pa.Table, where: Origin) -> pa.Table:
     """The entries with all of `COLUMNS` after the code columns; refuses what is not clear.
 
-    Parameters
-    ----------
-    frame
-        Code columns and some of `COLUMNS`: ``status`` (safe, unsafe, frozen or nothing),
-        ``cost``, ``lower`` and ``upper`` (numbers ≥ 0 or nothing), ``reason``, ``who`` and
-        ``date``, which must be there for every status.
-    where
-        What the entries came from.
-
-    Raises
-    ------
-    InputError
-        Names the first row and column that is wrong, how many are, and what to write.
-
-    Examples
-    --------
     >>> frame = pa.table({"region": ["N"], "cost": ["3"]})
     >>> checked_entries(frame, Origin("the list")).to_pylist()[0]["cost"]
     3.0
@@ -85,25 +82,13 @@ def checked_entries(frame: pa.Table, where: Origin) -> pa.Table:
 
 
 def check_date(day: str, where: str) -> None:
-    """Refuse what is no day of the calendar as year-month-day.
-
-    Raises
-    ------
-    InputError
-        Names it.
-    """
+    """Refuse what is no day of the calendar as year-month-day."""
     if not _is_day(day):
         raise InputError(f"{where}: {day!r} is no date; {_REMEDIES['date']}")
 
 
 def check_code_columns(entries: pa.Table, names: Sequence[str], where: str) -> None:
-    """Refuse entries whose code columns are not the variables of the table.
-
-    Raises
-    ------
-    InputError
-        Names what is missing, and what the table does not have.
-    """
+    """Refuse entries whose code columns are not the variables of the table."""
     taken = [name for name in names if name in COLUMNS]
     if taken:
         raise InputError(
@@ -119,6 +104,77 @@ def check_code_columns(entries: pa.Table, names: Sequence[str], where: str) -> N
             f"not known: {', '.join(map(repr, beyond)) or 'none'}. Every row names one cell, "
             "totals by the code of the total"
         )
+
+
+def read_hst(
+    path: str | PathLike[str], separator: str | None = None, encoding: str = "utf-8"
+) -> tuple[Line, ...]:
+    """The lines that are neither blank nor comments, split by the separator or the likeliest."""
+    try:
+        text = Path(path).read_text(encoding=encoding).removeprefix("\ufeff").rstrip("\x1a")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from error
+    except (LookupError, UnicodeDecodeError) as error:
+        raise InputError(
+            f"{path}: cannot be read as {encoding} text; pass the encoding of the file, e.g. "
+            "encoding='latin-1' or, from Windows, 'cp1252'"
+        ) from error
+    # as in batch files of τ-ARGUS; the numbers of the other lines stay
+    lines = ["" if line.lstrip().startswith(_COMMENT) else line for line in text.splitlines()]
+    if not any(line.strip() for line in lines):
+        raise InputError(f"{path}: the file is empty; it must hold one line for each cell")
+    if separator is None:
+        first = next(line for line in lines if line.strip())
+        separator = max(_SEPARATORS, key=first.count)
+    elif len(separator) != 1:
+        raise InputError(f"separator must be one character, not {separator!r}")
+    rows = csv.reader(lines, delimiter=separator)
+    split = [(number, tuple(f.strip() for f in row)) for number, row in enumerate(rows, start=1)]
+    return tuple((number, fields) for number, fields in split if any(fields))
+
+
+def hst_entries(
+    lines: Sequence[Line],
+    dimensions: Sequence[Dimension],
+    answers: dict[str, str],
+    where: str,
+) -> tuple[pa.Table, Origin]:
+    """The lines as entries, one row a cell, and the line that names it first.
+
+    The codes of a line come in the order of the dimensions; an empty one is the total. `answers`:
+    reason, who and date of all of them.
+    """
+    totals = [dimension.hierarchy.total for dimension in dimensions]
+    cells: dict[tuple[str, ...], dict[str, Any]] = {}
+    first: dict[tuple[str, ...], int] = {}
+    for number, fields in lines:
+        codes, said = fields[: len(totals)], fields[len(totals) :]
+        if not said:
+            raise InputError(
+                f"{where}, line {number}: {len(fields)} fields; a line holds {len(totals)} codes "
+                "and what is set, e.g. ...,s. Is the separator right?"
+            )
+        cell = tuple(code or total for code, total in zip(codes, totals, strict=True))
+        entry = cells.setdefault(cell, {})
+        first.setdefault(cell, number)
+        for column, value in _said(said, f"{where}, line {number}").items():
+            if column in entry:
+                raise InputError(
+                    f"{where}, line {number}: the {column} of this cell is set in an earlier "
+                    f"line already ({', '.join(cell)}); keep one of them"
+                )
+            entry[column] = value
+    names = [dimension.name for dimension in dimensions]
+    codes = {name: [cell[i] for cell in cells] for i, name in enumerate(names)}
+    content = {
+        column: [
+            answers[column] if column in answers else entry.get(column) for entry in cells.values()
+        ]
+        for column in COLUMNS
+    }
+    columns = {**codes, **content}
+    table = pa.table({name: pa.array(column, pa.string()) for name, column in columns.items()})
+    return table, Origin(where, tuple(first.values()))
 
 
 def _check_status(
@@ -214,3 +270,27 @@ def _float(text: str | None) -> float:
         return float("nan" if text is None else text)
     except ValueError:
         return float("nan")
+
+
+def _said(fields: tuple[str, ...], where: str) -> dict[str, str]:
+    kind, values = fields[0].lower(), tuple(field for field in fields[1:] if field)
+    if kind in _HST_STATUS:
+        columns, values = ("status",), (_HST_STATUS[kind], *values)
+    elif kind in ("c", "w"):
+        columns = ("cost",)
+    elif kind == "pl":
+        columns = ("lower", "upper")
+    elif kind in ("m", "ml"):
+        raise InputError(
+            f"{where}: {fields[0]!r} takes over a secondary suppression of another run, but "
+            "a pattern is proven as a whole; give the cell a low cost (c) or set it to u"
+        )
+    else:
+        raise InputError(f"{where}: {fields[0]!r} is not known; use {_KNOWN}")
+    if len(values) != len(columns):
+        numbers = len(columns) - (kind in _HST_STATUS)
+        raise InputError(
+            f"{where}: {fields[0]!r} must be followed by {numbers} numbers, but there are "
+            f"{len(fields) - 1} fields"
+        )
+    return dict(zip(columns, values, strict=True))

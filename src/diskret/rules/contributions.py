@@ -28,18 +28,9 @@ def largest(table: Table, n: int, rule: str) -> NDArray[np.int64]:
 def target(table: Table, top: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The largest contribution to protect, and the largest of the other contributors.
 
-    Without waivers these are x1 and x2, x3, …. With waivers the first is the largest
-    contribution without one, and the others, who may try to estimate it, are all the rest.
-
-    Parameters
-    ----------
-    top
-        The k ≥ 2 largest contributions of each cell, ``(*table.shape, k)``.
-
-    Returns
-    -------
-    tuple of ndarray
-        Shapes ``table.shape`` and ``(*table.shape, k - 1)``, descending.
+    Without waivers these are x1 and x2, x3, …; with waivers the first is the largest without one.
+    `top`: the k ≥ 2 largest of each cell, ``(*table.shape, k)``, descending; the second of what is
+    returned has shape ``(*table.shape, k - 1)``.
     """
     if "no_waiver" not in table.marked:
         return top[..., 0], top[..., 1:]
@@ -57,10 +48,7 @@ def unprotected(table: Table) -> NDArray[np.bool_]:
 
 
 def contributors(table: Table, of: str | None) -> NDArray[np.int64]:
-    """How many contribute to each cell: records, units or holdings.
-
-    By default units if the table sums a value and knows its units, else records.
-    """
+    """How many contribute to each cell; by default units where a value is summed and has any."""
     if of is None:
         of = "records" if table.frequency or table.units is None else "units"
     counts = {"records": table.count, "units": table.units, "holdings": table.holdings}

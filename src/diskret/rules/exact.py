@@ -16,13 +16,7 @@ _SHOWN = 20
 
 
 def percentage(value: float | int | str | Fraction, name: str) -> Fraction:
-    """A percentage as an exact fraction of 1; ``0.1`` means exactly one tenth of a percent.
-
-    Raises
-    ------
-    InputError
-        Not a number > 0, or one so small or large that it can be no percentage.
-    """
+    """A percentage as an exact fraction of 1; ``0.1`` means exactly one tenth of a percent."""
     try:
         share = Fraction(str(value)) / 100
     except (ValueError, ZeroDivisionError):

@@ -63,11 +63,6 @@ class GroupDisclosure(Joinable):
 
     rank: ClassVar[int] = 5
 
-    @property
-    def largest(self) -> int:
-        """The rule looks at no contributions."""
-        return 0
-
     def __call__(self, table: Table) -> Sensitivity:
         """Judge every cell."""
         count = contributors(table, None)

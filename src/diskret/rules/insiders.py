@@ -6,7 +6,6 @@ the level, 0 or less where it asks for nothing. Definitions are on the page abou
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -15,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.rules.apriori import Apriori
-from diskret.rules.sensitivity import AnyOf, Rule
-from diskret.rules.shadow import FINER, Shadow, share_of
+from diskret.rules.sensitivity import Rule, parts
+from diskret.rules.shadow import Shadow, more_decimals, share_of
 from diskret.rules.unions import rules_for_unions
 from diskret.tables import Table
 from diskret.tables.shares import Shares, shares
@@ -69,16 +68,9 @@ class Left:
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """Shares, prepared for questions about what is left without some contributors.
+    """Shares of sets of cells, prepared for questions about what is left without some contributors.
 
-    Parameters
-    ----------
-    shares
-        Sets of cells and who contributes to them.
-    frequency, decimals
-        As in `Left`.
-    kept
-        How many of the largest outside S are told.
+    `kept`: how many of the largest outside S are told.
     """
 
     shares: Shares
@@ -87,15 +79,7 @@ class Known:
     kept: int
 
     def left(self, at: NDArray[np.int64], who: NDArray[np.uint64], used: NDArray[np.bool_]) -> Left:
-        """What contributors leave over.
-
-        Parameters
-        ----------
-        at
-            The set of each question, ``(q,)``.
-        who, used
-            The contributors, and which entries name one, ``(q, m)``.
-        """
+        """What contributors leave over in sets `at`, ``(q,)``; `who`, where `used`: ``(q, m)``."""
         own, size = self.shares, np.abs(self.shares.value)
         entry, there = self.entries(at, who, used)
         inside = np.where(there, size[entry], 0).sum(axis=1)
@@ -190,37 +174,19 @@ class Judged:
         if self.scale is None:
             return np.maximum(self.rule.for_insiders(left, self.unsafe[at]), 0)
         of, size = self.scale
-        factor = 10 ** _finer(self.known)
-        found = np.maximum(
-            self.rule.for_insiders(
-                left.times(factor, left.decimals + _finer(self.known)), self.unsafe[at]
-            ),
-            0,
-        )
+        more = more_decimals(self.known.shares.size)
+        factor = 10**more
+        finer = left.times(factor, left.decimals + more)
+        found = np.maximum(self.rule.for_insiders(finer, self.unsafe[at]), 0)
         shown = np.where(of[at] > 0, share_of(found, of[at] * factor, size[at]), size[at])
         return np.where(found > 0, np.maximum(shown, 1), 0)
-
-
-def _finer(known: Known) -> int:
-    largest = int(known.shares.size.max(initial=1))
-    return next(n for n in range(FINER, -1, -1) if largest * 10**n < 2**55 or n == 0)
 
 
 def judged_by(rule: Rule, table: Table, unions: Table, member: Any, place: int = 0) -> list[Judged]:
     """Each rule that judges unions, with its verdict and the contributors it looks at.
 
-    Parameters
-    ----------
-    rule
-        As it judges against this coalition, see `diskret.rules.unions.against`.
-    table
-        The table.
-    unions
-        The sets as `union_table` makes them.
-    member
-        The sets, as for `shares`.
-    place
-        As for `shares`.
+    `rule`: as it judges against this coalition (`diskret.rules.unions.against`). `unions`: the sets
+    as `union_table` makes them; `member`, `place`: as for `shares`.
     """
     used, _ = rules_for_unions(rule)
     own = shares(table, member, place)
@@ -245,26 +211,22 @@ def judged_by(rule: Rule, table: Table, unions: Table, member: Any, place: int =
 def largest_coalition(rule: Rule, coalition: int) -> int:
     """The larger of the attacker's coalition and those that rules name.
 
-    Examples
-    --------
     >>> from diskret.rules import MinimumFrequency, PPercent
     >>> largest_coalition(PPercent(5, coalition=2) | MinimumFrequency(3), 1)
     2
     """
-    parts: Sequence[Any] = rule.rules if isinstance(rule, AnyOf) else (rule,)
     named = [
         largest_coalition(part.rule, 1)
         if isinstance(part, Shadow)
         else getattr(part, "coalition", 1)
-        for part in parts
+        for part in parts(rule)
     ]
     return max(coalition, *named)
 
 
 def by_hand(rule: Rule, table: Table) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
     """Lower and upper levels that were set by hand, flat; None if there are none."""
-    parts: Sequence[Any] = rule.rules if isinstance(rule, AnyOf) else (rule,)
-    lists = [part(table) for part in parts if isinstance(part, Apriori)]
+    lists = [part(table) for part in parts(rule) if isinstance(part, Apriori)]
     if not lists:
         return None
     lower = np.max([one.lower for one in lists], axis=0)

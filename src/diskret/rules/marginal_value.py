@@ -71,11 +71,6 @@ class MarginalValue(Joinable):
 
     rank: ClassVar[int] = 4
 
-    @property
-    def largest(self) -> int:
-        """The rule looks at no contributions."""
-        return 0
-
     def __call__(self, table: Table) -> Sensitivity:
         """Judge every cell."""
         if self.strict and not table.frequency:

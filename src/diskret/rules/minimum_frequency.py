@@ -63,11 +63,6 @@ class MinimumFrequency(Joinable):
     rank: ClassVar[int] = 3
     judges_unions: ClassVar[bool] = True
 
-    @property
-    def largest(self) -> int:
-        """The rule looks at no contributions."""
-        return 0
-
     def against(self, coalition: int) -> Self:
         """The same rule against so many who pool what they know.
 

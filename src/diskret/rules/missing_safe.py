@@ -53,11 +53,6 @@ class MissingSafe(Joinable):
     def __post_init__(self) -> None:
         object.__setattr__(self, "codes", _checked(self.codes))
 
-    @property
-    def largest(self) -> int:
-        """The rule looks at no contributions."""
-        return 0
-
     def __call__(self, table: Table) -> Sensitivity:
         """Declare the cells safe."""
         names = [dimension.name for dimension in table.dimensions]

@@ -21,31 +21,11 @@ def smallest_parent(
     variables: Sequence[str] | None = None,
     at_least: int = 0,
 ) -> NDArray[np.int64]:
-    """The smallest count of a parent of each cell, shape of the table.
+    """The smallest count of a parent of each cell, shape of the table; `NO_PARENT`: it has none.
 
-    A parent is a total of the cell along one or several variables that is not the same
-    cell: a total of a code with a single child is that child, and its own totals are the
-    child's. No total counts fewer than its parts, so what is true of the smallest parent
-    decides what is true of any.
-
-    Parameters
-    ----------
-    count
-        Contributors of each cell, shape of the table.
-    variables
-        The variables along which totals are looked at; None: all.
-    at_least
-        Parents with a smaller count are not looked at.
-
-    Returns
-    -------
-    numpy.ndarray
-        int64; `NO_PARENT` where a cell has no such parent.
-
-    Raises
-    ------
-    InputError
-        The table has no such variable.
+    A parent is a total of the cell along one or several of the `variables` (None: all) that is not
+    the same cell and counts `at_least` so many. No total counts fewer than its parts, so what is
+    true of the smallest parent decides what is true of any.
     """
     axes = _axes(table, variables)
     # the smallest count among a cell itself and all its totals
@@ -68,8 +48,6 @@ def smallest_parent(
 def nearest_parent(hierarchy: Hierarchy) -> NDArray[np.int32]:
     """For each code the nearest code above that has several children, −1 if there is none.
 
-    Examples
-    --------
     >>> tree = Hierarchy.from_parents({"code": ["T", "A", "b", "a1"], "parent": [None, *"TTA"]})
     >>> tree.codes
     ('T', 'A', 'a1', 'b')
@@ -86,8 +64,6 @@ def nearest_parent(hierarchy: Hierarchy) -> NDArray[np.int32]:
 def same_cell(hierarchy: Hierarchy) -> NDArray[np.int64]:
     """For each code the lowest code that is the same: below it as long as there is one child.
 
-    Examples
-    --------
     >>> tree = Hierarchy.from_parents({"code": ["T", "A", "b", "a1"], "parent": [None, *"TTA"]})
     >>> same_cell(tree).tolist()
     [0, 2, 2, 3]

@@ -146,30 +146,25 @@ class Joinable(Declared):
     #: Whether it looks at what contributors have, so that a count is not enough.
     of_sums: ClassVar[bool] = False
 
+    @property
+    def largest(self) -> int:
+        """How many of the largest contributions the rule looks at: none by default."""
+        return 0
+
     def __or__(self: Rule, other: Rule) -> AnyOf:
         if not callable(other) or isinstance(other, type):
             raise InputError(
                 f"rules are joined with rules, not with {other!r}; write for example "
                 "PPercent(5) | MinimumFrequency(3)"
             )
-        return AnyOf((*_parts(self), *_parts(other)))
+        return AnyOf((*parts(self), *parts(other)))
 
 
 @dataclass(frozen=True)
 class AnyOf(Joinable):
-    """Several rules: a cell is unsafe if one of them says so.
+    """Several rules: a cell is unsafe if one says so and none declares it safe.
 
-    What `MissingSafe` and `Apriori` declare safe, no rule makes unsafe.
-
-    The reason shown is that of the first rule in the order dominance, p%, request, minimum
-    frequency (the order of τ-ARGUS), marginal value, group disclosure, zero cells, a priori,
-    whatever the order they were joined in. The pq rule ranks with p%.
-
-    Raises
-    ------
-    InputError
-        On call: one of the rules cannot judge the table, or a cell is set to unsafe by hand
-        and another rule declares it safe.
+    The reason shown is that of the first rule by `rank`, which is the order of τ-ARGUS.
     """
 
     rules: tuple[Rule, ...]
@@ -181,11 +176,19 @@ class AnyOf(Joinable):
 
     def __call__(self, table: Table) -> Sensitivity:
         """Judge every cell by all rules."""
-        ranked = sorted(self.rules, key=lambda rule: getattr(rule, "rank", 99))
-        found = [rule(table) for rule in ranked]
+        found = [rule(table) for rule in sorted(self.rules, key=rank)]
         joined = reduce(lambda a, b: a | b, found)
         _refuse_contradictions(table, found, joined)
         return joined
+
+
+@dataclass(frozen=True)
+class NoRule(Joinable):
+    """No cell is unsafe: for methods that look at no rule."""
+
+    def __call__(self, table: Table) -> Sensitivity:
+        """Judge every cell of the table."""
+        return declared(table, safe=np.zeros(table.shape, dtype=bool))
 
 
 def _refuse_contradictions(table: Table, found: list[Sensitivity], joined: Sensitivity) -> None:
@@ -213,8 +216,14 @@ def _one_below_the_other(one: pa.Table, other: pa.Table) -> pa.Table:
     return pa.concat_tables([one, other], promote_options="default")
 
 
-def _parts(rule: Rule) -> tuple[Rule, ...]:
+def parts(rule: Rule) -> tuple[Rule, ...]:
+    """The rules that are joined, or the one."""
     return rule.rules if isinstance(rule, AnyOf) else (rule,)
+
+
+def rank(rule: Rule) -> int:
+    """The place of a rule among joined ones; those that name none come last."""
+    return getattr(rule, "rank", 99)
 
 
 def judged(
@@ -227,11 +236,10 @@ def judged(
     unknown: NDArray[np.int64] | None = None,
     zeros_may_hide: bool = False,
 ) -> Sensitivity:
-    """A sensitivity with the same level, at least one unit, on both sides.
+    """A sensitivity with the same level, at least one unit, on both sides; `upper` ≥ 0 if given.
 
-    Where no value can be negative, the lower level is cut at the value itself. `upper`
-    gives the upper side a level ≥ 0 of its own; `unknown` is what is contributed by those
-    whom the rule's estimators don't know, beside the one they estimate.
+    `unknown`: what is contributed by those whom the rule's estimators don't know, beside the one
+    they estimate.
     """
     value = table.measure.sum
     level = np.where(unsafe, np.maximum(level, 1), 0)

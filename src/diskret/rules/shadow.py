@@ -9,13 +9,12 @@ from numpy.typing import NDArray
 
 from diskret.errors import InputError
 from diskret.rules.apriori import Apriori
-from diskret.rules.sensitivity import AnyOf, Joinable, Rule, Sensitivity
+from diskret.rules.sensitivity import Joinable, Rule, Sensitivity, parts, rank
 from diskret.tables import Measure, Table
 
-_LAST = 99
 #: Levels are computed in so many more decimals than the shadow has, so that what is rounded up
 #: there does not matter.
-FINER = 6
+_FINER = 6
 _ROOM = 2**55
 
 
@@ -76,20 +75,16 @@ class Shadow(Joinable):
             )
         if not isinstance(self.variable, str) or not self.variable:
             raise InputError(f"the shadow is the name of a measure, not {self.variable!r}")
-        if any(isinstance(part, Apriori) for part in self._parts):
+        if any(isinstance(part, Apriori) for part in parts(self.rule)):
             raise InputError(
                 "an a priori list is about the published values, so it stays outside: "
                 f'Shadow(..., "{self.variable}") | Apriori(...)'
             )
 
     @property
-    def _parts(self) -> tuple[Rule, ...]:
-        return self.rule.rules if isinstance(self.rule, AnyOf) else (self.rule,)
-
-    @property
     def rank(self) -> int:
         """The place of the first rule inside among joined rules."""
-        return min(getattr(part, "rank", _LAST) for part in self._parts)
+        return min(rank(part) for part in parts(self.rule))
 
     @property
     def largest(self) -> int:
@@ -137,9 +132,8 @@ def _measure(table: Table, variable: str) -> Measure:
 
 
 def _finer(measure: Measure) -> Measure:
-    """The same measure in more decimals, as many as 64 bits allow; levels are not cut at 0."""
-    largest = int(measure.magnitude.max(initial=1))
-    more = next(n for n in range(FINER, -1, -1) if largest * 10**n < _ROOM or n == 0)
+    """The same measure in more decimals; levels are not cut at 0."""
+    more = more_decimals(measure.magnitude)
     factor = 10**more
     return Measure(
         measure.name,
@@ -150,6 +144,12 @@ def _finer(measure: Measure) -> Measure:
         {mark: largest * factor for mark, largest in measure.marked.items()},
         signed=True,  # nothing says that the published variable cannot be less
     )
+
+
+def more_decimals(size: NDArray[np.int64]) -> int:
+    """In how many more decimals levels are computed, as many as 64 bits allow."""
+    largest = int(size.max(initial=1))
+    return next(n for n in range(_FINER, -1, -1) if largest * 10**n < _ROOM or n == 0)
 
 
 def share_of(

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from diskret.errors import InputError
-from diskret.rules.sensitivity import AnyOf, Rule, Sensitivity, declared
+from diskret.rules.sensitivity import AnyOf, Rule, Sensitivity, declared, rank
 from diskret.rules.shadow import Shadow
 from diskret.tables import Table
 
@@ -78,8 +78,7 @@ def rules_for_unions(rule: Rule) -> tuple[tuple[Rule, ...], tuple[Rule, ...]]:
     (GroupDisclosure(percent=90, minimum_parent=3, range=10),)
     """
     if isinstance(rule, AnyOf):
-        ranked = sorted(rule.rules, key=lambda part: getattr(part, "rank", 99))
-        parts = [rules_for_unions(part) for part in ranked]
+        parts = [rules_for_unions(part) for part in sorted(rule.rules, key=rank)]
         return sum((used for used, _ in parts), ()), sum((left for _, left in parts), ())
     if isinstance(rule, Shadow):
         used, left = rules_for_unions(rule.rule)

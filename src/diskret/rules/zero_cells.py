@@ -59,11 +59,6 @@ class ZeroCells(Joinable):
     judges_unions: ClassVar[bool] = True
     of_sums: ClassVar[bool] = True
 
-    @property
-    def largest(self) -> int:
-        """The rule looks at no contributions."""
-        return 0
-
     def __call__(self, table: Table) -> Sensitivity:
         """Judge every cell."""
         if table.frequency:

@@ -9,8 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.publish.formats.symbols import SymbolSet
+from diskret.publish.in_words import (
+    circumstances,
+    code_label,
+    code_text,
+    how_changed,
+    measure,
+    table_words,
+    title,
+)
 from diskret.tables import NO_BOUND, Dimension, Published
-from diskret.texts import Words, scaled, words_in
+from diskret.texts import Words, scaled
 
 #: Most codes of a dimension that runs across.
 MOST_ACROSS = 30
@@ -33,7 +42,7 @@ class Layout:
     @property
     def words(self) -> Words:
         """The fixed texts in the language of the workbook."""
-        return words_in(self.language, "workbook")
+        return table_words(self.language, "workbook")
 
     @cached_property
     def across(self) -> Dimension | None:
@@ -79,25 +88,14 @@ class Layout:
     @property
     def circumstances(self) -> dict[str, str]:
         """What a reader must know of the values beside their names: heading → text."""
-        published, told = self.published, dict[str, str]()
-        if published.vintage:
-            told[self.words["vintage"]] = published.vintage
-        if published.where:
-            told[self.words["where"]] = published.where.words(
-                f" {self.words['or']} ", self.words["to"]
-            )
-        if published.rounding > 1:
-            told[self.words["rounding"]] = self.number(published.rounding)
-        if published.changed:
-            told[self.words["changed"]] = self.words[f"changed {published.changed}"]
-        return told
+        told = circumstances(self.published, self.words, self.number)
+        return {**told, **how_changed(self.published, self.words)}
 
     @property
     def note(self) -> str | None:
         """A line below the title where values are not the true ones."""
-        if not self.published.changed:
-            return None
-        return f"{self.words['changed']}: {self.circumstances[self.words['changed']]}."
+        changed = how_changed(self.published, self.words).items()
+        return next((f"{heading}: {text}." for heading, text in changed), None)
 
     @property
     def header_rows(self) -> int:
@@ -107,31 +105,17 @@ class Layout:
     @property
     def measure(self) -> str:
         """What the values are called."""
-        named = self.published.measure
-        counted = self.published.frequency and named in ("count", "units")
-        return self.words[named] if counted else named
+        return measure(self.published, self.words)
 
     @property
     def title(self) -> str:
         """Text above the table."""
-        if self.given_title is not None:
-            return self.given_title
-        *first, last = [d.name for d in self.published.dimensions]
-        by = f"{', '.join(first)} {self.words['and']} {last}" if first else last
-        return f"{self.measure} {self.words['by']} {by}"
+        return title(self.published, self.given_title, self.words)
 
     def texts(self, dimension: Dimension) -> list[str]:
         """What stands for each code: "code label", but the label alone for the total."""
-        shown: list[str] = []
-        for i, code in enumerate(dimension.hierarchy.codes):
-            label = self.label(dimension, i)
-            alone = i == 0 or f"{label} ".startswith(f"{code} ")
-            shown.append(label if alone else f"{code} {label}")
-        return shown
+        return [code_text(dimension, i, self.words) for i in range(len(dimension))]
 
     def label(self, dimension: Dimension, position: int) -> str:
         """The label of a code in the language; the code itself if it has none."""
-        tree = dimension.hierarchy
-        code = tree.codes[position]
-        unnamed = self.words["total"] if position == 0 and code == "Total" else code
-        return tree.label(code, self.language) or unnamed
+        return code_label(dimension, position, self.words)

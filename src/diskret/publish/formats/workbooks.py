@@ -26,6 +26,7 @@ from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
 from diskret.errors import InputError
+from diskret.publish.in_words import table_words
 from diskret.texts import words_in
 
 _MAX_ROWS = 1_048_576
@@ -165,7 +166,7 @@ def write_columns_xlsx(
     """
     check_fits(path, 1 + cells.num_rows, cells.num_columns)
     with workbook(path) as book:
-        sheet: Worksheet = book.add_worksheet(words_in(language, "workbook")["table"])
+        sheet: Worksheet = book.add_worksheet(table_words(language)["table"])
         sheet.freeze_panes(1, 0)
         print_wide(sheet)
         head = book.add_format({"bold": True, "bottom": 1})

@@ -48,10 +48,8 @@ def check_public(
 ) -> None:
     """Refuse a public folder that holds anything beyond what may leave.
 
-    Checked are file names, the keys of the certificates, the digests in them, that all data read
-    back to exactly what was proven, the parts and markup of workbooks, and the markup of pages. A
-    filled template is read back cell by cell. Derived figures are compared with what the published
-    values give, those in `releases` included.
+    All data must read back to exactly what was proven; certificates, workbooks and pages hold what
+    is on a list; derived figures follow from published values, those in `releases` included.
     """
     folder = Path(folder)
     problems = list(_names(folder, public, filled, derived, combined))

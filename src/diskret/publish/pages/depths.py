@@ -45,16 +45,8 @@ def loss_table(
 ) -> DataTable:
     """Primary and secondary cells and what they hold at each depth. Confidential.
 
-    Parameters
-    ----------
-    published
-        The table.
-    primary
-        Which cells are unsafe themselves, shape of the table.
-    value
-        True values in published units, shape of the table.
-    words
-        The texts of the report.
+    `primary`: cells that are unsafe themselves; `value`: true values in published units; both in
+    the shape of the table.
     """
     language = words.language
     size = np.abs(value)

@@ -32,17 +32,6 @@ def explanation_section(
     """A part of the office's report: each secondary, and the cells that need it. Confidential.
 
     Secondaries that many cells need come first; the rest of a long list is in the CSV file.
-
-    Parameters
-    ----------
-    published
-        The table.
-    found
-        Its explanations.
-    original
-        What the office knows of the cells, one number each in C order.
-    words
-        The texts of the report.
     """
     groups = _by_secondary(found)
     if not groups:

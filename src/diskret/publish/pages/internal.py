@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 
 from diskret.attack import Explanations
 from diskret.errors import InputError
+from diskret.publish.in_words import table_words
+from diskret.publish.in_words import title as table_title
 from diskret.publish.pages.depths import loss_table
 from diskret.publish.pages.explanations import Original, explanation_section, explanation_titles
 from diskret.publish.pages.intervals import (
@@ -30,14 +32,13 @@ from diskret.publish.pages.intervals import (
 from diskret.publish.pages.map import Mark, cell_map
 from diskret.publish.pages.page import (
     DataTable,
-    heading,
     overview,
-    setting_list,
     tile,
     write_page,
 )
+from diskret.publish.pages.settings import setting_list
 from diskret.tables import Published
-from diskret.texts import Words, number, words_in
+from diskret.texts import Words, number
 
 _LEVELS = ("lower_level", "upper_level")
 _STATUS = ("published", "primary", "secondary", "empty")
@@ -56,34 +57,12 @@ def write_internal_report(
 ) -> None:
     """Write the office's report as one HTML page that needs nothing but itself. Confidential.
 
-    Parameters
-    ----------
-    published
-        The public table.
-    internal_cells
-        All cells in the order of the table, with the columns of the measure, ``status``,
-        ``rule``, ``lower_level`` and ``upper_level``.
-    certificate
-        The internal certificate; ``claimed`` and ``not_claimed`` of the public one, where
-        they are added, are shown too.
-    settings
-        Rule, method and cost; of entries by column only their number is shown.
-    path
-        The file to write; overwritten if it exists.
-    title
-        Heading; None for "<measure> by <dimensions>".
-    language
-        ``"en"`` or ``"de"``.
-    explanations
-        Why each secondary is hidden; None: the report does not say.
-
-    Raises
-    ------
-    InputError
-        Cells or certificate belong to another table, the language is unknown, or the file
-        cannot be written.
+    `internal_cells` are all cells in the order of the table, with the columns of the measure,
+    ``status``, ``rule``, ``lower_level`` and ``upper_level``. `certificate` is the internal one,
+    with what the public one claims. Of `settings` that are entries by column only their number is
+    shown.
     """
-    words = words_in(language, "report")
+    words = table_words(language, "report")
     status = _status(published, internal_cells)
     intervals = intervals_of(published, certificate)
     value = internal_cells.column(published.measure).to_numpy().reshape(published.shape)
@@ -106,7 +85,7 @@ def write_internal_report(
         words,
         certificate,
         style=("style.css", "office.css"),
-        title=heading(published, title, words),
+        title=table_title(published, title, words),
         kind=f"{words['office']} · {words['confidential']}",
         overview=overview(published, words, tiles),
         map=cell_map(published, status, marks, words, notes),
@@ -167,14 +146,7 @@ def _reasons(hidden: Mapping[str, list[Any]], words: Words) -> DataTable | None:
 
 
 def rule_name(reason: str, words: Words) -> str:
-    """What a rule is called; a rule of the office's own by the name it has.
-
-    Examples
-    --------
-    >>> words = words_in("de", "report")
-    >>> rule_name("p_percent", words), rule_name("own_rule", words)
-    ('p-%-Regel', 'own_rule')
-    """
+    """What a rule is called; a rule of the office's own by the name it has."""
     return words.get(f"rules.{reason}", reason)
 
 

@@ -22,12 +22,7 @@ _NARROWEST, _WIDEST = 40, 20
 class Intervals:
     """The intervals of all suppressed cells, in the order of the cells.
 
-    Parameters
-    ----------
-    cell
-        Positions of the suppressed cells in C order, ascending.
-    lower, upper
-        Ends in published units; None where nothing bounds the cell.
+    `cell`: positions in C order, ascending. Ends are in published units, None where nothing bounds.
     """
 
     cell: NDArray[np.int64]
@@ -53,13 +48,7 @@ class Intervals:
 
 
 def intervals_of(published: Published, certificate: Mapping[str, Any]) -> Intervals:
-    """The intervals that a certificate states.
-
-    Raises
-    ------
-    InputError
-        There is not one interval for each suppressed cell.
-    """
+    """The intervals that a certificate states, one for each suppressed cell."""
     cell = np.flatnonzero(published.suppressed)
     columns = certificate.get("intervals", {})
     lower, upper = columns.get("lower", []), columns.get("upper", [])
@@ -114,18 +103,8 @@ def interval_table(
 ) -> DataTable | None:
     """The narrowest and the widest intervals, with bars; None: there are none.
 
-    Parameters
-    ----------
-    published
-        The table.
-    intervals
-        Of all its suppressed cells.
-    words
-        The texts of the report.
-    more, heads
-        Further columns of text: content for the position of an interval, and names.
-    values
-        The true values in the order of the intervals, for the office only.
+    `more`, `heads`: content of further columns of text for the position of an interval, and their
+    names. `values`: the true ones in the order of the intervals, for the office only.
     """
     language, order = words.language, intervals.order
     if not len(order):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.publish.pages.page import code_text
+from diskret.publish.in_words import code_text
 from diskret.tables import Dimension, Published
 from diskret.texts import Words, number
 
@@ -38,19 +38,9 @@ def cell_map(
 ) -> dict[str, Any]:
     """What the template draws: pictures with their key and caption.
 
-    Parameters
-    ----------
-    published
-        The table; rows are its first dimension, columns as many of the last as fit, all
-        others are shown at their total.
-    status
-        Position of each cell's mark in `marks`, shape of the table.
-    marks
-        What statuses there are.
-    words
-        The texts of the report.
-    notes
-        What to say of single cells, by their position, where a pointer rests on them.
+    Rows are the first dimension, columns as many of the last as fit; all others are at their total.
+    `status`: position of each cell's mark in `marks`, shape of the table. `notes`: position of a
+    cell → what is said of it where a pointer rests on it.
     """
     dimensions = published.dimensions
     split = _first_across(dimensions)

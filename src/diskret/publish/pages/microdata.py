@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping
 from os import PathLike
 from typing import Any
 
+from diskret.publish.in_words import table_words
 from diskret.publish.pages.microdata_outline import InsideOutline, Outline, Variable
 from diskret.publish.pages.page import Bar, Cell, DataTable, Tile, file_list, tile, write_page
 from diskret.risk.summary import RiskSummary
-from diskret.texts import Words, number, percent, words_in
+from diskret.texts import Words, number, percent
 from diskret.utility.table_deviations import LAST_DIMENSION, TableDeviations
 from diskret.utility.text_tables import printed_rows
 
@@ -24,28 +25,10 @@ def write_public_microdata_report(
 ) -> None:
     """Write the description for readers as one HTML page that needs nothing but itself.
 
-    It says what the file holds, which kinds of methods protected it and never how, what is and
-    is not claimed, and how to treat missing and changed values.
-
-    Parameters
-    ----------
-    outline
-        What any reader may know.
-    certificate
-        The public certificate; ``files`` lists the files written before this one.
-    path
-        The file to write; overwritten if it exists.
-    title
-        Heading; None: the name.
-    language
-        ``"en"`` or ``"de"``.
-
-    Raises
-    ------
-    InputError
-        The language is unknown, or the file cannot be written.
+    It says what the file holds, which kinds of methods protected it and never how, what is and is
+    not claimed, and how to treat missing and changed values.
     """
-    words = words_in(language, "report", "microdata_report")
+    words = table_words(language, "report", "microdata_report")
     write_page(
         path,
         "microdata",
@@ -78,23 +61,9 @@ def write_internal_microdata_report(
 ) -> None:
     """Write the office's report as one HTML page that needs nothing but itself. Confidential.
 
-    Parameters
-    ----------
-    outline
-        What any reader may know.
-    inside
-        What only the office may know.
-    certificate
-        The public and the internal certificate together.
-    path, title, language
-        As in `write_public_microdata_report`.
-
-    Raises
-    ------
-    InputError
-        The language is unknown, or the file cannot be written.
+    `certificate` is the public and the internal one together.
     """
-    words = words_in(language, "report", "microdata_report")
+    words = table_words(language, "report", "microdata_report")
     write_page(
         path,
         "microdata_internal",

@@ -31,18 +31,8 @@ Kind = Literal["text", "whole", "decimal", "date", "logical"]
 class Variable:
     """A released column, as anyone can see it.
 
-    Parameters
-    ----------
-    name
-        Its name.
-    kind
-        Of its values.
-    distinct, missing
-        Number of distinct values, and of missing ones.
-    listed
-        The values, ascending, if they are few.
-    ends
-        Smallest and largest value, if it has an order and many values.
+    `listed` are its values, ascending, if they are few; `ends` the smallest and the largest, if it
+    has an order and many values.
     """
 
     name: str
@@ -57,20 +47,8 @@ class Variable:
 class Outline:
     """What any reader may know of released microdata.
 
-    Parameters
-    ----------
-    name
-        Of the file.
-    records
-        Their number.
-    variables
-        The columns, in the order of the file.
-    families
-        What was done → the variables it was done to; never how.
-    weight
-        Whether weights are among the columns.
-    shuffled
-        Whether the order of the records says nothing.
+    `families`: what was done → the variables it was done to, never how. `weight`: whether weights
+    are among the columns. `shuffled`: whether the order of the records says nothing.
     """
 
     name: str
@@ -94,24 +72,11 @@ class StepNote:
 class InsideOutline:
     """What only the office may know. Confidential.
 
-    Parameters
-    ----------
-    keys
-        The released key variables.
-    weighted
-        Whether risks take sampling weights into account.
-    before, after
-        The risk; None where it could not be computed.
-    steps
-        What was done, in order.
-    changes
-        Changed variable → distinct values and missing values, before and after.
-    riskiest
-        The combinations of keys with the largest risks that remain.
-    roles, release
-        What each column is for, and how the file was released.
-    deviations
-        How far the controlled tables of a safe file deviate; None: it is none.
+    `keys` are the released ones; `weighted`: risks take sampling weights into account; `before` and
+    `after` are None where the risk could not be computed. `changes`: changed variable → distinct
+    values and missing values, before and after. `riskiest`: combinations with the largest risks
+    that remain. `roles`, `release`: what each column is for, and how the file was released.
+    `deviations`: of the controlled tables of a safe file.
     """
 
     keys: tuple[str, ...]

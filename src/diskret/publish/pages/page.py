@@ -12,9 +12,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from diskret.errors import InputError
-from diskret.publish.pages.settings import told
-from diskret.tables import CHANGES, Dimension, Published
-from diskret.texts import Words, number, percent
+from diskret.publish.in_words import circumstances, code_text, how_changed, measure
+from diskret.tables import CHANGES, Published
+from diskret.texts import Words, number, percent, scaled
 
 #: Width of the frame of a bar of shares, and of one of intervals, as the templates draw them.
 _FRAME, _LONG_FRAME = 140, 150
@@ -143,13 +143,7 @@ def write_page(
     style: Sequence[str] = ("style.css",),
     **shown: Any,
 ) -> None:
-    """Write a page from the template of that name.
-
-    Raises
-    ------
-    InputError
-        The file cannot be written.
-    """
+    """Write a page from the template of that name; `shown` is what the template fills in."""
     # Jinja2 is imported with the first page, not with the verbs
     from diskret.texts.markup import Markup, asset, template
 
@@ -189,11 +183,6 @@ def file_list(certificate: Mapping[str, Any], words: Words) -> DataTable | None:
     return DataTable((words["file"], words["digest"]), rows) if rows else None
 
 
-def setting_list(settings: Mapping[str, Any], words: Words) -> DataTable:
-    """Settings in words; of entries by column only their number."""
-    return DataTable((words["setting"], ""), told(settings, words.language), text=2)
-
-
 # ── tables in words ─────────────────────────────────────────────────────────────────────
 
 
@@ -202,11 +191,16 @@ def overview(published: Published, words: Words, tiles: Sequence[Tile] = ()) -> 
     cells = int(published.value.size)
     suppressed, empty = int(published.suppressed.sum()), int(published.empty.sum())
     by = [words.said("codes", name=d.name, count=len(d)) for d in published.dimensions]
+    shown = {words["in place of values"]: words["intervals shown"]} if published.intervals else {}
     facts = {
         words["table"]: published.name,
         words["measure"]: measure(published, words),
         words["dimensions"]: ", ".join(by),
-        **_circumstances(published, words),
+        **circumstances(
+            published, words, lambda unit: scaled(unit, published.decimals, words.language)
+        ),
+        **shown,
+        **how_changed(published, words),
     }
     return {
         "tiles": [
@@ -220,50 +214,6 @@ def overview(published: Published, words: Words, tiles: Sequence[Tile] = ()) -> 
         ],
         "facts": list(facts.items()),
     }
-
-
-def _circumstances(published: Published, words: Words) -> dict[str, str]:
-    """Period, population, rounding and published intervals, where there are any."""
-    told = dict[str, str]()
-    if published.vintage:
-        told[words["vintage"]] = published.vintage
-    if published.where:
-        told[words["where"]] = published.where.words(f" {words['or']} ", words["to"])
-    if published.rounding > 1:
-        unit = published.rounding / 10**published.decimals
-        told[words["rounding"]] = number(unit, words.language, published.decimals)
-    if published.intervals:
-        told[words["in place of values"]] = words["intervals shown"]
-    if published.changed:
-        told[words["changed"]] = words[f"changed {published.changed}"]
-    return told
-
-
-def heading(published: Published, title: str | None, words: Words) -> str:
-    """The title given, or "<measure> by <dimensions>"."""
-    if title is not None:
-        return title
-    *first, last = [d.name for d in published.dimensions]
-    by = f"{', '.join(first)} {words['and']} {last}" if first else last
-    return f"{measure(published, words)} {words['by']} {by}"
-
-
-def measure(published: Published, words: Words) -> str:
-    """What the values are called."""
-    counted = published.frequency and published.measure in ("count", "units")
-    return words[published.measure] if counted else published.measure
-
-
-def code_text(dimension: Dimension, position: int, words: Words) -> str:
-    """What stands for a code: "code label", but the label alone for the total."""
-    tree = dimension.hierarchy
-    code = tree.codes[position]
-    label = tree.label(code, words.language)
-    if position == 0:
-        return label or (words["total"] if code == "Total" else code)
-    if f"{label} ".startswith(f"{code} "):
-        return label
-    return f"{code} {label}".rstrip()
 
 
 def cell_texts(published: Published, cells: Iterable[int], words: Words) -> list[str]:

@@ -8,19 +8,20 @@ from typing import Any
 
 import numpy as np
 
+from diskret.publish.in_words import table_words
+from diskret.publish.in_words import title as table_title
 from diskret.publish.pages.depths import share_table
 from diskret.publish.pages.intervals import interval_table, intervals_of, width_table
 from diskret.publish.pages.map import Mark, cell_map
 from diskret.publish.pages.page import (
     DataTable,
     file_list,
-    heading,
     overview,
-    setting_list,
     write_page,
 )
+from diskret.publish.pages.settings import setting_list
 from diskret.tables import Published
-from diskret.texts import Words, words_in
+from diskret.texts import Words
 
 
 def write_public_report(
@@ -33,53 +34,18 @@ def write_public_report(
 ) -> None:
     """Write the report for readers as one HTML page that needs nothing but itself.
 
-    It is made from what is public anyway: how many cells are suppressed and where, the
-    outsider's intervals or the figures on changed values, the certificate in words, and the
-    digests of the other files.
-    The same content always gives the same bytes.
-
-    Parameters
-    ----------
-    published
-        The table.
-    certificate
-        Its public certificate; ``files`` lists the files written before this one.
-    path
-        The file to write; overwritten if it exists.
-    title
-        Heading; None for "<measure> by <dimensions>".
-    language
-        ``"en"`` or ``"de"``.
-
-    Raises
-    ------
-    InputError
-        The certificate belongs to another table, the language is unknown, or the file
-        cannot be written.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from diskret.hierarchy import Hierarchy
-    >>> from diskret.tables import Dimension
-    >>> region = Dimension("region", Hierarchy.flat(["N", "S", "W"]))
-    >>> hidden = np.array([False, False, True, True])
-    >>> empty = np.zeros(4, dtype=bool)
-    >>> value = np.array([14, 7, 0, 0])
-    >>> firms = Published("firms", (region,), "count", True, 0, value, hidden, empty)
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "firms.html"
-    >>> write_public_report(firms, {"intervals": {"lower": [0, 0], "upper": [7, 7]}}, path)
-    >>> "<h1>Count by region</h1>" in path.read_text(encoding="utf-8")
-    True
+    It is made from what is public anyway: how many cells are suppressed and where, the outsider's
+    intervals or the figures on changed values, the certificate in words, and the digests of the
+    files written before. The same content always gives the same bytes.
     """
-    words = words_in(language, "report")
+    words = table_words(language, "report")
     parts = (_of_changed if published.changed else _of_suppressed)(published, certificate, words)
     write_page(
         path,
         "public",
         words,
         certificate,
-        title=heading(published, title, words),
+        title=table_title(published, title, words),
         kind=words["public"],
         overview=overview(published, words),
         files=file_list(certificate, words),
@@ -100,27 +66,10 @@ def write_internal_changed_report(
 ) -> None:
     """Write the office's report as one HTML page that needs nothing but itself. Confidential.
 
-    Parameters
-    ----------
-    published
-        The public table.
-    certificate
-        The public and the internal certificate together.
-    settings
-        Method and parameters.
-    losses
-        Sentences on what was lost.
-    deviations
-        Heading → rows of a table of what was changed by how much, the first of them the head.
-    path, title, language
-        As in `write_public_report`.
-
-    Raises
-    ------
-    InputError
-        The language is unknown, or the file cannot be written.
+    `certificate` is the public and the internal one together; `losses` are sentences; `deviations`:
+    heading → rows of a table of what was changed by how much, the first of them the head.
     """
-    words = words_in(language, "report")
+    words = table_words(language, "report")
     tables = [
         (name, DataTable(tuple(rows[0]), [tuple(row) for row in rows[1:]]))
         for name, rows in deviations.items()
@@ -136,7 +85,7 @@ def write_internal_changed_report(
         "public",
         words,
         certificate,
-        title=heading(published, title, words),
+        title=table_title(published, title, words),
         kind=words["confidential"],
         overview=overview(published, words),
         files=None,

@@ -6,17 +6,21 @@ import ast
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from diskret.publish.pages.page import DataTable
 from diskret.texts import Words, words_in
 
 #: Parameter of a rule → the value that adds nothing to its sentence.
 _NOTHING = {"minimum_level": 0, "coalition": 1, "of": None, "strict": False, "second": None}
 
 
+def setting_list(settings: Mapping[str, Any], words: Words) -> DataTable:
+    """Settings in words; of entries by column only their number."""
+    return DataTable((words["setting"], ""), told(settings, words.language), text=2)
+
+
 def told(settings: Mapping[str, Any], language: str) -> list[tuple[str, str]]:
     """Settings by what they are called, and what they are; of entries by column their number.
 
-    Examples
-    --------
     >>> told({"rule": "PPercent(p=20, minimum_level=0, coalition=1)", "repaired": 0}, "de")
     [('Regeln', 'p-Prozent-Regel mit p = 20'), ('Nachbesserungen', '0')]
     >>> told({"rules_without_sums": []}, "de")

@@ -14,15 +14,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import Connection, delete, insert, inspect, select, update
-
 import diskret.unrepeatable as unrepeatable
 from diskret.errors import InputError, KeyFileError, VerificationError
 from diskret.io.from_json import check_form, parse_json
 from diskret.keys import SecretKeys
-from diskret.publish.store import schema
 from diskret.publish.store.cells import Row
+from diskret.publish.store.database import Connection
 from diskret.publish.store.entry import Entry, as_text, from_text
+from diskret.publish.store.schema import TABLES, create_tables
 
 _FORMAT = "diskret/ledger/1"
 _FIRST = "the beginning"
@@ -45,41 +44,40 @@ class Head:
 
 def exists(connection: Connection) -> bool:
     """Whether the database holds a ledger."""
-    if not inspect(connection).has_table(schema.entries.name):
+    if not {"diskret_entries", "diskret_head"} <= {*connection.tables()}:
         return False
     # a killed process may have made tables, but not the head
-    made = (schema.entries.c.number, schema.head.c.id)
-    there = inspect(connection).has_table(schema.head.name)
-    return there and any(connection.execute(select(one).limit(1)).first() for one in made)
+    made = ("SELECT number FROM diskret_entries LIMIT 1", "SELECT id FROM diskret_head LIMIT 1")
+    return any(connection.ask(one) for one in made)
 
 
 def foreign(connection: Connection) -> str:
     """Tables that do not belong to a ledger, by name; empty if there are none."""
-    own = set(schema.metadata.tables)
-    return ", ".join(name for name in inspect(connection).get_table_names() if name not in own)
+    return ", ".join(name for name in sorted(connection.tables()) if name not in TABLES)
 
 
 def create(connection: Connection, keys: SecretKeys) -> None:
     """Make an empty ledger where there is none yet."""
     if exists(connection):
         return
-    schema.metadata.create_all(connection)
+    create_tables(connection)
     _write_head(connection, keys, Head(unrepeatable.new_number(), 0, _FIRST, _FIRST), new=True)
     connection.commit()
 
 
 def read_head(connection: Connection, keys: SecretKeys, name: str) -> Head:
     """Where the ledger ends; refused if it was made with other keys, or was changed."""
-    row = connection.execute(select(schema.head)).first()
-    if row is None:
+    rows = connection.ask("SELECT text, seal FROM diskret_head")
+    if not rows:
         raise VerificationError(f"the ledger {name} has lost its head: it was changed{_RESTORE}")
-    content = _content(row.text, f"the head of the ledger {name}")
+    text, seal = rows[0]
+    content = _content(text, f"the head of the ledger {name}")
     if content.pop("keys") != _key_mark(keys, content["ledger"]):
         raise KeyFileError(
             f"the ledger {name} was made with other secret keys than these; give the ones it was "
             "made with (keys=, or the variable DISKRET_KEYS)"
         )
-    if content.pop("format") != _FORMAT or row.seal != _head_seal(keys, row.text):
+    if content.pop("format") != _FORMAT or seal != _head_seal(keys, text):
         raise VerificationError(
             f"the head of the ledger {name} does not bear its seal: it was changed{_RESTORE}"
         )
@@ -90,21 +88,20 @@ def read_entries(connection: Connection, keys: SecretKeys, name: str) -> list[En
     """All entries; the order, the text and the number of them are checked."""
     # the head first: what is entered meanwhile lies beyond it
     head = read_head(connection, keys, name)
-    rows = connection.execute(
-        select(schema.entries)
-        .where(schema.entries.c.number <= head.entries)
-        .order_by(schema.entries.c.number)
-    ).all()
+    rows = connection.ask(
+        "SELECT number, text, seal FROM diskret_entries WHERE number <= ? ORDER BY number",
+        head.entries,
+    )
     last, found = _FIRST, list[Entry]()
-    for number, row in enumerate(rows, start=1):
-        text = row.text if isinstance(row.text, str) else ""
-        if row.number != number or row.seal != _seal(keys, last, row.number, text):
+    for place, (number, said, seal) in enumerate(rows, start=1):
+        text = said if isinstance(said, str) else ""
+        if number != place or seal != _seal(keys, last, number, text):
             raise VerificationError(
-                f"the ledger {name} was changed at place {number}: {_title(row.number, row.text)} "
+                f"the ledger {name} was changed at place {place}: {_title(number, said)} "
                 f"does not follow {found[-1].title if found else _FIRST}{_RESTORE}"
             )
-        last = row.seal
-        found.append(from_text(row.text))
+        last = seal
+        found.append(from_text(text))
     if len(found) != head.entries or last != head.last:
         raise VerificationError(
             f"the end of the ledger {name} was cut off: it had {head.entries:,} entries, the last "
@@ -119,13 +116,14 @@ def read_rows(
     """Tables of entries, by their positions; each is what was entered."""
     found: list[Row] = []
     for entry, position in wanted:
-        row = connection.execute(
-            select(schema.tables).where(
-                schema.tables.c.entry == entry.number, schema.tables.c.position == position
-            )
-        ).first()
+        rows = connection.ask(
+            "SELECT structure, cells, contributions FROM diskret_tables "
+            "WHERE entry = ? AND position = ?",
+            entry.number,
+            position,
+        )
         note = entry.tables[position]
-        kept = None if row is None else Row(row.structure, row.cells, row.contributions)
+        kept = Row(*rows[0]) if rows else None
         if kept is None or not kept.readable or kept.mark(keys) != note.mark:
             what = "is missing" if kept is None else "was changed"
             raise VerificationError(
@@ -142,11 +140,9 @@ def check_all(connection: Connection, keys: SecretKeys, name: str) -> int:
     for entry in entries:
         read_rows(connection, keys, name, [(entry, i) for i in range(len(entry.tables))])
     stated = {(entry.number, i) for entry in entries for i in range(len(entry.tables))}
-    there = connection.execute(
-        select(schema.tables.c.entry, schema.tables.c.position).where(
-            schema.tables.c.entry <= len(entries)
-        )
-    ).all()
+    there = connection.ask(
+        "SELECT entry, position FROM diskret_tables WHERE entry <= ?", len(entries)
+    )
     added = sorted({(number, position) for number, position in there} - stated)
     if added:
         raise VerificationError(
@@ -164,12 +160,12 @@ def check_mark(
     about = f"release {mark.get('release')!r}"
     if mark.get("ledger") != head.ledger:
         raise VerificationError(f"{about} belongs to another ledger than {name}")
-    row = connection.execute(
-        select(schema.entries.c.seal).where(
-            schema.entries.c.number == mark.get("entry"), schema.entries.c.number <= head.entries
-        )
-    ).first()
-    if row is None or row.seal != mark.get("seal"):
+    rows = connection.ask(
+        "SELECT seal FROM diskret_entries WHERE number = ? AND number <= ?",
+        mark.get("entry"),
+        head.entries,
+    )
+    if not rows or rows[0][0] != mark.get("seal"):
         raise VerificationError(
             f"{about} is entry {mark.get('entry')} of the ledger {name}, which holds no such entry "
             f"any more: it is an old copy{_RESTORE}"
@@ -188,20 +184,21 @@ def insert_entry(
     connection: Connection, keys: SecretKeys, head: Head, entry: Entry, rows: Iterable[Row]
 ) -> None:
     """Write an entry and its tables beyond the head; it counts when the head has `advanced`."""
-    connection.execute(
-        insert(schema.entries).values(
-            number=entry.number, text=as_text(entry), seal=sealed(keys, head, entry)
-        )
+    connection.ask(
+        "INSERT INTO diskret_entries (number, text, seal) VALUES (?, ?, ?)",
+        entry.number,
+        as_text(entry),
+        sealed(keys, head, entry),
     )
     for position, row in enumerate(rows):
-        connection.execute(
-            insert(schema.tables).values(
-                entry=entry.number,
-                position=position,
-                structure=row.structure,
-                cells=row.cells,
-                contributions=row.contributions,
-            )
+        connection.ask(
+            "INSERT INTO diskret_tables (entry, position, structure, cells, contributions) "
+            "VALUES (?, ?, ?, ?, ?)",
+            entry.number,
+            position,
+            row.structure,
+            row.cells,
+            row.contributions,
         )
 
 
@@ -212,8 +209,8 @@ def advance(connection: Connection, keys: SecretKeys, head: Head, entry: Entry, 
 
 def remove_beyond(connection: Connection, head: Head) -> None:
     """Forget an entry that does not count yet."""
-    connection.execute(delete(schema.tables).where(schema.tables.c.entry > head.entries))
-    connection.execute(delete(schema.entries).where(schema.entries.c.number > head.entries))
+    connection.ask("DELETE FROM diskret_tables WHERE entry > ?", head.entries)
+    connection.ask("DELETE FROM diskret_entries WHERE number > ?", head.entries)
 
 
 # ── seals ───────────────────────────────────────────────────────────────────────────
@@ -257,10 +254,11 @@ def _write_head(connection: Connection, keys: SecretKeys, head: Head, new: bool 
         "title": head.title,
     }
     text = json.dumps(content, ensure_ascii=False)
-    values = {"id": _HEAD, "text": text, "seal": _head_seal(keys, text)}
-    connection.execute(
-        insert(schema.head).values(values) if new else update(schema.head).values(values)
-    )
+    if new:
+        statement = "INSERT INTO diskret_head (text, seal, id) VALUES (?, ?, ?)"
+    else:
+        statement = "UPDATE diskret_head SET text = ?, seal = ?, id = ?"
+    connection.ask(statement, text, _head_seal(keys, text), _HEAD)
 
 
 def _title(number: int, text: str) -> str:

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import sqlite3
 import stat
 import time
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import Generator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Protocol
 
-from sqlalchemy import URL, Connection, Engine, create_engine, text
-from sqlalchemy.exc import DBAPIError
-from sqlalchemy.pool import NullPool
-
-from diskret.engines.postgres_connection import driver_errors, login, message, opened
+from diskret.engines.postgres_connection import Login, connect, driver_errors, login, message
 from diskret.errors import DiskretError, InputError
 from diskret.io import PostgresTable
 
@@ -33,17 +31,56 @@ class Busy(InputError):
     """Another process is changing the ledger."""
 
 
+class Connection(Protocol):
+    """An open connection; what it changes counts when it commits, all of it or nothing.
+
+    `bytes` is the type of a column of bytes, as the database calls it.
+    """
+
+    bytes: ClassVar[str]
+
+    def ask(self, statement: str, *values: object) -> list[Sequence[Any]]:
+        """Run one statement; its rows. Each ``?`` stands for the next of the values."""
+        ...
+
+    def tables(self) -> list[str]:
+        """Names of the tables that are there."""
+        ...
+
+    def commit(self) -> None:
+        """Keep what was changed since the last time."""
+        ...
+
+    def rollback(self) -> None:
+        """Undo what was changed since the last time."""
+        ...
+
+    def close(self) -> None:
+        """Close it; what was not committed is undone."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class Database:
     """A database, opened anew for every step.
 
-    `name` is how messages call it: the file, or the url without user and password. `file` is that
-    of SQLite; `engine` opens connections.
+    `name` is how messages call it: the file, or the url without user and password. `place` is the
+    file of SQLite, or who asks which PostgreSQL server.
     """
 
     name: str
-    file: Path | None
-    engine: Engine = field(repr=False)
+    place: Path | Login = field(repr=False)
+
+    @property
+    def file(self) -> Path | None:
+        """The file of SQLite."""
+        return self.place if isinstance(self.place, Path) else None
+
+    def open(self) -> Connection:
+        """A connection of its own."""
+        if isinstance(self.place, Path):
+            return SqliteConnection(self.place)
+        return PostgresConnection(self.place)
 
     @property
     def missing(self) -> str:
@@ -60,9 +97,7 @@ def database(place: str | os.PathLike[str]) -> Database:
     named = os.fspath(place)
     if "://" in named:
         return _postgres(named)
-    path = Path(os.path.realpath(named))
-    url = URL.create("sqlite", database=str(path))
-    return Database(str(place), path, create_engine(url, poolclass=NullPool))
+    return Database(str(place), Path(os.path.realpath(named)))
 
 
 def make_private(database: Database) -> None:
@@ -92,7 +127,7 @@ def check_private(database: Database) -> None:
 @contextmanager
 def reading(database: Database) -> Generator[Connection]:
     """A connection to read with."""
-    with _said(database), database.engine.connect() as connection:
+    with _said(database), closing(database.open()) as connection:
         yield connection
 
 
@@ -104,12 +139,41 @@ def changing(database: Database, wait: float) -> Generator[Connection]:
     ends, however it ends. Who has to wait longer than `wait` seconds is `Busy`.
     """
     with _locked_file(database, wait), reading(database) as connection:
-        if database.file is None:
+        if isinstance(connection, PostgresConnection):
             _lock_on_server(connection, database, wait)
         yield connection
 
 
 # ── SQLite ──────────────────────────────────────────────────────────────────────────
+
+
+class SqliteConnection:
+    """A connection to a file; the driver begins a transaction with the first change."""
+
+    bytes: ClassVar[str] = "BLOB"
+
+    def __init__(self, file: Path):
+        self._driver = sqlite3.connect(file)
+
+    def ask(self, statement: str, *values: object) -> list[Sequence[Any]]:
+        """See `Connection`."""
+        return self._driver.execute(statement, values).fetchall()
+
+    def tables(self) -> list[str]:
+        """See `Connection`."""
+        return [name for (name,) in self.ask("SELECT name FROM sqlite_master WHERE type = 'table'")]
+
+    def commit(self) -> None:
+        """See `Connection`."""
+        self._driver.commit()
+
+    def rollback(self) -> None:
+        """See `Connection`."""
+        self._driver.rollback()
+
+    def close(self) -> None:
+        """See `Connection`."""
+        self._driver.close()
 
 
 def _lock_file(file: Path) -> Path:
@@ -156,25 +220,59 @@ def _postgres(url: str) -> Database:
             "one given is not shown because it may hold a password)"
         )
     address = PostgresTable(url, "diskret_entries").address
-    who = login(url)
+    return Database(address, login(url))
 
-    def connection() -> Any:
+
+class PostgresConnection:
+    """A connection to a server; a transaction begins with the first statement."""
+
+    bytes: ClassVar[str] = "BYTEA"
+
+    def __init__(self, server: Login):
         try:
-            from pg8000.dbapi import connect
+            self._server = connect(server, "diskret ledger")
         except ImportError as error:
             raise InputError(
                 "a ledger in PostgreSQL needs the driver pg8000, which is not installed; install "
                 "it with pip install 'diskret[postgres]'"
             ) from error
-        return opened(who, connect, "diskret ledger")
+        self._begun = False
 
-    engine = create_engine("postgresql+pg8000://", creator=connection, poolclass=NullPool)
-    return Database(address, None, engine)
+    def ask(self, statement: str, *values: object) -> list[Sequence[Any]]:
+        """See `Connection`."""
+        if not self._begun:
+            self._server.ask("BEGIN")
+            self._begun = True
+        number = count(1)
+        numbered = re.sub(r"\?", lambda _: f"${next(number)}", statement)
+        return list(self._server.ask(numbered, *values).rows)
+
+    def tables(self) -> list[str]:
+        """See `Connection`."""
+        visible = "SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND "
+        return [name for (name,) in self.ask(f"{visible}pg_table_is_visible(oid)")]
+
+    def commit(self) -> None:
+        """See `Connection`."""
+        self._end("COMMIT")
+
+    def rollback(self) -> None:
+        """See `Connection`."""
+        self._end("ROLLBACK")
+
+    def _end(self, how: str) -> None:
+        if self._begun:
+            self._begun = False
+            self._server.ask(how)
+
+    def close(self) -> None:
+        """See `Connection`."""
+        self._server.close()
 
 
 def _lock_on_server(connection: Connection, database: Database, wait: float) -> None:
     until = time.monotonic() + wait
-    while not connection.execute(text("SELECT pg_try_advisory_lock(:n)"), {"n": _LOCK}).scalar():
+    while not connection.ask("SELECT pg_try_advisory_lock(?)", _LOCK)[0][0]:
         if time.monotonic() >= until:
             raise _busy(database, wait)
         time.sleep(_PAUSE)
@@ -198,13 +296,17 @@ def _said(database: Database) -> Generator[None]:
         yield
     except DiskretError:
         raise
-    except DBAPIError as error:
-        raise InputError(
-            f"the ledger {database.name} cannot be used: {message(error.orig or error)}"
-        ) from error
+    except sqlite3.Error as error:
+        raise _unusable(database, error) from error
     except Exception as error:
         if database.file is not None or not isinstance(error, (OSError, *driver_errors())):
             raise
-        raise InputError(
-            f"the ledger {database.name} cannot be opened: {message(error)}"
-        ) from error
+        if isinstance(error, OSError):
+            raise InputError(
+                f"the ledger {database.name} cannot be opened: {message(error)}"
+            ) from error
+        raise _unusable(database, error) from error
+
+
+def _unusable(database: Database, error: Exception) -> InputError:
+    return InputError(f"the ledger {database.name} cannot be used: {message(error)}")

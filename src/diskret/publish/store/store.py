@@ -10,8 +10,6 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection
-
 from diskret.errors import InputError
 from diskret.io.from_json import check_form, read_json
 from diskret.keys import SecretKeys
@@ -22,6 +20,7 @@ from diskret.publish.store import chain
 from diskret.publish.store.cells import Row, earlier_of, keyed_contributions
 from diskret.publish.store.database import (
     Busy,
+    Connection,
     Database,
     changing,
     check_private,

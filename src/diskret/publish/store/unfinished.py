@@ -14,13 +14,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
-from sqlalchemy import Connection, delete, insert, select
-
 from diskret.errors import VerificationError
 from diskret.keys import SecretKeys
 from diskret.publish.staging import moved, tidy
-from diskret.publish.store import schema
 from diskret.publish.store.chain import advance, read_head, remove_beyond
+from diskret.publish.store.database import Connection
 from diskret.publish.store.entry import Entry, from_text
 
 _log = logging.getLogger("diskret")
@@ -54,21 +52,24 @@ def this_host() -> str:
 def state(connection: Connection, keys: SecretKeys, note: Unfinished) -> None:
     """Say what is under way, in the transaction of the connection."""
     text = json.dumps(asdict(note), ensure_ascii=False)
-    connection.execute(delete(schema.unfinished))
-    connection.execute(insert(schema.unfinished).values(id=1, text=text, seal=_seal(keys, text)))
+    connection.ask("DELETE FROM diskret_unfinished")
+    connection.ask(
+        "INSERT INTO diskret_unfinished (id, text, seal) VALUES (1, ?, ?)", text, _seal(keys, text)
+    )
 
 
 def stated(connection: Connection, keys: SecretKeys, name: str) -> Unfinished | None:
     """What is under way, or was when it was cut short."""
-    row = connection.execute(select(schema.unfinished)).first()
-    if row is None:
+    rows = connection.ask("SELECT text, seal FROM diskret_unfinished")
+    if not rows:
         return None
-    if not isinstance(row.text, str) or row.seal != _seal(keys, row.text):
+    text, seal = rows[0]
+    if not isinstance(text, str) or seal != _seal(keys, text):
         raise VerificationError(
             f"the ledger {name} was changed: what it says of an unfinished publication does not "
             "bear its seal. Restore it from a backup"
         )
-    return Unfinished(**json.loads(row.text))
+    return Unfinished(**json.loads(text))
 
 
 def settle(connection: Connection, keys: SecretKeys, name: str) -> None:
@@ -89,19 +90,19 @@ def settle(connection: Connection, keys: SecretKeys, name: str) -> None:
     state(connection, keys, replace(note, files={}))
     connection.commit()
     tidy(room, target)
-    connection.execute(delete(schema.unfinished))
+    connection.ask("DELETE FROM diskret_unfinished")
     connection.commit()
 
 
 def finish(connection: Connection, keys: SecretKeys, name: str) -> Entry:
     """Count the entry whose files are in place."""
     head = read_head(connection, keys, name)
-    row = connection.execute(
-        select(schema.entries).where(schema.entries.c.number == head.entries + 1)
-    ).one()
-    entry = from_text(row.text)
-    advance(connection, keys, head, entry, row.seal)
-    connection.execute(delete(schema.unfinished))
+    [(text, seal)] = connection.ask(
+        "SELECT text, seal FROM diskret_entries WHERE number = ?", head.entries + 1
+    )
+    entry = from_text(text)
+    advance(connection, keys, head, entry, seal)
+    connection.ask("DELETE FROM diskret_unfinished")
     connection.commit()
     return entry
 

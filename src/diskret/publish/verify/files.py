@@ -34,6 +34,7 @@ from diskret.publish.guard.html import page_problems
 from diskret.publish.guard.microdata import MICRODATA_ENDINGS
 from diskret.publish.guard.tables import PUBLIC_ENDINGS, parquet_problems
 from diskret.publish.guard.workbook import cells_of, same_workbook, sheets
+from diskret.publish.in_words import table_words
 from diskret.publish.pages.microdata import write_public_microdata_report
 from diskret.publish.pages.microdata_outline import (
     LISTED,
@@ -45,7 +46,7 @@ from diskret.publish.pages.microdata_outline import (
 )
 from diskret.publish.pages.public import write_public_report
 from diskret.tables import Derived, Published, SideBySide
-from diskret.texts import LANGUAGES, words_in
+from diskret.texts import LANGUAGES
 
 #: Writes a page to a path, with a title and a language.
 Write = Callable[[Path, str, str], None]
@@ -86,7 +87,7 @@ def check_columns(public: Path, shown: Derived | SideBySide) -> None:
     path = public / f"{shown.name}.xlsx"
 
     def write(folder: Path) -> Iterator[Path]:
-        named = {words_in(one, "workbook")["table"]: one for one in LANGUAGES}
+        named = {table_words(one)["table"]: one for one in LANGUAGES}
         language = named.get(sheets(path)[0], "en")
         write_columns(shown, folder, ("xlsx",), language)
         yield folder / path.name
@@ -252,7 +253,7 @@ def check_microdata_page(
     text = path.read_text(encoding="utf-8", errors="replace")
 
     def write(path: Path, title: str, language: str) -> None:
-        words = words_in(language, "report", "microdata_report")
+        words = table_words(language, "report", "microdata_report")
         items = [html.unescape(item) for item in _ITEM.findall(text)]
         paragraph = f"<p>{html.escape(words['order shuffled'], quote=False)}</p>"
         shown = Outline(

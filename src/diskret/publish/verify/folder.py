@@ -195,8 +195,7 @@ def _verify_derived(
 ) -> list[str]:
     """Compute every figure and every combined table again; a line for each that holds.
 
-    `others` are names of other files that the folder holds: of records. A figure that refers to a
-    release which is not among those given is not computed again, and its line says so.
+    `others`: names of other files that the folder holds, of records.
     """
     named: dict[str, Published | Derived] = {table.name: table for table in tables}
     published = {table.name: table for table in tables}

@@ -181,8 +181,6 @@ def _plain(colour: Any, theme: tuple[str, ...]) -> Any:
 def _tinted(colour: str, tint: float) -> str:
     """A colour made lighter (tint above 0) or darker, as ECMA-376 18.8.19 says.
 
-    Examples
-    --------
     >>> _tinted("4F81BD", 0.8), _tinted("FFFFFF", -0.5)
     ('DCE6F2', '808080')
     """

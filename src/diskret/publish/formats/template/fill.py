@@ -172,13 +172,7 @@ def _text(at: _Sheet, one: Placeholder, wrapped: bool) -> str:
 
 
 def legend_text(symbols: SymbolSet, language: str, wrapped: bool) -> str:
-    """All symbols with their meanings: in lines if the cell wraps its text, else in a row.
-
-    Examples
-    --------
-    >>> legend_text(symbol_set("de-classic"), "de", wrapped=False)
-    '. = Zahlenwert geheim zu halten; – = nichts vorhanden'
-    """
+    """All symbols with their meanings: in lines if the cell wraps its text, else in a row."""
     lines = [f"{symbol} = {meaning}" for symbol, meaning in symbols.legend[language].items()]
     return ("\n" if wrapped else "; ").join(lines)
 

@@ -47,8 +47,6 @@ def read_placeholder(inner: str) -> Placeholder:
     Parts are separated by semicolons, or by commas where the next part begins with a name and an
     equals sign; codes may hold anything else.
 
-    Examples
-    --------
     >>> read_placeholder("turnover: region=N, size=Total").at
     {'region': 'N', 'size': 'Total'}
     >>> read_placeholder("table: rows=nace; columns=size").rows
