@@ -13,7 +13,7 @@ import diskret as dk
 from diskret.attack import Attacker, examine, recheck
 from diskret.attack.all_cells import world
 from diskret.attack.certificate import refined_to
-from diskret.attack.statements import not_claimed
+from diskret.attack.statements import Scope, not_claimed
 from diskret.hierarchy import table_circles as circles
 from diskret.hierarchy.table_circles import Codes
 from diskret.population import Population
@@ -71,7 +71,7 @@ def test_what_no_two_of_three_tables_say(tables, most):
     else:
         assert interval == PAIRWISE
         assert refined_to(publication) == "equations"
-    said = not_claimed(publication, Attacker())
+    said = not_claimed(publication, Scope(complete=world(publication).complete), Attacker())
     assert any("three or more" in line for line in said["en"]) == (most < 5_000)
     assert any("drei oder mehr" in line for line in said["de"]) == (most < 5_000)
 

@@ -19,7 +19,7 @@ from diskret.attack.insiders import InsidersWithstood
 from diskret.attack.parts import JudgedParts, overlapping
 from diskret.attack.proof import unmet
 from diskret.attack.rests import beside_filters
-from diskret.attack.statements import claimed, different_variables, not_claimed, summary
+from diskret.attack.statements import Scope, claimed, different_variables, not_claimed, summary
 from diskret.attack.sums import unmet_sums
 from diskret.errors import ProofError
 from diskret.progress import Progress, silent
@@ -156,29 +156,15 @@ class SuppressionCertificate:
         Says nothing of rules, levels, what is primary, or what a better informed attacker
         was assumed to know. Digests of files and inputs are added when these are written.
         """
+        publication, scope = self.proof.publication, self._scope
         return {
             "schema": SCHEMA,
             "family": "suppression",
             "name": self.published.name,
             "attacker": self.attacker.kind,
             **self._together(),
-            "claimed": claimed(
-                self.proof.publication,
-                self.outsider.outer,
-                contributor=self.attacker.contributor,
-                parts=self.proof.parts_claimed,
-                rests=self.proof.rests_claimed,
-                crossed=self.proof.crossed_claimed,
-            ),
-            "not_claimed": not_claimed(
-                self.proof.publication,
-                self.attacker,
-                parts=self.proof.parts_claimed,
-                **self._of_contributors,
-                groups=self.groups,
-                rests=self.proof.rests_claimed,
-                crossed=self.proof.crossed_claimed,
-            ),
+            "claimed": claimed(publication, scope, self.attacker.contributor, self.outsider.outer),
+            "not_claimed": not_claimed(publication, scope, self.attacker),
             **outer_intervals(self.outsider),
             "intervals": interval_columns(self.published, self.outsider),
         }
@@ -227,13 +213,20 @@ class SuppressionCertificate:
         return found
 
     @property
-    def _of_contributors(self) -> dict[str, bool]:
-        """What is not known of contributors, and whether they could tell something before."""
-        known = self.proof.insiders
-        if known is None:
-            return {}
-        unlisted = bool(known.unlisted)
-        return {"unlisted": unlisted, "untold": known.untold, "already": known.already}
+    def _scope(self) -> Scope:
+        """What was attacked and judged."""
+        proof, publication, known = self.proof, self.proof.publication, self.proof.insiders
+        return Scope(
+            earlier=len(publication.beside),
+            complete=world(publication).complete,
+            parts=proof.parts_claimed,
+            rests=proof.rests_claimed,
+            crossed=proof.crossed_claimed,
+            groups=self.groups,
+            unlisted=known is not None and bool(known.unlisted),
+            untold=known is not None and known.untold,
+            already=known is not None and known.already,
+        )
 
     def _parts(self) -> dict[str, int]:
         """How many revealed parts and rests were judged, and how many could not be."""
@@ -251,6 +244,7 @@ class SuppressionCertificate:
         return summary(
             language,
             self.proof.publication,
+            self._scope,
             self.attacker,
             cells=self.published.value.size,
             primaries=self.primaries,
@@ -260,11 +254,6 @@ class SuppressionCertificate:
             repaired=self.repaired,
             outer=self.outsider.outer,
             unsafe=self.proof.unsafe,
-            parts=self.proof.parts_claimed,
-            **self._of_contributors,
-            groups=self.groups,
-            rests=self.proof.rests_claimed,
-            crossed=self.proof.crossed_claimed,
         )
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from diskret.attack.all_cells import world
 from diskret.attack.sums import LARGEST_LINE
 from diskret.tables import Published
 from diskret.texts import in_languages, sentence, words_in
@@ -25,28 +25,43 @@ OF_RESTS = sentence("suppression.left beside a filter")
 UNRELATED = sentence("suppression.unrelated variables")
 
 
-def claimed(
-    publication: Publication,
-    outer: int = 0,
-    earlier: int | None = None,
-    contributor: bool = False,
-    parts: bool | None = None,
-    rests: bool | None = None,
-    crossed: bool | None = None,
-) -> Text:
-    """What is proven, for any reader.
+@dataclass(frozen=True)
+class Scope:
+    """What was attacked and judged beside the published cells, by which certificates differ.
 
-    outer: number of a table's intervals that are outer bounds.
-    earlier: number of tables of earlier releases that were attacked with it; None: those that
-        `publication` holds.
-    contributor: whether sums of cells were judged against contributors.
+    earlier: number of tables of earlier releases that were attacked with these.
+    complete: as in `World`.
     parts: whether all revealed parts of categories were judged; None: no categories overlap.
     rests: the same of what is left beside filters; None: no filter lies beside a whole table.
     crossed: whether all was judged that variables of different tables leave of each other's cells;
         None: all tables have the same variables.
+    groups: whether a rule looked for group disclosure.
+    unlisted: whether nobody knows who contributed to some of the tables.
+    untold: whether it does not follow from the contributions to the tables what each has in cells
+        that no table shows.
+    already: whether some contributors could tell something from earlier releases alone.
     """
-    tables = publication.own
-    earlier = len(publication.beside) if earlier is None else earlier
+
+    earlier: int = 0
+    complete: bool = True
+    parts: bool | None = None
+    rests: bool | None = None
+    crossed: bool | None = None
+    groups: bool = False
+    unlisted: bool = False
+    untold: bool = False
+    already: bool = False
+
+
+def claimed(
+    publication: Publication, scope: Scope, contributor: bool = False, outer: int = 0
+) -> Text:
+    """What is proven, for any reader.
+
+    contributor: whether sums of cells were judged against contributors.
+    outer: number of a table's intervals that are outer bounds.
+    """
+    tables, earlier = publication.own, scope.earlier
     several = len(tables) > 1
     if several:
         names = ", ".join(t.name for t in tables)
@@ -59,7 +74,7 @@ def claimed(
     if earlier:
         said.append(sentence("suppression.earlier releases", earlier=earlier))
     said += [sentence("suppression.alternative tables"), sentence("suppression.intervals")]
-    if parts:
+    if scope.parts:
         unless = sentence("suppression.unless parts were revealed") if earlier else ""
         said.append(sentence("suppression.parts", unless=unless))
     if outer:
@@ -68,38 +83,18 @@ def claimed(
         said.append(sentence("suppression.rounded"))
     if tables[0].frequency:
         said.append(sentence("suppression.whole numbers"))
-    if rests:
+    if scope.rests:
         unless = sentence("suppression.unless rests were revealed") if earlier else ""
         said.append(sentence("suppression.rests", left=OF_RESTS, unless=unless))
-    if crossed:
+    if scope.crossed:
         said.append(sentence("suppression.crossed"))
     return in_languages(said)
 
 
-def not_claimed(
-    publication: Publication,
-    attacker: Attacker,
-    earlier: int | None = None,
-    complete: bool | None = None,
-    parts: bool | None = None,
-    unlisted: bool = False,
-    groups: bool = False,
-    rests: bool | None = None,
-    crossed: bool | None = None,
-    untold: bool = False,
-    already: bool = False,
-) -> Text:
-    """What is not proven; stated as clearly as the claims.
-
-    `earlier`, `parts`, `rests` and `crossed` as in `claimed`; `complete` as in `World`, None: found
-    out; `unlisted` says that nobody knows who contributed to some of the tables, `groups` whether
-    a rule looked for group disclosure, `untold` that it does not follow from the contributions to
-    the tables what each has in cells that no table shows, `already` that some could tell something
-    from earlier releases alone.
-    """
+def not_claimed(publication: Publication, scope: Scope, attacker: Attacker) -> Text:
+    """What is not proven; stated as clearly as the claims."""
     first, *others = publication.own
-    earlier = len(publication.beside) if earlier is None else earlier
-    several = len(others) + earlier > 0
+    several = len(others) + scope.earlier > 0
     said = [
         sentence(
             "suppression.other sums" if attacker.contributor else "suppression.no contributors"
@@ -110,23 +105,24 @@ def not_claimed(
         sentence("suppression.choice of cells"),
         sentence("suppression.other sources"),
     ]
-    if not (world(publication).complete if complete is None else complete):
+    if not scope.complete:
         said.append(sentence("suppression.three or more tables"))
-    if attacker.contributor and unlisted:
+    if attacker.contributor and scope.unlisted:
         said.append(sentence("suppression.unlisted contributors"))
-    if attacker.contributor and untold:
+    if attacker.contributor and scope.untold:
         said.append(sentence("suppression.untold contributions"))
-    if attacker.contributor and already:
+    if attacker.contributor and scope.already:
         said.append(sentence("suppression.told already"))
-    if parts is False:
+    if scope.parts is False:
         said.append(sentence("suppression.parts not judged"))
-    if crossed is not None:
-        said.append(sentence("suppression.otherwise related variables") if crossed else UNRELATED)
-    if not groups:
+    if scope.crossed is not None:
+        related = sentence("suppression.otherwise related variables")
+        said.append(related if scope.crossed else UNRELATED)
+    if not scope.groups:
         said.append(GROUP_DISCLOSURE)
-    if rests is False:
+    if scope.rests is False:
         said.append(sentence("suppression.rests not judged"))
-    elif rests:
+    elif scope.rests:
         said.append(sentence("suppression.other rests"))
     if first.frequency and not attacker.zeros_known:
         said.append(sentence("suppression.zeros unknown"))
@@ -136,6 +132,7 @@ def not_claimed(
 def summary(
     language: str,
     publication: Publication,
+    scope: Scope,
     attacker: Attacker,
     *,
     cells: int,
@@ -146,11 +143,6 @@ def summary(
     repaired: int,
     outer: int = 0,
     unsafe: UnsafeSums | None = None,
-    parts: bool | None = None,
-    groups: bool = False,
-    rests: bool | None = None,
-    crossed: bool | None = None,
-    **of_contributors: bool,
 ) -> list[str]:
     """The certificate for the office's own eyes."""
     words = words_in(language, "certificates")
@@ -175,23 +167,8 @@ def summary(
         )
     return [
         *lines,
-        *claimed(
-            publication,
-            outer,
-            contributor=attacker.contributor,
-            parts=parts,
-            rests=rests,
-            crossed=crossed,
-        )[language],
-        *not_claimed(
-            publication,
-            attacker,
-            parts=parts,
-            groups=groups,
-            rests=rests,
-            crossed=crossed,
-            **of_contributors,
-        )[language],
+        *claimed(publication, scope, attacker.contributor, outer)[language],
+        *not_claimed(publication, scope, attacker)[language],
     ]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -16,8 +16,9 @@ from diskret.attack import (
     interval_columns,
     overlapping,
 )
+from diskret.attack.all_cells import world
 from diskret.attack.certificate import outer_intervals, refined_to
-from diskret.attack.statements import claimed, different_variables, not_claimed
+from diskret.attack.statements import Scope, claimed, different_variables, not_claimed
 from diskret.errors import VerificationError
 from diskret.progress import Progress
 from diskret.publish.contract import NEEDED
@@ -201,49 +202,40 @@ def _texts_fit(
 ) -> bool:
     contributor = certificate.get("attacker") == "contributor"
     kinds = [Attacker(zeros_known=known, contributor=contributor) for known in (False, True)]
-    # what three tables say together can be told if all of them are there
-    missing = earlier > len(publication.beside)
-    parts, rests = (
-        (True, False, None) if missing else (True, False) if there else (None,)
-        for there in (overlapping(publication), beside_filters(publication))
-    )
-    # only the records tell how variables lie in each other
-    different = different_variables(publication.tables)
-    crossed = (True, False) if different else (True, False, None) if missing else (None,)
-    among_contributors = (False, True) if contributor else (False,)
-    several = earlier + len(publication.own) > 1
-    known = [
-        {"unlisted": unlisted, "already": already, "untold": untold}
-        for unlisted in (among_contributors if earlier else (False,))
-        for already in (among_contributors if earlier else (False,))
-        for untold in (among_contributors if several else (False,))
-    ]
     admissible = [
         (
-            claimed(publication, outer, earlier, contributor, *judged),
-            not_claimed(
-                publication,
-                kind,
-                earlier,
-                complete,
-                judged[0],
-                groups=groups,
-                rests=judged[1],
-                crossed=judged[2],
-                **of_contributors,
-            ),
+            claimed(publication, scope, contributor, outer),
+            not_claimed(publication, scope, kind),
         )
-        for groups, kind, complete, of_contributors, *judged in product(
-            (False, True),
-            kinds,
-            (True, False) if missing else (None,),
-            known,
-            parts,
-            rests,
-            crossed,
-        )
+        for kind, scope in product(kinds, _scopes(publication, earlier, contributor))
     ]
-    return (
-        certificate.get("claimed"),
-        certificate.get("not_claimed"),
-    ) in admissible and certificate.get("attacker") in ("outsider", "informed", "contributor")
+    said = certificate.get("claimed"), certificate.get("not_claimed")
+    return said in admissible and certificate.get("attacker") in (
+        "outsider",
+        "informed",
+        "contributor",
+    )
+
+
+def _scopes(publication: Publication, earlier: int, contributor: bool) -> Iterator[Scope]:
+    """What may have been attacked and judged, as far as readers cannot find it out."""
+    either = (False, True)
+    # what three tables say together can be told if all of them are there
+    missing = earlier > len(publication.beside)
+    unknown = (True, False, None)
+    # only the records tell how variables lie in each other
+    different = different_variables(publication.tables)
+    among_contributors = either if contributor else (False,)
+    several = earlier + len(publication.own) > 1
+    may_be: dict[str, tuple[Any, ...]] = {
+        "complete": either if missing else (world(publication).complete,),
+        "parts": unknown if missing else either if overlapping(publication) else (None,),
+        "rests": unknown if missing else either if beside_filters(publication) else (None,),
+        "crossed": either if different else unknown if missing else (None,),
+        "groups": either,
+        "unlisted": among_contributors if earlier else (False,),
+        "untold": among_contributors if several else (False,),
+        "already": among_contributors if earlier else (False,),
+    }
+    for values in product(*may_be.values()):
+        yield Scope(earlier, **dict(zip(may_be, values, strict=True)))
