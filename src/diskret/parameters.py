@@ -274,22 +274,25 @@ class Names:
 
 @dataclass(frozen=True)
 class Several:
-    """A list of values of one kind, at least one."""
+    """A list of values of one kind, at least one, or just so many."""
 
     each: Kind
+    number: int | None = None
 
     def read(self, value: Any) -> list[Any]:
         """The values."""
         if not isinstance(value, Iterable) or isinstance(value, Mapping | str | bytes):
             raise ValueError
         values = [self.each.read(one) for one in value]
-        if not values:
+        if not values or self.number not in (None, len(values)):
             raise ValueError
         return values
 
     @property
     def said(self) -> str:
         """What is admissible."""
+        if self.number is not None:
+            return f"{self.number} values, each {self.each.said}"
         return f"a list of values, each {self.each.said}"
 
 
@@ -328,13 +331,15 @@ R = TypeVar("R")
 class Parameter:
     """What is known of one parameter.
 
-    `kinds` holds alternatives, nothing where any value is taken; `optional`: or None.
+    `kinds` holds alternatives, nothing where values are not judged; `optional`: or None.
+    `anything`: a value is not even looked at.
     """
 
     name: str
     kinds: tuple[Kind, ...]
     optional: bool
     default: Any
+    anything: bool = False
 
     @property
     def said(self) -> str:
@@ -343,7 +348,7 @@ class Parameter:
 
     def read(self, value: Any) -> Any:
         """The value as it is used; a `ValueError` where it is not admissible."""
-        if isinstance(value, Iterator):
+        if isinstance(value, Iterator) and not self.anything:  # a stream of records stays one
             value = list(value)
         if not self.kinds or (value is None and self.optional):
             return value
@@ -467,7 +472,8 @@ def _parameter(name: str, annotation: Any, default: Any) -> Parameter:
     if {Text(), _SEVERAL} <= {*known}:  # a name or several
         known = (Names(), *(one for one in known if one not in (Text(), _SEVERAL)))
     complete = all(kind is not None for kind in kinds)
-    return Parameter(name, known if complete else (), type(None) in members, default)
+    optional = type(None) in members
+    return Parameter(name, known if complete else (), optional, default, annotation is Any)
 
 
 def _kind(annotation: Any) -> Kind | None:

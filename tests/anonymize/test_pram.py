@@ -238,7 +238,7 @@ def test_whole_numbers_logical_values_and_categories_keep_their_type():
         ("nace", {}, "no column 'nace'"),
         ("job", {"strata": "job"}, "cannot change and divide"),
         ("job", {"seed": -1}, "seed= must be a whole number"),
-        ("job", {"stay": 2}, "stay= is a probability"),
+        ("job", {"stay": 2}, "stay= must be a number from 0 to 1"),
         ("job", {"exact": True, "invariant": False}, "exact=True"),
         ("job", {"forbidden": [("a", "q")]}, "value 'q'"),
         ("job", {"matrix": TransitionMatrix("ab", np.eye(2)), "band": 1}, "leave out forbidden="),

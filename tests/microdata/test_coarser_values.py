@@ -164,7 +164,7 @@ def test_chosen_breaks_are_rounded():
     ("values", "method", "classes", "message"),
     [
         ([1, 2], "equal", 2, "method= must be"),
-        ([1, 2], "equal_width", 1, "2 or more"),
+        ([1, 2], "equal_width", 1, "classes= must be a whole number from 2"),
         ([1, 1], "equal_width", 2, "fewer than two different values"),
         ([0, -1, 2], "equal_log", 2, "2 values of 'x' are not above 0"),
     ],

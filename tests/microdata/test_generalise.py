@@ -245,7 +245,7 @@ def test_progress_ends_at_the_whole_lattice():
     ("options", "message"),
     [
         ({"k": 0}, "k= must be"),
-        ({"k": 3, "suppression": 1.5}, "a share from 0 to 1"),
+        ({"k": 3, "suppression": 1.5}, "suppression= must be a number from 0 to 1"),
         ({"k": 3, "metric": "loss"}, "metric= must be"),
     ],
 )

@@ -208,7 +208,7 @@ def rows(*transitions):
         (lambda: TransitionMatrix("ab", [[1.5, -0.5], [0.5, 0.5]]), "below 0 in the row of categ"),
         (lambda: TransitionMatrix("aa", np.eye(2)), "category 'a' twice"),
         (lambda: TransitionMatrix("abc", np.eye(2)), r"3 categories, but .* shape \(2, 2\)"),
-        (lambda: TransitionMatrix.staying("ab", 1.2), "stay= is a probability"),
+        (lambda: TransitionMatrix.staying("ab", 1.2), "stay= must be a number from 0 to 1"),
         (lambda: TransitionMatrix.staying("ab", 0.5, band=0), "band="),
         (lambda: TransitionMatrix.staying(range(3001), 0.5), "9,006,001 probabilities; recode"),
         (lambda: TransitionMatrix.staying("ab", 0.5, forbidden=[("a", "z")]), "value 'z'"),

@@ -162,5 +162,5 @@ def test_many_numeric_values_cost_no_table_of_classes_and_values():
 
 
 def test_l_is_checked():
-    with pytest.raises(InputError, match="l= must be at least 1"):
+    with pytest.raises(InputError, match="l= must be a whole number from 1 upwards"):
         figure([[0]], [0], lambda f: recursive(f, 0), "wildcard")

@@ -58,8 +58,8 @@ def test_all_values_missing_agree_with_everybody():
     ("arguments", "message"),
     [
         ({"missing": "na"}, "missing= must be 'wildcard', 'category' or 'conservative', not 'na'"),
-        ({"alpha": 1.5}, "alpha= must lie between 0 and 1, not 1.5"),
-        ({"alpha": float("nan")}, "alpha= must lie between 0 and 1, not nan"),
+        ({"alpha": 1.5}, "alpha= must be a number from 0 to 1, not 1.5"),
+        ({"alpha": float("nan")}, "alpha= must be a number from 0 to 1, not nan"),
     ],
 )
 def test_options_are_checked(arguments, message):

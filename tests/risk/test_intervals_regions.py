@@ -118,7 +118,7 @@ def test_units_do_not_matter():
 def test_what_cannot_be_compared_is_told():
     with pytest.raises(DiskretError, match="same records and variables"):
         deviation_intervals(np.zeros((3, 1)), np.zeros((3, 2)))
-    with pytest.raises(DiskretError, match="k= is a number from 0"):
+    with pytest.raises(DiskretError, match="k= must be a number from 0"):
         rank_intervals(np.zeros((3, 1)), np.zeros((3, 1)), -0.1)
-    with pytest.raises(DiskretError, match="two numbers from 0"):
+    with pytest.raises(DiskretError, match="k= must be 2 values, each a number from 0 upwards"):
         regions(np.zeros((3, 1)), np.zeros((3, 1)), (0.05,))

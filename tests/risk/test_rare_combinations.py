@@ -96,7 +96,7 @@ def test_levels_combine_one_key_of_each(levels):
     ("levels", "message"),
     [
         ({"job": 1}, "column 'job', which is no key"),
-        ({"sex": 0}, "whole numbers from 1"),
+        ({"sex": 0}, "levels= must be a whole number from 1 upwards, not 0 for 'sex'"),
         ({"sex": 2, "age": 2}, "no combination of keys has one of each level 1 to 2"),
         ({}, "no combination"),
     ],

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +19,7 @@ from diskret.hierarchy import Hierarchy
 from diskret.io import FrameKind, from_arrow
 from diskret.io.columns import code_text
 from diskret.io.names import some
+from diskret.parameters import Whole, reading
 from diskret.risk import Distributions, Keys, Measure, Missing, by_record, frequencies
 from diskret.risk.sensitive_figures import (
     disclosure,
@@ -215,14 +216,15 @@ class Anonymity:
         return min(found) if FIGURES[figure] else max(found)
 
 
+@reading
 def anonymity(
     md: Microdata,
     missing: Missing = "wildcard",
-    sensitive: Sequence[str] | None = None,
+    sensitive: str | Iterable[str] | None = None,
     ordered: Iterable[str] | Mapping[str, Sequence[Any]] = (),
     trees: Mapping[str, Hierarchy] | None = None,
-    keys: Sequence[str] | None = None,
-    l: int = 2,  # noqa: E741
+    keys: str | Iterable[str] | None = None,
+    l: Annotated[int, Whole(1)] = 2,  # noqa: E741
 ) -> Anonymity:
     """Judge what records that agree in their keys have in common.
 
@@ -279,7 +281,7 @@ def anonymity(
     >>> found.k, found.diversity, round(found.entropy, 3), round(found.closeness, 3)
     (3, 2, 1.89, 0.167)
     """
-    chosen = md.keys(keys)
+    chosen = md.keys(None if keys is None else tuple(keys))
     names = md.roles.sensitive if sensitive is None else tuple(sensitive)
     orders = {} if not isinstance(ordered, Mapping) else ordered
     on_line = (ordered,) if isinstance(ordered, str) else tuple(ordered)

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from diskret.anonymize.checks import Figure, Finding, State, formal_checks, risk_checks
-from diskret.anonymize.levels import preset
+from diskret.anonymize.levels import PRESETS, Level
 from diskret.io import FrameKind, from_arrow
+from diskret.parameters import reading
 from diskret.texts import Words, number, words_in
 
 if TYPE_CHECKING:
@@ -111,7 +112,8 @@ class Checklist:
         return words_in(language, "checklist").said("summary", **counts)
 
 
-def checklist(md: Microdata, level: str = "factual", language: str = "en") -> Checklist:
+@reading
+def checklist(md: Microdata, level: Level = "factual", language: str = "en") -> Checklist:
     """What is done and what is missing for a level of anonymity of German statistics law.
 
     The law knows three levels: formal anonymity (no direct identifiers), factual anonymity (values
@@ -149,9 +151,9 @@ def checklist(md: Microdata, level: str = "factual", language: str = "en") -> Ch
     >>> [item.name for item in found.missing]
     ['region', 'uniques', 'k-anonymity', 'risk']
     """
-    asked = preset(level)
     words = words_in(language, "checklist")
-    findings = [*formal_checks(md), *(() if level == "formal" else risk_checks(md, asked))]
+    risks = () if level == "formal" else risk_checks(md, PRESETS[level])
+    findings = [*formal_checks(md), *risks]
     items = tuple(_told(finding, words) for finding in findings)
     return Checklist(level, language, items, md.kind)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +23,7 @@ from diskret.io.categories import declared_orders, in_order, keeps_order
 from diskret.io.columns import column, numbers
 from diskret.io.files import parquet_rows
 from diskret.io.frames import NO_RECORDS, in_memory
+from diskret.parameters import ByName, Column, Names, reading
 from diskret.risk import Keys
 
 if TYPE_CHECKING:
@@ -118,19 +119,20 @@ class Microdata:
     changed: frozenset[str]
     linked: bool
 
+    @reading
     def __init__(
         self,
         frame: Any,
         *,
-        keys: Iterable[str] = (),
-        numeric: Iterable[str] = (),
-        weight: str | None = None,
-        household: str | None = None,
-        sensitive: Iterable[str] = (),
-        strata: Iterable[str] = (),
-        id: str | None = None,  # noqa: A002
-        identifiers: Iterable[str] = (),
-        followers: Mapping[str, str | Iterable[str]] | None = None,
+        keys: str | Iterable[str] = (),
+        numeric: str | Iterable[str] = (),
+        weight: Column | None = None,
+        household: Column | None = None,
+        sensitive: str | Iterable[str] = (),
+        strata: str | Iterable[str] = (),
+        id: Column | None = None,  # noqa: A002
+        identifiers: str | Iterable[str] = (),
+        followers: Annotated[Mapping[str, str | Iterable[str]], ByName(Names())] | None = None,
         orders: Mapping[str, Any] | None = None,
     ) -> None:
         named = (
@@ -157,7 +159,7 @@ class Microdata:
             strata=strata,
             id=id,
             identifiers=identifiers,
-            followers=followers,
+            followers=followers or {},
             orders={**declared_orders(frame), **(orders or {})},
         )
         if not self.n:

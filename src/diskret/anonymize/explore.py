@@ -12,6 +12,7 @@ from diskret.anonymize.data import Microdata
 from diskret.anonymize.history import Step
 from diskret.anonymize.replay import carry_out
 from diskret.errors import DiskretError, InputError
+from diskret.parameters import Seed, reading
 from diskret.progress import Progress, silent
 from diskret.risk.linkage import linked
 from diskret.risk.neighbours import Seen
@@ -24,13 +25,14 @@ RiskFigure = Callable[[Microdata], float]
 LossFigure = Callable[[RecordsComparison], float]
 
 
+@reading
 def explore(
     md: Microdata,
     choices: Mapping[str, Choice],
     *,
     risk: Mapping[str, RiskFigure] | None = None,
     loss: Mapping[str, LossFigure] | None = None,
-    seed: int | None = None,
+    seed: Seed | None = None,
     progress: Progress = silent,
 ) -> RiskUtilityMap:
     """Try several ways to protect microdata, and put risk and loss of each beside the others.

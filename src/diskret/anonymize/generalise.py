@@ -23,7 +23,7 @@ from diskret.microdata.categories import texts
 from diskret.microdata.generalise import Criterion, Generalised, distinct_values, generalised
 from diskret.microdata.lattice import Ladder, breaks_ladder, tree_ladder
 from diskret.microdata.loss import Loss, Metric
-from diskret.parameters import Whole
+from diskret.parameters import Probability, Whole
 from diskret.progress import Progress, silent
 
 if TYPE_CHECKING:
@@ -40,9 +40,9 @@ def generalise(
     k: Annotated[int, Whole(1)] = 3,
     *,
     keys: Sequence[str] | None = None,
-    suppression: float = 0.0,
+    suppression: Probability = 0.0,
     metric: Metric | Loss = "entropy",
-    diversity: int | None = None,
+    diversity: Annotated[int, Whole(1)] | None = None,
     criterion: Criterion | None = None,
     monotone: bool = False,
     progress: Progress = silent,

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
-
-from diskret.errors import InputError
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from diskret.attack.microdata.claims import Claim
@@ -50,15 +48,7 @@ PRESETS: dict[Level, Preset] = {
 }
 
 
-def preset(level: str) -> Preset:
-    """What a level asks for."""
-    for known in get_args(Level):
-        if known == level:
-            return PRESETS[known]
-    raise InputError(f"level= must be 'formal', 'factual' or 'absolute', not {level!r}")
-
-
-def claims_of(level: str, sensitive: bool) -> tuple[Claim, ...]:
+def claims_of(level: Level, sensitive: bool) -> tuple[Claim, ...]:
     """What a release at this level claims; `sensitive`: whether such variables are released."""
     from diskret.attack.microdata.claims import (
         ExpectedBelow,
@@ -68,7 +58,7 @@ def claims_of(level: str, sensitive: bool) -> tuple[Claim, ...]:
         RiskBelow,
     )
 
-    asked = preset(level)
+    asked = PRESETS[level]
     claims: list[Claim] = [NoIdentifiers()]
     if asked.k is not None:
         claims.append(KAnonymity(asked.k))

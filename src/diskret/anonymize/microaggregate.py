@@ -27,8 +27,8 @@ from diskret.microdata.aggregation import (
     median,
     mode,
 )
-from diskret.microdata.aggregation.clustered import Transform
-from diskret.microdata.aggregation.nearby import Scale
+from diskret.microdata.aggregation.clustered import Clusters, Transform
+from diskret.microdata.aggregation.nearby import Gamma, Scale
 from diskret.parameters import Choice, Seed, Whole
 from diskret.progress import Progress, silent
 from diskret.risk import classes
@@ -51,8 +51,8 @@ def microaggregate(
     ordinal: str | Iterable[str] = (),
     weights: bool = False,
     strata: str | Iterable[str] | None = None,
-    gamma: float | None = None,
-    clusters: int | None = None,
+    gamma: Gamma | None = None,
+    clusters: Clusters | None = None,
     transform: Transform | None = None,
     seed: Seed | None = None,
     progress: Progress = silent,

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,10 @@ from numpy.typing import NDArray
 from diskret.errors import InputError
 from diskret.io import Coded, FrameKind, from_arrow
 from diskret.io.names import some
+from diskret.parameters import Seed, reading
 from diskret.risk.intervals import (
+    HalfWidth,
+    HalfWidths,
     Inside,
     RegionRisk,
     Regions,
@@ -26,7 +29,7 @@ from diskret.risk.intervals import (
     rank_intervals,
     regions,
 )
-from diskret.risk.linkage import Assignment, Links, assigned, linked
+from diskret.risk.linkage import Assignment, Candidates, Links, SampleSize, assigned, linked
 from diskret.risk.neighbours import Metric, Seen
 from diskret.risk.probabilistic_linkage import ProbabilisticLinks, linked_by_weights
 
@@ -151,19 +154,20 @@ class NumericRisk:
         return tuple(said)
 
 
+@reading
 def numeric_risk(
     md: Microdata,
-    variables: Sequence[str] | None = None,
-    k: tuple[float, float] = (0.05, 0.05),
+    variables: str | Iterable[str] | None = None,
+    k: HalfWidths = (0.05, 0.05),
     *,
     metric: Metric = "standardised",
-    blocks: Sequence[str] = (),
-    keys: Sequence[str] = (),
-    candidates: int = 10,
-    ranks: float = 0.05,
+    blocks: str | Iterable[str] = (),
+    keys: str | Iterable[str] = (),
+    candidates: Candidates = 10,
+    ranks: HalfWidth = 0.05,
     probabilistic: bool = False,
-    sample: int | None = None,
-    seed: int = 0,
+    sample: SampleSize | None = None,
+    seed: Seed = 0,
 ) -> NumericRisk:
     """Compare numeric values with the original ones as an attacker would who knows these.
 
@@ -291,24 +295,20 @@ def common(before: Coded, after: Coded) -> tuple[Codes, Codes]:
     return became[before.codes], after.codes
 
 
-def _variables(md: Microdata, variables: Sequence[str] | None) -> tuple[str, ...]:
-    if variables is None:
-        return md.roles.numeric or _none_named()
-    names = (variables,) if isinstance(variables, str) else tuple(variables)
+def _variables(md: Microdata, variables: Iterable[str] | None) -> tuple[str, ...]:
+    names = md.roles.numeric if variables is None else tuple(variables)
     twice = [name for at, name in enumerate(names) if name in names[:at]]
     if twice:
         raise InputError(f"variables= names {some('column', twice)} twice")
-    return names or _none_named()
+    if not names:
+        raise InputError(
+            "no numeric variable is named; give numeric= when you make the microdata, or variables="
+        )
+    return names
 
 
-def _none_named() -> tuple[str, ...]:
-    raise InputError(
-        "no numeric variable is named; give numeric= when you make the microdata, or variables="
-    )
-
-
-def _named(role: str, chosen: Sequence[str], md: Microdata) -> tuple[str, ...]:
-    names = (chosen,) if isinstance(chosen, str) else tuple(chosen)
+def _named(role: str, chosen: Iterable[str], md: Microdata) -> tuple[str, ...]:
+    names = tuple(chosen)
     new = [name for name in names if name not in md.original.table.column_names]
     if new:
         raise InputError(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from diskret.anonymize.data import Microdata
 from diskret.errors import InputError
 from diskret.io import from_arrow
+from diskret.parameters import Proportion, reading
 from diskret.risk import Keys
 from diskret.risk.loglinear import (
     Criterion,
@@ -86,10 +87,11 @@ class PopulationUniques:
         )
 
 
+@reading
 def population_uniques(
     md: Microdata,
     model: str | Sequence[Sequence[str]] = "auto",
-    fraction: float | None = None,
+    fraction: Annotated[float, Proportion()] | None = None,
 ) -> PopulationUniques:
     """Estimate how many records that are alone in the sample are alone in the population.
 
@@ -176,11 +178,6 @@ def population_uniques(
 def _fractions(md: Microdata, fraction: float | None) -> tuple[float, NDArray[np.float64]]:
     """The share of the population in the file, and in the stratum of each record."""
     if fraction is not None:
-        if not 0 < fraction <= 1:
-            raise InputError(
-                "fraction= must be the share of the population that is in the file, above 0 and at "
-                f"most 1, not {fraction!r}"
-            )
         return fraction, np.full(md.n, float(fraction))
     weights = md.weights()
     if weights is None:

@@ -21,9 +21,9 @@ from diskret.io.names import some
 from diskret.microdata import TransitionMatrix, TransitionRisk
 from diskret.microdata.pram import Design, decoded, drawn, stratified
 from diskret.microdata.pram_estimates import combined
-from diskret.microdata.transition_programme import Forbidden, admissible
+from diskret.microdata.transition_programme import Band, Forbidden, admissible
 from diskret.microdata.transitions import spread
-from diskret.parameters import Seed
+from diskret.parameters import Probability, Seed, reading
 
 if TYPE_CHECKING:
     from diskret.anonymize.data import Microdata
@@ -86,15 +86,16 @@ class Transitions:
         return from_arrow(whole, self.kind)
 
 
+@reading
 def transitions(
     md: Microdata,
     variable: Variable,
     *,
     matrix: Any = None,
-    stay: float = 0.8,
+    stay: Probability = 0.8,
     invariant: bool = True,
     forbidden: Forbidden | None = None,
-    band: int | None = None,
+    band: Band | None = None,
     strata: str | Iterable[str] | None = None,
 ) -> Transitions:
     """The matrices that [`pram`][diskret.anonymize.pram.pram] would use, and their worth.
@@ -133,11 +134,11 @@ def pram(
     *,
     seed: Seed,
     matrix: Any = None,
-    stay: float = 0.8,
+    stay: Probability = 0.8,
     invariant: bool = True,
     exact: bool = False,
     forbidden: Forbidden | None = None,
-    band: int | None = None,
+    band: Band | None = None,
     strata: str | Iterable[str] | None = None,
 ) -> Microdata:
     """Change values of categorical variables at random, with known probabilities (PRAM).

@@ -19,6 +19,7 @@ from diskret.io.categories import recoded_order
 from diskret.io.names import some
 from diskret.microdata.categories import Period, grouped, raised, shortened, texts
 from diskret.microdata.numbers import (
+    Classes,
     End,
     Method,
     chosen_breaks,
@@ -28,6 +29,7 @@ from diskret.microdata.numbers import (
     open_breaks,
     rounded,
 )
+from diskret.parameters import Positive
 
 if TYPE_CHECKING:
     from diskret.anonymize.data import Microdata
@@ -54,14 +56,14 @@ def recode(
     missing: str | None = None,
     breaks: Sequence[float] | None = None,
     method: Method | None = None,
-    classes: int | None = None,
+    classes: Classes | None = None,
     labels: Sequence[str] | None = None,
     right: bool = False,
     hierarchy: Tree | None = None,
     level: int | None = None,
     top: float | str | Sequence[float | str] | None = None,
     bottom: float | str | Sequence[float | str] | None = None,
-    width: float | None = None,
+    width: Positive | None = None,
     period: Period | None = None,
     at: str | None = None,
 ) -> Microdata:

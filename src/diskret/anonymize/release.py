@@ -20,7 +20,7 @@ from diskret.anonymize.leaving_records import (
     leaving,
     record_numbers,
 )
-from diskret.anonymize.levels import claims_of
+from diskret.anonymize.levels import Level, claims_of
 from diskret.anonymize.release_safe import release_safe
 from diskret.anonymize.result import MicrodataResult, inside_of
 from diskret.anonymize.who_lives_together import Told, telling
@@ -30,6 +30,7 @@ from diskret.errors import InputError, ProofError
 from diskret.io.names import some
 from diskret.keys import SecretKeys
 from diskret.microdata.modelled_risk import models
+from diskret.parameters import reading
 from diskret.publish.office.microdata import Inside
 from diskret.tables.public_files import check_file_name
 from diskret.texts import Statement, sentence
@@ -42,19 +43,20 @@ if TYPE_CHECKING:
 _OPEN = ("keys", "numeric", "sensitive", "strata")
 
 
+@reading
 def release(
     md: Microdata,
     claim: Claim | Safe | Iterable[Claim] | None = None,
     *,
     name: str = "microdata",
-    level: str | None = None,
-    columns: Iterable[str] | None = None,
-    attributes: Iterable[str] = (),
+    level: Level | None = None,
+    columns: str | Iterable[str] | None = None,
+    attributes: str | Iterable[str] = (),
     weight: bool = True,
     household: bool = False,
     id: bool = False,  # noqa: A002
     shuffle: bool = True,
-    tells_household: Iterable[str] = (),
+    tells_household: str | Iterable[str] = (),
     keys: SecretKeys | str | PathLike[str] | None = None,
 ) -> MicrodataResult:
     """Put together what may leave, and prove what is claimed of it.
@@ -115,12 +117,12 @@ def release(
     """
     check_file_name(name)
     secret = SecretKeys.load(keys)
-    asked, allowed = _asked(claim), _asked(tells_household)
+    asked, allowed = _asked(claim), tuple(tells_household)
     if not md.linked or any(isinstance(one, Safe) for one in asked):
         options = {
             "level": level is not None,
             "columns": columns is not None,
-            "attributes": bool(tuple(attributes)),
+            "attributes": bool(attributes),
             "household": household,
             "id": id,
             "shuffle": not shuffle,
@@ -196,12 +198,11 @@ def _certified(
 def _asked(claim: Any) -> tuple[Any, ...]:
     if claim is None:
         return ()
-    several = isinstance(claim, Iterable) and not isinstance(claim, str)
-    return tuple(claim) if several else (claim,)
+    return tuple(claim) if isinstance(claim, Iterable) else (claim,)
 
 
 def _claims(
-    md: Microdata, given: tuple[Claim, ...], level: str | None, chosen: Sequence[str]
+    md: Microdata, given: tuple[Claim, ...], level: Level | None, chosen: Sequence[str]
 ) -> tuple[Claim, ...]:
     if level is not None:
         sensitive = any(name in chosen for name in md.roles.sensitive)
@@ -229,7 +230,7 @@ def _chosen(
         wanted |= {roles.weight} if weight and roles.weight is not None else set()
         named = tuple(name for name in there if name in wanted)
     else:
-        named = (columns,) if isinstance(columns, str) else tuple(columns)
+        named = tuple(columns)
         if weight and roles.weight is not None and roles.weight not in named:
             named = (*named, roles.weight)
     named += tuple(name for name in attributes if name not in named)

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from diskret.errors import InputError
 from diskret.io import FrameKind, coded, from_arrow, to_arrow
 from diskret.io.columns import column
+from diskret.parameters import Column, Probability, reading
 from diskret.risk import (
     Compat,
     Frequencies,
@@ -204,14 +205,15 @@ class MicrodataRisk:
         return tuple(said)
 
 
+@reading
 def risk(
     md: Microdata,
     missing: Missing = "wildcard",
-    alpha: float = 1.0,
+    alpha: Probability = 1.0,
     compat: Compat | None = None,
     population: Any = None,
-    count: str | None = None,
-    keys: Sequence[str] | None = None,
+    count: Column | None = None,
+    keys: str | Iterable[str] | None = None,
 ) -> MicrodataRisk:
     """Estimate for each record the risk that it is recognised by its keys.
 
@@ -261,7 +263,7 @@ def risk(
     >>> found.sample_uniques, round(found.expected, 4)
     (1, 0.328)
     """
-    chosen = md.keys(keys)
+    chosen = md.keys(None if keys is None else tuple(keys))
     counted = frequencies(chosen, md.weights(), missing, alpha)
     risks = individual_risk(counted.sample, counted.population, compat)
     unmatched = None

@@ -5,17 +5,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import pyarrow as pa
 
 from diskret.anonymize.data import Microdata
 from diskret.errors import InputError
 from diskret.io import from_arrow
+from diskret.parameters import Positive, Whole, reading
 from diskret.risk import Missing
 from diskret.risk.combinations import (
+    Levels,
     combinations_of_levels,
     combinations_up_to,
     rare_combinations,
@@ -60,12 +61,13 @@ class RiskyCombinations:
         )
 
 
+@reading
 def risky_combinations(
     md: Microdata,
-    size: int = 3,
-    threshold: float = 1,
+    size: Annotated[int, Whole(1)] = 3,
+    threshold: Positive = 1,
     weighted: bool = False,
-    levels: Mapping[str, int] | None = None,
+    levels: Levels | None = None,
     missing: Missing = "wildcard",
 ) -> RiskyCombinations:
     """Count the rare cells in every combination of a few keys, and who stands in them.

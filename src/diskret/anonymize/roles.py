@@ -120,16 +120,16 @@ class Roles:
 def roles(
     columns: Sequence[str],
     *,
-    keys: Iterable[str] = (),
-    numeric: Iterable[str] = (),
-    weight: str | None = None,
-    household: str | None = None,
-    sensitive: Iterable[str] = (),
-    strata: Iterable[str] = (),
-    id: str | None = None,  # noqa: A002
-    identifiers: Iterable[str] = (),
-    followers: Mapping[str, str | Iterable[str]] | None = None,
-    orders: Mapping[str, Any] | None = None,
+    keys: Iterable[str],
+    numeric: Iterable[str],
+    weight: str | None,
+    household: str | None,
+    sensitive: Iterable[str],
+    strata: Iterable[str],
+    id: str | None,  # noqa: A002
+    identifiers: Iterable[str],
+    followers: Mapping[str, Iterable[str]],
+    orders: Mapping[str, Any],
 ) -> Roles:
     """Check what a caller says of the columns."""
     made = Roles(
@@ -141,10 +141,8 @@ def roles(
         strata=_names(strata, "strata"),
         id=id,
         identifiers=_names(identifiers, "identifiers"),
-        followers={
-            key: _names(names, f"followers of {key!r}") for key, names in (followers or {}).items()
-        },
-        orders={name: order_given(name, values) for name, values in (orders or {}).items()},
+        followers={key: _names(names, f"followers of {key!r}") for key, names in followers.items()},
+        orders={name: order_given(name, values) for name, values in orders.items()},
     )
     for role, named in {**made.by_role(), "orders": tuple(made.orders)}.items():
         unknown = [name for name in named if name not in columns]
@@ -172,10 +170,7 @@ def roles(
 
 
 def _names(given: Iterable[str], role: str) -> tuple[str, ...]:
-    names = (given,) if isinstance(given, str) else tuple(given)
-    wrong = [name for name in names if not isinstance(name, str)]
-    if wrong:
-        raise InputError(f"{role}= must be names of columns, not {wrong[0]!r}")
+    names = tuple(given)
     twice = [name for i, name in enumerate(names) if name in names[:i]]
     if twice:
         raise InputError(f"{role}= names {some('column', twice)} twice")
@@ -198,6 +193,6 @@ def usable(frame: Any, roles: Iterable[str | Iterable[str | None] | None]) -> An
         f"{some('column', left_out)} holds values of several types and has no role, so it is left "
         "out; give it one type (for Stata files read_stata(convert_categoricals=False)) to use it",
         UserWarning,
-        stacklevel=3,
+        stacklevel=4,  # usable, Microdata, and what reads its arguments
     )
     return frame.drop(columns=left_out)

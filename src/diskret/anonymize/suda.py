@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +14,7 @@ import pyarrow as pa
 from diskret.anonymize.data import Microdata
 from diskret.errors import InputError
 from diskret.io import from_arrow
+from diskret.parameters import Proportion, Whole, reading
 from diskret.risk import Keys, Missing, frequencies
 from diskret.risk.suda import (
     Contributions,
@@ -88,11 +89,12 @@ class Suda:
         return self._found.of(record)
 
 
+@reading
 def suda(
     md: Microdata,
-    max_size: int | None = None,
+    max_size: Annotated[int, Whole(1)] | None = None,
     scores: Scores = "original",
-    dis_fraction: float = 0.01,
+    dis_fraction: Annotated[float, Proportion()] = 0.01,
     missing: Missing = "wildcard",
 ) -> Suda:
     """Find the special uniques: records that are alone in small sets of keys.

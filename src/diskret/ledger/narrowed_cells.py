@@ -80,7 +80,7 @@ class contradictions_named:
                     examine(read_beside(self.tables, self.sums, [one]))
 
 
-class Case:
+class JointAttack:
     """New tables and the earlier ones that are tied to them, attacked as one.
 
     `new` is what would be known of each new table if it were published.
@@ -106,7 +106,7 @@ class Case:
             ]
         )
         sums = [
-            known.unsafe.beside(start, starts[-1])
+            known.unsafe.among(start, starts[-1])
             for known, start in zip(every, starts[:-1], strict=True)
             if known.unsafe is not None
         ]

@@ -18,6 +18,7 @@ from diskret.hierarchy import Hierarchy
 from diskret.hierarchy.codes import some
 from diskret.hierarchy.number_classes import number_text
 from diskret.io import Coded
+from diskret.parameters import reading
 
 #: What remains of a date.
 Period = Literal["month", "quarter", "year", "age"]
@@ -148,6 +149,7 @@ def as_before(values: pa.Array, before: Any) -> pa.Array:
         return values
 
 
+@reading
 def shortened(
     values: pa.ChunkedArray, name: str, period: Period, at: str | None = None
 ) -> pa.ChunkedArray:
@@ -183,8 +185,6 @@ def shortened(
     >>> shortened(born, "born", "age", at="2024-06-30").to_pylist()
     [34, None, 22]
     """
-    if period not in ("month", "quarter", "year", "age"):
-        raise InputError(f"period= must be 'month', 'quarter', 'year' or 'age', not {period!r}")
     dates = _dates(values, name)
     if period == "age":
         return _ages(dates, name, at)

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import floor
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.errors import InputError, ProtectionError
+from diskret.errors import ProtectionError
 from diskret.io import Coded
 from diskret.microdata.lattice import Ladder, Lattice, Node
 from diskret.microdata.loss import Loss, Measure, Metric, measure
+from diskret.parameters import Probability, Whole, reading
 from diskret.progress import Progress, silent
 from diskret.risk import Keys
 
@@ -47,11 +49,12 @@ class Generalised:
     lattice_size: int
 
 
+@reading
 def generalised(
     keys: Keys,
     ladders: Sequence[Ladder],
-    k: int,
-    suppression: float = 0.0,
+    k: Annotated[int, Whole(1)],
+    suppression: Probability = 0.0,
     metric: Metric | Loss = "entropy",
     criterion: Criterion | None = None,
     monotone: bool = False,
@@ -102,10 +105,6 @@ def generalised(
     Informatics Association 16 (2009); F. Kohlmayer et al., "Flash: efficient, stable and optimal
     k-anonymity", IEEE PASSAT (2012).
     """
-    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
-        raise InputError(f"k= must be a whole number of 1 or more, not {k!r}")
-    if not 0 <= suppression <= 1:
-        raise InputError(f"suppression= must be a share from 0 to 1, not {suppression!r}")
     lattice = Lattice(keys, ladders)
     search = _Search(
         lattice,

@@ -9,8 +9,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.errors import InputError
 from diskret.microdata.lattice import Lattice, Node
+from diskret.parameters import reading
 
 #: Measures of loss by name, see `measure`.
 Metric = Literal["entropy", "precision", "height", "discernibility", "class_size"]
@@ -41,6 +41,7 @@ class Measure:
     loss: Loss
 
 
+@reading
 def measure(lattice: Lattice, metric: Metric | Loss) -> Measure:
     """A measure by its name.
 
@@ -71,12 +72,7 @@ def measure(lattice: Lattice, metric: Metric | Loss) -> Measure:
         return _separable(lattice, *_climbed(lattice, weighted=metric == "precision"))
     if metric == "discernibility":
         return Measure(np.zeros(lattice.shape), _discernibility, _discernibility)
-    if metric == "class_size":
-        return Measure(np.zeros(lattice.shape), _class_size, _class_size)
-    raise InputError(
-        "metric= must be 'entropy', 'precision', 'height', 'discernibility', 'class_size' or a "
-        f"function, not {metric!r}"
-    )
+    return Measure(np.zeros(lattice.shape), _class_size, _class_size)
 
 
 # ── losses that add up over keys and records ────────────────────────────────────────

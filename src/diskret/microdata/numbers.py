@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 from math import ceil, floor, inf, isinf, log10
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -18,10 +18,13 @@ from numpy.typing import NDArray
 from diskret.errors import InputError
 from diskret.hierarchy.number_classes import interval_labels, number_text
 from diskret.io.categories import ascending, places
+from diskret.parameters import Positive, Whole, reading
 
 #: How classes are chosen from the values: of equal width, of equal width on a logarithmic
 #: scale, or with equal numbers of records.
 Method = Literal["equal_width", "equal_log", "equal_number"]
+#: How many classes.
+Classes = Annotated[int, Whole(2)]
 #: From where on values are replaced, and by what.
 End = tuple[float | str, float | str]
 
@@ -111,8 +114,9 @@ def _whole(found: NDArray[np.float64]) -> bool:
     return bool(np.all(given == np.rint(given)))
 
 
+@reading
 def chosen_breaks(
-    values: pa.ChunkedArray, name: str, method: Method, classes: int, right: bool = False
+    values: pa.ChunkedArray, name: str, method: Method, classes: Classes, right: bool = False
 ) -> list[float]:
     """Breaks of classes by the values themselves, rounded, with open ends.
 
@@ -141,12 +145,6 @@ def chosen_breaks(
     """
     found = numbers(values, name)
     given = np.sort(found[~np.isnan(found)])
-    if method not in ("equal_width", "equal_log", "equal_number"):
-        raise InputError(
-            f"method= must be 'equal_width', 'equal_log' or 'equal_number', not {method!r}"
-        )
-    if not isinstance(classes, int) or classes < 2:
-        raise InputError(f"classes= must be a whole number of 2 or more, not {classes!r}")
     if not len(given) or given[0] == given[-1]:
         raise InputError(f"{name!r} has fewer than two different values, so there are no classes")
     shares = np.arange(1, classes) / classes
@@ -292,7 +290,8 @@ def _as_text(values: pa.ChunkedArray) -> pa.ChunkedArray:
 # ── rounding ────────────────────────────────────────────────────────────────────────
 
 
-def rounded(values: pa.ChunkedArray, name: str, width: float) -> pa.ChunkedArray:
+@reading
+def rounded(values: pa.ChunkedArray, name: str, width: Positive) -> pa.ChunkedArray:
     """Round to multiples of a width, halves upwards; for coordinates, incomes, ages.
 
     Parameters
@@ -322,8 +321,6 @@ def rounded(values: pa.ChunkedArray, name: str, width: float) -> pa.ChunkedArray
     >>> rounded(pa.chunked_array([[38, 32, None]]), "age", 5).to_pylist()
     [40, 30, None]
     """
-    if isinstance(width, bool) or not isinstance(width, (int, float)) or not 0 < width < inf:
-        raise InputError(f"width= must be a number above 0, not {width!r}")
     found = numbers(values, name)
     missing = pa.array(np.isnan(found))
     decimals = max(0, -int(Decimal(repr(float(width))).normalize().as_tuple().exponent))

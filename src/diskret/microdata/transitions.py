@@ -23,7 +23,8 @@ from diskret.microdata.transition_figures import (
     estimate_counts,
     transition_risk,
 )
-from diskret.microdata.transition_programme import Forbidden, admissible, category
+from diskret.microdata.transition_programme import Band, Forbidden, admissible, category
+from diskret.parameters import Probability, reading
 
 #: So far a row may be from a sum of 1.
 _NEAR = 1e-9
@@ -79,12 +80,13 @@ class TransitionMatrix:
     # ── making one ──────────────────────────────────────────────────────────────────
 
     @classmethod
+    @reading
     def staying(
         cls,
         categories: Iterable[Any],
-        stay: float,
+        stay: Probability,
         *,
-        band: int | None = None,
+        band: Band | None = None,
         forbidden: Forbidden = (),
     ) -> TransitionMatrix:
         """A value stays with one probability, and else becomes each other one equally likely.
@@ -115,13 +117,14 @@ class TransitionMatrix:
         return spread(named, stay, admissible(named, band, forbidden))
 
     @classmethod
+    @reading
     def optimal(
         cls,
         categories: Iterable[Any],
         frequencies: ArrayLike,
         most: float | Sequence[float],
         *,
-        band: int | None = None,
+        band: Band | None = None,
         forbidden: Forbidden = (),
         cost: ArrayLike | None = None,
     ) -> TransitionMatrix:
@@ -194,7 +197,8 @@ class TransitionMatrix:
         """Expected published frequencies t P, ``(L,)``, of true ones t."""
         return _frequencies(frequencies, self.categories) @ self.probabilities
 
-    def two_step(self, frequencies: ArrayLike, share: float = 1.0) -> TransitionMatrix:
+    @reading
+    def two_step(self, frequencies: ArrayLike, share: Probability = 1.0) -> TransitionMatrix:
         """Randomise twice: by this matrix P, and back by its Bayes inverse Q.
 
         R = P Q with Q(k → l) = t_l p_lk / (t P)_k keeps the frequencies: t R = t. Transitions
@@ -213,8 +217,6 @@ class TransitionMatrix:
         >>> made.published([60, 30, 10]).round(12).tolist()
         [60.0, 30.0, 10.0]
         """
-        if not 0 <= share <= 1:
-            raise InputError(f"share= lies between 0 and 1, not {share!r}")
         counts, step = _frequencies(frequencies, self.categories), self.probabilities
         reached = counts @ step
         flow = (counts[:, None] * step) / np.sqrt(np.where(reached > 0, reached, 1.0))
@@ -304,8 +306,6 @@ def spread(
     categories: tuple[Hashable, ...], stay: float, others: NDArray[np.bool_]
 ) -> TransitionMatrix:
     """A value stays with one probability, and else becomes each admissible one equally likely."""
-    if not 0 <= stay <= 1:
-        raise InputError(f"stay= is a probability, from 0 to 1, not {stay!r}")
     ways = others.sum(axis=1, keepdims=True)
     made = others * ((1 - stay) / np.maximum(ways, 1))
     np.fill_diagonal(made, np.where(ways[:, 0] > 0, stay, 1.0))

@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
 from diskret.io.names import some
+from diskret.parameters import Positive, Whole, reading
 from diskret.risk.frequencies import Missing, frequencies
 from diskret.risk.keys import Keys
+
+#: Key → its level of identification from 1, the most identifying.
+Levels = Mapping[str, Annotated[int, Whole(1)]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,10 +48,11 @@ class RareCombinations:
     smallest: NDArray[np.int64]
 
 
-def combinations_up_to(names: Sequence[str], size: int) -> list[tuple[str, ...]]:
+@reading
+def combinations_up_to(
+    names: Sequence[str], size: Annotated[int, Whole(1)]
+) -> list[tuple[str, ...]]:
     """Every combination of 1, 2, …, `size` keys."""
-    if size < 1:
-        raise InputError(f"size= must be a number of keys from 1, not {size!r}")
     return [
         chosen
         for number in range(1, min(size, len(names)) + 1)
@@ -54,9 +60,8 @@ def combinations_up_to(names: Sequence[str], size: int) -> list[tuple[str, ...]]
     ]
 
 
-def combinations_of_levels(
-    names: Sequence[str], levels: Mapping[str, int]
-) -> list[tuple[str, ...]]:
+@reading
+def combinations_of_levels(names: Sequence[str], levels: Levels) -> list[tuple[str, ...]]:
     """Combinations of one key of each level of identification.
 
     What is more identifying is identifying, too: a key of level 1 may also stand for level 2 or
@@ -69,11 +74,6 @@ def combinations_of_levels(
         raise InputError(
             f"levels= names {some('column', unknown)}, which is no key; the keys are "
             f"{', '.join(map(repr, names))}"
-        )
-    wrong = [level for level in levels.values() if not isinstance(level, int) or level < 1]
-    if wrong:
-        raise InputError(
-            f"levels= must be whole numbers from 1 (most identifying), not {wrong[0]!r}"
         )
     most = max(levels.values(), default=0)
     made = [
@@ -92,10 +92,11 @@ def combinations_of_levels(
     return made
 
 
+@reading
 def rare_combinations(
     keys: Keys,
     chosen: Sequence[tuple[str, ...]],
-    threshold: float = 1,
+    threshold: Positive = 1,
     weights: NDArray[np.float64] | None = None,
     missing: Missing = "wildcard",
 ) -> RareCombinations:
@@ -108,8 +109,6 @@ def rare_combinations(
     own (``"category"``). But for the last, a record stands in no cell of a combination where one of
     its own values is missing.
     """
-    if not threshold > 0:
-        raise InputError(f"threshold= must be a count above 0, not {threshold!r}")
     found = keys.classes
     total = found.count.astype(float) if weights is None else found.total(weights)
     each = Keys(  # one record for each class

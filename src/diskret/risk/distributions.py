@@ -9,7 +9,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.risk.frequencies import Missing, check_missing
+from diskret.parameters import reading
+from diskret.risk.frequencies import Missing
 from diskret.risk.keys import Classes, Keys, classes
 
 #: Pairs of a class and a value that are laid out at a time.
@@ -66,6 +67,7 @@ class Distributions:
 Measure = Callable[[Distributions], NDArray[np.float64]]
 
 
+@reading
 def by_record(
     keys: Keys,
     values: NDArray[np.int32],
@@ -109,7 +111,6 @@ def by_record(
     >>> by_record(Keys((sex,)), illness, lambda found: found.total[None].astype(float)).tolist()
     [[3.0, 3.0, 2.0, 4.0]]
     """
-    check_missing(missing, 1.0)
     found, sizes = _classes(keys, missing, known)
     counted = np.bincount(values)
     number = (np.cumsum(counted > 0) - 1).astype(np.int32)[values]

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from diskret.errors import InputError
 from diskret.io import Coded
+from diskret.parameters import Probability, reading
 from diskret.risk.keys import Keys, classes, grouped
 
 #: What a missing value of a key stands for.
@@ -39,11 +40,12 @@ class Frequencies:
     population: NDArray[np.float64]
 
 
+@reading
 def frequencies(
     keys: Keys,
     weights: NDArray[np.float64] | None = None,
     missing: Missing = "wildcard",
-    alpha: float = 1.0,
+    alpha: Probability = 1.0,
 ) -> Frequencies:
     """Count, for each record, the records that agree with it in all keys.
 
@@ -76,7 +78,6 @@ def frequencies(
     >>> frequencies(Keys((sex,)), missing="conservative").sample.tolist()
     [2.0, 2.0, 1.0, 1.0]
     """
-    check_missing(missing, alpha)
     found = keys.classes
     count = found.count.astype(float)
     weight = count if weights is None else found.total(weights)
@@ -92,16 +93,6 @@ def frequencies(
     return Frequencies(
         sample + itself, population + (itself if weights is None else itself * weights)
     )
-
-
-def check_missing(missing: str, alpha: float) -> None:
-    """Refuse what no missing value can stand for."""
-    if missing not in ("wildcard", "category", "conservative"):
-        raise InputError(
-            f"missing= must be 'wildcard', 'category' or 'conservative', not {missing!r}"
-        )
-    if not 0 <= alpha <= 1:
-        raise InputError(f"alpha= must lie between 0 and 1, not {alpha!r}")
 
 
 def agreeing(
@@ -203,12 +194,13 @@ def _sums(
     return made
 
 
+@reading
 def k_map(
     keys: Keys,
     population: Keys,
     counts: NDArray[np.float64] | None = None,
     missing: Missing = "wildcard",
-    alpha: float = 1.0,
+    alpha: Probability = 1.0,
 ) -> NDArray[np.float64]:
     """Count, for each record, the persons of a population that agree with it in all keys.
 
@@ -252,7 +244,6 @@ def k_map(
     >>> k_map(sample, town, np.array([1.0, 30.0])).tolist()
     [30.0, 1.0, 0.0]
     """
-    check_missing(missing, alpha)
     mine = keys.classes
     theirs = [_translated(column, population) for column in keys.columns]
     number = np.ones(population.n) if counts is None else _checked(counts)

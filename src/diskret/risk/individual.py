@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from diskret.errors import InputError
 from diskret.io import Coded
+from diskret.parameters import Share, reading
 from diskret.risk.sums import sums, total
 
 #: Whose figures to give instead of the exact ones.
@@ -24,6 +25,7 @@ _TERMS = 60
 _PAIRS = 4096
 
 
+@reading
 def individual_risk(
     sample: NDArray[np.float64],
     population: NDArray[np.float64],
@@ -71,8 +73,6 @@ def individual_risk(
     >>> individual_risk(np.array([1.0, 2.0]), np.array([17.0, 110.0])).round(8).tolist()
     [0.17707583, 0.01714426]
     """
-    if compat not in (None, "lecture", "sdcmicro"):
-        raise InputError(f"compat= must be None, 'lecture' or 'sdcmicro', not {compat!r}")
     wrong = np.flatnonzero(~((sample >= 1) & (population > 0) & np.isfinite(sample + population)))
     if len(wrong):
         raise InputError(
@@ -242,7 +242,8 @@ def household_risk(risk: NDArray[np.float64], household: Coded) -> Households:
     return Households(rank[of], size[there], joint[there])
 
 
-def individual_threshold(risk: NDArray[np.float64], global_risk: float) -> float:
+@reading
+def individual_threshold(risk: NDArray[np.float64], global_risk: Share) -> float:
     """The largest risk any record may have so that the file as a whole is below a target.
 
     The global risk is the mean of the individual risks, the expected share of records that are
@@ -277,7 +278,6 @@ def individual_threshold(risk: NDArray[np.float64], global_risk: float) -> float
     >>> round(individual_threshold(np.array([0.5, 0.1, 0.02, 0.02]), 0.06), 6)
     0.1
     """
-    check_share("global_risk", global_risk)
     ascending = np.sort(risk)
     # with the threshold at the j-th risk: those up to there, and the rest cut to it
     rest = len(risk) - np.arange(len(risk))
@@ -289,8 +289,9 @@ def individual_threshold(risk: NDArray[np.float64], global_risk: float) -> float
     return float((global_risk * len(risk) - before[j]) / rest[j])
 
 
+@reading
 def person_thresholds(
-    household_risk: float, of: NDArray[np.intp], size: NDArray[np.int64]
+    household_risk: Share, of: NDArray[np.intp], size: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """What each person may have so that no household has more than a given risk.
 
@@ -314,11 +315,4 @@ def person_thresholds(
     >>> person_thresholds(0.06, np.array([0, 1, 1]), np.array([1, 2])).tolist()
     [0.06, 0.03, 0.03]
     """
-    check_share("household_risk", household_risk)
     return household_risk / size[of]
-
-
-def check_share(name: str, value: float) -> None:
-    """Refuse what is no share above 0."""
-    if not 0 < value <= 1:
-        raise InputError(f"{name}= must lie above 0 and be at most 1, not {value!r}")

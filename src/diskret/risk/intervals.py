@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
+from diskret.parameters import Number, Several, reading
 from diskret.risk.neighbours import Numbers, distinct, space
 from diskret.risk.robust import robust_scatter
+
+#: Half the width of an interval.
+HalfWidth = Annotated[float, Number(low=0)]
+#: Two of them, as for `regions`.
+HalfWidths = Annotated[tuple[float, float], Several(Number(low=0), number=2)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +67,8 @@ class Inside:
         return float(self.all.mean())
 
 
-def deviation_intervals(original: Numbers, protected: Numbers, k: float = 0.05) -> Inside:
+@reading
+def deviation_intervals(original: Numbers, protected: Numbers, k: HalfWidth = 0.05) -> Inside:
     """Values within ±k standard deviations of the protected value (SDID).
 
     Parameters
@@ -88,7 +95,7 @@ def deviation_intervals(original: Numbers, protected: Numbers, k: float = 0.05) 
     >>> found.shares.tolist(), found.share_any, found.share_all
     ([1.0, 0.0], 1.0, 0.0)
     """
-    _check(original, protected, k)
+    _check(original, protected)
     # the deviation of a variable without values is of no use to anybody
     columns = [column[~np.isnan(column)] for column in original.T]
     half = k * np.array([column.std() if len(column) else 0.0 for column in columns])
@@ -106,7 +113,8 @@ def within(original: Numbers, protected: Numbers, half: Numbers) -> Inside:
     return Inside(compared & (np.abs(original - protected) <= half + slack), compared)
 
 
-def rank_intervals(original: Numbers, protected: Numbers, k: float = 0.05) -> Inside:
+@reading
+def rank_intervals(original: Numbers, protected: Numbers, k: HalfWidth = 0.05) -> Inside:
     """Values within k · n ranks of the protected value in the protected file.
 
     An attacker sorts the protected values of a variable and takes, around each of them, those
@@ -135,7 +143,7 @@ def rank_intervals(original: Numbers, protected: Numbers, k: float = 0.05) -> In
     >>> rank_intervals(original, original[::-1], k=0.1).inside[:, 0].nonzero()[0].tolist()
     [4, 5]
     """
-    _check(original, protected, k)
+    _check(original, protected)
     compared = ~(np.isnan(original) | np.isnan(protected))
     inside = np.zeros(original.shape, bool)
     for at, (true, shown) in enumerate(zip(original.T, protected.T, strict=True)):
@@ -151,15 +159,12 @@ def rank_intervals(original: Numbers, protected: Numbers, k: float = 0.05) -> In
     return Inside(inside, compared)
 
 
-def _check(original: Numbers, protected: Numbers, k: float | Sequence[float]) -> None:
+def _check(original: Numbers, protected: Numbers) -> None:
     if original.shape != protected.shape:
         raise InputError(
             f"the two files do not have the same records and variables: {original.shape} and "
             f"{protected.shape}"
         )
-    widths = np.atleast_1d(np.asarray(k, dtype=np.float64))
-    if not (np.isfinite(widths) & (widths >= 0)).all():
-        raise InputError(f"k= is a number from 0 (half the width of an interval), not {k!r}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,9 +245,8 @@ class RegionRisk:
         return float(self.outlying[at_risk].sum()) / whole if whole else 0.0
 
 
-def regions(
-    original: Numbers, protected: Numbers, k: tuple[float, float] = (0.05, 0.05)
-) -> Regions:
+@reading
+def regions(original: Numbers, protected: Numbers, k: HalfWidths = (0.05, 0.05)) -> Regions:
     """Find the records whose protected values stay close, measured by how outlying they are.
 
     Parameters
@@ -278,13 +282,7 @@ def regions(
     >>> found.first.at_risk_any.tolist()[-2:], found.second.any
     ([False, True], 0.125)
     """
-    if original.shape != protected.shape:
-        raise InputError(
-            f"the two files do not have the same records and variables: {original.shape} and "
-            f"{protected.shape}"
-        )
-    if len(k) != 2 or not all(np.isfinite(one) and one >= 0 for one in k):
-        raise InputError(f"k= is two numbers from 0, such as (0.05, 0.05), not {k!r}")
+    _check(original, protected)
     outlying, singular = _outlying(original)
     spread = np.array([_deviation(column) for column in original.T])
     inside = within(original, protected, k[0] * outlying[:, None] * spread)

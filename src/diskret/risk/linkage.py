@@ -7,11 +7,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
+from diskret.parameters import Seed, Whole, reading
 from diskret.risk.neighbours import Comparison, Metric, Numbers, Seen, comparisons, space
 from diskret.risk.sums import total
 
@@ -19,8 +21,10 @@ from diskret.risk.sums import total
 _SAME = 1e-9
 #: Pairs of places that are looked at together.
 _BLOCK = 4_000_000
-#: A matrix of so many records squared takes 800 MB.
-_LARGEST_SAMPLE = 10_000
+#: So many of the nearest are looked at.
+Candidates = Annotated[int, Whole(1)]
+#: Records of a sample; a matrix of the most of them squared takes 800 MB.
+SampleSize = Annotated[int, Whole(1, 10_000)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +65,9 @@ class Links:
         return total(self.among) / len(self.among)
 
 
+@reading
 def linked(
-    original: Seen, protected: Seen, metric: Metric = "standardised", candidates: int = 1
+    original: Seen, protected: Seen, metric: Metric = "standardised", candidates: Candidates = 1
 ) -> Links:
     """Link every protected record with the nearest original.
 
@@ -99,8 +104,6 @@ def linked(
     [0.5, 0.5, 1.0, 0.0]
     """
     _check(original, protected, metric)
-    if candidates < 1:
-        raise InputError(f"candidates= is a number from 1, not {candidates!r}")
     found = Links(
         np.zeros(protected.n),
         np.zeros(protected.n),
@@ -167,13 +170,14 @@ class Assignment:
         return self.correct / self.records
 
 
+@reading
 def assigned(
     original: Seen,
     protected: Seen,
     metric: Metric = "standardised",
     *,
-    sample: int = 1_000,
-    seed: int,
+    sample: SampleSize = 1_000,
+    seed: Seed,
 ) -> Assignment:
     """Link protected records and originals of a sample one to one, with the least sum of distances.
 
@@ -204,8 +208,6 @@ def assigned(
     from scipy.spatial.distance import cdist
 
     _check(original, protected, metric)
-    if not 1 <= sample <= _LARGEST_SAMPLE:
-        raise InputError(f"sample= is a number from 1 to {_LARGEST_SAMPLE:,}, not {sample!r}")
     made = space(original.numbers, metric)
     draw = np.random.default_rng([seed, 0])
     # in a random order, which settles ties

@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
 from diskret.parallel import cores
+from diskret.parameters import reading
 from diskret.risk.keys import grouped
 from diskret.risk.robust import robust_scale, robust_scatter
 
@@ -294,6 +295,7 @@ class Space:
         return placed @ (direction[:, varies] / np.sqrt(size[varies]))
 
 
+@reading
 def space(original: Numbers, metric: Metric = "standardised") -> Space:
     """The scale of a metric, taken from the original values alone.
 
@@ -324,8 +326,6 @@ def space(original: Numbers, metric: Metric = "standardised") -> Space:
     >>> space(incomes, "gower").coordinates(incomes, np.array([0, 1])).round(2).tolist()
     [[-0.5, -0.2], [0.0, 0.0], [0.5, 0.8]]
     """
-    if metric not in get_args(Metric):
-        raise InputError(f"metric= is one of {', '.join(get_args(Metric))}, not {metric!r}")
     columns = [column[~np.isnan(column)] for column in original.T]
     scales = [_scale(column, metric) for column in columns]
     center, width = (np.array([scale[at] for scale in scales]) for at in (0, 1))

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import prod
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
+from diskret.parameters import Number, Several, Whole, reading
 from diskret.risk.neighbours import Comparison, Numbers, Seen, comparisons, space
 from diskret.risk.sums import total
 
@@ -85,12 +86,13 @@ class _Pairs:
     times: NDArray[np.int64]  # (a, c): pairs of records
 
 
+@reading
 def linked_by_weights(
     original: Seen,
     protected: Seen,
     *,
-    near: Sequence[float] = (0.01, 0.1, 0.5),
-    neighbours: int = 10,
+    near: Annotated[Sequence[float], Several(Number(above=0))] = (0.01, 0.1, 0.5),
+    neighbours: Annotated[int, Whole(2)] = 10,
 ) -> ProbabilisticLinks:
     """Link every protected record with the original that agrees most tellingly.
 
@@ -135,10 +137,8 @@ def linked_by_weights(
     True
     """
     steps = np.asarray(near, dtype=np.float64)
-    if not len(steps) or not (np.diff(steps, prepend=0.0) > 0).all():
+    if not (np.diff(steps) > 0).all():
         raise InputError(f"near= is ascending distances above 0, not {near!r}")
-    if neighbours < 2:
-        raise InputError(f"neighbours= is a number from 2, not {neighbours!r}")
     scale = space(original.numbers)
     p, q = original.numbers.shape[1], original.keys.shape[1]
     levels = [len(steps) + 1] * p + [2] * q

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.errors import InputError
+from diskret.parameters import Whole, reading
 from diskret.risk.distributions import Distributions
 
 #: Increases of shares that come from rounding alone.
@@ -32,7 +33,11 @@ def entropy(found: Distributions) -> NDArray[np.float64]:
     return np.exp(-np.add.reduceat(parts, found.start))
 
 
-def recursive(found: Distributions, l: int = 2) -> NDArray[np.float64]:  # noqa: E741
+@reading
+def recursive(
+    found: Distributions,
+    l: Annotated[int, Whole(1)] = 2,  # noqa: E741
+) -> NDArray[np.float64]:
     r"""Ratio of the largest frequency to all from the l-th on, ``(b,)``.
 
     Records are recursively (c, l)-diverse for every c above it: $r_1 < c (r_l + … + r_m)$ with
@@ -44,8 +49,6 @@ def recursive(found: Distributions, l: int = 2) -> NDArray[np.float64]:  # noqa:
     InputError
         l is below 1.
     """
-    if l < 1:
-        raise InputError(f"l= must be at least 1, not {l!r}")
     largest = np.maximum.reduceat(found.count, found.start)
     rest = found.total - largest if l == 2 else _from(found, l)
     with np.errstate(divide="ignore"):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import comb, factorial, prod
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
+from diskret.parameters import Proportion, Whole, reading
 from diskret.risk.frequencies import Missing
 from diskret.risk.keys import Keys
 
@@ -64,8 +65,9 @@ class MinimalUniques:
         )
 
 
+@reading
 def minimal_uniques(
-    keys: Keys, max_size: int | None = None, missing: Missing = "wildcard"
+    keys: Keys, max_size: Annotated[int, Whole(1)] | None = None, missing: Missing = "wildcard"
 ) -> MinimalUniques:
     """Find every minimal sample unique of up to `max_size` keys.
 
@@ -110,8 +112,6 @@ def minimal_uniques(
 
 def _largest(m: int, max_size: int | None) -> int:
     """The number of keys that a set may have, if that can be searched."""
-    if max_size is not None and max_size < 1:
-        raise InputError(f"max_size= must be a whole number of keys from 1, not {max_size!r}")
     if m > _MOST_KEYS:
         raise InputError(f"{m} keys are too many: sets of at most {_MOST_KEYS} can be searched")
     largest = m if max_size is None else min(max_size, m)
@@ -129,6 +129,7 @@ def _largest(m: int, max_size: int | None) -> int:
     return largest
 
 
+@reading
 def scores_by_size(m: int, largest: int, scores: Scores) -> NDArray[np.float64]:
     """What a set of 0, 1, …, `largest` of m keys is scored, ``(largest + 1,)``; no keys: 0.
 
@@ -140,10 +141,8 @@ def scores_by_size(m: int, largest: int, scores: Scores) -> NDArray[np.float64]:
     sizes = range(1, largest + 1)
     if scores == "original":
         of = [float(prod(m - i for i in range(k, largest))) for k in sizes]
-    elif scores == "share":
-        of = [(2 ** (m - k) - 1) * factorial(k) * factorial(m - k) / factorial(m) for k in sizes]
     else:
-        raise InputError(f"scores= must be 'original' or 'share', not {scores!r}")
+        of = [(2 ** (m - k) - 1) * factorial(k) * factorial(m - k) / factorial(m) for k in sizes]
     return np.array([0.0, *of])
 
 
@@ -153,22 +152,19 @@ def scores_of_records(found: MinimalUniques, scores: Scores) -> NDArray[np.float
     return np.bincount(found.record, by_size[found.size], minlength=found.n).astype(float)
 
 
-def intrusion(sample: NDArray[np.float64], fraction: float) -> float:
+@reading
+def intrusion(sample: NDArray[np.float64], dis_fraction: Annotated[float, Proportion()]) -> float:
     """The share of unique matches that are correct, by data intrusion simulation.
 
     DIS = U π / (U π + P (1 - π)), with U records that are alone in all keys, P records that
     have exactly one double, and the sampling fraction π (Elliot 2005; Skinner and Elliot 2002,
     "A measure of disclosure risk for microdata", JRSS B 64, with P = 2 n₂).
 
-    `sample`: sample frequency of each record, ``(n,)``. `fraction`: π, above 0, at most 1.
+    `sample`: sample frequency of each record, ``(n,)``. `dis_fraction`: π.
     """
-    if not 0 < fraction <= 1:
-        raise InputError(
-            "dis_fraction= must be the share of the population that is in the file, above 0 and "
-            f"at most 1, not {fraction!r}"
-        )
     alone, double = int((sample == 1).sum()), int((sample == 2).sum())
-    return alone * fraction / (alone * fraction + double * (1 - fraction)) if alone else 0.0
+    share = dis_fraction
+    return alone * share / (alone * share + double * (1 - share)) if alone else 0.0
 
 
 def intrusion_of_records(

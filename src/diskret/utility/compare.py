@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
-from typing import Any, overload
+from typing import Annotated, Any, overload
 
 from diskret.errors import InputError
+from diskret.parameters import Column, Whole, reading
 from diskret.tables import Table
 from diskret.utility.comparison import Comparison
 from diskret.utility.pairs import pairs_of
@@ -36,15 +37,16 @@ def compare(
 ) -> RecordsComparison: ...
 
 
+@reading
 def compare(
     original: Any,
     protected: Any,
     *,
     numeric: str | Iterable[str] | None = None,
     categorical: str | Iterable[str] | None = None,
-    weight: str | None = None,
+    weight: Column | None = None,
     ordered: Ordered = (),
-    size: int = 2,
+    size: Annotated[int, Whole(1)] = 2,
 ) -> Comparison | RecordsComparison:
     """Say what protection cost: of tables, or of records.
 

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from diskret.errors import InputError
+from diskret.parameters import reading
 from diskret.utility.deviations import NAN
 
 Interactions = Literal["none", "numeric", "all"]
 
-_INTERACTIONS = ("none", "numeric", "all")
 #: So many categories of a variable are told apart.
 CATEGORIES = 100
 _MOST_COLUMNS = 1_000
@@ -78,6 +78,7 @@ class Categories:
     after: NDArray[np.int64]
 
 
+@reading
 def propensity(
     before: NDArray[np.float64],
     after: NDArray[np.float64],
@@ -121,11 +122,6 @@ def propensity(
     >>> round(propensity(incomes, incomes + 100).ratio, 1)
     70.1
     """
-    if interactions not in _INTERACTIONS:
-        raise InputError(
-            f"interactions= must be one of {', '.join(map(repr, _INTERACTIONS))}, not "
-            f"{interactions!r}"
-        )
     design = _design(before, after, categories, interactions)
     if design.columns > _MOST_COLUMNS:
         raise InputError(

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
+from typing import Annotated
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from diskret.errors import InputError
 from diskret.io import coded
 from diskret.io.columns import column
+from diskret.parameters import Whole, reading
 from diskret.texts import number, words_in
 from diskret.utility.deviations import hellinger
 
@@ -149,8 +151,12 @@ class RecordComparison:
         return said
 
 
+@reading
 def compare_records(
-    original: pa.Table, changed: pa.Table, variables: Sequence[str], size: int = 2
+    original: pa.Table,
+    changed: pa.Table,
+    variables: Sequence[str],
+    size: Annotated[int, Whole(1)] = 2,
 ) -> RecordComparison:
     """Compare categorical variables of the same records before and after protection.
 
@@ -195,8 +201,6 @@ def compare_records(
         )
     if not n or not names:
         raise InputError("there is nothing to compare: no records or no variables")
-    if size < 1:
-        raise InputError(f"size= is the number of variables in a table, from 1, not {size!r}")
     size = min(size, len(names))
     many = sum(comb(len(names), k) for k in range(1, size + 1))
     if many > _MOST_TABLES:

@@ -19,13 +19,19 @@ from diskret.io import FrameKind, to_arrow
 from diskret.io.categories import Orders, declared_orders
 from diskret.io.columns import column
 from diskret.io.names import some
+from diskret.parameters import Column, reading
 from diskret.utility import records_shown
 from diskret.utility.both_files import BothFiles, kinds_of, orders
 from diskret.utility.deviations import NAN
 from diskret.utility.moments import Moments, moments
 from diskret.utility.propensity import Interactions, Propensity, propensity
 from diskret.utility.records import RecordComparison, compare_records
-from diskret.utility.regression import RegressionComparison, interval_overlap, least_squares
+from diskret.utility.regression import (
+    Confidence,
+    RegressionComparison,
+    interval_overlap,
+    least_squares,
+)
 from diskret.utility.values import ValueLoss, counted_entropy, value_loss
 
 if TYPE_CHECKING:
@@ -209,8 +215,9 @@ class RecordsComparison:
             found[name] = self.files.distance(name, self.ordered.get(name), name in self.ordered)
         return found
 
+    @reading
     def propensity(
-        self, variables: Iterable[str] | None = None, interactions: Interactions = "numeric"
+        self, variables: str | Iterable[str] | None = None, interactions: Interactions = "numeric"
     ) -> Propensity:
         """How well a logistic model tells protected from original records (pMSE).
 
@@ -228,7 +235,7 @@ class RecordsComparison:
         """
         if variables is None and interactions == "numeric":
             return self._propensity
-        names = (*self.numeric, *self.categorical) if variables is None else _names(variables)
+        names = (*self.numeric, *self.categorical) if variables is None else variables
         other = [name for name in names if name not in (*self.numeric, *self.categorical)]
         if other:
             raise InputError(f"{some('variable', other)} is not compared")
@@ -248,8 +255,9 @@ class RecordsComparison:
             [self.files.categories(name)[0] for name in self.categorical],
         )
 
+    @reading
     def regression(
-        self, response: str, predictors: str | Iterable[str], level: float = 0.95
+        self, response: Column, predictors: str | Iterable[str], level: Confidence = 0.95
     ) -> RegressionComparison:
         """Fit the same linear regression to both files and compare coefficients and intervals.
 
@@ -269,7 +277,7 @@ class RecordsComparison:
             A column is missing, the response is not numeric, there are not enough records, or
             predictors depend on each other.
         """
-        columns = self.files.columns_of(_names(predictors))
+        columns = self.files.columns_of(predictors)
         responses = self.files.numbers([response])
         fits = [
             least_squares(values[:, 0], made, terms, weights)
@@ -279,6 +287,7 @@ class RecordsComparison:
         ]
         return interval_overlap(fits[0], fits[1], response, level)
 
+    @reading
     def by(self, strata: str | Iterable[str] | None = None) -> Any:
         """The key figures for each stratum, one row each, in the user's kind of frame.
 
@@ -293,7 +302,7 @@ class RecordsComparison:
         InputError
             There is no such column, or none is named.
         """
-        names = self.strata if strata is None else _names(strata)
+        names = self.strata if strata is None else tuple(strata)
         if not names:
             raise InputError("no strata are named; say by which columns the figures are wanted")
         for name in names:
@@ -352,8 +361,8 @@ class RecordsComparison:
 def records_comparison(
     original: Any,
     protected: Any,
-    numeric: str | Iterable[str] | None,
-    categorical: str | Iterable[str] | None,
+    numeric: Iterable[str] | None,
+    categorical: Iterable[str] | None,
     weight: str | None,
     ordered: Ordered,
     size: int,
@@ -379,7 +388,7 @@ def records_comparison(
             dropped += tuple(name for name in default if name not in there)
             chosen.append(tuple(name for name in default if name in there))
         else:
-            chosen.append(_names(given))
+            chosen.append(tuple(given))
     if not any(chosen):
         raise InputError(
             "there is nothing to compare: name columns of both files in numeric= and categorical="
@@ -401,7 +410,3 @@ def _table(records: Any) -> tuple[pa.Table, FrameKind]:
 
 def _orders(records: Any) -> Orders:
     return records.roles.orders if isinstance(records, HasRecords) else declared_orders(records)
-
-
-def _names(given: str | Iterable[str]) -> tuple[str, ...]:
-    return (given,) if isinstance(given, str) else tuple(given)

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
 from diskret.io.names import some
+from diskret.parameters import Number, reading
 from diskret.utility.deviations import NAN
+
+#: Level of confidence of an interval, 0.95 say.
+Confidence = Annotated[float, Number(above=0, below=1)]
 
 _NOTHING = 1e-10
 
@@ -145,8 +150,9 @@ def least_squares(
     return Regression(("constant", *names), coefficients / size, errors / size, n, n - p)
 
 
+@reading
 def interval_overlap(
-    before: Regression, after: Regression, response: str, level: float = 0.95
+    before: Regression, after: Regression, response: str, level: Confidence = 0.95
 ) -> RegressionComparison:
     """Put two fits of the same model beside each other, term by term.
 
@@ -169,8 +175,6 @@ def interval_overlap(
     >>> interval_overlap(one, other, "y").overlap.round(3).tolist()
     [0.748]
     """
-    if not 0 < level < 1:
-        raise InputError(f"level= must be between 0 and 1, e.g. 0.95, not {level!r}")
     from scipy.stats import t as student  # takes long to import
 
     terms = tuple(dict.fromkeys([*before.terms, *after.terms]))

@@ -173,9 +173,9 @@ def test_single_is_the_order_of_the_first_variable():
 
 def test_what_has_no_meaning_is_refused():
     values = np.arange(8.0)[:, None]
-    with pytest.raises(InputError, match="clusters= is a whole number from 1, not 0"):
+    with pytest.raises(InputError, match="clusters= must be a whole number from 1 upwards, not 0"):
         clustered_pca(values, 2, clusters=0)
-    with pytest.raises(InputError, match="transform= is 'none', 'log' or 'rank', not 'sqrt'"):
+    with pytest.raises(InputError, match="transform= must be 'none', 'log' or 'rank', not 'sqrt'"):
         clustered_projection(values, 2, transform="sqrt")
 
 

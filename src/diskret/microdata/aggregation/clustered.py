@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.errors import InputError
 from diskret.microdata.aggregation.ranked import (
     Component,
     Groups,
@@ -16,20 +15,24 @@ from diskret.microdata.aggregation.ranked import (
     principal,
     pursued,
 )
+from diskret.parameters import Whole, reading
 from diskret.progress import Progress, silent
 from diskret.risk.robust import robust_scale
 
 #: What happens to values before clusters are looked for.
 Transform = Literal["none", "log", "rank"]
+#: How many clusters are looked for.
+Clusters = Annotated[int, Whole(1)]
 #: Rounds until clusters are taken as they are.
 _ROUNDS = 50
 
 
+@reading
 def clustered_pca(
     values: Numbers,
     k: int,
     *,
-    clusters: int = 8,
+    clusters: Clusters = 8,
     transform: Transform = "none",
     weights: Numbers | None = None,
     seed: int | None = None,
@@ -82,11 +85,12 @@ def clustered_pca(
     return _clustered(principal, values, k, clusters, transform, weights, progress)
 
 
+@reading
 def clustered_projection(
     values: Numbers,
     k: int,
     *,
-    clusters: int = 8,
+    clusters: Clusters = 8,
     transform: Transform = "none",
     weights: Numbers | None = None,
     seed: int | None = None,
@@ -122,8 +126,6 @@ def _clustered(
     weights: Numbers | None,
     progress: Progress,
 ) -> Groups:
-    if clusters < 1:
-        raise InputError(f"clusters= is a whole number from 1, not {clusters!r}")
     found = _clusters(_transformed(values, transform), k, clusters, progress)
     groups = np.empty(len(values), dtype=np.int64)
     made = 0
@@ -144,11 +146,9 @@ def _transformed(values: Numbers, transform: Transform) -> Numbers:
         center, scale = robust_scale(values)
         away = (values - center) / scale
         return np.sign(away) * np.log1p(np.abs(away))
-    if transform == "rank":
-        from scipy.stats import rankdata
+    from scipy.stats import rankdata
 
-        return np.column_stack([rankdata(column) for column in values.T])
-    raise InputError(f"transform= is 'none', 'log' or 'rank', not {transform!r}")
+    return np.column_stack([rankdata(column) for column in values.T])
 
 
 def _clusters(values: Numbers, k: int, number: int, progress: Progress) -> NDArray[np.intp]:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.errors import InputError
+from diskret.parameters import Number, reading
 from diskret.progress import Progress, silent
 from diskret.risk.robust import robust_scale, robust_scatter
 
 #: How values of a variable are compared: numbers, places in an order, names.
 Scale = Literal["number", "ordinal", "nominal"]
+#: How near, in relation, further records are that join a group.
+Gamma = Annotated[float, Number(low=0)]
 #: Progress is reported about so many times.
 _REPORTS = 50
 #: With fewer records new boxes are not worth while.
@@ -138,11 +140,12 @@ def gower(
     return _opposite(values, k, factor, np.where(power == 2, 1, power), levels, progress)
 
 
+@reading
 def vmdav(
     values: NDArray[np.float64],
     k: int,
     *,
-    gamma: float = 0.2,
+    gamma: Gamma = 0.2,
     weights: NDArray[np.float64] | None = None,
     seed: int | None = None,
     progress: Progress = silent,
@@ -181,8 +184,6 @@ def vmdav(
     >>> vmdav(np.array([[1.0], [2.0], [3.0], [8.0], [9.0]]), 2, gamma=1.1).tolist()
     [1, 1, 1, 0, 0]
     """
-    if not 0 <= gamma < np.inf:
-        raise InputError(f"gamma= is a number from 0, e.g. 0.2, not {gamma!r}")
     far = ((values - values.mean(axis=0)) ** 2).sum(axis=1)
     return led(values, np.argsort(-far, kind="stable"), k, gamma=gamma, progress=progress)
 

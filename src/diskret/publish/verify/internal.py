@@ -138,7 +138,7 @@ def _check_sums(
     for own, start in zip(inside, publication.starts.tolist(), strict=False):
         if own.unsafe is None:
             continue
-        missed = unmet_sums(examination, own.unsafe.beside(start, cells), original)
+        missed = unmet_sums(examination, own.unsafe.among(start, cells), original)
         if missed.any():
             raise VerificationError(
                 f"{own.table.name}: the witnesses do not prove the requirements of "
