@@ -14,9 +14,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from diskret.anonymize.households import telling
 from diskret.anonymize.levels import Preset
 from diskret.anonymize.outline import figures
-from diskret.anonymize.who_lives_together import telling
 from diskret.io import Coded
 from diskret.io.categories import is_text
 from diskret.microdata.modelled_risk import modelled

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from diskret.anonymize.dp_noise import guarantees
+from diskret.anonymize.households import Told, telling
 from diskret.anonymize.leaving_records import (
     drawn_order,
     household_numbers,
@@ -23,7 +24,6 @@ from diskret.anonymize.leaving_records import (
 from diskret.anonymize.levels import Level, claims_of
 from diskret.anonymize.release_safe import release_safe
 from diskret.anonymize.result import MicrodataResult, inside_of
-from diskret.anonymize.who_lives_together import Told, telling
 from diskret.attack.microdata import MicrodataCertificate, certify
 from diskret.attack.microdata.claims import Safe
 from diskret.errors import InputError, ProofError

@@ -31,7 +31,7 @@ from diskret.risk import (
     k_map,
     person_thresholds,
 )
-from diskret.risk.sums import total
+from diskret.risk.keys import total
 
 if TYPE_CHECKING:
     from diskret.anonymize.data import Microdata
