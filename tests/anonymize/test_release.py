@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from released_microdata import KEYS, SECRET_TOWN, microdata, persons, protected
 
 import diskret as dk
-from diskret.anonymize.outline import outline
+from diskret.anonymize.write import outline
 from diskret.anonymize.verb import Step
 from diskret.attack.microdata.claims import KAnonymity, LDiversity, NoIdentifiers, RiskBelow
 
