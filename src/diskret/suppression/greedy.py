@@ -72,6 +72,16 @@ def modular(problem: Problem) -> Pattern:
     return Pattern(cells.of_cells(hidden), "modular", complete)
 
 
+def untidied(problem: Problem) -> Pattern:
+    """The first safe pattern of [`modular`][diskret.suppression.modular]: it hides some more."""
+    cells = changeable(problem)
+    refuse_fixed(problem, cells)
+    certified = certify(cells, cells.primary, one_by_one=False)
+    blocks = Blocks(problem.system.tables, cells.group)
+    hidden, _ = _hide(problem, cells, cells.primary | cells.started, certified, (), blocks)
+    return Pattern(cells.of_cells(hidden), "untidied", complete=False)
+
+
 def safe(
     problem: Problem,
     cells: Changeable,
