@@ -66,11 +66,14 @@ HOUSE = {
     "kernel": 0,
     "parallel": 0,
     "progress": 0,
+    "solver": 0,
     "unrepeatable": 0,
 }
 #: What must not know of each other although the layers allow it: the attack judges the
-#: protection, so it builds its equations itself; the guard judges what the writers wrote.
+#: protection, so it builds its equations and programmes itself; the guard judges what the
+#: writers wrote.
 STRANGERS = {
+    ("attack", "solver"),
     ("attack", "system"),
     ("publish.guard", "publish.formats"),
     ("publish.guard", "publish.pages"),
@@ -119,6 +122,7 @@ def test_a_circle_is_found():
         ("diskret.rules.rule", "def f():\n    from diskret.attack import examine", "same layer"),
         ("diskret.attack.examine", "from diskret.system import System", "must not know"),
         ("diskret.attack.examine", "from ..system.cells import Cell", "must not know"),
+        ("diskret.attack.shortest", "from diskret.solver import Solver", "must not know"),
         ("diskret.attack.examine", "from diskret.suppression import Pattern", "points upwards"),
         (
             "diskret.publish.guard.read",

@@ -14,8 +14,8 @@ SHAPE = sql.Shape(
     key="CAST(c5 AS BIGINT) * 1",
     modulus=2**32,
 )
-UNITS = sql.Part("u", keyed=True)
-HOLDINGS = sql.Part("h", "NOT h IS NULL", largest=2)
+UNITS = sql.SomeRecords("u", keyed=True)
+HOLDINGS = sql.SomeRecords("h", "NOT h IS NULL", largest=2)
 
 RECORDS = (
     "WITH records AS (SELECT m0.leaf + m1.leaf AS leaf, NULLIF(TRIM(c3), '') AS u, c4 AS h, "
@@ -67,14 +67,14 @@ FILTERED = sql.Shape(("c0",), (), where="c1 IN (SELECT raw FROM f0) AND c2 >= 10
 ONLY = " WHERE c1 IN (SELECT raw FROM f0) AND c2 >= 10"
 ONLY_SOME = {
     "only some records": (
-        sql.stayers(FILTERED, sql.Part(None)),
+        sql.stayers(FILTERED, sql.SomeRecords(None)),
         f"WITH records AS (SELECT m0.leaf AS leaf FROM source JOIN m0 ON c0 = m0.raw{ONLY}), "
         "contributors AS (SELECT leaf AS low, leaf AS high, 1 AS records FROM records) "
         "SELECT CASE WHEN low = high THEN low END AS leaf, COUNT(*) AS contributors, "
         "CAST(SUM(records) AS BIGINT) AS records FROM contributors GROUP BY 1",
     ),
     "marked stayers": (
-        sql.stayers(sql.Shape(("c0",), ("c1",), marks=(("c2", False),)), sql.Part("u")),
+        sql.stayers(sql.Shape(("c0",), ("c1",), marks=(("c2", False),)), sql.SomeRecords("u")),
         "WITH records AS (SELECT m0.leaf AS leaf, c1 AS v0, "
         "CASE WHEN g0.raw IS NULL THEN 1 ELSE 0 END AS x0 FROM source "
         "JOIN m0 ON c0 = m0.raw LEFT JOIN g0 ON c2 = g0.raw), "
@@ -104,7 +104,7 @@ T0 = int64("CAST(v0 AS DECIMAL(19, 0)) * CAST(w AS DECIMAL(19, 0))")
 
 
 def test_weights_multiply_in_wide_numbers_and_stand_beside_the_largest():
-    query = sql.stayers(WEIGHTED, sql.Part("u", "h IS NULL", largest=2))
+    query = sql.stayers(WEIGHTED, sql.SomeRecords("u", "h IS NULL", largest=2))
     assert sql.text(query, "duckdb") == (
         f"WITH records AS (SELECT *, {T0} AS t0 FROM (SELECT m0.leaf AS leaf, c2 AS u, c3 AS h, "
         "c4 AS w, c1 AS v0 FROM source JOIN m0 ON c0 = m0.raw) AS unweighted), "
@@ -137,7 +137,7 @@ def test_holdings_answer_for_themselves_without_a_weight():
 
 @pytest.mark.parametrize("dialect", ["postgres", "spark"])
 def test_all_but_the_largest_can_be_said_in_other_dialects(dialect):
-    for part in (UNITS, sql.Part(None, keyed=True), sql.Part("h", "NOT h IS NULL")):
+    for part in (UNITS, sql.SomeRecords(None, keyed=True), sql.SomeRecords("h", "NOT h IS NULL")):
         assert "low = high" in sql.text(sql.stayers(SHAPE, part), dialect)
     straddlers = sql.text(sql.straddlers(SHAPE, UNITS, "kept"), dialect)
     assert ("EXPLODE(straddlers)" in straddlers) == (dialect == "spark")
@@ -167,7 +167,7 @@ POSTGRES = {
         " SELECT c0 AS raw, COUNT(*) AS records FROM source GROUP BY c0 LIMIT 9",
     ),
     "largest of every record": (
-        sql.stayers(sql.Shape(("c0",), ("c1",)), sql.Part(None, largest=2)),
+        sql.stayers(sql.Shape(("c0",), ("c1",)), sql.SomeRecords(None, largest=2)),
         ", records AS (SELECT m0.leaf AS leaf, c1 AS v0 FROM source JOIN m0 ON c0 = m0.raw), "
         "contributors AS (SELECT leaf AS low, leaf AS high, 1 AS records, v0 AS s0 FROM records) "
         "SELECT CASE WHEN low = high THEN low END AS leaf, COUNT(*) AS contributors, "
@@ -212,7 +212,7 @@ NUMBER_IN_TEXT = (
 )
 SPARK = {
     "largest of every record": (
-        sql.stayers(sql.Shape(("c0",), ("c1",)), sql.Part(None, largest=2)),
+        sql.stayers(sql.Shape(("c0",), ("c1",)), sql.SomeRecords(None, largest=2)),
         "WITH records AS (SELECT m0.leaf AS leaf, c1 AS v0 FROM mine_source AS source "
         "JOIN mine_m0 AS m0 ON c0 = m0.raw), "
         "contributors AS (SELECT leaf AS low, leaf AS high, 1 AS records, v0 AS s0 FROM records) "

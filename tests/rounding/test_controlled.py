@@ -68,18 +68,18 @@ def needs_a_step():
 
 def test_large_tables_are_improved_in_neighbourhoods(monkeypatch):
     monkeypatch.setattr(sys.modules[controlled.__module__], "_SMALL", 0)
-    trees = [dk.Hierarchy.flat([f"{i}" for i in range(6)])] * 3
+    trees = [dk.Hierarchy.flat([f"{i}" for i in range(7)])] * 3
     leaves = list(product(*([t.codes[i] for i in t.leaves] for t in trees)))
-    counts = np.random.default_rng(7).integers(0, 30, len(leaves)).tolist()
+    counts = np.random.default_rng(3).integers(0, 75, len(leaves)).tolist()
     table = counted({f"d{i}": t for i, t in enumerate(trees)}, leaves, counts)
     system = System.of_table(table)
-    first = controlled(system, 10, budget=0)
-    found = controlled(system, 10)
+    first = controlled(system, 25, budget=0)
+    found = controlled(system, 25)
     assert additive(table, found.value.reshape(table.shape))
     assert first.distance > found.distance >= found.least
     assert found.gap < 0.1
     assert (first.work, found.steps) == (0, 0)
-    again = controlled(system, 10, budget=found.work)
+    again = controlled(system, 25, budget=found.work)
     assert np.array_equal(again.value, found.value)
 
 

@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 
 import diskret.tables.counted as module
 from diskret.errors import InputError
-from diskret.tables.counted import beside, beside_all, combined, counted, counted_all
+from diskret.tables.counted import (
+    combined,
+    compare_all_counts,
+    compare_counts,
+    counted,
+    counted_all,
+)
 from diskret.tables.lists import each, table_lists, variables
 
 RECORDS = st.lists(
@@ -58,7 +64,7 @@ def test_two_files_side_by_side(first, second, tables, counter, dense):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_DENSE", dense)
         found = combined(after, names)
-        together = list(beside_all(counted_all(combined(before, names), lists), found))
+        together = list(compare_all_counts(counted_all(combined(before, names), lists), found))
     assert found.records == after.num_rows
     assert [(one.columns, one.counter) for one in together] == each(lists)
     for one in together:
@@ -98,7 +104,7 @@ def test_a_variable_that_the_other_file_lacks_is_named():
     one = combined(pa.table({"a": ["x"], "b": ["y"]}), ["a", "b"])
     other = combined(pa.table({"a": ["x"]}), ["a"])
     with pytest.raises(InputError, match=r"no variable 'b'; the table \('a', 'b'\)"):
-        beside(counted(one, ["a", "b"]), other)
+        compare_counts(counted(one, ["a", "b"]), other)
 
 
 @pytest.mark.parametrize("given_", ["age", 3, [3], [("a", "a")], [[("a",)]]])

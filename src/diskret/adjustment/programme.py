@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import highspy
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from diskret.adjustment.problem import Adjustment
+from diskret.solver import Solver, Status
 
-_STATUS = highspy.HighsModelStatus
 #: Further from a whole number than this, a cell is a fraction.
 _FRACTION = 1e-6
 #: How far around a fractional solution whole numbers are looked for.
@@ -106,7 +105,7 @@ class _Model:
         """A vertex, and whole numbers around it where it is fractional."""
         solution, status = self._run(self._switches(), self.low, self.high, seconds, whole=False)
         if solution is None:
-            return Solved(None, status == _STATUS.kInfeasible)
+            return Solved(None, status is Status.IMPOSSIBLE)
         n = len(self.at)
         for around in _AROUND:
             near = np.rint(solution)
@@ -130,7 +129,7 @@ class _Model:
         """Whole numbers and directions at once."""
         solution, status = self._run(self._switches(), self.low, self.high, seconds, whole=True)
         if solution is None:
-            return Solved(None, status == _STATUS.kInfeasible)
+            return Solved(None, status is Status.IMPOSSIBLE)
         n, near = len(self.at), np.rint(solution)
         return Solved(self._checked(near[:n] - near[n : 2 * n]), bound=self.bound)
 
@@ -181,37 +180,24 @@ class _Model:
         high: NDArray[np.float64],
         seconds: float,
         whole: bool,
-    ) -> tuple[NDArray[np.float64] | None, highspy.HighsModelStatus]:
+    ) -> tuple[NDArray[np.float64] | None, Status]:
         problem, rows = self.problem, len(self.free)
         nothing, endless = np.zeros(rows), np.full(rows, np.inf)
         lower = problem.lower[self.free].astype(np.float64)
         down = problem.down[problem.cell[self.free]].astype(np.float64)
-        model = highspy.HighsLp()
-        model.num_row_, model.num_col_ = matrix.shape
-        model.col_cost_, model.col_lower_, model.col_upper_ = self.cost, low, high
-        model.row_lower_ = np.concatenate([self.right, nothing, lower, -endless, -endless])
-        model.row_upper_ = np.concatenate([self.right, endless, endless, nothing, down])
-        model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-        model.a_matrix_.start_ = matrix.indptr.astype(np.int32)
-        model.a_matrix_.index_ = matrix.indices.astype(np.int32)
-        model.a_matrix_.value_ = matrix.data.astype(float)
-        if whole:
-            model.integrality_ = [highspy.HighsVarType.kInteger] * matrix.shape[1]
-        solver = highspy.Highs()
-        for option, value in {
-            "output_flag": False,
-            "parallel": "off",
-            "random_seed": 1,
-            "time_limit": max(seconds, 0.01),
-        }.items():
-            solver.setOptionValue(option, value)
-        if self.nodes is not None:
-            solver.setOptionValue("mip_max_nodes", self.nodes)
-        solver.passModel(model)
-        solver.run()
-        status = solver.getModelStatus()
-        self.bound = solver.getInfo().mip_dual_bound if whole else -np.inf
-        known = solver.getInfo().primal_solution_status == 2
-        if status == _STATUS.kOptimal or (whole and known):
-            return np.array(solver.getSolution().col_value), status
+        solver = Solver(random_seed=1, mip_max_nodes=self.nodes)
+        solver.load(
+            self.cost,
+            matrix,
+            columns=(low, high),
+            rows=(
+                np.concatenate([self.right, nothing, lower, -endless, -endless]),
+                np.concatenate([self.right, endless, endless, nothing, down]),
+            ),
+            whole=whole,
+        )
+        status = solver.run(max(seconds, 0.01))
+        self.bound = solver.bound if whole else -np.inf
+        if status is Status.OPTIMAL or (whole and solver.feasible):
+            return solver.x, status
         return None, status

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from diskret.anonymize.history import carry_out
 from diskret.errors import InputError
-from diskret.tables.counted import beside_all, combined, counted_all
+from diskret.tables.counted import combined, compare_all_counts, counted_all
 from diskret.tables.lists import RECORDS, TableLists, table_lists, variables
 from diskret.utility.table_deviations import FileDeviations, TableDeviations, table_deviations
 
@@ -67,7 +67,7 @@ def deviations(md: Microdata, tables: Any = None, *, uncontrolled: Any = None) -
     def found(lists: TableLists) -> TableDeviations | None:
         if not lists:
             return None
-        return table_deviations(beside_all(counted_all(before, lists), after))
+        return table_deviations(compare_all_counts(counted_all(before, lists), after))
 
     return FileDeviations(found(asked), found(further), md.kind)
 

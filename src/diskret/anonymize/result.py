@@ -23,7 +23,7 @@ from diskret.io.columns import content
 from diskret.io.returned import cleaned
 from diskret.keys import SecretKeys
 from diskret.publish.office.microdata import Inside, controlled_cells
-from diskret.tables.counted import TableCounts, beside_all, combined
+from diskret.tables.counted import TableCounts, combined, compare_all_counts
 from diskret.utility.table_deviations import TableDeviations, table_deviations
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ class MicrodataResult:
             return None
         named = (name for one in self.controlled for name in (*one.columns, one.counter) if name)
         after = combined(self.table, list(dict.fromkeys(named)))
-        return table_deviations(beside_all(self.controlled, after))
+        return table_deviations(compare_all_counts(self.controlled, after))
 
     def write(
         self,

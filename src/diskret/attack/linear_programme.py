@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import highspy
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
@@ -19,6 +18,7 @@ from diskret.attack.exact import (
     product,
     times,
 )
+from diskret.attack.solver import Status, solver_of
 from diskret.errors import ContradictionError, ProofError
 
 #: Up to here float64 numbers are far above the solver's tolerance of 1e-7.
@@ -26,12 +26,17 @@ _COMFORTABLE = 2**24
 _FINER = 2**20
 #: Nodes of a search near a vertex; most need one.
 _NEAR_NODES = 50
-_STATUS = highspy.HighsModelStatus
 _LINEAR: dict[str, Any] = {
     "presolve": "off",
     "solver": "simplex",
     "simplex_strategy": 4,  # primal: from question to question only the objective changes
     "simplex_scale_strategy": 0,
+}
+_WHOLE: dict[str, Any] = {
+    "mip_rel_gap": 0.0,
+    "mip_abs_gap": 0.5,
+    "mip_detect_symmetry": False,  # this and the next cost more than they find here
+    "mip_heuristic_run_feasibility_jump": False,
 }
 
 
@@ -85,7 +90,7 @@ class LinearProgramme:
         )
         self._coarse = 2.0 ** -max(0, int(np.ceil(np.log2(size / _COMFORTABLE))))
         self._direction = np.zeros(len(lower))
-        self._solver = _solver(matrix)
+        self._solver = solver_of(matrix, 0.0, **_LINEAR)
         self._place(self._centre, self._coarse)
 
     def farthest(self, direction: NDArray[np.float64], start: Any = None) -> Answer:
@@ -161,7 +166,7 @@ class LinearProgramme:
         status, point = self._whole_step(
             every, self._centre, self.lower, self.upper, direction, nodes
         )
-        if status == _STATUS.kInfeasible:
+        if status == Status.kInfeasible:
             raise ContradictionError("no whole numbers satisfy all equations and bounds")
         return point
 
@@ -198,14 +203,14 @@ class LinearProgramme:
         upper: NDArray[np.int64],
         direction: NDArray[np.float64],
         nodes: int,
-    ) -> tuple[highspy.HighsModelStatus, Point | None]:
+    ) -> tuple[Status, Point | None]:
         """Move some unknowns by whole steps from a start to where all equations hold."""
         if self._coarse < 1:  # too wide for a search that works with tolerances
-            return _STATUS.kUnknown, None
+            return Status.kUnknown, None
         inside = self.matrix[:, among]
         rows = np.flatnonzero(np.diff(inside.indptr))
         rest = self.right - product(self.matrix, start)
-        solver = _solver(inside[rows], nodes)
+        solver = solver_of(inside[rows], 0.0, mip_max_nodes=nodes, **_WHOLE)
         _set_bounds(solver, lower[among], upper[among], start[among], rest[rows])
         n = len(among)
         every = np.arange(n, dtype=np.int32)
@@ -230,15 +235,15 @@ class LinearProgramme:
     def _run(self) -> tuple[bool, NDArray[np.float64]]:
         self._solver.run()
         status = self._solver.getModelStatus()  # read before any change resets it
-        if status not in (_STATUS.kOptimal, _STATUS.kUnbounded):
+        if status not in (Status.kOptimal, Status.kUnbounded):
             self._solver.clearSolver()  # a second opinion, without the basis
             self._solver.run()
             status = self._solver.getModelStatus()
-        if status == _STATUS.kInfeasible:
+        if status == Status.kInfeasible:
             raise ContradictionError("no values satisfy all equations and bounds")
-        if status not in (_STATUS.kOptimal, _STATUS.kUnbounded):
+        if status not in (Status.kOptimal, Status.kUnbounded):
             raise ProofError(f"the linear solver ended without an answer ({status})")
-        return status == _STATUS.kOptimal, np.array(self._solver.getSolution().col_value)
+        return status == Status.kOptimal, np.array(self._solver.getSolution().col_value)
 
     # ── exact again ─────────────────────────────────────────────────────────────────
 
@@ -297,33 +302,3 @@ def _set_bounds(
     right = rest.astype(np.float64) * scale
     solver.changeColsBounds(n, np.arange(n, dtype=np.int32), low, high)
     solver.changeRowsBounds(m, np.arange(m, dtype=np.int32), right, right)
-
-
-def _solver(matrix: sparse.csr_array, nodes: int = 0) -> Any:
-    """A linear solver with its matrix, or one for whole numbers with that many nodes."""
-    m, n = matrix.shape
-    model = highspy.HighsLp()
-    model.num_col_, model.num_row_ = n, m
-    model.col_cost_ = np.zeros(n)
-    model.col_lower_ = model.col_upper_ = np.zeros(n)
-    model.row_lower_ = model.row_upper_ = np.zeros(m)
-    model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-    model.a_matrix_.start_ = matrix.indptr.astype(np.int32)
-    model.a_matrix_.index_ = matrix.indices.astype(np.int32)
-    model.a_matrix_.value_ = matrix.data.astype(float)
-    solver: Any = highspy.Highs()
-    options: dict[str, Any] = {"output_flag": False, "threads": 1, "random_seed": 0}
-    if nodes:
-        options |= {
-            "mip_max_nodes": nodes,
-            "mip_rel_gap": 0.0,
-            "mip_abs_gap": 0.5,
-            "mip_detect_symmetry": False,  # this and the next cost more than they find here
-            "mip_heuristic_run_feasibility_jump": False,
-        }
-    else:
-        options |= _LINEAR
-    for option, value in options.items():
-        solver.setOptionValue(option, value)
-    solver.passModel(model)
-    return solver

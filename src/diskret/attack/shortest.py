@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-import highspy
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from diskret.attack.exact import LIMIT
+from diskret.attack.solver import Status, solver_of
 
 #: Nobody needs cells to move more often as far as the one that is asked about.
 _FAR = 2.0**20
@@ -20,7 +19,6 @@ _MULTIPLES = range(1, 61)
 _LARGEST = 2.0**46
 #: Weights below this are none.
 _ZERO = 1e-9
-_STATUS = highspy.HighsModelStatus
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,25 +50,7 @@ class Shortest:
         self._by_cell = sparse.csr_array(matrix.T)
         halves = sparse.hstack([matrix, -matrix], format="csc")
         halves.sort_indices()
-        model = highspy.HighsLp()
-        model.num_col_, model.num_row_ = 2 * self._n, self._rows
-        model.col_cost_ = np.ones(2 * self._n)
-        model.col_lower_ = model.col_upper_ = np.zeros(2 * self._n)
-        model.row_lower_ = model.row_upper_ = np.zeros(self._rows)
-        model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-        model.a_matrix_.num_col_, model.a_matrix_.num_row_ = 2 * self._n, self._rows
-        model.a_matrix_.start_ = halves.indptr
-        model.a_matrix_.index_ = halves.indices
-        model.a_matrix_.value_ = halves.data.astype(np.float64)
-        self._solver: Any = highspy.Highs()
-        for option, value in (
-            ("output_flag", False),
-            ("parallel", "off"),
-            ("presolve", "off"),
-            ("solver", "simplex"),
-        ):
-            self._solver.setOptionValue(option, value)
-        self._solver.passModel(model)
+        self._solver = solver_of(halves, 1.0, presolve="off", solver="simplex")
         #: Weights of all cells' moves whose sum is how far those move that could not be moved far
         #: enough; None if the last question had an answer.
         self.weights: NDArray[np.float64] | None = None
@@ -114,15 +94,15 @@ class Shortest:
         )
         self._room = room
         at = np.concatenate((cells, cells + self._n)).astype(np.int32)
-        solver.addRow(need / unit, highspy.kHighsInf, len(at), at, np.append(ones, -ones))
+        solver.addRow(need / unit, np.inf, len(at), at, np.append(ones, -ones))
         solver.clearSolver()  # the slack basis is nearer than that of another question
         solver.run()
         status = solver.getModelStatus()
-        none = status in (_STATUS.kInfeasible, _STATUS.kUnboundedOrInfeasible)
+        none = status in (Status.kInfeasible, Status.kUnboundedOrInfeasible)
         self.weights = self._reason(cells, signs) if none else None
         value = np.array(solver.getSolution().col_value)
         solver.deleteRows(1, np.array([self._rows], dtype=np.int32))
-        if status != _STATUS.kOptimal:
+        if status != Status.kOptimal:
             return None, none
         moved = (value[: self._n] - value[self._n :]) * unit
         return self._exact(moved, cells, signs, need, down, up), False

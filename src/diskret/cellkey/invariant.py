@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import highspy
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from diskret.cellkey.table import PerturbationTable
 from diskret.errors import InputError
+from diskret.solver import Solver, Status
 
 #: Probabilities below are solver noise.
 _NOTHING = 1e-9
@@ -263,25 +263,11 @@ def _solve(
     upper: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """Minimise ``cost @ x`` subject to ``low <= matrix @ x <= high`` and ``0 <= x <= upper``."""
-    programme = highspy.HighsLp()
-    programme.num_row_, programme.num_col_ = matrix.shape
-    programme.col_cost_ = cost
-    programme.col_lower_, programme.col_upper_ = np.zeros(len(cost)), upper
-    programme.row_lower_, programme.row_upper_ = low, high
-    programme.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-    programme.a_matrix_.start_ = matrix.indptr.astype(np.int32)
-    programme.a_matrix_.index_ = matrix.indices.astype(np.int32)
-    programme.a_matrix_.value_ = matrix.data
-    solver = highspy.Highs()
-    solver.setOptionValue("output_flag", False)
-    solver.setOptionValue("parallel", "off")
-    solver.setOptionValue("primal_feasibility_tolerance", 1e-9)
-    solver.passModel(programme)
-    solver.run()
-    if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+    solver = Solver(primal_feasibility_tolerance=1e-9)
+    solver.load(cost, matrix, columns=(0, upper), rows=(low, high))
+    if solver.run() is not Status.OPTIMAL:
         raise InputError(
             "no invariant noise was found for these frequencies "
-            f"({solver.modelStatusToString(solver.getModelStatus())}); use two_step_table, or a "
-            "smaller largest value"
+            f"({solver.said}); use two_step_table, or a smaller largest value"
         )
-    return np.array(solver.getSolution().col_value)
+    return solver.x

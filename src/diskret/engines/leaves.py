@@ -138,7 +138,7 @@ def _attach_codes(question: LeafQuestion, records: Records, shape: sql.Shape) ->
     return hierarchies
 
 
-def _passes(question: LeafQuestion) -> dict[str, list[sql.Part]]:
+def _passes(question: LeafQuestion) -> dict[str, list[sql.SomeRecords]]:
     """Which contributors to aggregate by; the last kind is the one whose largest are kept.
 
     The first kind covers all records, so it gives counts, sums and key sums.
@@ -147,20 +147,20 @@ def _passes(question: LeafQuestion) -> dict[str, list[sql.Part]]:
     k = question.largest if question.values else 0
     own, kind = (None, "record") if question.unit is None else ("u", "unit")
     if question.holding is None:
-        return {kind: [sql.Part(own, keyed=keyed, largest=k)]}
+        return {kind: [sql.SomeRecords(own, keyed=keyed, largest=k)]}
     holdings = [
-        sql.Part("h", "NOT h IS NULL", largest=k),
-        sql.Part(own, "h IS NULL", largest=k),
+        sql.SomeRecords("h", "NOT h IS NULL", largest=k),
+        sql.SomeRecords(own, "h IS NULL", largest=k),
     ]
     if own or keyed:
-        return {kind: [sql.Part(own, keyed=keyed)], "holding": holdings}
+        return {kind: [sql.SomeRecords(own, keyed=keyed)], "holding": holdings}
     return {"holding": holdings}
 
 
 def _contributions(
     records: Records,
     shape: sql.Shape,
-    part: sql.Part,
+    part: sql.SomeRecords,
     measures: Sequence[str],
     weight_unit: int | None,
 ) -> Contributions:

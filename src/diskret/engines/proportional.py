@@ -32,7 +32,7 @@ def sources(question: LeafQuestion, records: Records) -> dict[str, str]:
     names = {name: [name] for name in question.values}
     if found:
         looked_at = records.fetch(_sample(found))
-        found = [pair for pair in found if not _unlike_in(looked_at, *pair)]
+        found = [pair for pair in found if not _differ_in(looked_at, *pair)]
     if found:
         answer = records.fetch(_quotients(found))
         for i, (one, other) in enumerate(found):
@@ -55,7 +55,7 @@ def _sample(found: Sequence[tuple[Column, Column]]) -> Select:
     return exp.select(*read).from_("source").limit(_SAMPLE)
 
 
-def _unlike_in(table: pa.Table, one: Column, other: Column) -> bool:
+def _differ_in(table: pa.Table, one: Column, other: Column) -> bool:
     """Whether a sample shows that two columns are not proportional."""
     y, z = (_floats(table, c) for c in (one, other))
     there = np.nan_to_num(y) != 0

@@ -50,7 +50,7 @@ class Shape:
 
 
 @dataclass(frozen=True)
-class Part:
+class SomeRecords:
     """Some of the records, with what tells their contributors apart.
 
     `contributor`: ``"u"``, ``"h"``, or None: each record is a contributor of its own.
@@ -120,7 +120,7 @@ def check_examples(check: Check, where: str | None = None) -> Select:
 
 
 @_once
-def stayers(shape: Shape, part: Part) -> Select:
+def stayers(shape: Shape, part: SomeRecords) -> Select:
     """Aggregate by contributor, then by leaf those that lie in a single one.
 
     One pass over the contributors: those that straddle leaves go to the row whose leaf is
@@ -160,7 +160,7 @@ def stayers(shape: Shape, part: Part) -> Select:
 
 
 @_once
-def stayer_rows(shape: Shape, part: Part, relation: str) -> Select:
+def stayer_rows(shape: Shape, part: SomeRecords, relation: str) -> Select:
     """The rows of a kept `stayers` answer, sorted, without the list of straddlers."""
     names = ["leaf", "contributors", "records", *(["key_sum"] if part.keyed else [])]
     for i in range(len(shape.measures)):
@@ -172,7 +172,7 @@ def stayer_rows(shape: Shape, part: Part, relation: str) -> Select:
 
 
 @_once
-def straddlers(shape: Shape, part: Part, relation: str) -> Select:
+def straddlers(shape: Shape, part: SomeRecords, relation: str) -> Select:
     """A row for each straddler of a kept `stayers` answer and each of its leaves.
 
     Contributors are numbered in the order of their identifiers: numbers by size, text by
@@ -296,7 +296,7 @@ def _only(query: Select, where: str | None) -> Select:
     return query.where(where, copy=False) if where else query
 
 
-def _contributors(shape: Shape, part: Part) -> Select:
+def _contributors(shape: Shape, part: SomeRecords) -> Select:
     """Each contributor's lowest and highest leaf, numbers of records, sums and keys."""
     measures = range(len(shape.measures))
     paired, value = _paired(shape, part), "t" if shape.weight else "v"
@@ -326,7 +326,7 @@ def _contributors(shape: Shape, part: Part) -> Select:
     return _only(query.from_("records", copy=False), part.where)
 
 
-def _paired(shape: Shape, part: Part) -> bool:
+def _paired(shape: Shape, part: SomeRecords) -> bool:
     """Whether contributors have weights; a holding, with units of several, answers for itself."""
     return shape.weight is not None and part.contributor != "h"
 

@@ -39,7 +39,7 @@ class PlannedRelease:
 
 
 @dataclass(frozen=True)
-class Programme:
+class ReleaseProgramme:
     """A programme file as it was understood; every path is seen from the current folder.
 
     `ledger` is the address of the ledger that releases are published through, or None.
@@ -83,7 +83,7 @@ class ProgrammeRun:
 
 
 def run_programme(
-    programme: Programme,
+    programme: ReleaseProgramme,
     *,
     folder: str | PathLike[str] | None = None,
     keys: SecretKeys | str | PathLike[str] | None = None,
@@ -284,7 +284,7 @@ def is_programme(path: str | PathLike[str]) -> bool:
     return "releases" in open_job(Path(path))
 
 
-def read_programme(path: str | PathLike[str]) -> Programme:
+def read_programme(path: str | PathLike[str]) -> ReleaseProgramme:
     """Read and check a programme file, and the job files that it names.
 
     path: a TOML file with a section ``[[releases]]`` for each release, in the order of publication.
@@ -302,7 +302,7 @@ def read_programme(path: str | PathLike[str]) -> Programme:
         _check_job(section, release)
         _check_alike(section, release, releases)
         releases.append(release)
-    return Programme(
+    return ReleaseProgramme(
         path=file.file,
         folder=file.file.parent / file.text("folder", "out"),
         releases=tuple(releases),

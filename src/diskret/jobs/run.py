@@ -7,7 +7,6 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -37,7 +36,7 @@ from diskret.protect.record_keys import record_keys
 from diskret.protect.result import Result
 from diskret.protect.suppress import suppress, suppress_tables
 from diskret.protect.tabulate import tabulate
-from diskret.protect.write import FORMATS, write
+from diskret.protect.write import FORMATS, WritingSeveral, write
 from diskret.rules import MinimumFrequency, PPercent
 from diskret.rules.unions import against
 from diskret.suppression import Method, Pattern, Problem
@@ -145,14 +144,12 @@ def write_job(
     With a ledger they are published through it, as the release of that name.
     """
     derived, releases = derived_of(job.derived, results)
-    language = job.output.language
-    options: dict[str, Any] = {
-        "formats": job.output.formats,
+    language, formats, intervals = job.output.language, job.output.formats, job.output.intervals
+    options: WritingSeveral = {
         "language": language,
         "symbols": job.output.symbols,
         "titles": {t.name: t.title[language] for t in job.tables if language in t.title},
         "template": job.output.template,
-        "intervals": job.output.intervals,
         "derived": derived,
         "combined": job.output.combined,
         "neutralise": job.output.neutralise,
@@ -160,9 +157,9 @@ def write_job(
         "progress": progress,
     }
     if ledger is None:
-        write(results, folder, keys=keys, **options)
+        write(results, folder, formats, keys=keys, intervals=intervals, **options)
     else:
-        ledger.publish(results, folder, name=name, **options)
+        ledger.publish(results, folder, formats, name=name, intervals=intervals, **options)
 
 
 def _ledger(job: Job, folder: Path, keys: SecretKeys | str | PathLike[str] | None) -> Ledger | None:

@@ -11,8 +11,8 @@ import numpy as np
 from diskret.attack import Attacker
 from diskret.attack.earlier_tables import read_beside
 from diskret.errors import InputError
-from diskret.ledger.contributors import told_again, told_of_earlier
-from diskret.ledger.narrowed_cells import BrokenCell, Case, contradictions_named
+from diskret.ledger.contributors import told_by_contributors, told_of_earlier
+from diskret.ledger.narrowed_cells import BrokenCell, JointAttack, contradictions_named
 from diskret.progress import Progress, silent
 from diskret.protect.earlier_tables import groups
 from diskret.protect.plan import publish
@@ -101,45 +101,45 @@ def check(
     broken: list[BrokenCell] = []
     for group in groups(own, known, earlier):
         chosen = [own[i] for i in group.new]
-        case = Case(
+        joint = JointAttack(
             read_beside(chosen, tuple(dict.fromkeys([*known, *group.sums])), group.earlier),
             [new[i] for i in group.new],
             group.earlier,
             attacker,
         )
         with contradictions_named(chosen, known, group.earlier):
-            broken += case.broken(np.inf if limit is None else limit, progress=progress)
-            found = _by_contributors(case, [who[i] for i in group.new], progress)
+            broken += joint.broken(np.inf if limit is None else limit, progress=progress)
+            found = _by_contributors(joint, [who[i] for i in group.new], progress)
         said = {(cell.release, cell.table, cell.codes) for cell in broken}
         broken += [one for one in found if (one.release, one.table, one.codes) not in said]
-        beside += case.publication.beside
+        beside += joint.publication.beside
     stand_in = {part.name for part in _parts(tables) if getattr(part, "known", None) is not None}
     asked = [cell for cell in broken if cell.release or cell.table not in stand_in]
     return CheckReport(tuple(table.name for table in own), tuple(beside), tuple(asked))
 
 
 def _by_contributors(
-    case: Case, own: Sequence[Table | Result | None], progress: Progress
+    joint: JointAttack, own: Sequence[Table | Result | None], progress: Progress
 ) -> list[BrokenCell]:
     """What contributors who know what is theirs could tell too closely, as when it is published."""
     results = [part for part in own if isinstance(part, Result)]
     told = (
-        told_again(results, case.publication, case.earlier, progress)
+        told_by_contributors(results, joint.publication, joint.earlier, progress)
         if (len(results) == len(own))
         else []
     )
     told += told_of_earlier(
         [part.table if isinstance(part, Result) else part for part in own],
-        case.publication,
-        case.earlier,
-        case.required,
-        case.unsafe,
-        case.original,
-        case.attacker,
+        joint.publication,
+        joint.earlier,
+        joint.required,
+        joint.unsafe,
+        joint.original,
+        joint.attacker,
         progress,
     )
     every = dict.fromkeys(tuple(sorted(cells)) for cells in told)
-    return [case.told_together(cells, contributors=True) for cells in every]
+    return [joint.told_together(cells, contributors=True) for cells in every]
 
 
 def to_publish(tables: Any) -> tuple[list[Published], tuple[MeasureSum, ...]]:

@@ -30,7 +30,7 @@ from diskret.tables import Earlier, Publication, Table
 from diskret.tables.shares import called_at, names_of, place_of
 
 
-def told_again(
+def told_by_contributors(
     results: Sequence[Result],
     publication: Publication,
     earlier: Sequence[Earlier],
@@ -48,7 +48,7 @@ def told_again(
         before = with_values(whole, publication.sums, earlier)
         tables = [*(r.table for r in results), *before.tables]
         original = np.concatenate([table.measure.sum.ravel() for table in tables])
-        insiders = _beside(
+        insiders = _insiders_now(
             proof.insiders, proof.publication, publication, results, before, original
         )
         found = examine(publication, certificate.attacker, original=original, progress=progress)
@@ -110,7 +110,7 @@ def told_of_earlier(
     return [asked.cells(one) for one in seen.open]
 
 
-def _beside(
+def _insiders_now(
     known: InsidersWithstood,
     publication: Publication,
     now: Publication,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +38,14 @@ from diskret.ledger.refusals import (
 )
 from diskret.progress import Progress, silent
 from diskret.protect.result import Result
-from diskret.protect.write import DEFAULT_FORMATS, checked, hiding, intervals_of, write
+from diskret.protect.write import (
+    DEFAULT_FORMATS,
+    WritingSeveral,
+    checked,
+    hiding,
+    intervals_of,
+    write,
+)
 from diskret.publish.contract import Protected, software
 from diskret.publish.staging import Stage
 from diskret.publish.store import store
@@ -272,7 +279,7 @@ class Ledger:
         who: str | None = None,
         intervals: bool = False,
         again: Again = attack_again,
-        **options: Any,
+        **options: Unpack[WritingSeveral],
     ) -> LedgerRelease:
         """Write results into a folder and record them: both, or neither.
 

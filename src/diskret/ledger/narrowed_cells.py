@@ -26,7 +26,7 @@ from diskret.attack.earlier_tables import (
     required_beside,
     unclaimed_cells,
 )
-from diskret.attack.ties import same_cells
+from diskret.attack.ties import same_cells, shown_somewhere
 from diskret.errors import ContradictionError
 from diskret.progress import Progress, silent
 from diskret.protect.earlier_tables import naming
@@ -80,7 +80,7 @@ class contradictions_named:
                     examine(read_beside(self.tables, self.sums, [one]))
 
 
-class Case:
+class JointAttack:
     """New tables and the earlier ones that are tied to them, attacked as one.
 
     `new` is what would be known of each new table if it were published.
@@ -106,7 +106,7 @@ class Case:
             ]
         )
         sums = [
-            known.unsafe.beside(start, starts[-1])
+            known.unsafe.among(start, starts[-1])
             for known, start in zip(every, starts[:-1], strict=True)
             if known.unsafe is not None
         ]
@@ -154,14 +154,12 @@ class Case:
 
     def _unsafe_now(self, label: NDArray[np.int64], touched: NDArray[np.int64]) -> UnsafeSums:
         """The unsafe sums that new tables have to do with, of cells that are still hidden."""
-        shown = np.zeros(len(label), dtype=bool)
-        shown[label[~self.publication.suppressed]] = True
+        shown = shown_somewhere(self.publication, label)
         near = np.zeros(len(label), dtype=np.int64)
         near[: self.first] = 1
         near[touched[touched < len(near)]] = 1
         return self.unsafe.only(
-            (self.unsafe.member @ shown[label].astype(np.int64) == 0)
-            & (self.unsafe.member @ near > 0)
+            (self.unsafe.member @ shown.astype(np.int64) == 0) & (self.unsafe.member @ near > 0)
         )
 
     def _broken_sums(

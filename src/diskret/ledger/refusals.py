@@ -16,11 +16,11 @@ from diskret.attack import (
 from diskret.attack.earlier_tables import read_beside, with_own_hidden
 from diskret.errors import InputError, ProofError
 from diskret.ledger.check import check
-from diskret.ledger.contributors import told_again
-from diskret.ledger.narrowed_cells import BrokenCell, Case, contradictions_named
+from diskret.ledger.contributors import told_by_contributors
+from diskret.ledger.narrowed_cells import BrokenCell, JointAttack, contradictions_named
 from diskret.progress import Progress, silent
 from diskret.protect.earlier_tables import groups
-from diskret.protect.linked import check_sums_beside
+from diskret.protect.linked import check_sums_of_zero_counts
 from diskret.protect.result import Result
 from diskret.publish.contract import Protected
 from diskret.tables import NO_BOUND, NO_LEVELS, Earlier, Publication, Published
@@ -50,12 +50,13 @@ def attack_again(
         own = [results[i] for i in group.new]
         shown = [result.published for result in own]
         totals = tuple(dict.fromkeys([*sums, *group.sums]))
-        _check_parts(read_beside(shown, totals, group.earlier), known)
+        publication = read_beside(shown, totals, group.earlier)
+        _check_parts(publication, known)
         for attacker, new in _against(own):
-            case = Case(read_beside(shown, totals, group.earlier), new, group.earlier, attacker)
+            joint = JointAttack(publication, new, group.earlier, attacker)
             with contradictions_named(shown, totals, group.earlier):
-                broken += case.broken(0, _given_up(own, group.earlier, case), progress)
-        _check_insiders(own, read_beside(shown, totals, group.earlier), group.earlier, progress)
+                broken += joint.broken(0, _given_up(own, group.earlier, joint), progress)
+        _check_insiders(own, publication, group.earlier, progress)
     worse = [cell for cell in broken if not cell.already]
     if worse:
         where = "; ".join(
@@ -75,7 +76,7 @@ def _check_insiders(
     progress: Progress,
 ) -> None:
     """Refuse what contributors could tell beside tables that were not there when all was proven."""
-    told = told_again(results, publication, earlier, progress)
+    told = told_by_contributors(results, publication, earlier, progress)
     if told:
         raise ProofError(
             f"contributors could tell {len(told):,} cells or sums too closely beside what "
@@ -128,10 +129,10 @@ def _against(results: Sequence[Result]) -> Iterator[tuple[Attacker, list[Earlier
 
 
 def _given_up(
-    results: Sequence[Result], earlier: Sequence[Earlier], case: Case
+    results: Sequence[Result], earlier: Sequence[Earlier], joint: JointAttack
 ) -> NDArray[np.int64]:
     """Positions of earlier cells of which nothing was claimed when results were protected."""
-    starts = dict(zip((e.name for e in earlier), case.earlier_starts, strict=True))
+    starts = dict(zip((e.name for e in earlier), joint.earlier_starts, strict=True))
     found = [np.zeros(0, dtype=np.int64)]
     for proof in {id(r.proof): r.proof for r in results}.values():
         publication, cells = proof.publication, proof.unclaimed
@@ -190,14 +191,16 @@ def check_zeros_before(results: Sequence[Protected], noisy: Sequence[Earlier]) -
             for result in results:
                 if result.published.changed and not result.published.frequency:
                     named = replace(one.published, name=one.name)
-                    check_sums_beside(named, zero, result.published)
+                    check_sums_of_zero_counts(named, zero, result.published)
         elif one.shown is not None:
             hidden = one.shown >= NO_BOUND
             sums = replace(one.published, name=one.name, value=one.shown, suppressed=hidden)
             for result in results:
                 counts = result.published
                 if counts.frequency and counts.changed == "cell_key":
-                    check_sums_beside(counts, ~counts.suppressed & (counts.value == 0), sums)
+                    check_sums_of_zero_counts(
+                        counts, ~counts.suppressed & (counts.value == 0), sums
+                    )
 
 
 def _zero(counts: Earlier) -> NDArray[np.bool_]:

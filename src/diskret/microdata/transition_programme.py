@@ -7,10 +7,12 @@ from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
 from diskret.errors import InputError
 from diskret.io.names import some
 from diskret.parameters import Whole
+from diskret.solver import Solver, Status
 
 #: Matrices that are made have at most so many rows.
 _MOST_CATEGORIES = 3_000
@@ -71,31 +73,17 @@ def _solved(
     largest: NDArray[np.float64],
 ) -> NDArray[np.float64] | None:
     """What goes between each pair, or None if there is no way."""
-    import highspy
-
     pairs = len(first)
     if not pairs:
         return None
-    program = highspy.HighsLp()
-    program.num_col_, program.num_row_ = pairs, size
-    program.col_cost_ = price
-    program.col_lower_ = np.zeros(pairs)
-    program.col_upper_ = np.minimum(largest[first], largest[second])
-    program.row_lower_, program.row_upper_ = least, largest
-    matrix = program.a_matrix_
-    matrix.format_ = highspy.MatrixFormat.kColwise
-    matrix.num_col_, matrix.num_row_ = pairs, size
-    matrix.start_ = np.arange(0, 2 * pairs + 1, 2)
-    matrix.index_ = np.stack([first, second], axis=1).ravel()
-    matrix.value_ = np.ones(2 * pairs)
-    solver = highspy.Highs()
-    solver.setOptionValue("output_flag", False)
-    solver.setOptionValue("threads", 1)
-    solver.passModel(program)
-    solver.run()
-    if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+    solver = Solver()
+    pair, both = np.arange(0, 2 * pairs + 1, 2), np.stack([first, second], axis=1).ravel()
+    matrix = sparse.csc_array((np.ones(2 * pairs), both, pair), shape=(size, pairs))
+    most = np.minimum(largest[first], largest[second])
+    solver.load(price, matrix, columns=(0, most), rows=(least, largest))
+    if solver.run() is not Status.OPTIMAL:
         return None
-    return np.maximum(np.array(solver.getSolution().col_value), 0.0)
+    return np.maximum(solver.x, 0.0)
 
 
 def _impossible(

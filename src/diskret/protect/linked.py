@@ -28,11 +28,11 @@ def linked(tables: Sequence[Table], sums: Sequence[MeasureSum] = ()) -> list[lis
                 "has this measure; a sum ties tables that are protected together"
             )
     pairs = tied_pairs(abouts, sums)
-    _refuse_unlike_weights(tables, pairs)
+    _refuse_different_weights(tables, pairs)
     return tied_groups(len(tables), pairs)
 
 
-def _refuse_unlike_weights(tables: Sequence[Table], tied: Sequence[tuple[int, int]]) -> None:
+def _refuse_different_weights(tables: Sequence[Table], tied: Sequence[tuple[int, int]]) -> None:
     for pair in tied:
         one, other = (tables[i] for i in pair)
         if one.weight != other.weight and not (one.frequency or other.frequency):
@@ -142,10 +142,10 @@ def _check_zeros(counts: Published, sums: Published) -> None:
     """Refuse a count that noise made 0 beside a sum that is not: somebody must be there."""
     if not counts.frequency or sums.frequency or counts.changed != "cell_key" or not sums.changed:
         return
-    check_sums_beside(counts, ~counts.suppressed & (counts.value == 0), sums)
+    check_sums_of_zero_counts(counts, ~counts.suppressed & (counts.value == 0), sums)
 
 
-def check_sums_beside(counts: Published, zero: NDArray[np.bool_], sums: Published) -> None:
+def check_sums_of_zero_counts(counts: Published, zero: NDArray[np.bool_], sums: Published) -> None:
     """Refuse sums of cells whose count noise made 0.
 
     counts, zero: a table of counts, and where it shows 0, bool, in its shape.

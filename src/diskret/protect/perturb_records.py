@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from diskret.attack import NoiseCertificate
-from diskret.attack.certify_cell_key import certify_unseen, largest_noise
+from diskret.attack.cell_key_noise import largest_noise
+from diskret.attack.certify_cell_key import certify_unseen
 from diskret.cellkey import Lookup, PerturbationTable
 from diskret.engines import LeafQuestion
 from diskret.engines.engine import Engine
@@ -36,6 +37,9 @@ from diskret.tables.add_up import check_size
 from diskret.tables.cells import check_names, check_reserved, public_columns
 from diskret.tables.dimension import Dimension, check_by
 from diskret.tables.requirements import changed_earlier
+
+if TYPE_CHECKING:
+    from diskret.protect.write import Writing
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +112,8 @@ class PerturbedRecords:
         formats: Sequence[str] = ("csv", "xlsx"),
         *,
         title: str | None = None,
-        **options: Any,
+        keys: SecretKeys | str | PathLike[str] | None = None,
+        **options: Unpack[Writing],
     ) -> Path:
         """Write ``public/`` and ``internal/`` into a folder; all or nothing.
 
@@ -116,11 +121,10 @@ class PerturbedRecords:
 
         Parameters
         ----------
-        folder, formats, title
+        folder, formats, title, keys
             As for [`Result.write`][diskret.Result.write].
         **options
-            Other options of [`write`][diskret.write]: language, symbols, template, keys,
-            neutralise.
+            Further ones of it: language, symbols, template, neutralise, progress.
 
         Raises
         ------
@@ -131,7 +135,7 @@ class PerturbedRecords:
         """
         from diskret.protect.write import write_one
 
-        return write_one(self, folder, formats, title, **options)
+        return write_one(self, folder, formats, title, keys=keys, **options)
 
 
 def perturb_records(

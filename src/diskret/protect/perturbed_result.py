@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import pyarrow as pa
@@ -31,7 +31,7 @@ from diskret.tables.requirements import changed_earlier
 from diskret.utility import Comparison, compare
 
 if TYPE_CHECKING:
-    from diskret.publish.formats.symbols import SymbolSet
+    from diskret.protect.write import Writing
 
 
 def noise_bound(table: Table, largest: float) -> Perturbed | None:
@@ -178,20 +178,18 @@ class PerturbedResult:
         folder: str | PathLike[str],
         formats: Sequence[str] = ("csv", "xlsx"),
         *,
-        language: str = "en",
-        symbols: str | SymbolSet = "de-classic",
         title: str | None = None,
-        template: str | PathLike[str] | None = None,
         keys: SecretKeys | str | PathLike[str] | None = None,
-        neutralise: bool = False,
-        progress: Progress = silent,
+        **options: Unpack[Writing],
     ) -> Path:
         """Write ``public/`` and ``internal/`` into a folder; all or nothing.
 
         Parameters
         ----------
-        folder, formats, language, symbols, title, template, keys, neutralise, progress
+        folder, formats, title, keys
             As for [`Result.write`][diskret.Result.write].
+        **options
+            Further ones of it: language, symbols, template, neutralise, progress.
 
         Returns
         -------
@@ -207,15 +205,4 @@ class PerturbedResult:
         """
         from diskret.protect.write import write_one
 
-        return write_one(
-            self,
-            folder,
-            formats,
-            title,
-            language=language,
-            symbols=symbols,
-            template=template,
-            keys=keys,
-            neutralise=neutralise,
-            progress=progress,
-        )
+        return write_one(self, folder, formats, title, keys=keys, **options)

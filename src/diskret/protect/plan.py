@@ -31,7 +31,7 @@ Cost = str | Callable[[Table], NDArray[np.float64]]
 
 _EXAMPLES = 5
 #: Surcharge among equal costs for cells that were published last period.
-_UNLIKE_BEFORE = 0.5
+_NOT_HIDDEN_BEFORE = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,16 +135,16 @@ def _planned(one: TableToProtect, attacker: Attacker, keys: SecretKeys | None) -
     if not sensitivity.zeros_may_hide:
         stays = stays | table.empty
     _check_frozen(table, sensitivity, stays)
-    world = publish(table, sensitivity.unsafe, one.name)
-    lower, upper = attacker_bounds(world, attacker.about(one.name), table.measure.sum)
+    shown = publish(table, sensitivity.unsafe, one.name)
+    lower, upper = attacker_bounds(shown, attacker.about(one.name), table.measure.sum)
     needs = requirements(table, sensitivity, attacker)
     if not attacker.outsider:
         check_bounds(table, one.name, needs, lower, upper)
     hidden = np.zeros(table.shape, dtype=bool) if one.previous is None else one.previous
     price = cost_of(table, one.cost, sensitivity.cost)
-    ties = np.where(hidden, 0.0, _UNLIKE_BEFORE)
+    ties = np.where(hidden, 0.0, _NOT_HIDDEN_BEFORE)
     if keys is not None:
-        ties = ties + (1 - _UNLIKE_BEFORE) * keyed_ties(table, keys)
+        ties = ties + (1 - _NOT_HIDDEN_BEFORE) * keyed_ties(table, keys)
     return _PlannedTable(
         needs,
         np.where(hidden.ravel(), price * (1 - one.discount / 100), price),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 import numpy as np
 
@@ -28,6 +28,26 @@ FORMATS = ("csv", "parquet", "xlsx", "html")
 DEFAULT_FORMATS = ("csv", "xlsx")
 #: How much work the reasons of secondaries may take; see `Result.explain`.
 EXPLAIN = 500
+
+
+class Writing(TypedDict, total=False):
+    """Options of `write` for results of every kind, for those who pass them on."""
+
+    language: str
+    symbols: str | SymbolSet
+    template: str | PathLike[str] | None
+    neutralise: bool
+    progress: Progress
+
+
+class WritingSeveral(Writing, total=False):
+    """The same with those that are about several results, or cells that are hidden."""
+
+    titles: Mapping[str, str] | None
+    explain: int
+    derived: Sequence[Derived]
+    combined: str | Mapping[str, Sequence[str]] | None
+    releases: Releases
 
 
 def write(

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from diskret.solver import Solver, Status
 from diskret.system import System
 
 _NEAR = 1e-6
@@ -102,8 +103,6 @@ def chosen(
     it, ascending; None: all, from scratch. `seconds`, `nodes`: limits of the search. `first`:
     whether the first rounding that is found is good enough.
     """
-    import highspy
-
     cell = np.arange(len(room.floor)) if free is None else free
     inside = sparse.csr_array(room.equations[:, cell])
     right = room.right if start is None else inside @ start[cell]
@@ -111,34 +110,19 @@ def chosen(
     if inside is None:
         return Found(None, True, np.inf)
     part, lower, upper, cost, whole = _columns(room, cell)
+    solver = Solver(
+        mip_max_nodes=nodes, mip_rel_gap=0.0, mip_max_improving_sols=1 if first else None
+    )
     matrix = sparse.csr_array(inside[:, part])
-    program = highspy.HighsLp()
-    program.num_col_, program.num_row_ = len(part), matrix.shape[0]
-    program.col_cost_, program.col_lower_, program.col_upper_ = cost, lower, upper
-    program.row_lower_ = program.row_upper_ = right.astype(np.float64)
-    program.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-    program.a_matrix_.num_col_, program.a_matrix_.num_row_ = len(part), matrix.shape[0]
-    program.a_matrix_.start_ = matrix.indptr
-    program.a_matrix_.index_ = matrix.indices
-    program.a_matrix_.value_ = matrix.data.astype(np.float64)
-    kinds = highspy.HighsVarType
-    program.integrality_ = [kinds.kInteger if w else kinds.kContinuous for w in whole.tolist()]
-    solver = highspy.Highs()
-    for option, setting in _options(seconds, nodes, first).items():
-        solver.setOptionValue(option, setting)
-    solver.passModel(program)
+    solver.load(cost, matrix, columns=(lower, upper), rows=(right, right), whole=whole)
     if start is not None and room.steps == 0:
-        known = highspy.HighsSolution()
-        known.col_value = start[cell].astype(np.float64).tolist()
-        solver.setSolution(known)
-    solver.run()
-    status = solver.getModelStatus()
-    info = solver.getInfo()
+        solver.start(start[cell])
+    status = solver.run(seconds)
     fixed = room.rest[: room.shown].sum()  # the cost of all steps at 0
-    least = float(np.ceil(info.mip_dual_bound - _NEAR) + fixed)
-    solution = np.array(solver.getSolution().col_value)
-    if not np.isfinite(info.objective_function_value) or len(solution) < len(part):
-        return Found(None, status == highspy.HighsModelStatus.kInfeasible, least)
+    least = float(np.ceil(solver.bound - _NEAR) + fixed)
+    solution = solver.x
+    if not np.isfinite(solver.objective) or len(solution) < len(part):
+        return Found(None, status is Status.IMPOSSIBLE, least)
     near = np.zeros(len(room.floor)) if start is None else start.astype(np.float64)
     near[cell] = np.bincount(part, solution, minlength=len(cell))
     step = np.rint(near).astype(np.int64)
@@ -189,20 +173,6 @@ def _columns(
     upper = np.concatenate((adjacent, high[above] - adjacent[above], zero[1]))
     cost = np.concatenate((slope, np.full(len(above), base), np.full(len(below), -base)))
     return part, lower, upper, cost, published[part]
-
-
-def _options(seconds: float | None, nodes: int, first: bool) -> dict[str, bool | str | int | float]:
-    found: dict[str, bool | str | int | float] = {
-        "output_flag": False,
-        "parallel": "off",
-        "mip_max_nodes": nodes,
-        "mip_rel_gap": 0.0,
-    }
-    if seconds is not None:
-        found["time_limit"] = float(seconds)
-    if first:
-        found["mip_max_improving_sols"] = 1
-    return found
 
 
 def _holds(room: Multiples, step: NDArray[np.int64], near: NDArray[np.float64]) -> bool:

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from diskret.solver import Solver, Status
+
 _NEAR = 1e-6
 _LEAST_SECONDS = 0.01
 
@@ -92,43 +94,29 @@ class Programme:
 
     def solve(self, until: float | None = None) -> Solved:
         """Run the solver, with one thread, until `until` on the monotonic clock."""
-        import highspy
-
         cost, whole = np.concatenate(self._cost), np.concatenate(self._whole)
         for rows in self._rows:
             rows.resize(rows.shape[0], len(cost))
         matrix = sparse.csr_array(sparse.vstack(self._rows))
-        model = highspy.HighsLp()
-        model.num_row_, model.num_col_ = matrix.shape
-        model.col_cost_ = cost
-        model.col_lower_, model.col_upper_ = np.concatenate(self._low), np.concatenate(self._high)
-        model.row_lower_ = np.concatenate([low for low, _ in self._right])
-        model.row_upper_ = np.concatenate([high for _, high in self._right])
-        model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-        model.a_matrix_.num_row_, model.a_matrix_.num_col_ = matrix.shape
-        model.a_matrix_.start_ = matrix.indptr
-        model.a_matrix_.index_ = matrix.indices
-        model.a_matrix_.value_ = matrix.data
-        kinds = highspy.HighsVarType
-        model.integrality_ = [kinds.kInteger if w else kinds.kContinuous for w in whole.tolist()]
-        solver = highspy.Highs()
-        for option, value in {
-            "output_flag": False,
-            "parallel": "off",
-            "threads": 1,
-            "random_seed": 1,
-            "mip_rel_gap": 0.0,
-            "mip_abs_gap": 1 - 1e-4,  # objectives are whole numbers
-            "mip_feasibility_tolerance": 1e-7,
-        }.items():
-            solver.setOptionValue(option, value)
-        if until is not None:
-            solver.setOptionValue("time_limit", max(until - time.monotonic(), _LEAST_SECONDS))
-        solver.passModel(model)
-        solver.run()
-        info, values = solver.getInfo(), np.array(solver.getSolution().col_value)
-        status = solver.getModelStatus()
-        if info.primal_solution_status != 2 or len(values) < len(cost):
-            return Solved(None, status == highspy.HighsModelStatus.kInfeasible, -np.inf)
+        solver = Solver(
+            random_seed=1,
+            mip_rel_gap=0.0,
+            mip_abs_gap=1 - 1e-4,  # objectives are whole numbers
+            mip_feasibility_tolerance=1e-7,
+        )
+        solver.load(
+            cost,
+            matrix,
+            columns=(np.concatenate(self._low), np.concatenate(self._high)),
+            rows=(
+                np.concatenate([low for low, _ in self._right]),
+                np.concatenate([high for _, high in self._right]),
+            ),
+            whole=whole,
+        )
+        left = None if until is None else max(until - time.monotonic(), _LEAST_SECONDS)
+        status, values = solver.run(left), solver.x
+        if not solver.feasible or len(values) < len(cost):
+            return Solved(None, status is Status.IMPOSSIBLE, -np.inf)
         y = np.rint(self._y @ values[: 2 * self._n]).astype(np.int64)
-        return Solved(y, False, float(np.ceil(info.mip_dual_bound - _NEAR)))
+        return Solved(y, False, float(np.ceil(solver.bound - _NEAR)))

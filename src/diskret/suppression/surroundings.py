@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import highspy
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+
+from diskret.solver import Solver, Status
 
 _BROKEN = 1e-7
 _UNMOVED = 1e-9
@@ -48,13 +49,7 @@ class Surroundings:
     def __init__(self, equations: sparse.csr_array):
         self._equations = equations
         self._by_column = sparse.csc_array(equations)
-        solver = highspy.Highs()
-        solver.setOptionValue("output_flag", False)
-        # not "threads": HiGHS fails if another model of the process asked for another number
-        solver.setOptionValue("parallel", "off")
-        solver.setOptionValue("presolve", "off")
-        solver.setOptionValue("solver", "simplex")
-        self._solver = solver
+        self._solver = Solver(presolve="off", solver="simplex")
 
     def furthest(
         self,
@@ -108,22 +103,20 @@ class Surroundings:
         entry, size = entries(self._equations.indptr, rows)
         member = self._equations.indices[entry]
         column = np.unique(np.append(member, at)).astype(np.int64)
-        program = highspy.HighsLp()
-        program.num_col_, program.num_row_ = len(column), len(rows)
-        program.col_cost_ = np.where(column == at, -float(sign), 0.0)
-        program.col_lower_, program.col_upper_ = -down[column], up[column]
-        program.row_lower_ = program.row_upper_ = np.zeros(len(rows))
-        program.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-        program.a_matrix_.num_col_, program.a_matrix_.num_row_ = len(column), len(rows)
-        program.a_matrix_.start_ = np.append(0, np.cumsum(size)).astype(np.int32)
-        program.a_matrix_.index_ = np.searchsorted(column, member).astype(np.int32)
-        program.a_matrix_.value_ = self._equations.data[entry].astype(np.float64)
-        self._solver.passModel(program)
-        self._solver.run()
-        if self._solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+        shape = len(rows), len(column)
+        inside = sparse.csr_array(
+            (
+                self._equations.data[entry],
+                np.searchsorted(column, member),
+                np.append(0, np.cumsum(size)),
+            ),
+            shape=shape,
+        )
+        cost = np.where(column == at, -float(sign), 0.0)
+        self._solver.load(cost, inside, columns=(-down[column], up[column]), rows=(0, 0))
+        if self._solver.run() is not Status.OPTIMAL:
             return np.empty(0, dtype=np.int64), np.empty(0), np.empty(0)
-        solution = self._solver.getSolution()
-        return column, np.array(solution.col_value), np.array(solution.row_dual)
+        return column, self._solver.x, self._solver.row_duals
 
 
 def entries(

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import highspy
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-_STATUS = highspy.HighsModelStatus
+from diskret.solver import Solver, Status
+
 _Whole, _Real = NDArray[np.int64], NDArray[np.float64]
 
 
@@ -50,20 +50,11 @@ class Master:
     ):
         self._nodes = nodes
         g = len(cost)
-        program = highspy.HighsLp()
-        program.num_col_, program.num_row_ = g, 0
-        program.col_cost_ = np.where(fixed, 0.0, cost)
-        program.col_lower_ = fixed.astype(np.float64)
-        program.col_upper_ = np.ones(g)
-        program.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-        program.a_matrix_.num_col_, program.a_matrix_.num_row_ = g, 0
-        program.a_matrix_.start_ = np.zeros(g + 1, dtype=np.int32)
         self._g = g
-        self._solver = _quiet()
-        self._solver.setOptionValue("presolve", "off")
-        self._solver.setOptionValue("solver", "simplex")
-        self._solver.passModel(program)
         self._cost = np.where(fixed, 0.0, cost)
+        self._solver = Solver(presolve="off", solver="simplex")
+        nothing_yet = sparse.csc_array((0, g))
+        self._solver.load(self._cost, nothing_yet, columns=(fixed, 1), rows=(0, 0))
         # cuts not yet among the entries of all
         self._new: list[Cut] = []
         nothing = np.empty(0, dtype=np.int64)
@@ -77,15 +68,11 @@ class Master:
             return
         self._new += cuts
         sizes = [len(cut.group) for cut in cuts]
-        self._solver.addRows(
-            len(cuts),
-            np.array([cut.least for cut in cuts], dtype=np.float64),
-            np.full(len(cuts), highspy.kHighsInf),
-            sum(sizes),
-            np.r_[0, np.cumsum(sizes)[:-1]].astype(np.int32),
-            np.concatenate([cut.group for cut in cuts]).astype(np.int32),
-            np.concatenate([cut.weight for cut in cuts]),
-        )
+        group = np.concatenate([cut.group for cut in cuts])
+        weight = np.concatenate([cut.weight for cut in cuts])
+        first = np.append(0, np.cumsum(sizes))
+        matrix = sparse.csr_array((weight, group, first), shape=(len(cuts), self._g))
+        self._solver.add_rows(np.array([cut.least for cut in cuts], dtype=np.float64), matrix)
 
     def best_within(
         self, base: NDArray[np.bool_], free: NDArray[np.bool_], seconds: float, gap: float
@@ -105,37 +92,15 @@ class Master:
         shape = (int(np.count_nonzero(needed)), self._g)
         column = np.flatnonzero(free & (self.upper > 0))
         matrix = sparse.csr_array((weight[at], (position, group[at])), shape=shape)[:, column]
-        program = highspy.HighsLp()
-        program.num_col_, program.num_row_ = len(column), shape[0]
-        program.col_cost_ = self._cost[column]
-        program.col_lower_, program.col_upper_ = np.zeros(len(column)), np.ones(len(column))
-        program.row_lower_ = least[needed]
-        program.row_upper_ = np.full(shape[0], highspy.kHighsInf)
-        program.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-        program.a_matrix_.num_col_, program.a_matrix_.num_row_ = len(column), shape[0]
-        program.a_matrix_.start_ = matrix.indptr
-        program.a_matrix_.index_ = matrix.indices
-        program.a_matrix_.value_ = matrix.data
-        program.integrality_ = [highspy.HighsVarType.kInteger] * len(column)
-        solver = self._branching()
-        solver.setOptionValue("mip_rel_gap", gap)
-        solver.setOptionValue("time_limit", max(seconds, 0.0))
-        solver.passModel(program)
-        known = highspy.HighsSolution()
-        known.col_value = base[column].astype(np.float64).tolist()
-        solver.setSolution(known)
-        solver.run()
-        if solver.getModelStatus() != _STATUS.kOptimal:
+        solver = Solver(mip_max_nodes=self._nodes, mip_rel_gap=gap)
+        rows = least[needed], np.inf
+        solver.load(self._cost[column], matrix, columns=(0, 1), rows=rows, whole=True)
+        solver.start(base[column])
+        if solver.run(seconds) is not Status.OPTIMAL:
             return None
         x = np.where(free, 0.0, base)
-        x[column] = np.rint(np.array(solver.getSolution().col_value))
+        x[column] = np.rint(solver.x)
         return x
-
-    def _branching(self) -> highspy.Highs:
-        solver = _quiet()
-        if self._nodes is not None:
-            solver.setOptionValue("mip_max_nodes", self._nodes)
-        return solver
 
     def _entries(self) -> tuple[_Whole, _Real, _Whole, _Real]:
         """Groups, weights and numbers of the cuts, entry by entry, and their right-hand sides."""
@@ -156,26 +121,19 @@ class Master:
     def publish(self, group: NDArray[np.int64]) -> None:
         """Leave these groups out of all choices from now on."""
         self.upper[group] = 0
-        self._solver.changeColsBounds(
-            len(group), group.astype(np.int32), np.zeros(len(group)), np.zeros(len(group))
-        )
+        self._solver.bound_columns(group, 0, 0)
 
     def release(self, group: int) -> None:
         """Let a group be chosen that was hidden anyway."""
-        self._solver.changeColBounds(group, 0.0, 1.0)
+        self._solver.bound_columns(np.array([group]), 0, 1)
 
     def relaxed(self, seconds: float) -> tuple[Choice, NDArray[np.float64]]:
         """The best choice in fractions, and the reduced cost of each group."""
-        solver = self._solver
-        solver.setOptionValue("time_limit", solver.getRunTime() + max(seconds, 0.0))
-        solver.run()
-        status = solver.getModelStatus()
-        if status == _STATUS.kOptimal:
-            solution = solver.getSolution()
-            x = np.clip(np.array(solution.col_value), 0, 1)
-            value = solver.getInfo().objective_function_value
-            return Choice(x, value), np.array(solution.col_dual)
-        impossible = status in (_STATUS.kInfeasible, _STATUS.kUnboundedOrInfeasible)
+        status = self._solver.run(seconds)
+        if status is Status.OPTIMAL:
+            x = np.clip(self._solver.x, 0, 1)
+            return Choice(x, self._solver.objective), self._solver.reduced_costs
+        impossible = status in (Status.IMPOSSIBLE, Status.IMPOSSIBLE_OR_ENDLESS)
         return Choice(None, np.inf if impossible else -np.inf), np.zeros(self._g)
 
     def whole(self, seconds: float, start: NDArray[np.bool_], gap: float) -> Choice:
@@ -183,31 +141,15 @@ class Master:
 
         `start` is a choice known to satisfy all cuts.
         """
-        solver = self._branching()
-        solver.setOptionValue("mip_rel_gap", gap)
-        solver.setOptionValue("time_limit", max(seconds, 0.0))
-        solver.passModel(self._solver.getLp())
-        everything = np.arange(self._g, dtype=np.int32)
-        solver.changeColsIntegrality(self._g, everything, np.ones(self._g, dtype=np.uint8))
+        solver = Solver(mip_max_nodes=self._nodes, mip_rel_gap=gap)
+        solver.load_from(self._solver)
+        solver.all_whole(True)
         if not np.any(start & (self.upper == 0)):
-            known = highspy.HighsSolution()
-            known.col_value = start.astype(np.float64).tolist()
-            solver.setSolution(known)
-        solver.run()
-        status = solver.getModelStatus()
-        if status == _STATUS.kInfeasible:
+            solver.start(start)
+        status = solver.run(seconds)
+        if status is Status.IMPOSSIBLE:
             return Choice(None, np.inf)
-        info = solver.getInfo()
-        bound = info.mip_dual_bound
-        found = np.isfinite(info.objective_function_value)
-        if status != _STATUS.kOptimal and not (status == _STATUS.kTimeLimit and found):
+        bound, found = solver.bound, np.isfinite(solver.objective)
+        if status is not Status.OPTIMAL and not (status is Status.OUT_OF_TIME and found):
             return Choice(None, bound if np.isfinite(bound) else -np.inf)
-        return Choice(np.rint(np.array(solver.getSolution().col_value)), bound)
-
-
-def _quiet() -> highspy.Highs:
-    solver = highspy.Highs()
-    solver.setOptionValue("output_flag", False)
-    # not "threads": HiGHS fails if another model of the process asked for another number
-    solver.setOptionValue("parallel", "off")
-    return solver
+        return Choice(np.rint(solver.x), bound)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import highspy
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from diskret.errors import InputError
+from diskret.solver import Solver, Status
 
 #: Unpublished cells are at most so many times as large as all published ones together.
 _ROOM = 4
@@ -61,30 +61,12 @@ def _inner_point(
 
     None is larger than `most`.
     """
-    solver = highspy.Highs()
-    for option, value in {
-        "output_flag": False,
-        "threads": 1,
-        "solver": "ipm",
-        "run_crossover": "off",  # a corner would leave most of them no room
-        "presolve": "off",
-    }.items():
-        solver.setOptionValue(option, value)
-    model = highspy.HighsLp()
-    model.num_row_, model.num_col_ = matrix.shape
-    model.col_cost_ = np.zeros(matrix.shape[1])
-    model.col_lower_ = np.maximum(lowest, -most)
-    model.col_upper_ = np.full(matrix.shape[1], most)
-    model.row_lower_ = model.row_upper_ = right.astype(float)
-    model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-    model.a_matrix_.start_ = matrix.indptr.astype(np.int32)
-    model.a_matrix_.index_ = matrix.indices.astype(np.int32)
-    model.a_matrix_.value_ = matrix.data.astype(float)
-    solver.passModel(model)
-    solver.run()
-    if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+    # a corner would leave most of them no room
+    solver = Solver(solver="ipm", run_crossover="off", presolve="off")
+    solver.load(0, matrix, columns=(np.maximum(lowest, -most), most), rows=(right, right))
+    if solver.run() is not Status.OPTIMAL:
         raise InputError(
             "the tables contradict each other: no records can have categories that overlap like "
             "these and the values of both tables; check that they come from the same records"
         )
-    return np.array(solver.getSolution().col_value)
+    return solver.x

@@ -96,7 +96,7 @@ class TableCounts:
 
 
 @dataclass(frozen=True, eq=False)
-class Beside:
+class ComparedCounts:
     """The cells of one table in two files, those that are not empty in either.
 
     categories: for each variable the values as text.
@@ -177,7 +177,7 @@ def counted_all(found: Combined, lists: TableLists) -> Iterator[TableCounts]:
         yield counted(found, columns, counter)
 
 
-def beside(before: TableCounts, after: Combined) -> Beside:
+def compare_counts(before: TableCounts, after: Combined) -> ComparedCounts:
     """Count one table again, in another file.
 
     Raises
@@ -189,7 +189,7 @@ def beside(before: TableCounts, after: Combined) -> Beside:
     --------
     >>> persons = pa.table({"town": ["N", "S", "N"]})
     >>> others = combined(pa.table({"town": ["N", "N", "W"]}), ["town"])
-    >>> both = beside(counted(combined(persons, ["town"]), ["town"]), others)
+    >>> both = compare_counts(counted(combined(persons, ["town"]), ["town"]), others)
     >>> both.before.tolist(), both.after.tolist()
     ([2, 0, 1], [2, 1, 0])
     """
@@ -221,13 +221,13 @@ def beside(before: TableCounts, after: Combined) -> Beside:
     was[place[:number]] = before.count
     now[place[number:]] = count
     codes = tuple(own[at] for own in together)
-    return Beside(before.columns, before.counter, tuple(categories), codes, was, now)
+    return ComparedCounts(before.columns, before.counter, tuple(categories), codes, was, now)
 
 
-def beside_all(before: Iterable[TableCounts], after: Combined) -> Iterator[Beside]:
+def compare_all_counts(before: Iterable[TableCounts], after: Combined) -> Iterator[ComparedCounts]:
     """The same for tables one after another."""
     for table in before:
-        yield beside(table, after)
+        yield compare_counts(table, after)
 
 
 def _cells(

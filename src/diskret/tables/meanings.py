@@ -199,14 +199,14 @@ def _hidden_in_common(
     tables: Sequence[Published], meanings: _Meanings
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Table and number of each cell that is unknown in some table, wherever it stands."""
-    marks = [meanings.marks(i) for i in range(len(tables))]
+    hashes = [meanings.hashes(i) for i in range(len(tables))]
     unknown = [
         mark[(t.suppressed if t.rounding == 1 else ~t.empty).ravel()]
-        for mark, t in zip(marks, tables, strict=True)
+        for mark, t in zip(hashes, tables, strict=True)
     ]
     hidden = np.unique(np.concatenate(unknown))
-    every = np.concatenate(marks)
-    table = np.repeat(np.arange(len(tables)), [len(mark) for mark in marks])
+    every = np.concatenate(hashes)
+    table = np.repeat(np.arange(len(tables)), [len(mark) for mark in hashes])
     at = np.searchsorted(hidden, every)
     found = at < len(hidden)
     found[found] = hidden[at[found]] == every[found]
@@ -222,20 +222,20 @@ class _Meanings:
         self._known: dict[tuple[str, Meaning], np.uint64] = {}
         self._cuts: dict[tuple[object, ...], bool] = {}
 
-    def marks(self, table: int) -> NDArray[np.uint64]:
+    def hashes(self, table: int) -> NDArray[np.uint64]:
         """A hash of the definition of each cell, flat, uint64."""
         seen = self._tables[table]
-        total = np.array([_mark(seen.measure, frozenset([seen.vintage]))])
+        total = np.array([_hash(seen.measure, frozenset([seen.vintage]))])
         for name, side in self._sides[table].items():
-            axis = np.array([self._mark(name, meaning) for meaning in side.meaning], np.uint64)
+            axis = np.array([self._hash(name, meaning) for meaning in side.meaning], np.uint64)
             total = (total[:, None] + axis[None, :]).ravel()
         return total
 
-    def _mark(self, name: str, meaning: Meaning) -> np.uint64:
+    def _hash(self, name: str, meaning: Meaning) -> np.uint64:
         if meaning is None:
             return np.uint64(0)
         if (name, meaning) not in self._known:
-            self._known[name, meaning] = _mark(name, meaning)
+            self._known[name, meaning] = _hash(name, meaning)
         return self._known[name, meaning]
 
     def cut(self, one: int, other: int) -> bool:
@@ -271,7 +271,7 @@ def _cuts(
     )
 
 
-def _mark(name: str, codes: frozenset[str]) -> np.uint64:
+def _hash(name: str, codes: frozenset[str]) -> np.uint64:
     """64 bits of a hash of a restriction."""
     text = "\0".join([name, *sorted(codes)]).encode()
     return np.frombuffer(hashlib.blake2b(text, digest_size=8).digest(), dtype="<u8")[0]

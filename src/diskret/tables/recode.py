@@ -122,7 +122,7 @@ class _Along:
         if number is not None and (kept or measure.marked or magnitude is None):
             self._refuse(self._straddling(number), self.table.contributors)
         if self.table.contributors != "records":
-            self._refuse(self._unlike(measure.largest), self.table.contributors)
+            self._refuse(self._straddling_by_largest(measure.largest), self.table.contributors)
         return Measure(
             measure.name,
             measure.decimals,
@@ -160,7 +160,7 @@ class _Along:
             found[code] = ~apart & ((old[parts] > 0).sum(axis=0) > 1)
         return found
 
-    def _unlike(self, top: NDArray[np.int64]) -> dict[int, NDArray[np.bool_]]:
+    def _straddling_by_largest(self, top: NDArray[np.int64]) -> dict[int, NDArray[np.bool_]]:
         """The same from the largest contributions, for files that tell no numbers.
 
         If nobody is in two codes, the largest of the parent, where given, are the largest
@@ -171,8 +171,8 @@ class _Along:
         for code, parts in self.made.parts.items():
             parent = int(self.tree.parent[parts[0]])
             merged = largest_of(old[self.tree.children[parent]])
-            unlike = (old[parent] != merged).any(axis=-1) & (old[parent] != 0).any(axis=-1)
-            found[code] = unlike & ((old[parts] != 0).any(axis=-1).sum(axis=0) > 1)
+            differs = (old[parent] != merged).any(axis=-1) & (old[parent] != 0).any(axis=-1)
+            found[code] = differs & ((old[parts] != 0).any(axis=-1).sum(axis=0) > 1)
         return found
 
     def _refuse(self, doubtful: Mapping[int, NDArray[np.bool_]], who: str) -> None:

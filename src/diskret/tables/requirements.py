@@ -87,7 +87,7 @@ class UnsafeSums:
         there = np.isin(np.arange(len(self)), rows)
         return replace(self.only(there), member=sparse.csr_array(own[rows]), judged=0)
 
-    def beside(self, start: int, cells: int) -> UnsafeSums:
+    def among(self, start: int, cells: int) -> UnsafeSums:
         """The same sums of one table as sums of its cells among those of several."""
         member = sparse.csr_array(
             (self.member.data, self.member.indices + start, self.member.indptr),

@@ -15,7 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from diskret.io import FrameKind, from_arrow
-from diskret.tables.counted import Beside
+from diskret.tables.counted import ComparedCounts
 from diskret.texts import number, words_in
 from diskret.utility.deviations import Deviations, Zeros, deviations, zeros
 from diskret.utility.groups import (
@@ -208,15 +208,15 @@ class FileDeviations:
         return pa.concat_tables(marked)
 
 
-def table_deviations(counted: Iterable[Beside]) -> TableDeviations:
+def table_deviations(counted: Iterable[ComparedCounts]) -> TableDeviations:
     """Put the cells of tables together, one table after another.
 
-    >>> from diskret.tables.counted import beside_all, combined, counted_all
+    >>> from diskret.tables.counted import compare_all_counts, combined, counted_all
     >>> persons = pa.table({"town": ["N", "S", "N", "N"], "sex": ["f", "f", "m", "m"]})
     >>> before = combined(persons, ["town", "sex"])
     >>> after = combined(pa.table({"town": ["N"] * 3, "sex": ["m"] * 3}), ["town", "sex"])
     >>> lists = {"": (("town",), ("town", "sex"))}
-    >>> found = table_deviations(beside_all(counted_all(before, lists), after))
+    >>> found = table_deviations(compare_all_counts(counted_all(before, lists), after))
     >>> found
     TableDeviations(2 tables, 5 cells; largest 1, mean 0.80, 20.0% exact)
     >>> found.by_dimension.mean.round(2).tolist()

@@ -18,7 +18,7 @@ from diskret.attack.microdata.certify import refuse_identifiers
 from diskret.attack.microdata.claims import Safe
 from diskret.attack.microdata.leaving import Leaving
 from diskret.errors import InputError, ProofError
-from diskret.tables.counted import Beside, Combined, TableCounts, beside, combined
+from diskret.tables.counted import Combined, ComparedCounts, TableCounts, combined, compare_counts
 from diskret.tables.lists import each, table_lists
 from diskret.texts import Figure, Statement, sentence
 
@@ -272,7 +272,7 @@ def check_tables(name: str, file: Combined, claim: Safe, original: Iterable[Tabl
                 f"file {name!r}: the original counts of the table {_of(counts)} add up to "
                 f"{total:,}, those of another table to {totals[counts.counter]:,}; count them anew"
             )
-        both = beside(counts, file)
+        both = compare_counts(counts, file)
         _take_up(name, both, claim, found)
         if not both.counter:
             everything = frozenset(both.columns) in exact
@@ -298,7 +298,7 @@ def _all_controlled(
             )
 
 
-def _take_up(name: str, both: Beside, claim: Safe, found: Found) -> None:
+def _take_up(name: str, both: ComparedCounts, claim: Safe, found: Found) -> None:
     """Figures of one table."""
     there = both.before > 0
     before, after = both.before[there], both.after[there]
@@ -338,7 +338,7 @@ def _take_up(name: str, both: Beside, claim: Safe, found: Found) -> None:
 
 def _exact_cells(
     name: str,
-    both: Beside,
+    both: ComparedCounts,
     everything: bool,
     wanted: Iterable[Mapping[str, str | None]],
     found: Found,
@@ -359,12 +359,12 @@ def _exact_cells(
         )
 
 
-def _of(table: Beside | TableCounts) -> str:
+def _of(table: ComparedCounts | TableCounts) -> str:
     named = " x ".join(table.columns) or "total"
     return f"{named} ({table.counter})" if table.counter else named
 
 
-def _cell(both: Beside, at: int) -> str:
+def _cell(both: ComparedCounts, at: int) -> str:
     values = [
         None if codes[at] == 0 else known[int(codes[at]) - 1].as_py()
         for known, codes in zip(both.categories, both.codes, strict=True)

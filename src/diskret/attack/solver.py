@@ -1,0 +1,48 @@
+"""The linear solver as the attack starts it; apart from the one that protection uses, on purpose.
+
+A fault in how programmes are put together would otherwise stand on both sides.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import highspy
+import numpy as np
+from scipy import sparse
+
+Status = highspy.HighsModelStatus
+
+
+class _Quiet(highspy.Highs):
+    """Says nothing from the start; release 1.16 greets before it can be told not to."""
+
+    def enableCallbacks(self) -> None:  # noqa: N802 — called as a solver is made
+        self.setOptionValue("output_flag", False)
+        super().enableCallbacks()
+
+
+def solver_of(matrix: sparse.csr_array | sparse.csc_array, price: float, **options: Any) -> Any:
+    """A solver that has ``matrix @ x = 0`` with all x at 0 yet, each at a price; options of HiGHS.
+
+    The option `threads` stays unset: threads belong to the process, and a programme that wants
+    another number of them than the first one fails. `parallel` keeps the work on one.
+    """
+    m, n = matrix.shape
+    rowwise = isinstance(matrix, sparse.csr_array)
+    model = highspy.HighsLp()
+    model.num_col_, model.num_row_ = n, m
+    model.col_cost_ = np.full(n, price)
+    model.col_lower_ = model.col_upper_ = np.zeros(n)
+    model.row_lower_ = model.row_upper_ = np.zeros(m)
+    own = model.a_matrix_
+    own.format_ = highspy.MatrixFormat.kRowwise if rowwise else highspy.MatrixFormat.kColwise
+    own.num_col_, own.num_row_ = n, m
+    own.start_ = matrix.indptr.astype(np.int32)
+    own.index_ = matrix.indices.astype(np.int32)
+    own.value_ = matrix.data.astype(np.float64)
+    found: Any = _Quiet()
+    for option, value in {"output_flag": False, "parallel": "off", **options}.items():
+        found.setOptionValue(option, value)
+    found.passModel(model)
+    return found
