@@ -27,6 +27,7 @@ PUBLIC = [
     "Table",
     "__version__",
     "adjust",
+    "argus",
     "assess",
     "attack",
     "audit",
@@ -52,6 +53,7 @@ PUBLIC = [
 ]
 
 PROMISED = {
+    "argus": {"ArgusRun", "ArgusTable", "run"},
     "attack": {"Attacker", "SuppressionCertificate", "disclosures", "intervals"},
     "claims": {
         "AlphaK",

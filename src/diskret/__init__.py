@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from diskret import argus as argus
     from diskret import attack as attack
     from diskret import datasets as datasets
     from diskret import rules as rules
@@ -71,6 +72,7 @@ __all__ = [
     "Table",
     "__version__",
     "adjust",
+    "argus",
     "assess",
     "attack",
     "audit",
@@ -96,6 +98,7 @@ __all__ = [
 ]
 
 _MODULES = {
+    "argus": "argus",
     "attack": "attack",
     "claims": "attack.microdata.claims",
     "datasets": "datasets",

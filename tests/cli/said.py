@@ -31,7 +31,7 @@ _SQL = re.compile(
 )
 _FILES = {
     "protect", "publish", "ledger", "jobs", "tables", "attack", "cellkey", "io", "hierarchy",
-    "rules", "engines", "risk", "utility", "safe", "keys", "microdata",
+    "rules", "engines", "risk", "utility", "safe", "keys", "microdata", "argus",
 }  # fmt: skip
 
 

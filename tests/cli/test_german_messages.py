@@ -40,6 +40,7 @@ _INNER = "the text of an error that was raised with a message of its own"
 ELSEWHERE = {
     "cli/ledger.py: '\\n'.join(report.lines(language.value))": "in the language already",
     "tables/from_cells.py: NO_RECORDS.replace('records', 'cells')": "by hand in built()",
+    "argus/text.py: f'{place}: {error}'": _INNER,
     "publish/derived.py: f'{path}: {error}'": _INNER,
     "rules/apriori.py: f'{where}: {error}'": _INNER,
     "tables/read_public.py: f'{path}: {error}'": _INNER,

@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 
 from diskret import __version__
 from diskret.cli.anonymize import anonymize, safe
+from diskret.cli.argus import argus
 from diskret.cli.audit import audit
 from diskret.cli.cellkey import cellkey
 from diskret.cli.command import Language, language_of
@@ -112,6 +113,7 @@ app.command()(anonymize)
 app.command()(safe)
 app.command()(verify)
 app.command()(audit)
+app.command()(argus)
 app.add_typer(ledger, name="ledger")
 app.add_typer(cellkey, name="cellkey")
 

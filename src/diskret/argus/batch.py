@@ -1,0 +1,438 @@
+"""The batch language of τ-ARGUS: a job as a list of tables and of what is done with them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Literal
+
+from diskret.argus.rule_text import RuleSet, numbers, read_rules
+from diskret.argus.text import Place, text_of, unquoted
+from diskret.errors import JobError
+
+_COMMAND = re.compile(r"<\s*(\w+)\s*>(.*)")
+_QUOTED = re.compile(r'"([^"]*)"')
+_CALL = re.compile(r"(\w+)\s*\(([^()]*)\)\s*(.*)")
+_WRITE = re.compile(r'\(?\s*(\d+)\s*,\s*(\d+)\s*,([^,]*),\s*("[^"]*"|[^"()]+)\s*\)?')
+_OPTION = re.compile(r"\s*([A-Za-z]{2})\s*([+-])")
+#: Ways to protect, and how many numbers each takes at most.
+METHODS = {"GH": 4, "MOD": 8, "OPT": 2, "NET": 1, "RND": 7, "CTA": 1, "CKM": 1}
+_ALSO = {"HYPERCUBE": "GH", "MODULAR": "MOD", "OPTIMAL": "OPT", "NETWORK": "NET"}
+OPTIONS = ("AS", "SE", "FL", "QU", "HL", "SO", "AR", "HI", "TR", "AO", "AD", "AC")
+
+
+@dataclass(frozen=True)
+class File:
+    """A file that a job names, and where."""
+
+    name: str
+    place: Place
+
+
+@dataclass(frozen=True)
+class TableText:
+    """A table as it is specified.
+
+    cost: a variable, -1 (frequency), -2 (each the same), or "" (the response).
+    power: exponent of the cost; 0: its logarithm.
+    """
+
+    number: int
+    place: Place
+    by: tuple[str, ...]
+    response: str
+    shadow: str = ""
+    cost: str = ""
+    power: float = 1.0
+    rules: RuleSet = field(default_factory=RuleSet)
+
+    @property
+    def frequency(self) -> bool:
+        """Whether records are counted."""
+        return self.response.casefold() == "<freq>"
+
+
+@dataclass(frozen=True)
+class DataText:
+    """A file of records, or of cells, with its metadata and the tables made of it.
+
+    additivity: 0: totals must add up; 1: they are computed; 2: they need not add up.
+    status: whether the status in a file of cells counts.
+    """
+
+    kind: Literal["records", "cells"]
+    file: File
+    metadata: File
+    tables: tuple[TableText, ...]
+    additivity: int = 0
+    status: bool = True
+
+
+@dataclass(frozen=True)
+class Recode:
+    """Coarser codes of a variable of a table: a file of groups, or the levels that are kept."""
+
+    place: Place
+    table: int
+    variable: str
+    file: str = ""
+    level: int = 0
+
+
+@dataclass(frozen=True)
+class AprioriText:
+    """A file of what is known of single cells."""
+
+    place: Place
+    table: int
+    file: str
+    separator: str
+    ignore_unknown: bool = True
+
+
+@dataclass(frozen=True)
+class Suppress:
+    """How a table is protected; table 0: all of them, linked."""
+
+    place: Place
+    method: str
+    table: int
+    options: tuple[float, ...] = ()
+    file: str = ""
+
+
+@dataclass(frozen=True)
+class Write:
+    """A file of a protected table."""
+
+    place: Place
+    table: int
+    kind: int
+    options: Mapping[str, bool]
+    file: str
+
+
+@dataclass(frozen=True)
+class Batch:
+    """A job as it was understood.
+
+    logs: where a log, and the version, are to be written.
+    interactive: where the job goes on by hand.
+    """
+
+    path: Path
+    data: tuple[DataText, ...]
+    recodes: tuple[Recode, ...] = ()
+    apriori: tuple[AprioriText, ...] = ()
+    suppress: tuple[Suppress, ...] = ()
+    writes: tuple[Write, ...] = ()
+    logbook: File | None = None
+    version: File | None = None
+    interactive: Place | None = None
+    cleared: tuple[Batch, ...] = ()
+
+    @property
+    def tables(self) -> tuple[TableText, ...]:
+        """All tables, in the order of their numbers."""
+        return tuple(table for data in self.data for table in data.tables)
+
+    @property
+    def parts(self) -> tuple[Batch, ...]:
+        """What was done before the tables were cleared, and what comes after."""
+        return (*self.cleared, self)
+
+
+def read_batch(path: Path) -> Batch:
+    """Read a job; what cannot be understood is said with file, line and command."""
+    reader = _Reader(path)
+    for number, line in enumerate(text_of(path).split("\n"), start=1):
+        line = line.replace("\t", " ").strip()
+        if line and not line.startswith(("//", "\\\\")):
+            reader.line(number, line)
+    return reader.done()
+
+
+class _Reader:
+    """What has been read so far."""
+
+    def __init__(self, path: Path):
+        self.path = path
+        self.place = Place(path, 1)
+        self.logbook: File | None = None
+        self.version: File | None = None
+        self.interactive: Place | None = None
+        self.cleared: list[Batch] = []
+        self.fresh()
+        self.known: dict[str, Callable[[str], None]] = {
+            "LOGBOOK": self.log,
+            "VERSIONINFO": self.info,
+            "OPENMICRODATA": lambda text: self.open("records", text),
+            "OPENTABLEDATA": lambda text: self.open("cells", text),
+            "OPENMETADATA": self.metadata,
+            "SPECIFYTABLE": self.specify,
+            "SAFETYRULE": self.rules,
+            "READMICRODATA": lambda text: self.read("records", text),
+            "READTABLE": lambda text: self.read("cells", text),
+            "APRIORI": self.apriori,
+            "APRIORY": self.apriori,
+            "RECODE": self.recode,
+            "SUPPRESS": self.suppress,
+            "WRITETABLE": self.write,
+            "CLEAR": self.clear,
+            "GOINTERACTIVE": self.go,
+            # which solver is used, and how much is said on the screen, is not the job's to say here
+            "SOLVER": lambda text: None,
+            "ANCO": lambda text: None,
+            "SILENT": lambda text: None,
+        }
+
+    def fresh(self) -> None:
+        """Begin with nothing, as after CLEAR."""
+        self.opened: list[tuple[Literal["records", "cells"], File, File | None]] = []
+        self.tables: list[tuple[int, TableText]] = []  # with the number of its data
+        self.way: dict[str, tuple[int, bool]] = {}
+        self.recodes: list[Recode] = []
+        self.apriories: list[AprioriText] = []
+        self.suppresses: list[Suppress] = []
+        self.writes: list[Write] = []
+
+    def line(self, number: int, line: str) -> None:
+        """Read one line that is neither empty nor a comment."""
+        self.place = Place(self.path, number)
+        found = _COMMAND.match(line)
+        if found is None:
+            raise JobError(
+                f"{self.place}: {line[:60]!r} is no command; a line begins with a command in angle "
+                "brackets, e.g. <OPENMICRODATA>, or with // if it is a comment"
+            )
+        keyword = found[1].upper()
+        self.place = Place(self.path, number, keyword)
+        if keyword in ("JJ", "COVER"):
+            raise JobError(
+                f"{self.place}: is for the inside of τ-ARGUS and cannot be carried out; remove it"
+            )
+        if keyword not in self.known:
+            near = get_close_matches(keyword, self.known, 1)
+            hint = f"did you mean <{near[0]}>?" if near else f"known are {', '.join(self.known)}"
+            raise JobError(f"{self.place}: is no command; {hint}")
+        self.known[keyword](found[2].strip())
+
+    def done(self) -> Batch:
+        """All of the job."""
+        if not self.opened and not self.cleared:
+            raise JobError(
+                f"{self.path.name}: opens no data; begin with <OPENMICRODATA> or <OPENTABLEDATA>"
+            )
+        return Batch(
+            self.path,
+            self.data() if self.opened else (),
+            tuple(self.recodes),
+            tuple(self.apriories),
+            tuple(self.suppresses),
+            tuple(self.writes),
+            self.logbook,
+            self.version,
+            self.interactive,
+            tuple(self.cleared),
+        )
+
+    def data(self) -> tuple[DataText, ...]:
+        """The data that were opened, with their tables."""
+        found: list[DataText] = []
+        for at, (kind, file, metadata) in enumerate(self.opened):
+            tables = tuple(table for of, table in self.tables if of == at)
+            if metadata is None:
+                raise JobError(f"{file.place}: its metadata are not opened; add <OPENMETADATA>")
+            if not tables:
+                raise JobError(f"{file.place}: no table is made of it; add <SPECIFYTABLE>")
+            found.append(DataText(kind, file, metadata, tables, *self.way.get(kind, (0, True))))
+        return tuple(found)
+
+    # ── one method for each command ─────────────────────────────────────────────────
+
+    def log(self, text: str) -> None:
+        self.logbook = self.file(text)
+
+    def info(self, text: str) -> None:
+        self.version = self.file(text)
+
+    def open(self, kind: Literal["records", "cells"], text: str) -> None:
+        if self.opened and (kind == "records" or self.opened[0][0] == "records"):
+            # the same data named once more change nothing
+            if self.opened[0][1].name.casefold() == self.file(text).name.casefold():
+                return
+            raise JobError(
+                f"{self.place}: records are opened already; <CLEAR> ends what is done with them"
+            )
+        self.opened.append((kind, self.file(text), None))
+
+    def metadata(self, text: str) -> None:
+        if not self.opened:
+            raise JobError(
+                f"{self.place}: stands before the data; put <OPENMICRODATA> or <OPENTABLEDATA> "
+                "above it"
+            )
+        kind, file, _ = self.opened[-1]
+        self.opened[-1] = (kind, file, self.file(text))
+
+    def specify(self, text: str) -> None:
+        if not self.opened:
+            raise JobError(
+                f"{self.place}: stands before the data; put <OPENMICRODATA> or <OPENTABLEDATA> "
+                "above it"
+            )
+        parts = [part.strip() for part in text.split("|")]
+        by = tuple(name.strip() for name in _QUOTED.findall(parts[0]))
+        by = by or tuple(parts[0].replace(",", " ").split())
+        if not by or len(parts) < 2 or not all(by):
+            raise JobError(
+                f"{self.place}: {text!r} names no table; write the variables, a bar and what is "
+                'summed, e.g. "Size""Region"|"Turnover" or "Size"|"<freq>"'
+            )
+        folded = [name.casefold() for name in by]
+        if len({*folded}) < len(folded):
+            raise JobError(f"{self.place}: a variable stands twice in {parts[0]}")
+        parts += [""] * (5 - len(parts))
+        cost, comma, power = parts[3].partition(",")
+        power = power if comma else parts[4]
+        table = TableText(
+            len(self.tables) + 1,
+            self.place,
+            by,
+            unquoted(parts[1]) or "<freq>",
+            unquoted(parts[2]),
+            unquoted(cost),
+            numbers(unquoted(power) or "1", self.place)[0],
+        )
+        self.tables.append((len(self.opened) - 1, table))
+
+    def rules(self, text: str) -> None:
+        if not self.tables:
+            raise JobError(f"{self.place}: stands before its table; put <SPECIFYTABLE> above it")
+        of, table = self.tables[-1]
+        found = read_rules(text, self.place)
+        self.tables[-1] = (of, replace(table, rules=found))
+
+    def read(self, kind: Literal["records", "cells"], text: str) -> None:
+        if not self.tables:
+            raise JobError(f"{self.place}: there is no table yet; put <SPECIFYTABLE> above it")
+        if any(one != kind for one, _, _ in self.opened):
+            raise JobError(
+                f"{self.place}: does not fit the data; <READMICRODATA> is for records and "
+                "<READTABLE> for cells"
+            )
+        if kind == "cells":
+            found = re.fullmatch(r"([012]?)\s*([TF]?)", text.strip('()" ').upper())
+            if found is None:
+                raise JobError(
+                    f"{self.place}: {text!r} is none of 0 (totals add up), 1 (they are computed) "
+                    "and 2 (they need not), perhaps with T or F for the status in the file"
+                )
+            way = int(found[1] or 0)
+            self.way[kind] = (way, found[2] == "T" if found[2] else way != 1)
+
+    def apriori(self, text: str) -> None:
+        name, rest = self.quoted_first(text)
+        fields = re.findall(r'"[^"]*"|[^,"]+', rest)
+        table = self.number(fields[0] if fields else "1")
+        separator = unquoted(fields[1]) if len(fields) > 1 else ","
+        ignore = fields[2].strip() != "0" if len(fields) > 2 else True
+        separator = {"\\t": "\t", "": ","}.get(separator, separator)
+        self.apriories.append(AprioriText(self.place, table, name, separator, ignore))
+
+    def recode(self, text: str) -> None:
+        fields = [unquoted(field) for field in text.strip("() ").split(",", 2)]
+        if len(fields) < 3 or not all(fields):
+            raise JobError(
+                f"{self.place}: {text!r} is no recoding; write the number of the table, the "
+                'variable, and a file or a level, e.g. 1,"Region","groups.grc" or 1,"Region",1'
+            )
+        level = int(fields[2]) if re.fullmatch("[0-9]", fields[2]) else 0
+        file = "" if level else fields[2]
+        table = self.number(fields[0])
+        if any(one.table in (0, table) for one in self.suppresses):
+            raise JobError(f"{self.place}: table {table} is protected already; recode it before")
+        self.recodes.append(Recode(self.place, table, fields[1], file, level))
+
+    def suppress(self, text: str) -> None:
+        found = _CALL.fullmatch(text)
+        method = _ALSO.get(found[1].upper(), found[1].upper()) if found else ""
+        if found is None or method not in METHODS:
+            raise JobError(
+                f"{self.place}: {text!r} is no way to protect a table; write one of "
+                f"{', '.join(METHODS)} with the number of the table, e.g. MOD(1,5,1,1,1)"
+            )
+        options = numbers(found[2], self.place)
+        if not 1 <= len(options) <= METHODS[method]:
+            raise JobError(
+                f"{self.place}: {method} takes from 1 to {METHODS[method]} numbers, not "
+                f"{len(options)}"
+            )
+        table = self.number(f"{options[0]:g}", linked=True)
+        if table == 0 and method not in ("GH", "MOD"):
+            raise JobError(
+                f"{self.place}: {method} protects one table and 0 stands for all linked tables "
+                "(τ-ARGUS would take the first or refuse); use MOD(0,...), or name a table"
+            )
+        if any({one.table, table} & {0} or one.table == table for one in self.suppresses):
+            raise JobError(f"{self.place}: table {table} is protected already")
+        done = Suppress(self.place, method, table, options[1:], unquoted(found[3]))
+        self.suppresses.append(done)
+
+    def write(self, text: str) -> None:
+        found = _WRITE.fullmatch(text)
+        if found is None:
+            raise JobError(
+                f"{self.place}: {text!r} is no file to write; write table, type, options and file, "
+                'e.g. (1,3,AS+FL+,"out.txt")'
+            )
+        asked = unquoted(found[3])
+        options = {name.upper(): sign == "+" for name, sign in _OPTION.findall(asked)}
+        if _OPTION.sub("", asked).strip() or not {*options} <= {*OPTIONS}:
+            raise JobError(
+                f"{self.place}: the options {asked!r} are not known; they are "
+                f"{', '.join(OPTIONS)}, each with + or -"
+            )
+        kind = int(found[2])
+        if not 1 <= kind <= 7:
+            raise JobError(f"{self.place}: {kind} is no type of file; types are 1 to 7")
+        table = self.number(found[1])
+        self.writes.append(Write(self.place, table, kind, options, unquoted(found[4])))
+
+    def clear(self, text: str) -> None:
+        if self.opened:
+            done = self.done()
+            self.cleared.append(replace(done, cleared=(), interactive=None))
+        self.fresh()
+
+    def go(self, text: str) -> None:
+        self.interactive = self.place
+
+    # ── parts of a line ─────────────────────────────────────────────────────────────
+
+    def file(self, text: str) -> File:
+        name = unquoted(text)
+        if not name:
+            raise JobError(f"{self.place}: names no file")
+        return File(name, self.place)
+
+    def quoted_first(self, text: str) -> tuple[str, str]:
+        """A name at the beginning, and what stands after the comma."""
+        found = re.match(r'\(?\s*("[^"]*"|[^,"]*)\s*,?', text)
+        name = unquoted(found[1]) if found else ""
+        if not found or not name:
+            raise JobError(f"{self.place}: names no file")
+        return name, text[found.end() :].rstrip(") ")
+
+    def number(self, text: str, linked: bool = False) -> int:
+        """The number of a table that there is."""
+        text = unquoted(text)
+        count = len(self.tables)
+        if re.fullmatch("[0-9]{1,6}", text) and (0 if linked else 1) <= int(text) <= count:
+            return int(text)
+        raise JobError(
+            f"{self.place}: {text!r} is no number of a table; {count} tables are specified above"
+        )

@@ -1,0 +1,427 @@
+"""Records and cells of a job as tables."""
+
+# pyarrow has no type information for its classes and compute functions.
+# pyright: reportAttributeAccessIssue=false, reportUnknownParameterType=false
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+from pyarrow import csv as arrow_csv
+
+from diskret.argus.batch import AprioriText, DataText, Recode, TableText
+from diskret.argus.metadata import Metadata, Variable
+from diskret.argus.rules import Judged
+from diskret.argus.text import Folders, encoding_of, said_at, text_of
+from diskret.argus.trees import Axis, axis_of, recoded
+from diskret.errors import InputError, JobError
+from diskret.hierarchy import Hierarchy
+from diskret.io import Column, read_fixed
+from diskret.protect.tabulate import tabulate
+from diskret.rules import Apriori, Rule
+from diskret.rules.apriori_entries import hst_entries, read_hst
+from diskret.tables import Table
+from diskret.tables.from_cells import locate
+
+_CODES_OF_COST = {"": "value", "-1": "count", "-2": "cells"}
+#: A range of 0 percent asks for one unit of the last decimal, as every level does at least.
+_HARDLY = 1e-9
+_LISTED = 3  # contributions that are kept of every cell at least
+
+
+@dataclass(frozen=True, eq=False)
+class Made:
+    """A table of a job with its codes and what it is judged by.
+
+    cost: as `suppress` takes it: a name, or what hiding each cell costs.
+    """
+
+    text: TableText
+    axes: tuple[Axis, ...]
+    table: Table
+    rule: Rule
+    cost: str | NDArray[np.float64] = "value"
+    shadow: str = ""
+
+    @property
+    def unknown(self) -> NDArray[np.bool_]:
+        """Cells of codes that stand for what is not known."""
+        found = np.zeros(self.table.shape, dtype=bool)
+        for at, axis in enumerate(self.axes):
+            codes = [i for i, c in enumerate(axis.tree.codes) if c in axis.variable.missing]
+            np.moveaxis(found, at, 0)[codes] = True
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Opened:
+    """The data of some tables, read, with all that was found to be in order before that."""
+
+    text: DataText
+    metadata: Metadata
+    frame: pa.Table
+    folders: Folders
+    path: Path
+    judged: Mapping[int, Judged] = field(default_factory=dict[int, Judged])
+
+
+def opened(text: DataText, folders: Folders, metadata: Metadata) -> Opened:
+    """Check what the tables need of the data, and read it."""
+    path = folders.find(text.file.name, text.file.place)
+    judged = {one.number: _judged(one, text.kind, metadata) for one in text.tables}
+    needed: dict[str, Variable] = {}
+    for one in text.tables:
+        needed |= {v.name: v for v in _needed(one, metadata, judged[one.number], text)}
+    with said_at(text.file.place):
+        frame = _read(path, text.kind, metadata, list(needed.values()))
+    return Opened(text, metadata, frame, folders, path, judged)
+
+
+def made(
+    data: Opened, text: TableText, recodes: Sequence[Recode], apriori: Sequence[AprioriText]
+) -> Made:
+    """Make a table of the data as it is specified and recoded."""
+    of_cells = data.text.kind == "cells"
+    axes = [_axis(data, name, text, recodes, of_cells) for name in text.by]
+    judged = data.judged[text.number]
+    with said_at(text.place):
+        build = _from_cells if of_cells else _from_records
+        table, records, cost, by_hand = build(data, text, axes, judged)
+    by_hand += [_apriori(one, data.folders, table, text.rules.by_hand) for one in apriori]
+    return Made(text, tuple(axes), table, judged.rule(records, by_hand), cost, judged.shadow)
+
+
+# ── what the tables need ────────────────────────────────────────────────────────────
+
+
+def _judged(text: TableText, kind: str, metadata: Metadata) -> Judged:
+    """The rules of a table, checked."""
+    by = [metadata.named(name, text.place) for name in text.by]
+    response = "" if text.frequency else metadata.named(text.response, text.place).name
+    shadow = metadata.named(text.shadow, text.place).name if text.shadow else ""
+    if text.cost == "-3":
+        raise JobError(
+            f"{text.place}: costs by distance (-3) are not offered; use a variable, -1 for the "
+            "frequency or -2 for the same cost everywhere"
+        )
+    if text.cost not in _CODES_OF_COST:
+        metadata.named(text.cost, text.place)
+    missing = {v.name: v.missing for v in by if v.missing}
+    same = shadow == response or text.frequency
+    judged = Judged(text.rules, text.frequency, kind == "cells", "" if same else shadow, missing)
+    judged.check()
+    if text.rules.weighted and (text.frequency or kind == "cells"):
+        raise JobError(
+            f"{text.place}: WGT(1) weights sums of records, and this table has none; use WGT(0)"
+        )
+    return judged
+
+
+def _needed(text: TableText, metadata: Metadata, judged: Judged, data: DataText) -> list[Variable]:
+    """The variables that a table looks at."""
+    names = [*text.by, *([] if text.frequency else [text.response])]
+    names += [name for name in (text.shadow, text.cost) if name and name not in _CODES_OF_COST]
+    found = [metadata.named(name, text.place) for name in names]
+    if data.kind == "cells":
+        wanted = ("frequency", "largest", "status", "lower", "upper")
+        return found + [v for role in wanted for v in metadata.of_role(role)]
+    for wanted, role in (
+        (judged.rules.weighted, "weight"),
+        (judged.holdings, "holding"),
+        (any(one.kind == "REQ" for one in judged.rules.rules), "request"),
+    ):
+        if wanted:
+            found.append(_only(role, metadata, text))
+    return found
+
+
+def _only(role: str, metadata: Metadata, text: TableText) -> Variable:
+    found = metadata.of_role(role)
+    if len(found) != 1:
+        raise JobError(
+            f"{text.place}: the rules need one variable that is marked <{role.upper()}>, and "
+            f"{metadata.path.name} has {len(found)}"
+        )
+    return found[0]
+
+
+# ── reading ─────────────────────────────────────────────────────────────────────────
+
+
+def _read(
+    path: Path, kind: Literal["records", "cells"], metadata: Metadata, needed: Sequence[Variable]
+) -> pa.Table:
+    """The needed columns as text without padding; decimal commas become points."""
+    if kind == "records" and not metadata.separator:
+        columns = [Column(v.name, v.start or 1, v.width or 1) for v in needed]
+        try:
+            encoding = encoding_of(path.read_bytes())
+        except OSError as error:
+            raise InputError(f"{path}: cannot be read ({error.strerror})") from error
+        found = read_fixed(path, columns, encoding).arrow
+        frame = pa.table({}) if found is None else found
+    else:
+        frame = _free(path, metadata).select([v.name for v in needed])
+    for at, variable in enumerate(needed):
+        if variable.roles & {"code", "tree"} or not _has_numbers(variable):
+            continue
+        points = pc.replace_substring(frame.column(at), ",", ".")
+        frame = frame.set_column(at, variable.name, points)
+    return frame
+
+
+def _has_numbers(variable: Variable) -> bool:
+    numbers = {"numeric", "weight", "frequency", "largest", "cost", "lower", "upper", "shadow"}
+    return bool(variable.roles & numbers) or not variable.roles
+
+
+def _free(path: Path, metadata: Metadata) -> pa.Table:
+    """Text with separators; all columns, as text."""
+    text = text_of(path)
+    lines = [line for line in text.split("\n") if line.strip()]
+    if not lines:
+        raise InputError(f"{path}: holds no records")
+    first = next(csv.reader(lines[:1], delimiter=metadata.separator))
+    names = [variable.name for variable in metadata.variables]
+    if len(first) < len(names):
+        raise InputError(
+            f"{path}: the first line has {len(first)} fields, and {metadata.path.name} names "
+            f"{len(names)} variables; check the separator {metadata.separator!r}"
+        )
+    # trailing separators and columns that the metadata do not name are passed over
+    taken = {name.casefold() for name in names}
+    spare = [f"spare {i}" for i in range(len(first) - len(names))]
+    columns = names + [f"{name} " if name in taken else name for name in spare]
+    try:
+        frame = arrow_csv.read_csv(
+            io.BytesIO("\n".join(lines).encode()),
+            arrow_csv.ReadOptions(column_names=columns),
+            arrow_csv.ParseOptions(delimiter=metadata.separator),
+            arrow_csv.ConvertOptions(
+                column_types=dict.fromkeys(columns, pa.string()), strings_can_be_null=False
+            ),
+        )
+    except pa.ArrowException as error:
+        raise InputError(
+            f"{path}: cannot be read with the separator {metadata.separator!r} and "
+            f"{len(first)} fields in every line ({error})"
+        ) from error
+    trimmed = [pc.utf8_trim_whitespace(column) for column in frame.columns]
+    empty = pa.scalar(None, pa.string())
+    return pa.table(
+        {
+            name: pc.if_else(pc.equal(column, ""), empty, column)
+            for name, column in zip(columns, trimmed, strict=True)
+        }
+    )
+
+
+def _axis(
+    data: Opened, name: str, text: TableText, recodes: Sequence[Recode], of_cells: bool
+) -> Axis:
+    variable = data.metadata.named(name, text.place)
+    codes = [c for c in data.frame.column(variable.name).unique().to_pylist() if c is not None]
+    axis = axis_of(variable, codes, data.folders, of_cells)
+    for recode in recodes:
+        if data.metadata.named(recode.variable, recode.place).name != variable.name:
+            continue
+        if of_cells:
+            raise JobError(f"{recode.place}: cells of a file are not recoded; recode the records")
+        axis = recoded(axis, recode, data.folders)
+    return axis
+
+
+# ── tables ──────────────────────────────────────────────────────────────────────────
+
+_Built = tuple[Table, Table | None, "str | NDArray[np.float64]", list[Rule]]
+
+
+def _from_records(data: Opened, text: TableText, axes: Sequence[Axis], judged: Judged) -> _Built:
+    metadata, frame = data.metadata, data.frame
+    for axis in axes:
+        if axis.moved:
+            at = frame.column_names.index(axis.variable.name)
+            frame = frame.set_column(at, axis.variable.name, _moved(frame.column(at), axis.moved))
+    response = None if text.frequency else metadata.named(text.response, text.place)
+    cost = _CODES_OF_COST.get(text.cost) or metadata.named(text.cost, text.place).name
+    values = {} if response is None else {response.name: response.decimals}
+    for name in (judged.shadow, "" if text.cost in _CODES_OF_COST else cost):
+        if name:
+            values.setdefault(name, metadata.named(name, text.place).decimals)
+    options: dict[str, object] = {}
+    if judged.rules.weighted:
+        weight = _only("weight", metadata, text)
+        options |= {"weight": weight.name, "weight_decimals": weight.decimals}
+    if any(one.kind == "REQ" for one in judged.rules.rules):
+        asked = _only("request", metadata, text)
+        options["request"] = {asked.name: list(asked.requests or ("1",))}
+
+    def table(holding: str | None) -> Table:
+        whole = tabulate(
+            frame,
+            by={axis.variable.name: axis.tree for axis in axes},
+            total={axis.variable.name: axis.tree.total for axis in axes},
+            value=list(values) or None,
+            decimals=values,
+            holding=holding,
+            largest=max(judged.largest, _LISTED),
+            **options,  # type: ignore[arg-type]
+        )
+        return whole if response is None and not values else whole[_chosen(response)]
+
+    own = table(_only("holding", metadata, text).name if judged.holdings else None)
+    price = cost if text.power == 1 else _power(own, cost, text.power)
+    return own, table(None) if judged.of_both else None, price, []
+
+
+def _chosen(response: Variable | None) -> str:
+    return "count" if response is None else response.name
+
+
+def _moved(column: pa.ChunkedArray, moved: Mapping[str, str]) -> pa.Array:
+    coded = column.combine_chunks().dictionary_encode()
+    names = [moved.get(code, code) for code in coded.dictionary.to_pylist()]
+    return pa.array(names, pa.string()).take(coded.indices)
+
+
+def _power(table: Table, cost: str, power: float) -> NDArray[np.float64]:
+    """Costs to a power, or their logarithm."""
+    if cost == "cells":
+        return np.ones(table.shape)
+    base = table.count if cost == "count" else None
+    if base is None:
+        measure = table.measure if cost == "value" else table[cost].measure
+        return _raised(np.abs(measure.sum) / 10**measure.decimals, power)
+    return _raised(base.astype(np.float64), power)
+
+
+def _raised(base: NDArray[np.float64], power: float) -> NDArray[np.float64]:
+    if power == 0:
+        return np.log(np.maximum(base, 1))
+    return np.where(base > 0, np.maximum(base, 1e-300) ** power, 0)
+
+
+def _from_cells(data: Opened, text: TableText, axes: Sequence[Axis], judged: Judged) -> _Built:
+    metadata, frame = data.metadata, data.frame
+    if data.text.additivity == 2:
+        raise JobError(
+            f"{text.place}: totals that need not add up (<READTABLE> 2) cannot be protected with "
+            "proof; use 1, which computes them"
+        )
+    response = None if text.frequency else metadata.named(text.response, text.place)
+    frequency = metadata.of_role("frequency")
+    if response is None and not frequency:
+        raise JobError(f"{text.place}: no variable of {metadata.path.name} is a <FREQUENCY>")
+    counted = frequency[0].name if frequency else None
+    if response is not None and response.name == counted:
+        response = None
+    largest = [v.name for v in metadata.of_role("largest")]
+    if judged.largest > len(largest):
+        raise JobError(
+            f"{text.place}: the rules look at the {judged.largest} largest contributions and "
+            f"{metadata.path.name} has {len(largest)} columns of <MAXSCORE>"
+        )
+    shadow = judged.shadow or None
+    by = {axis.variable.name: axis.tree for axis in axes}
+    table = Table.from_cells(
+        frame,
+        by=by,
+        total={name: tree.total for name, tree in by.items()},
+        value=None if response is None else response.name,
+        count=counted,
+        largest=[] if response is None else largest,
+        shadow=shadow,
+        decimals=0 if response is None else response.decimals,
+        round_values=response is not None,
+        additivity="totals" if data.text.additivity == 1 else "check",
+    )
+    table = table if response is None or shadow is None else table[response.name]
+    at = locate(frame, by)[1]
+    by_hand = _given_status(data, axes, table, at, text.rules.by_hand) if data.text.status else []
+    if text.cost in _CODES_OF_COST:
+        cost = _CODES_OF_COST[text.cost]
+        price = cost if text.power == 1 else _power(table, cost, text.power)
+    else:
+        price = np.zeros(table.shape)
+        price.ravel()[at] = np.abs(_numbers(frame, metadata.named(text.cost, text.place).name))
+        price = price if text.power == 1 else _raised(price, text.power)
+    return table, None, price, by_hand
+
+
+def _numbers(frame: pa.Table, name: str) -> NDArray[np.float64]:
+    try:
+        return pc.fill_null(frame.column(name).cast(pa.float64()), 0).to_numpy()
+    except pa.ArrowException as error:
+        raise InputError(f"{name!r} holds something that is no number ({error})") from error
+
+
+def _given_status(
+    data: Opened, axes: Sequence[Axis], table: Table, at: NDArray[np.int64], percent: float
+) -> list[Rule]:
+    """What the file of cells says of them: unsafe or protected."""
+    found = data.metadata.of_role("status")
+    if not found:
+        return []
+    said = np.array([(s or "").upper() for s in data.frame.column(found[0].name).to_pylist()])
+    codes = {name: code.upper() for name, code in data.metadata.status.items()}
+    known = {codes["safe"], codes["unsafe"], codes["protected"], "", "E", "M", "Z", "V"}
+    unknown = sorted({*said.tolist()} - known)
+    if unknown:
+        raise InputError(
+            f"the status {unknown[0]!r} in {found[0].name!r} is not known; "
+            f"{data.metadata.path.name} says what is <SAFE>, <UNSAFE> and <PROTECT>"
+        )
+    # an empty cell is published as such, whatever its status
+    unsafe = (said == codes["unsafe"]) & ~table.empty.ravel()[at]
+    rows = np.flatnonzero(unsafe | (said == codes["protected"]))
+    if not len(rows):
+        return []
+    hidden = unsafe[rows]
+    columns: dict[str, pa.Array] = {
+        axis.variable.name: data.frame.column(axis.variable.name).take(rows) for axis in axes
+    }
+    columns["status"] = pa.array(np.where(hidden, "unsafe", "frozen"), pa.string())
+    for side in ("lower", "upper"):
+        given = data.metadata.of_role(side)
+        if given:
+            level = np.maximum(_numbers(data.frame, given[0].name)[rows], 0)
+            columns[side] = pa.array(level, pa.float64(), mask=~hidden | (level == 0))
+    return [Apriori(pa.table({**columns, **_answers(data.path, len(rows))}), percent or _HARDLY)]
+
+
+def _answers(path: Path, rows: int) -> dict[str, pa.Array]:
+    """Why, who and when: the job does not say, its files do."""
+    day = datetime.fromtimestamp(path.stat().st_mtime, UTC).date().isoformat()
+    said = {"reason": "status in a file", "who": path.name, "date": day}
+    return {name: pa.array([text] * rows, pa.string()) for name, text in said.items()}
+
+
+def _apriori(text: AprioriText, folders: Folders, table: Table, percent: float) -> Rule:
+    """What is known of single cells; those that the table does not have are passed over."""
+    path = folders.find(text.file, text.place)
+    with said_at(text.place):
+        lines = read_hst(path, text.separator, encoding_of(path.read_bytes()))
+        if text.ignore_unknown:
+            trees = [dimension.hierarchy for dimension in table.dimensions]
+            lines = tuple(line for line in lines if _known(line[1], trees))
+        answers = {name: str(column[0]) for name, column in _answers(path, 1).items()}
+        entries = hst_entries(lines, table.dimensions, answers, path.name)[0]
+        rule = Apriori(entries, percent or _HARDLY)
+        rule(table)  # what is wrong with it is said here
+        return rule
+
+
+def _known(fields: Sequence[str], trees: Sequence[Hierarchy]) -> bool:
+    """Whether the table has all codes of a line; an empty one stands for the total."""
+    pairs = zip(fields, trees, strict=False)
+    return all(not code or code in tree.position for code, tree in pairs)

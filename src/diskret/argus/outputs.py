@@ -1,0 +1,306 @@
+"""Files of protected tables in the formats of τ-ARGUS, as texts that are still to be written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diskret.argus.batch import Write
+from diskret.argus.data import Made
+from diskret.argus.text import Folders
+from diskret.errors import JobError
+from diskret.rules import Sensitivity
+from diskret.tables import Measure
+
+SAFE, SAFE_BY_HAND, UNSAFE, BY_HAND, PROTECTED, SECONDARY, EMPTY = 1, 2, 3, 9, 10, 11, 14
+_OF_RULE = {
+    "dominance": UNSAFE,
+    "p_percent": UNSAFE,
+    "pq": UNSAFE,
+    "request": 4,
+    "minimum_frequency": 5,
+    "zero": 6,
+    "apriori": BY_HAND,
+}
+_PIVOT, _VALUES, _SBS, _INTERMEDIATE = 2, 3, 4, 5
+#: Types of files that are written, and the options that mean something for each.
+_OFFERED = {
+    1: ("QU", "AS"),
+    _PIVOT: ("AS", "SE", "FL", "QU", "SO"),
+    _VALUES: ("AS", "SE", "FL", "QU", "SO"),
+    _SBS: ("HL", "AS", "SE", "FL"),
+    _INTERMEDIATE: ("AS", "SE", "FL", "QU"),
+}
+
+
+@dataclass(frozen=True)
+class Output:
+    """A file to write; `internal`: it must not leave the office."""
+
+    path: Path
+    text: str
+    internal: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Done:
+    """A protected table as its files show it.
+
+    value: what is published, scaled integers, where `hidden` does not hide it.
+    changed: whether values were changed and not hidden.
+    """
+
+    made: Made
+    sensitivity: Sensitivity
+    value: NDArray[np.int64]
+    hidden: NDArray[np.bool_]
+    decimals: int
+    changed: bool = False
+
+    @property
+    def status(self) -> NDArray[np.int64]:
+        """The status of every cell by its number in τ-ARGUS."""
+        says = self.sensitivity
+        status = np.full(self.value.shape, SAFE)
+        if says.safe is not None:
+            status[says.safe & ~self.made.unknown] = SAFE_BY_HAND
+        if says.frozen is not None:
+            status[says.frozen] = PROTECTED
+        status[self.made.table.empty] = EMPTY
+        status[self.hidden] = SECONDARY
+        of_rule = np.array([*(_OF_RULE.get(name, UNSAFE) for name in says.reasons), SAFE])
+        return np.where(says.unsafe, of_rule[says.reason], status)
+
+
+def check_write(write: Write, folders: Folders, changed: bool) -> Path:
+    """Refuse files that are not written, before anything is computed; where the file will be."""
+    if write.kind not in _OFFERED:
+        raise JobError(
+            f"{write.place}: files of type {write.kind} are not written here; types are 1 (CSV), "
+            "2 (pivot), 3 (code, value), 4 (SBS) and 5 (intermediate)"
+        )
+    offered = _OFFERED[write.kind]
+    beyond = [name for name, on in write.options.items() if on and name not in offered]
+    if beyond:
+        raise JobError(
+            f"{write.place}: {beyond[0]}+ is not offered for files of type {write.kind}; it takes "
+            f"{', '.join(offered)}"
+        )
+    if changed and (write.kind in (_SBS, _INTERMEDIATE) or write.options.get("AS")):
+        raise JobError(
+            f"{write.place}: values of this table are changed and not hidden, so it has no status "
+            "to write; use type 1, 2 or 3 without AS+"
+        )
+    return folders.target(write.file, write.place)
+
+
+def outputs_of(write: Write, path: Path, done: Done) -> Iterator[Output]:
+    """The files that one command writes."""
+    internal = write.kind in (_SBS, _INTERMEDIATE) or any(
+        write.options.get(name, False) for name in ("AS", "SO")
+    )
+    lines = {1: _csv, _SBS: _sbs, _INTERMEDIATE: _intermediate}.get(write.kind, _values)
+    yield Output(path, "".join(f"{line}\n" for line in lines(write, done)), internal)
+    if write.kind == _INTERMEDIATE:
+        yield Output(path.with_suffix(".rda"), _metadata(path, done), True)
+        for name, text in _trees(path, done):
+            yield Output(path.with_name(name), text, True)
+
+
+# ── parts of lines ──────────────────────────────────────────────────────────────────
+
+
+def _cells(done: Done, own: bool = False) -> Iterator[tuple[tuple[str, ...], tuple[int, ...]]]:
+    """The codes and the place of every cell; `own`: codes as in the tree, so that none is twice."""
+    trees = [axis.tree for axis in done.made.axes]
+    shown = [
+        [code if own else axis.shown(code) for code in axis.tree.codes] for axis in done.made.axes
+    ]
+    for at in np.ndindex(*(len(tree) for tree in trees)):
+        yield tuple(codes[i] for codes, i in zip(shown, at, strict=True)), at
+
+
+def _decimal(value: int, decimals: int) -> str:
+    """A scaled integer as text, exactly.
+
+    >>> _decimal(-1205, 2), _decimal(7, 0)
+    ('-12.05', '7')
+    """
+    if decimals == 0:
+        return str(value)
+    digits = str(abs(value)).rjust(decimals + 1, "0")
+    return f"{'-' if value < 0 else ''}{digits[:-decimals]}.{digits[-decimals:]}"
+
+
+def _quoted(texts: Sequence[str], quotes: bool) -> list[str]:
+    return ['"' + text.replace('"', '""') + '"' for text in texts] if quotes else [*texts]
+
+
+def _public(done: Done, at: tuple[int, ...]) -> str:
+    """What anybody may see of a cell."""
+    if done.made.table.empty[at] and not done.hidden[at]:
+        return "-"
+    return "x" if done.hidden[at] else _decimal(int(done.value[at]), done.decimals)
+
+
+def _true(done: Done, at: tuple[int, ...]) -> str:
+    return _decimal(int(done.value[at]), done.decimals)
+
+
+# ── types of files ──────────────────────────────────────────────────────────────────
+
+
+def _values(write: Write, done: Done) -> Iterator[str]:
+    """One cell a line: codes, value, and the status if it is asked for."""
+    options = write.options
+    quotes, status = options.get("QU", True), options.get("AS", False)
+    only = options.get("SO", False)
+    if options.get("FL", write.kind == _PIVOT):
+        names = [axis.variable.name for axis in done.made.axes]
+        names += [] if only else [done.made.text.response]
+        names += ["Status"] if status or only else []
+        yield ",".join(_quoted(names, quotes))
+    found = done.status
+    for codes, at in _cells(done):
+        empty = bool(done.made.table.empty[at])
+        if empty and options.get("SE", False):
+            continue
+        line = _quoted(codes, quotes)
+        if not only:
+            shown = "-" if empty and not done.hidden[at] else _true(done, at)
+            line.append(shown if status else _public(done, at))
+        if status or only:
+            line.append(str(found[at]))
+        yield ",".join(line)
+
+
+def _csv(write: Write, done: Done) -> Iterator[str]:
+    """A page of rows and columns for every code of the further variables."""
+    first, *further = done.made.axes
+    second = further[0] if further else None
+    quotes = write.options.get("QU", True)
+    found = done.status
+
+    def cell(at: tuple[int, ...]) -> str:
+        if not write.options.get("AS"):
+            return _public(done, at)
+        return f"{_true(done, at)},{found[at]}"
+
+    for layer in np.ndindex(*(len(axis.tree) for axis in further[1:])):
+        for number, (axis, i) in enumerate(zip(further[1:], layer, strict=True), start=3):
+            yield f"Var {number},{_quoted([axis.shown(axis.tree.codes[i])], quotes)[0]}"
+        if second is None:
+            names = [done.made.text.response]
+        else:
+            names = [second.shown(code) for code in second.tree.codes]
+        heads = _quoted(names, quotes)
+        if write.options.get("AS"):
+            heads = [text for head in heads for text in (head, _quoted(["Status"], quotes)[0])]
+        yield ",".join([*_quoted([first.variable.name], quotes), *heads])
+        for row, code in enumerate(first.tree.codes):
+            places = [(row,)] if second is None else [(row, i) for i in range(len(second.tree))]
+            line = [cell((*at, *layer)) for at in places]
+            yield ",".join([*_quoted([first.shown(code)], quotes), *line])
+
+
+def _sbs(write: Write, done: Done) -> Iterator[str]:
+    """Codes, levels if asked for, value, frequency, flag; with p% two shares. Values are true."""
+    table, found = done.made.table, done.status
+    names = (*done.sensitivity.reasons, "")
+    rules = done.made.text.rules.rules
+    alone = all(one.numbers[0] == 1 for one in rules if one.kind == "NK")
+    measure = _judged_measure(done)
+    for codes, at in _cells(done):
+        if table.empty[at]:
+            continue
+        reason = names[done.sensitivity.reason[at]] if done.sensitivity.unsafe[at] else ""
+        flag = {"minimum_frequency": "A", "p_percent": "F", "pq": "F", "": "V"}.get(reason, "B")
+        if reason == "dominance" and not alone:
+            flag = "C"
+        if found[at] == SECONDARY:
+            flag = "D"
+        line = _quoted(codes, True)
+        if write.options.get("HL"):
+            axes = done.made.axes
+            line += [str(axis.tree.level[i]) for axis, i in zip(axes, at, strict=True)]
+        count = 0 if table.count is None else int(table.count[at])
+        line += [_true(done, at), str(count), flag]
+        if flag == "F":
+            whole = max(int(measure.magnitude[at]), 1)
+            line += [f"{100 * int(x) / whole:.4f}" for x in measure.largest[at][:2]]
+        yield ",".join(line)
+
+
+def _judged_measure(done: Done) -> Measure:
+    """The measure that the rules look at: the shadow, or the response."""
+    table = done.made.table
+    return table[done.made.shadow].measure if done.made.shadow else table.measure
+
+
+def _intermediate(write: Write, done: Done) -> Iterator[str]:
+    """All that is known of every cell, to be read again."""
+    table, says, found = done.made.table, done.sensitivity, done.status
+    measure, own = _judged_measure(done), table.measure
+    letters = {SAFE: "S", SAFE_BY_HAND: "S", PROTECTED: "P", SECONDARY: "M", EMPTY: "E"}
+    for codes, at in _cells(done, own=True):
+        if table.empty[at]:
+            continue
+        letter = letters.get(int(found[at]), "U")
+        line = _quoted(codes, True)
+        line += [
+            _true(done, at),
+            str(0 if table.count is None else int(table.count[at])),
+            _decimal(int(measure.sum[at]), measure.decimals),
+            _decimal(abs(int(own.sum[at])), own.decimals),
+            *(_decimal(int(x), measure.decimals) for x in measure.largest[at]),
+            letter,
+            *(_decimal(int(level[at]), own.decimals) for level in (says.lower, says.upper)),
+        ]
+        yield ";".join(line)
+
+
+def _metadata(path: Path, done: Done) -> str:
+    """The metadata of an intermediate file."""
+    measure, own = _judged_measure(done), done.made.table.measure
+    lines = ['   <SEPARATOR> ";"', "<SAFE> S", "<UNSAFE> U", "<PROTECT> P"]
+    for axis, (name, _) in zip(done.made.axes, _tree_names(path, done), strict=True):
+        lines += [f'"{axis.variable.name}"', "  <RECODEABLE>", f'  <TOTCODE> "{axis.tree.total}"']
+        if name:
+            lines += ["  <HIERARCHICAL>", f'  <HIERCODELIST> "{name}"', '  <HIERLEADSTRING> "@"']
+    taken = {axis.variable.name.casefold() for axis in done.made.axes}
+
+    def column(name: str, *options: str) -> None:
+        while name.casefold() in taken:
+            name += "_"
+        taken.add(name.casefold())
+        lines.extend([f'"{name}"', *(f"  <{option}>" for option in options)])
+
+    column(done.made.text.response.strip("<>"), "NUMERIC")
+    lines.append(f"  <DECIMALS> {own.decimals}")
+    column("Freq", "FREQUENCY")
+    column("Shadow", "NUMERIC", "SHADOW")
+    column("Cost", "NUMERIC", "COST")
+    for rank in range(1, measure.largest.shape[-1] + 1):
+        column(f"Top{rank}", "MAXSCORE")
+    column("Status", "STATUS")
+    column("LowerPL", "NUMERIC", "LOWERPL")
+    column("UpperPL", "NUMERIC", "UPPERPL")
+    return "\n".join(lines) + "\n"
+
+
+def _tree_names(path: Path, done: Done) -> Iterator[tuple[str, bool]]:
+    """The file of each variable's tree; "" for flat ones."""
+    for number, axis in enumerate(done.made.axes, start=1):
+        deep = int(axis.tree.level.max()) > 1
+        yield (f"{path.stem}_{number}.hrc" if deep else ""), deep
+
+
+def _trees(path: Path, done: Done) -> Iterator[tuple[str, str]]:
+    for axis, (name, deep) in zip(done.made.axes, _tree_names(path, done), strict=True):
+        if deep:
+            rows = zip(axis.tree.codes[1:], axis.tree.level.tolist()[1:], strict=True)
+            yield name, "".join(f"{'@' * (depth - 1)}{code}\n" for code, depth in rows)

@@ -1,0 +1,86 @@
+"""``diskret argus JOB.arb``: carry out a job of τ-ARGUS, with proof."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from diskret.cli.command import DebugOption, Language, LanguageOption, reported
+from diskret.texts import number, words_in
+from diskret.texts.messages import translated
+
+if TYPE_CHECKING:
+    from diskret.argus import ArgusRun
+
+
+def argus(
+    job: Annotated[Path, typer.Argument(metavar="JOB.arb", help="A batch file of τ-ARGUS.")],
+    logbook: Annotated[
+        Path | None,
+        typer.Argument(metavar="[LOG]", help="Where to write the log, instead of LOGBOOK."),
+    ] = None,
+    temporary: Annotated[
+        Path | None,
+        typer.Argument(metavar="[TEMP]", help="As of τ-ARGUS; nothing is written there."),
+    ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[DATA]", help="Folder of files that do not lie beside the job; of outputs."
+        ),
+    ] = None,
+    folder: Annotated[
+        Path | None,
+        typer.Option("--folder", help="Also write a release, public/ and internal/, there."),
+    ] = None,
+    contributor: Annotated[
+        bool | None,
+        typer.Option(
+            "--contributor/--outsider",
+            help="Against whom to protect; default: as the job asks for singletons.",
+        ),
+    ] = None,
+    language: LanguageOption = Language.en,
+    debug: DebugOption = False,
+) -> None:
+    """Carry out a batch file of τ-ARGUS, prove the protection, and write the files it names."""
+    with reported(language, debug):
+        from diskret.argus import run
+        from diskret.cli.progress import progress_bars
+
+        with progress_bars(language=language) as progress:
+            done = run(
+                job,
+                data=data,
+                logbook=logbook,
+                folder=folder,
+                contributor=contributor,
+                progress=progress,
+            )
+        _show(done, language)
+
+
+def _show(done: ArgusRun, language: Language) -> None:
+    texts = words_in(language, "commands")
+    if done.interactive:
+        typer.echo(texts["argus_interactive"])
+    for table in done.tables:
+        said = "argus_table" if table.result is not None else "argus_unprotected"
+        typer.echo(
+            texts[said].format(
+                number=table.number,
+                name=table.name,
+                cells=number(table.status.size, language),
+                unsafe=number(table.unsafe, language),
+                secondary=number(table.secondary, language),
+            )
+        )
+    for note in done.notes:
+        typer.secho(translated(note, language), fg="yellow")
+    for path, internal in done.written.items():
+        text = texts["internal_files" if internal else "public_files"]
+        typer.echo(text.format(folder=path))
+    if done.folder is not None:
+        typer.echo(texts.said("check", folder=done.folder))
