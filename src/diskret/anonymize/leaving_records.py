@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from diskret.errors import InputError
 from diskret.io import Coded
-from diskret.io.columns import content
-from diskret.io.names import some
+from diskret.io.columns import content, some
 from diskret.keys import SecretKeys
 
 if TYPE_CHECKING:

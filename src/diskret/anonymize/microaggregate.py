@@ -16,7 +16,7 @@ from diskret.anonymize.history import Step
 from diskret.anonymize.verb import verb
 from diskret.errors import InputError
 from diskret.io import Coded
-from diskret.io.names import some
+from diskret.io.columns import some
 from diskret.microdata.aggregation import (
     METHODS,
     Groups,

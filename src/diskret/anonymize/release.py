@@ -27,7 +27,7 @@ from diskret.anonymize.who_lives_together import Told, telling
 from diskret.attack.microdata import MicrodataCertificate, certify
 from diskret.attack.microdata.claims import Safe
 from diskret.errors import InputError, ProofError
-from diskret.io.names import some
+from diskret.io.columns import some
 from diskret.keys import SecretKeys
 from diskret.microdata.modelled_risk import models
 from diskret.parameters import reading

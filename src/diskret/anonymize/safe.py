@@ -22,7 +22,7 @@ from diskret.anonymize.trees import Tree, tree, written
 from diskret.anonymize.verb import verb
 from diskret.errors import InputError
 from diskret.io import coded
-from diskret.io.names import some
+from diskret.io.columns import some
 from diskret.microdata.categories import raised
 from diskret.parameters import Seed, Whole
 from diskret.progress import Progress, silent

@@ -16,7 +16,7 @@ from diskret.anonymize.history import Step
 from diskret.anonymize.variables import chance, chosen, divided
 from diskret.anonymize.verb import verb
 from diskret.errors import InputError
-from diskret.io.names import some
+from diskret.io.columns import some
 from diskret.microdata.shuffle import (
     correlations,
     normal_scores,

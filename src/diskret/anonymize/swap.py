@@ -16,7 +16,7 @@ from diskret.anonymize.history import Step
 from diskret.anonymize.variables import numbered, profiles_of, with_followers
 from diskret.anonymize.verb import verb
 from diskret.errors import InputError
-from diskret.io.names import some
+from diskret.io.columns import some
 from diskret.microdata.categories import texts
 from diskret.microdata.swap import partners
 from diskret.parameters import Column, Probability, Seed, Whole

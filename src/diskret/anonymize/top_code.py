@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from diskret.anonymize.history import Step
 from diskret.anonymize.verb import verb
 from diskret.errors import InputError
-from diskret.io.names import some
+from diskret.io.columns import some
 from diskret.microdata.categories import texts
 from diskret.microdata.top_code import Keep, cut, pulled_in
 from diskret.parameters import Number, Proportion, Whole

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from diskret.errors import InputError
 from diskret.io import coded
 from diskret.io.categories import Orders, ascending
-from diskret.io.columns import column, numbers
-from diskret.io.names import some
+from diskret.io.columns import column, numbers, some
 from diskret.utility.propensity import Categories
 from diskret.utility.values import category_distance
 

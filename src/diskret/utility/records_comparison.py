@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from diskret.errors import InputError
 from diskret.io import FrameKind, to_arrow
 from diskret.io.categories import Orders, declared_orders
-from diskret.io.columns import column
-from diskret.io.names import some
+from diskret.io.columns import column, some
 from diskret.parameters import Column, reading
 from diskret.utility import records_shown
 from diskret.utility.both_files import BothFiles, kinds_of, orders
