@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 import diskret as dk
 from diskret.attack import Windows, certify_cell_key, certify_cell_key_sums
-from diskret.attack.certify_cell_key import interval_noise, row_moments
-from diskret.attack.sum_noise import turned_key
+from diskret.attack.cell_key_noise import interval_noise, row_moments, turned_key
 from diskret.cellkey import Lookup, PerturbationTable
 from diskret.cellkey.further_keys import turned
 from diskret.errors import ProofError

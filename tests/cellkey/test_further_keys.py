@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diskret.attack.sum_noise import measure_key
+from diskret.attack.cell_key_noise import measure_key
 from diskret.cellkey.further_keys import canonical, measure_keys, turned
 from diskret.errors import InputError
 

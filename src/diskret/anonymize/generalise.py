@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import pyarrow as pa
 
-from diskret.anonymize.history import Step
 from diskret.anonymize.trees import Tree, tree, written
-from diskret.anonymize.verb import verb
+from diskret.anonymize.verb import Step, verb
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.io import Coded

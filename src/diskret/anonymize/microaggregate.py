@@ -12,8 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from diskret.anonymize.history import Step
-from diskret.anonymize.verb import verb
+from diskret.anonymize.verb import Step, verb
 from diskret.errors import InputError
 from diskret.io import Coded
 from diskret.io.columns import some

@@ -12,9 +12,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from diskret.anonymize.history import Step
 from diskret.anonymize.variables import chance, chosen, divided
-from diskret.anonymize.verb import verb
+from diskret.anonymize.verb import Step, verb
 from diskret.errors import InputError
 from diskret.io.columns import some
 from diskret.microdata.shuffle import (

@@ -5,6 +5,7 @@ code with the protection it judges.
 """
 
 from diskret.attack.attacker import Attacker
+from diskret.attack.cell_key_noise import UsedNoise
 from diskret.attack.certificate import SuppressionCertificate, certify, targets_of
 from diskret.attack.certify_cell_key import certify_cell_key
 from diskret.attack.certify_cell_key_sums import certify_cell_key_sums
@@ -56,7 +57,6 @@ from diskret.attack.noise_certificate import NoiseCertificate
 from diskret.attack.parts import JudgedParts, Parts, overlapping, revealed_parts
 from diskret.attack.proof import recheck, unmet
 from diskret.attack.rests import Rests, beside_filters, revealed_rests
-from diskret.attack.sum_noise import UsedNoise
 from diskret.attack.sums import Sums, revealed_sums, show_sums, unmet_sums
 from diskret.tables.requirements import Requirements, UnsafeSums
 from diskret.texts import Statement

@@ -155,7 +155,7 @@ def _examination(
     exact: NDArray[np.bool_],
     tables: Iterable[Point],
 ) -> Examination:
-    """NoiseRows of the unknowns as intervals of the cells, joined with the witnesses."""
+    """Intervals of the unknowns as intervals of the cells, joined with the witnesses."""
     hidden: list[sparse.csr_array] = []
     others: list[sparse.csr_array] = []
     units: list[int] = []

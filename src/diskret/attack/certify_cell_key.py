@@ -2,55 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import numpy as np
 from numpy.typing import NDArray
 
+from diskret.attack.cell_key_noise import (
+    NoiseRows,
+    interval_noise,
+    largest_noise,
+    largest_ruled_out,
+    row_moments,
+)
 from diskret.attack.noise_certificate import NoiseCertificate, refuse_cells
 from diskret.attack.statements import GROUP_DISCLOSURE
 from diskret.errors import ProofError
 from diskret.tables import Published, Table
 from diskret.texts import Figure, Statement, sentence
 
-#: So many cells at a time are compared with the intervals of their rows.
-_BLOCK = 2**16
 #: Mean noise of a row that still counts as none: intervals of 256 keys miss 0 by about so much.
 NO_MEAN = 0.005
-
-
-class NoiseRows(Protocol):
-    """Which noise each cell key means: rows, their upper bounds and their noise."""
-
-    @property
-    def counts(self) -> NDArray[np.int64]:
-        """What the rows stand for, ``(rows,)``."""
-        ...
-
-    @property
-    def modulus(self) -> int:
-        """Of the cell keys."""
-        ...
-
-    @property
-    def bounds(self) -> NDArray[np.uint64]:
-        """Upper bounds of the intervals of each row, ``(rows, k)``."""
-        ...
-
-    @property
-    def noise(self) -> NDArray[np.int64]:
-        """Noise of each interval in units of 1/`step`, ``(rows, k)``."""
-        ...
-
-    @property
-    def step(self) -> int:
-        """Noise values are multiples of 1/`step`."""
-        ...
-
-    @property
-    def reuse(self) -> int:
-        """Counts beyond the last row take the last so many rows in turn."""
-        ...
 
 
 #: What holds for all cell key noise, and what nobody should expect of it.
@@ -94,7 +63,7 @@ def certify_cell_key(
 
     refuse(shown & (counted == 0) & (published.value != 0), "are empty but shown as a number")
     if not weighted:
-        ruled_out = _ruled_out(intervals)
+        ruled_out = largest_ruled_out(intervals)
         small = shown & (published.value >= 1) & (published.value <= ruled_out)
         refuse(small, "show a small number that the perturbation table rules out")
         far = shown & (np.abs(published.value - counted) > largest)
@@ -120,7 +89,7 @@ def certify_unseen(published: Published, intervals: NoiseRows, least: int) -> No
     intervals: the noise of each count and cell key. Confidential.
     least: the least perturbed count that is shown; 0: all are. Confidential.
     """
-    ruled_out, shown = _ruled_out(intervals), ~published.suppressed
+    ruled_out, shown = largest_ruled_out(intervals), ~published.suppressed
     small = shown & (published.value >= 1) & (published.value <= ruled_out)
     refuse_cells(published, small, "show a small number that the perturbation table rules out")
     refuse_cells(published, published.value < 0, "are negative")
@@ -166,37 +135,6 @@ def _certificate(
     )
 
 
-def largest_noise(intervals: NoiseRows) -> int:
-    """The largest change that some key brings about."""
-    return int(np.abs(intervals.noise[_possible(intervals)]).max())
-
-
-def interval_noise(
-    intervals: NoiseRows, count: NDArray[np.int64], key: NDArray[np.uint64]
-) -> NDArray[np.int64]:
-    """The noise of each count and key, in units of 1/`step`: the row, then the interval.
-
-    The interval is as many places to the right as there are upper bounds that are not greater
-    than the key.
-    """
-    flat, keys = count.ravel(), key.ravel()
-    row = _row(intervals, flat)
-    noise = np.empty(len(flat), dtype=np.int64)
-    for start in range(0, len(flat), _BLOCK):
-        part = slice(start, start + _BLOCK)
-        passed = (intervals.bounds[row[part]] <= keys[part, None]).sum(axis=1)
-        noise[part] = intervals.noise[row[part], passed]
-    return noise.reshape(count.shape)
-
-
-def row_moments(intervals: NoiseRows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Mean and variance of the noise of each row, as its intervals of whole keys realise them."""
-    share = _widths(intervals) / intervals.modulus
-    noise = intervals.noise / intervals.step
-    means = (share * noise).sum(axis=1)
-    return means, (share * noise**2).sum(axis=1) - means**2
-
-
 def keys_of(table: Table, published: Published, modulus: int) -> NDArray[np.uint64]:
     """The cell keys of a table, which must belong to the perturbation table."""
     if table.key_sum is None or table.key_modulus != modulus:
@@ -205,32 +143,6 @@ def keys_of(table: Table, published: Published, modulus: int) -> NDArray[np.uint
             "is published"
         )
     return table.key_sum
-
-
-def _row(intervals: NoiseRows, count: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The row of each count; beyond the last one the last `reuse` in turn."""
-    last = int(intervals.counts[-1])
-    again = last - intervals.reuse + 1 + (count - last - 1) % intervals.reuse
-    return np.searchsorted(intervals.counts, np.where(count > last, again, count))
-
-
-def _widths(intervals: NoiseRows) -> NDArray[np.uint64]:
-    return np.diff(intervals.bounds, axis=1, prepend=np.uint64(0))
-
-
-def _possible(intervals: NoiseRows) -> NDArray[np.bool_]:
-    """NoiseRows that a key can fall into."""
-    return _widths(intervals) > 0
-
-
-def _ruled_out(intervals: NoiseRows) -> int:
-    """The largest number that no count from 1 to it can become; 0 if 1 can."""
-    # counts beyond these stay greater than the last row, whatever their noise
-    count = np.arange(1, int(intervals.counts[-1] + np.abs(intervals.noise).max()) + 1)
-    row = _row(intervals, count)
-    target = count[:, None] + intervals.noise[row]
-    positive = target[_possible(intervals)[row] & (target > 0)]
-    return int(positive.min(initial=1 + int(intervals.counts[-1]))) - 1
 
 
 def _unlike(

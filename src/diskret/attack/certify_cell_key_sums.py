@@ -5,6 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from diskret.attack.cell_key_noise import (
+    NoiseRows,
+    SumNoise,
+    UsedNoise,
+    between,
+    interval_noise,
+    row_moments,
+)
 from diskret.attack.certify_cell_key import (
     BIASED,
     CONSISTENT,
@@ -13,16 +21,12 @@ from diskret.attack.certify_cell_key import (
     NOT_ADDITIVE,
     UNBIASED,
     ZEROS,
-    NoiseRows,
-    interval_noise,
     keys_of,
-    row_moments,
 )
 from diskret.attack.closeness import Closeness, Windows, closeness
 from diskret.attack.noise.estimates import difference_estimates
 from diskret.attack.noise_certificate import NoiseCertificate, refuse_cells
 from diskret.attack.statements import GROUP_DISCLOSURE
-from diskret.attack.sum_noise import SumNoise, UsedNoise, between
 from diskret.tables import Published, Table
 from diskret.texts import Figure, Statement, sentence
 

@@ -163,7 +163,7 @@ def _attack(
     base: int,
     progress: Progress,
 ) -> list[dict[str, Any]]:
-    """NoiseRows of all true values from all published ones; refuses what falls short."""
+    """Intervals of all true values from all published ones; refuses what falls short."""
     publication = Publication(tuple(stands_for(table, perturbed) for table in published))
     value = np.concatenate([array.ravel() for array in original])
     small = (np.abs(value) > 0) & (np.abs(value) < base)

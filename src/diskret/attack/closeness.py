@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.attack.certify_cell_key import NoiseRows
-from diskret.attack.sum_noise import UsedNoise
+from diskret.attack.cell_key_noise import NoiseRows, UsedNoise, row_of, widths
 from diskret.tables import Table
 
 #: So many outcomes of a cell's noise are kept apart; further draws widen the window instead.
@@ -232,11 +231,9 @@ def _less_than(
 
 def _becomes_none(counts: NoiseRows, number: NDArray[np.int64]) -> NDArray[np.float64]:
     """The probability that a count is published as 0."""
-    last = int(counts.counts[-1])
-    beyond = last - counts.reuse + 1 + (number - last - 1) % counts.reuse
-    row = np.searchsorted(counts.counts, np.where(number > last, beyond, number))
-    width = np.diff(counts.bounds, axis=1, prepend=np.uint64(0)) / counts.modulus
-    return (width[row] * (counts.noise[row] == -number[:, None])).sum(axis=1)
+    row = row_of(counts, number)
+    share = widths(counts)[row] / counts.modulus
+    return (share * (counts.noise[row] == -number[:, None])).sum(axis=1)
 
 
 def _pairs(

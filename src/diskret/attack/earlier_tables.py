@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.attack.attacker import Attacker
-from diskret.attack.ties import same_cells
+from diskret.attack.ties import shown_somewhere
 from diskret.tables import Earlier, MeasureSum, Publication, Published
 from diskret.tables.requirements import Requirements
 
@@ -77,10 +77,7 @@ def unclaimed_cells(
     candidate = hidden.copy()
     candidate[:first] = False
     candidate[requirements.cell] = False
-    label = same_cells(publication) if label is None else label
-    shown = np.zeros(len(hidden), dtype=bool)
-    shown[label[~hidden]] = True
-    free = candidate & shown[label]
+    free = candidate & shown_somewhere(publication, label)
     for e, start in zip(earlier, starts[len(publication.own) :].tolist(), strict=False):
         if e.perturbed:
             stop = start + e.published.value.size

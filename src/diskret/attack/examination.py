@@ -91,15 +91,20 @@ class Examination:
         """The same with more witnesses, each told for all that is unknown."""
         if not tables:
             return self
-        rows = np.stack([table.numerator for table in tables])
+        rows = sparse.csr_array(np.stack([table.numerator for table in tables]))
         unit = np.array([table.denominator for table in tables], dtype=np.int64)
-        more = sparse.csr_array(rows[:, hidden])
+        return self.with_witnesses(rows, unit, hidden)
+
+    def with_witnesses(
+        self, rows: sparse.csr_array, unit: NDArray[np.int64], hidden: NDArray[np.bool_]
+    ) -> Examination:
+        """The same, with more numerators for all that is unknown, ``(w, k)``, and denominators."""
+        more = sparse.csr_array(rows[:, np.flatnonzero(hidden)])
         low, high = extremes(more, unit)
         beside = self.beside
         if beside is not None:
-            beside = sparse.csr_array(
-                sparse.vstack([beside, sparse.csr_array(rows[:, ~hidden])], format="csr")
-            )
+            others = sparse.csr_array(rows[:, np.flatnonzero(~hidden)])
+            beside = sparse.csr_array(sparse.vstack([beside, others], format="csr"))
         return replace(
             self,
             lower=np.minimum(self.lower, low),

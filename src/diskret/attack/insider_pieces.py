@@ -57,16 +57,12 @@ class Claims:
 
 @dataclass(frozen=True, eq=False)
 class Settled:
-    """New tables, open claims, who was looked at with which target, targets left out.
-
-    Also whether no move at hand takes some target as far as anybody may be owed.
-    """
+    """New tables, open claims, who was looked at with which target, targets left out."""
 
     tables: list[Point]
     open: list[Claims]
     asked: set[tuple[int, int]]
     left: NDArray[np.int64]
-    short: bool
 
 
 def settle_pieces(
@@ -101,7 +97,7 @@ def settle_pieces(
     tables = [*tables, *before]
     found: list[Claims] = []
     new: list[Move] = []
-    asked, short = set[tuple[int, int]](), False
+    asked = set[tuple[int, int]]()
     for done, cells in enumerate(pieces):
         progress("attack", done, len(pieces))
         targets = np.setdiff1d(by_target[:, cells].indices, left)
@@ -112,13 +108,12 @@ def settle_pieces(
         number = len(piece.moves)
         found.append(piece.settle())
         asked |= piece.asked
-        short |= bool((piece.best < piece.most).any())
         new += [
             Move(cells[move.cell], move.step, move.unit)
             for i, move in enumerate(piece.moves[number:], number)
             if i not in piece.spare
         ]
-    return Settled(put_together(new, known.matrix, truth), found, asked, left, short)
+    return Settled(put_together(new, known.matrix, truth), found, asked, left)
 
 
 def _left_out(

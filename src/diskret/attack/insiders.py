@@ -120,15 +120,12 @@ class Withstood:
     looked: coalitions and targets that were looked at one by one; the tables prove all others at
         once, whatever is owed there.
     cell: positions of the unknown cells, as of `Equations`.
-    short: whether outsiders can tell something, or no table was found that takes some target as far
-        as anybody may be owed; what is open is then not all unless the examination has such tables.
     """
 
     tables: list[Point]
     open: list[Open]
     looked: set[tuple[Coalition, int]]
     cell: NDArray[np.int64]
-    short: bool = False
 
     @property
     def asked(self) -> int:
@@ -165,7 +162,7 @@ def withstand(
         pieces = replace(pieces, left=np.arange(insiders.target.shape[0]))
     if not len(pieces.left):
         opened = _together(_opened(pieces.open))
-        return Withstood(pieces.tables, opened, _looked(pieces.asked), known.cell, pieces.short)
+        return Withstood(pieces.tables, opened, _looked(pieces.asked), known.cell)
     shown = Shown(known, truth, insiders, whole)
     for table in (*tables, *before, *pieces.tables):
         shown.add(table)
@@ -189,7 +186,6 @@ def withstand(
         _together([*_opened(pieces.open), *work.open]),
         _looked(pieces.asked) | {(who, t) for who, t, _ in work.asked},
         known.cell,
-        pieces.short or any(not one.who for one in work.open),
     )
 
 
@@ -302,35 +298,6 @@ def withstand_insiders(
         Point(row, unit)
         for row, unit in zip(numerators, examination.denominator.tolist(), strict=True)
     ]
-    found = told_to_insiders(publication, tables, attacker, insiders, original, progress, before)
-    return with_shown(publication, examination, found), found
-
-
-def with_shown(
-    published: Published | Publication, examination: Examination, found: Withstood
-) -> Examination:
-    """An examination of the same tables, with the witnesses that insiders need."""
-    return examination.with_tables(found.tables, equations(published).hidden)
-
-
-def told_to_insiders(
-    publication: Publication,
-    tables: Sequence[Point],
-    attacker: Attacker,
-    insiders: Insiders,
-    original: NDArray[np.int64],
-    progress: Progress = silent,
-    before: Withstood | None = None,
-) -> Withstood:
-    """What is open to insiders, and tables that show what is not.
-
-    publication, attacker: as of the outsider's attack, see
-        [`examine`][diskret.attack.examine.examine].
-    tables: alternative tables that it found.
-    insiders: who contributes, and what is required.
-    original: original values of all cells, flat.
-    before: what was found when less was hidden; its tables are tried first.
-    """
     known = equations(publication)
     bounds = unknown_bounds(publication, known, attacker, original)
     truth = np.zeros(len(known.cell), dtype=np.int64)
@@ -339,8 +306,8 @@ def told_to_insiders(
     found = withstand(
         known, bounds, truth, tables, insiders, publication.tables[0].frequency, progress, old
     )
-    whole = _completed(found.tables, tables, known, bounds)
-    return replace(found, tables=[*old, *whole])
+    found = replace(found, tables=[*old, *_completed(found.tables, tables, known, bounds)])
+    return examination.with_tables(found.tables, known.hidden), found
 
 
 def _completed(

@@ -197,7 +197,7 @@ class Republished:
     def _of_cells(
         self, lower: NDArray[np.float64], upper: NDArray[np.float64], reach: Reach
     ) -> Reach:
-        """NoiseRows of the unknowns as intervals of the cells."""
+        """Intervals of the unknowns as intervals of the cells."""
         y = self.y[self.z]
         moves, sign = y >= 0, (self.sign * self.turn[self.z])
         start = self.offset + self.sign * self.reduced.offset[self.z].astype(np.float64)

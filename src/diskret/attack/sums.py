@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from diskret.attack.equations import Equations, equations
 from diskret.attack.exact import UNKNOWN, product
 from diskret.attack.examination import Examination, Targets, extremes
 from diskret.attack.knowledge import unknown_bounds
-from diskret.attack.ties import same_cells
+from diskret.attack.ties import shown_somewhere
 from diskret.progress import Progress, silent
 from diskret.tables import Publication, Published, together
 from diskret.tables.requirements import UnsafeSums
@@ -128,10 +128,7 @@ def _unknown(publication: Publication) -> NDArray[np.bool_]:
     hidden = publication.suppressed
     if len(publication.tables) == 1:
         return hidden
-    label = same_cells(publication)
-    shown = np.zeros(len(hidden), dtype=bool)
-    shown[label[~hidden]] = True
-    return hidden & ~shown[label]
+    return hidden & ~shown_somewhere(publication)
 
 
 def _of_table(
@@ -239,7 +236,10 @@ def show_sums(
         progress,
         original=original,
     )
-    return _joined(examination, known, found)
+    if found.beside is None:
+        return examination
+    # what its witnesses tell of every unknown cell stands beside the sums
+    return examination.with_witnesses(found.beside, found.denominator, known.hidden)
 
 
 def _with_sums(known: Equations, member: sparse.csr_array) -> Equations:
@@ -262,26 +262,4 @@ def _with_sums(known: Equations, member: sparse.csr_array) -> Equations:
         hidden=np.append(np.zeros(k, dtype=bool), np.ones(number, dtype=bool)),
         latent=np.append(known.latent, np.ones(number, dtype=bool)),
         free=np.append(known.free, np.ones(number, dtype=bool)),
-    )
-
-
-def _joined(examination: Examination, known: Equations, found: Examination) -> Examination:
-    """Add the witnesses for sums, which tell what every unknown cell is there."""
-    if found.beside is None:
-        return examination
-    witnesses = sparse.csr_array(found.beside[:, np.flatnonzero(known.hidden)])
-    low, high = extremes(witnesses, found.denominator)
-    beside = examination.beside
-    if beside is not None:
-        others = sparse.csr_array(found.beside[:, np.flatnonzero(~known.hidden)])
-        beside = sparse.csr_array(sparse.vstack([beside, others], format="csr"))
-    return replace(
-        examination,
-        lower=np.minimum(examination.lower, low),
-        upper=np.maximum(examination.upper, high),
-        witness_lower=np.minimum(examination.witness_lower, low),
-        witness_upper=np.maximum(examination.witness_upper, high),
-        witnesses=sparse.csr_array(sparse.vstack([examination.witnesses, witnesses], format="csr")),
-        denominator=np.append(examination.denominator, found.denominator),
-        beside=beside,
     )

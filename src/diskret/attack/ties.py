@@ -229,6 +229,16 @@ def same_cells(publication: Publication) -> NDArray[np.int64]:
     return label[: seen.public].astype(np.int64)
 
 
+def shown_somewhere(
+    publication: Publication, label: NDArray[np.int64] | None = None
+) -> NDArray[np.bool_]:
+    """Which cells some table publishes under the same definition; `label` as from `same_cells`."""
+    label = same_cells(publication) if label is None else label
+    shown = np.zeros(len(label), dtype=bool)
+    shown[label[~publication.suppressed]] = True
+    return shown[label]
+
+
 def _only_children(grid: Grid, axis: int) -> NDArray[np.int64]:
     """Cells along an axis with the only part that they have, ``(r, 2)``."""
     parent = grid.axes[axis].parent

@@ -16,21 +16,11 @@ from diskret.errors import InputError
 class Admissible:
     """What every row of a perturbation table has to satisfy, besides a mean of 0.
 
-    Parameters
-    ----------
-    counts
-        What the rows stand for, the first of them 0; shape ``(rows,)``, int64.
-    noise
-        Noise values of the table, ascending, in units of 1/`step`; shape ``(m,)``, int64.
-    allowed
-        Which of them a row may have; shape ``(rows, m)``, bool.
-    stay
-        Least probability of no noise; shape ``(rows,)``, float64.
-    monotone
-        Rows whose probabilities must not fall from the lowest noise up to no noise; shape
-        ``(rows,)``, bool.
-    step
-        Noise values are multiples of 1/`step`.
+    `counts`: what the rows stand for, the first of them 0; ``(rows,)``, int64. `noise`: values of
+    the table, ascending, in units of 1/`step`; ``(m,)``, int64. `allowed`: which of them a row may
+    have; ``(rows, m)``, bool. `stay`: least probability of no noise; ``(rows,)``, float64.
+    `monotone`: rows whose probabilities must not fall from the lowest noise up to no noise;
+    ``(rows,)``, bool.
     """
 
     counts: NDArray[np.int64]

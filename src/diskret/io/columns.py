@@ -259,6 +259,15 @@ def check_names(names: Iterable[Any], where: str = "") -> None:
         )
 
 
+def once(names: Iterable[str], parameter: str) -> tuple[str, ...]:
+    """Names of columns that a parameter gives; refused where one is there twice."""
+    listed = tuple(names)
+    twice = [name for at, name in enumerate(listed) if name in listed[:at]]
+    if twice:
+        raise InputError(f"{parameter}= names {some('column', twice)} twice")
+    return listed
+
+
 def some(noun: str, items: list[Any]) -> str:
     """Name the first of some things and count the rest, e.g. "column 'a' (and 3 more)"."""
     more = f" (and {len(items) - 1} more)" if len(items) > 1 else ""

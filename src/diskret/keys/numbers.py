@@ -18,8 +18,6 @@ def keyed_numbers(
 
     `numbers`: uint64, any shape. Gives uint64, the same shape.
 
-    Notes
-    -----
     SipHash-2-4 (Aumasson and Bernstein, 2012, "SipHash: a fast short-input PRF", INDOCRYPT) of
     the 8 bytes of each number, little-endian, under 16 bytes of the subkey of the purpose.
 

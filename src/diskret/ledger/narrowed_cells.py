@@ -26,7 +26,7 @@ from diskret.attack.earlier_tables import (
     required_beside,
     unclaimed_cells,
 )
-from diskret.attack.ties import same_cells
+from diskret.attack.ties import same_cells, shown_somewhere
 from diskret.errors import ContradictionError
 from diskret.progress import Progress, silent
 from diskret.protect.earlier_tables import naming
@@ -154,14 +154,12 @@ class JointAttack:
 
     def _unsafe_now(self, label: NDArray[np.int64], touched: NDArray[np.int64]) -> UnsafeSums:
         """The unsafe sums that new tables have to do with, of cells that are still hidden."""
-        shown = np.zeros(len(label), dtype=bool)
-        shown[label[~self.publication.suppressed]] = True
+        shown = shown_somewhere(self.publication, label)
         near = np.zeros(len(label), dtype=np.int64)
         near[: self.first] = 1
         near[touched[touched < len(near)]] = 1
         return self.unsafe.only(
-            (self.unsafe.member @ shown[label].astype(np.int64) == 0)
-            & (self.unsafe.member @ near > 0)
+            (self.unsafe.member @ shown.astype(np.int64) == 0) & (self.unsafe.member @ near > 0)
         )
 
     def _broken_sums(

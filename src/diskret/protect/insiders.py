@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +24,7 @@ from diskret.attack import (
     withstand_insiders,
 )
 from diskret.attack.earlier_tables import with_own_hidden
-from diskret.attack.insiders import Coalition, told_to_insiders
+from diskret.attack.insiders import Coalition
 from diskret.progress import Progress, silent
 from diskret.protect.earlier_tables import EarlierTables
 from diskret.protect.insider_rests import (
@@ -45,7 +44,6 @@ from diskret.tables import Publication, Table
 from diskret.tables.shares import names_of, place_of, shares
 from diskret.tables.unions import union_table
 
-_Examined = TypeVar("_Examined", Examination, None)
 #: A contributor's name, and where it may be if it is not known where: −1, or one of the places.
 _Somebody = tuple[int, int]
 #: Contributors, cells, and a side: 1 up, −1 down.
@@ -124,24 +122,20 @@ class InsiderJudge:
     def attack(
         self,
         publication: Publication,
-        examination: _Examined,
+        examination: Examination,
         required: Requirements,
         unsafe: UnsafeSums,
         original: NDArray[np.int64],
         progress: Progress,
         before: Withstood | None = None,
-    ) -> tuple[_Examined, Withstood, Asked]:
+    ) -> tuple[Examination, Withstood, Asked]:
         """The same examination with what it takes to withstand insiders, and what they can tell.
 
-        `before` is what was found when less was hidden. Without an examination outsiders have not
-        attacked yet; then what is found to be open is not all if it is `short`.
+        `before` is what was found when less was hidden.
         """
         cell, free = unknown_cells(publication)
         asked = _asked(self, publication, cell, free, required, unsafe, original)
         whom = self.attacker, asked.insiders
-        if examination is None:
-            found = told_to_insiders(publication, [], *whom, original, progress, before)
-            return examination, found, asked
         examination, found = withstand_insiders(
             publication, examination, *whom, original, progress, before
         )

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from diskret.attack import NoiseCertificate
-from diskret.attack.certify_cell_key import certify_unseen, largest_noise
+from diskret.attack.cell_key_noise import largest_noise
+from diskret.attack.certify_cell_key import certify_unseen
 from diskret.cellkey import Lookup, PerturbationTable
 from diskret.engines import LeafQuestion
 from diskret.engines.engine import Engine

@@ -23,9 +23,9 @@ from diskret.protect.parts import subtraction_judge
 from diskret.protect.plan import TableToProtect, plan, publish, requirements
 from diskret.protect.prove import prove
 from diskret.protect.result import Result
-from diskret.protect.revealed_sums import checked_pattern, how_judged, judge_of
+from diskret.protect.revealed_sums import found_once, how_judged, judge_of
 from diskret.rules import Sensitivity
-from diskret.suppression import Method, Pattern, Problem, hypercube, modular, network
+from diskret.suppression import Method, Pattern, Problem
 from diskret.tables import MeasureSum, Publication, Table
 
 
@@ -94,8 +94,6 @@ def _protected(
         before=before,
     )
     problem = planned()
-    pattern = checked_pattern(problem, options.method(problem))
-    work = problem.work.done
 
     def public(suppressed: NDArray[np.bool_]) -> Publication:
         ends = np.cumsum([table.measure.sum.size for table in tables])
@@ -107,16 +105,18 @@ def _protected(
     insiders = whom.contributor or any(e.unsafe is not None for e in before.earlier)
     judge = judge_of(to_protect, whom, before) if insiders else None
     parts = subtraction_judge(to_protect, before, problem.system, public)
+    asked, pattern = found_once(problem, options.method, public, judge, parts)
+    work = problem.work.done
     several = len(tables) + len(before.tables) > 2
     proven = prove(
         problem,
+        asked,
         pattern,
         options.attacker,
         public,
         partial(planned, combinations=True) if several else None,
         before.earlier,
         judge,
-        _anew(options.method),
         parts,
         insider_judge(to_protect, whom, before),
     )
@@ -188,11 +188,6 @@ def _settings(
     if one.sensitivity.entries is not None:
         settings["apriori"] = one.sensitivity.entries.to_pydict()
     return settings
-
-
-def _anew(method: Method) -> Method:
-    """What finds a pattern where sums of cells are asked for: some methods know tables only."""
-    return modular if method in (hypercube, network) else method
 
 
 def _text(option: Any) -> str:

@@ -28,13 +28,12 @@ from diskret.attack import (
 )
 from diskret.attack.component import Attacked
 from diskret.attack.earlier_tables import unclaimed_cells
-from diskret.attack.insiders import with_shown
 from diskret.errors import ProofError, ProtectionError
 from diskret.protect.insider_repair import everything_around, repaired_against
 from diskret.protect.insiders import InsiderJudge
 from diskret.protect.parts import PartsJudge
-from diskret.protect.revealed_sums import Judge, asking_for, cleared, extended, found_anew, price
-from diskret.suppression import Method, Pattern, Problem, modular, propose
+from diskret.protect.revealed_sums import Judge, asking_for, cleared, extended
+from diskret.suppression import Pattern, Problem, propose
 from diskret.tables import Earlier, Publication
 
 # Requirements of cells that fail the attack are raised by these factors, in turn.
@@ -79,6 +78,7 @@ class Proven:
 
 
 def prove(
+    of_tables: Problem,
     problem: Problem,
     pattern: Pattern,
     attacker: Attacker,
@@ -86,17 +86,17 @@ def prove(
     finer: Callable[[], Problem] | None = None,
     earlier: Sequence[Earlier] = (),
     judge: Judge | None = None,
-    method: Method = modular,
     parts: PartsJudge | None = None,
     insiders: InsiderJudge | None = None,
 ) -> Proven:
     """Attack a pattern as it would be published, and extend it until every requirement holds.
 
+    of_tables: what the tables ask for.
+    problem: the same with the sums and parts that the method was told of.
     public: what the world sees when these cells are suppressed.
     finer: makes the same problem with more unpublished cells behind, for repairs.
     earlier: what the world saw before: the last tables of the publication.
     judge: which sums of suppressed cells are unsafe, if a contributor attacks.
-    method: finds another pattern where everybody can compute an unsafe sum or part.
     parts: which parts of categories and rests beside filters that are revealed are unsafe, if there
         are any.
     insiders: who contributes, and what must stay uncertain to them, if a contributor attacks.
@@ -113,38 +113,15 @@ def prove(
     published = public(pattern.suppressed)
     original = problem.system.value[: published.starts[-1]]
     because = np.zeros(len(original), dtype=bool)
-    required = problem.requirements
+    required = of_tables.requirements
     lost = np.zeros(0, dtype=np.int64)
     failed = 0
     growing = judge is not None or parts is not None
-    asked_at_first, chosen_anew = len(problem.cost), False
-    # what single contributors could tell of one table shows quickly and changes the pattern, so
-    # outsiders attack no pattern that is not the last one
-    ahead = (
-        insiders is not None
-        and insiders.coalition == len(published.tables) == 1
-        and insiders.between(published, original) is None
-    )
-    settled: Withstood | None = None
+    tidied = False
     for repaired in range(_ROUNDS if growing else 2 + len(_REPAIRS)):
         if growing:
             problem, pattern, unsafe = cleared(problem, pattern, public, judge, parts)
         published = public(pattern.suppressed)
-        settled = None
-        chosen = chosen_anew or len(problem.cost) == asked_at_first
-        if ahead and chosen and insiders is not None and unsafe is not None:
-            _, found, asked = insiders.attack(
-                published, None, required, unsafe, original, problem.progress, found
-            )
-            if found.open and not found.short and tries < _QUICK:
-                tries += 1
-                before = pattern.suppressed
-                pattern = repaired_against(problem, pattern, found.open, asked, insiders, published)
-                because |= pattern.suppressed[: len(original)] & ~before[: len(original)]
-                continue
-            ahead = False
-            if not (found.open or found.short):
-                settled, withstood = found, insiders.withstood(found, asked)
         unclaimed = np.union1d(unclaimed_cells(published, earlier, required), lost)
         targets = targets_of(published, original, required, unclaimed)
         large = np.count_nonzero(pattern.suppressed) > _LARGE
@@ -171,16 +148,12 @@ def prove(
             open_sums = unmet_sums(examination, unsafe, original)
             if open_sums.any():
                 problem = asking_for(problem, unsafe.only(open_sums))
-        if len(problem.cost) > asked_at_first and not (missed.any() or chosen_anew):
-            # told of all sums at once, the method may find a cheaper pattern
-            chosen_anew = True
-            other = found_anew(problem, pattern, method)
-            if open_sums.any() or price(problem, other) < price(problem, pattern):
-                pattern = other
-                continue
-        if settled is not None:
-            examination = with_shown(published, examination, settled)
-        elif insiders is not None and unsafe is not None and not (missed.any() or open_sums.any()):
+        if open_sums.any() and not (missed.any() or tidied):
+            # with all sums asked for, what was hidden for some may be needed no more
+            tidied = True
+            pattern = extended(problem, pattern, keep=False)
+            continue
+        if insiders is not None and unsafe is not None and not (missed.any() or open_sums.any()):
             examination, found, asked = insiders.attack(
                 published, examination, required, unsafe, original, problem.progress, found
             )
@@ -246,7 +219,7 @@ def prove(
         if not missed.any():
             pattern = extended(problem, pattern, keep=True)
             continue
-        chosen_anew = True  # what had to be repaired must not be chosen anew
+        tidied = True  # what had to be hidden for a repair stays
         if finer is not None:
             # what is asked of sums is found out again
             problem, finer = finer(), None

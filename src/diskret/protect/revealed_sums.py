@@ -19,7 +19,16 @@ from diskret.protect.parts import PartsJudge
 from diskret.protect.plan import TableToProtect
 from diskret.rules import Rule, Sensitivity
 from diskret.rules.unions import judge_unions, rules_for_unions
-from diskret.suppression import Method, Pattern, Problem, Work, modular
+from diskret.suppression import (
+    Method,
+    Pattern,
+    Problem,
+    Work,
+    hypercube,
+    modular,
+    network,
+    untidied,
+)
 from diskret.system import with_sums
 from diskret.tables import Earlier, Publication, Table
 from diskret.tables.unions import union_table, unions_exact
@@ -183,21 +192,50 @@ def cleared(
     parts: which parts of categories are unsafe; None: no categories overlap.
     """
     while True:
-        seen = public(pattern.suppressed)
-        unsafe, asked, named = None, list[UnsafeSums](), ""
-        if judge is not None:
-            unsafe, known = judge(seen)
-            asked.append(unsafe.only(known))
-        if parts is not None:
-            found = parts(seen)
-            asked.append(found.sums)
-            named = found.named
-        if not any(len(sums) for sums in asked):
+        problem, unsafe, more, named = _asking(problem, public(pattern.suppressed), judge, parts)
+        if not more:
             return problem, pattern, unsafe
-        for sums in asked:
-            problem = asking_for(problem, sums) if len(sums) else problem
         with _parts_named(named):
             pattern = extended(problem, pattern, keep=True)
+
+
+def found_once(
+    problem: Problem,
+    method: Method,
+    public: Callable[[NDArray[np.bool_]], Publication],
+    judge: Judge | None,
+    parts: PartsJudge | None = None,
+) -> tuple[Problem, Pattern]:
+    """The pattern of a method that is told at once what a quick pattern reveals, and what it is.
+
+    Every safe pattern keeps these sums and parts uncertain, so a bound of its cost stays one.
+    Parameters as of `cleared`.
+    """
+    # other methods know tables only
+    known = method not in (hypercube, network) and not (judge is None and parts is None)
+    named = ""
+    if known:
+        quick = untidied(replace(problem, deadline=None, work=Work()))
+        problem, _, _, named = _asking(problem, public(quick.suppressed), judge, parts)
+    with _parts_named(named):
+        return problem, checked_pattern(problem, method(problem))
+
+
+def _asking(
+    problem: Problem, seen: Publication, judge: Judge | None, parts: PartsJudge | None
+) -> tuple[Problem, UnsafeSums | None, bool, str]:
+    """The problem with what is revealed, all unsafe sums, whether it asks for more, named parts."""
+    unsafe, asked, named = None, list[UnsafeSums](), ""
+    if judge is not None:
+        unsafe, known = judge(seen)
+        asked.append(unsafe.only(known))
+    if parts is not None:
+        found = parts(seen)
+        asked.append(found.sums)
+        named = found.named
+    for sums in asked:
+        problem = asking_for(problem, sums) if len(sums) else problem
+    return problem, unsafe, any(len(sums) for sums in asked), named
 
 
 @contextmanager
@@ -214,24 +252,6 @@ def _parts_named(named: str) -> Generator[None]:
             error.blamed,
             error.blamed_in,
         ) from error
-
-
-def price(problem: Problem, pattern: Pattern) -> float:
-    """What it costs to hide these cells."""
-    n = min(len(problem.cost), len(pattern.suppressed))
-    return float(problem.cost[:n][pattern.suppressed[:n]].sum())
-
-
-def found_anew(problem: Problem, pattern: Pattern, method: Method) -> Pattern:
-    """A pattern for a problem that asks for more than before, found anew.
-
-    Where time or steps are limited the method has used them up, so what is not needed is
-    published again.
-    """
-    if problem.limited:
-        return extended(problem, pattern, keep=False)
-    # what a method proved of fewer requirements holds of more
-    return replace(checked_pattern(problem, method(problem)), bound=pattern.bound)
 
 
 def asking_for(problem: Problem, sums: UnsafeSums) -> Problem:

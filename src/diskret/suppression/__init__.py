@@ -1,7 +1,7 @@
 """Cell suppression: methods that choose which cells to hide."""
 
 from diskret.suppression.certify import propose
-from diskret.suppression.greedy import modular, sequential
+from diskret.suppression.greedy import modular, sequential, untidied
 from diskret.suppression.hypercube import hypercube
 from diskret.suppression.network import network
 from diskret.suppression.optimal import auto, optimal
@@ -19,4 +19,5 @@ __all__ = [
     "optimal",
     "propose",
     "sequential",
+    "untidied",
 ]

@@ -27,28 +27,8 @@ def hypercube(problem: Problem) -> Pattern:
     cells; none of them empty. All corners have to be protected in the other subtables they
     belong to as well, until nothing changes. What no single hypercube protects, and what the
     hypercubes leave open together, is completed as in `sequential`; cells that turn out not
-    to be needed are published again.
-
-    Parameters
-    ----------
-    problem
-        Of one rectangular table. Cells that `problem.start` suppresses without being primary
-        are free of charge at first and are published again where no requirement needs them.
-
-    Returns
-    -------
-    Pattern
-        All requirements hold, and every secondary can take values at least one scaled unit
-        apart. `complete` is False if the deadline fell into the final tidying up.
-
-    Raises
-    ------
-    InputError
-        The cells are not those of one table; or the attacker's bounds exclude an original
-        value.
-    ProtectionError
-        A primary cell cannot be protected, e.g. because of frozen cells; or the deadline
-        passed before a safe pattern was found.
+    to be needed are published again. Cells of several tables that are tied to each other are
+    refused by an `InputError`.
 
     Notes
     -----
@@ -59,31 +39,6 @@ def hypercube(problem: Problem) -> Pattern:
     all, which is not lowered where it cannot be met; the problem's costs in place of values
     weighted by level; no second hypercube around cells of a single contributor; and the
     completion.
-
-    Examples
-    --------
-    A total of 11 and its parts 1, 4 and 6: the 1 is hidden, and with one variable its
-    hypercubes are pairs.
-
-    >>> import numpy as np
-    >>> from diskret.attack import Requirements
-    >>> from diskret.system import System
-    >>> from diskret.tables import Dimension, Table
-    >>> from diskret.hierarchy import Hierarchy
-    >>> sizes = Hierarchy(("Total", "S", "M", "L"), np.array([-1, 0, 0, 0]))
-    >>> system = System.of_table(Table((Dimension("size", sizes),), np.array([11, 1, 4, 6])))
-    >>> one = np.array([1])
-    >>> problem = Problem(
-    ...     system=system,
-    ...     requirements=Requirements(cell=one, lower=one, upper=one, sliding=0 * one),
-    ...     cost=system.value.astype(float),
-    ...     frozen=system.value == 0,
-    ...     lower=np.zeros(4),
-    ...     upper=np.full(4, np.inf),
-    ...     integer=True,
-    ... )
-    >>> hypercube(problem).suppressed.tolist()
-    [False, True, True, False]
     """
     table = _table(problem)
     cells = changeable(problem)

@@ -26,29 +26,8 @@ def network(problem: Problem) -> Pattern:
     breaking an equation is a sum of cycles through it. Each primary cell that the primary cells
     alone do not protect gets, largest need first, the cheapest cycles that move it as far as
     required up and down; cells that are hidden already cost nothing. At the end every
-    secondary, dearest first, is published again unless a requirement needs it.
-
-    Parameters
-    ----------
-    problem
-        Of one rectangular table with one or two variables, one of them flat. Cells that
-        `problem.start` suppresses without being primary are free of charge at first and are
-        published again where no requirement needs them.
-
-    Returns
-    -------
-    Pattern
-        All requirements hold, and every secondary can take values at least one scaled unit
-        apart. `complete` is False if the deadline fell into the final tidying up.
-
-    Raises
-    ------
-    InputError
-        The table is no network: three variables, two hierarchies, or several tables that are
-        tied to each other; or the attacker's bounds exclude an original value.
-    ProtectionError
-        A primary cell cannot be protected, e.g. because of frozen cells; or the deadline
-        passed before a safe pattern was found.
+    secondary, dearest first, is published again unless a requirement needs it. Three variables,
+    two hierarchies, or several tables that are tied to each other are refused by an `InputError`.
 
     Notes
     -----
@@ -57,31 +36,6 @@ def network(problem: Problem) -> Pattern:
     hierarchy; a single cycle that serves both directions is compared with sums of cycles for
     each, in which later ones may undo earlier ones; and the final tidying up. Flows in networks
     are whole numbers by themselves.
-
-    Examples
-    --------
-    A total of 11 and its parts 1, 4 and 6: the 1 is hidden, and the cheapest cycle through it
-    leads through the 4.
-
-    >>> import numpy as np
-    >>> from diskret.attack import Requirements
-    >>> from diskret.system import System
-    >>> from diskret.tables import Dimension, Table
-    >>> from diskret.hierarchy import Hierarchy
-    >>> sizes = Hierarchy(("Total", "S", "M", "L"), np.array([-1, 0, 0, 0]))
-    >>> system = System.of_table(Table((Dimension("size", sizes),), np.array([11, 1, 4, 6])))
-    >>> one = np.array([1])
-    >>> problem = Problem(
-    ...     system=system,
-    ...     requirements=Requirements(cell=one, lower=one, upper=one, sliding=0 * one),
-    ...     cost=system.value.astype(float),
-    ...     frozen=system.value == 0,
-    ...     lower=np.zeros(4),
-    ...     upper=np.full(4, np.inf),
-    ...     integer=True,
-    ... )
-    >>> network(problem).suppressed.tolist()
-    [False, True, True, False]
     """
     table = problem.system.cells
     if not isinstance(table, RectangularCells):

@@ -27,7 +27,6 @@ def optimal(problem: Problem, steps: int | None = None, first: Pattern | None = 
     problem
         Cells that cost nothing are free: they are hidden where that spares others, and
         published where no requirement needs them.
-
     steps
         How many are taken after the first safe pattern at most, unless the budget ends before.
     first
@@ -36,17 +35,8 @@ def optimal(problem: Problem, steps: int | None = None, first: Pattern | None = 
     Returns
     -------
     Pattern
-        All requirements hold, and every secondary can take values at least one scaled unit
-        apart. No safe pattern costs less than `bound`. `complete` is False if the deadline
-        came before the cost was within 0.01 % of it, or nearer than whole costs can differ.
-
-    Raises
-    ------
-    ProtectionError
-        A primary cell cannot be protected, e.g. because of frozen cells; or the deadline
-        passed before a safe pattern was found.
-    InputError
-        The attacker's bounds exclude an original value.
+        No safe pattern costs less than `bound`. `complete` is False if the deadline came before
+        the cost was within 0.01 % of it, or nearer than whole costs can differ.
 
     Notes
     -----
@@ -55,32 +45,6 @@ def optimal(problem: Problem, steps: int | None = None, first: Pattern | None = 
     data with linear constraints", Management Science 47(7), 1008-1027. Blocks: Shaw (1998),
     "Using constraint programming and local search methods to solve vehicle routing problems", CP,
     417-431.
-
-    Examples
-    --------
-    A total of 11 and its parts 1, 4 and 6: with the 1 at least one more has to go, and none is
-    cheaper than the 4.
-
-    >>> import numpy as np
-    >>> from diskret.attack import Requirements
-    >>> from diskret.system import System
-    >>> from diskret.tables import Dimension, Table
-    >>> from diskret.hierarchy import Hierarchy
-    >>> sizes = Hierarchy(("Total", "S", "M", "L"), np.array([-1, 0, 0, 0]))
-    >>> system = System.of_table(Table((Dimension("size", sizes),), np.array([11, 1, 4, 6])))
-    >>> one = np.array([1])
-    >>> problem = Problem(
-    ...     system=system,
-    ...     requirements=Requirements(cell=one, lower=one, upper=one, sliding=0 * one),
-    ...     cost=system.value.astype(float),
-    ...     frozen=system.value == 0,
-    ...     lower=np.zeros(4),
-    ...     upper=np.full(4, np.inf),
-    ...     integer=True,
-    ... )
-    >>> pattern = optimal(problem)
-    >>> pattern.suppressed.tolist(), pattern.bound
-    ([False, True, True, False], 4.0)
     """
     search = Closing(problem)
     if first is not None:
@@ -129,11 +93,6 @@ def auto(problem: Problem) -> Pattern:
     -------
     Pattern
         That of the method chosen, which `Pattern.method` names.
-
-    Raises
-    ------
-    ProtectionError, InputError
-        As these methods.
     """
     size = len(problem.cost)
     # of no account: what it costs is known from the table, so budgets mean the proof

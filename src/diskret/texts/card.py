@@ -32,21 +32,10 @@ def card(
 ) -> str:
     """A card as HTML.
 
-    Parameters
-    ----------
-    title
-        Kind and name of the value.
-    facts
-        Key of the catalogue ``cards``, or a name → a text or a whole number.
-    office
-        Whether it is confidential. Even then a card holds no record, no value and no key: a
-        notebook is saved with what it shows.
-    parts
-        Of a whole: key, count, colour.
-    grid
-        Public values.
-    said
-        Sentences.
+    `facts`: key of the catalogue ``cards``, or a name → a text or a whole number. `office`: whether
+    it is confidential; even then a card holds no record, no value and no key, for a notebook is
+    saved with what it shows. `parts` of a whole: key, count, colour. `grid`: public values. `said`:
+    sentences.
     """
     words = cards()
     counted = [(words[name], count, colour) for name, count, colour in parts]

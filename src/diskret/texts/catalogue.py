@@ -20,12 +20,7 @@ LANGUAGES = ("en", "de")
 class Words(Mapping[str, str]):
     """The texts of one language by key; keys of inner tables follow a point.
 
-    Parameters
-    ----------
-    language
-        ``"en"`` or ``"de"``.
-    texts
-        Key → text, or its forms by number.
+    `texts`: key → text, or its forms by number.
     """
 
     language: str
@@ -44,8 +39,6 @@ class Words(Mapping[str, str]):
     def said(self, key: str, **blanks: object) -> str:
         r"""A text with its blanks filled in; whole numbers are written as the language does.
 
-        Examples
-        --------
         >>> words_in("de", "report").said("codes", name="region", count=1250)
         'region (1\xa0250 Schlüssel)'
         """
@@ -67,12 +60,7 @@ class Words(Mapping[str, str]):
 class Statement:
     """A text of a catalogue in all languages; the catalogue is read when it is shown.
 
-    Parameters
-    ----------
-    catalogue, key
-        Where it stands.
-    blanks
-        Names and values of what its blanks are filled with.
+    `catalogue`, `key` say where it stands, `blanks` what its blanks are filled with, by name.
     """
 
     catalogue: str
@@ -83,8 +71,6 @@ class Statement:
     def said(cls, catalogue: str, key: str, **blanks: object) -> Statement:
         r"""A text with its blanks filled in, whole numbers as whole numbers.
 
-        Examples
-        --------
         >>> Statement.said("report", "why others", count=1250).de
         'und 1\xa0250 weitere'
         """
@@ -117,26 +103,14 @@ def in_languages(statements: Iterable[Statement]) -> dict[str, list[str]]:
 
 
 def check_language(language: str) -> None:
-    """Refuse a language in which there are no texts.
-
-    Raises
-    ------
-    InputError
-        Names the language and the admissible ones.
-    """
+    """Refuse a language in which there are no texts."""
     if language not in LANGUAGES:
         raise InputError(f"language= must be 'en' or 'de', not {language!r}")
 
 
 @cache
 def words_in(language: str, *catalogues: str) -> Words:
-    """The texts of some catalogues in a language; of a key in several the last one's holds.
-
-    Raises
-    ------
-    InputError
-        There are no texts in that language.
-    """
+    """The texts of some catalogues in a language; of a key in several the last one's holds."""
     check_language(language)
     texts: dict[str, str | Mapping[str, str]] = {}
     for name in catalogues:

@@ -41,8 +41,6 @@ Entry = tuple[str, str, tuple[str, ...], str, str]  # begin, end, words between,
 def translated(message: str, language: str) -> str:
     """A message in the language of the reader.
 
-    Examples
-    --------
     >>> translated("job.toml, line 3: the key 'by' is missing in [[tables]]", "de")
     "job.toml, Zeile 3: der Schlüssel 'by' fehlt in [[tables]]"
     >>> translated("something new", "de")

@@ -12,8 +12,6 @@ _SIGNS = {"de": str.maketrans({",": "\N{NO-BREAK SPACE}", ".": ","})}
 class Figure(str):
     r"""A number as English writes it, which a text writes as its own language does.
 
-    Examples
-    --------
     >>> Figure("1,250.5").written("de")
     '1\xa0250,5'
     """
@@ -28,8 +26,6 @@ class Figure(str):
 def number(value: float | Decimal | None, language: str, decimals: int = 0) -> str:
     r"""A value as readers of the language write it; None and NaN are a dash.
 
-    Examples
-    --------
     >>> number(-1234567.5, "en", 2), number(1234, "de")
     ('-1,234,567.50', '1\xa0234')
     """
@@ -42,8 +38,6 @@ def number(value: float | Decimal | None, language: str, decimals: int = 0) -> s
 def scaled(value: int, decimals: int, language: str) -> str:
     """A scaled integer as readers of the language write it.
 
-    Examples
-    --------
     >>> scaled(-1234567, 2, "en")
     '-12,345.67'
     """
@@ -53,8 +47,6 @@ def scaled(value: int, decimals: int, language: str) -> str:
 def percent(share: float | None, language: str) -> str:
     r"""A share as percent with one decimal; None is a dash.
 
-    Examples
-    --------
     >>> percent(0.3194, "de")
     '31,9\xa0%'
     """

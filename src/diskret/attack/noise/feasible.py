@@ -72,7 +72,7 @@ class FeasibleCounts:
 def feasible_counts(
     published: Published, known: Perturbed, progress: Progress = silent
 ) -> FeasibleCounts:
-    """NoiseRows of true counts behind published ones that were changed.
+    """Intervals of true counts behind published ones that were changed.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def feasible_counts(
     Notes
     -----
     Every true count lies so near to its published value as the method allows, a published number
-    other than 0 stands for a true one of at least 1, and true counts add up. NoiseRows come from
+    other than 0 stands for a true one of at least 1, and true counts add up. Intervals come from
     real-valued tables and are rounded inwards; they hold whatever a perfect attacker could find.
     Of large tables they are outer bounds, and no tables are sought that show their ends: then all
     cells that are not pinned are undecided.

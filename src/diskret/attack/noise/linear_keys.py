@@ -55,7 +55,7 @@ def keyed_constellation_risk(
     Parameters
     ----------
     lookup
-        NoiseRows of keys of the perturbation table.
+        Intervals of keys of the perturbation table.
     up_to, limit, certainty
         As in `constellation_risk`; all counts are equally likely.
 

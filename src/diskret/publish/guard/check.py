@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -20,9 +20,13 @@ from diskret.publish.read import Releases
 from diskret.tables import Derived, Published, SideBySide
 
 _COLUMNS = (".csv", ".parquet", ".xlsx")
-#: What the names of files of derived figures, and of tables side by side, may end with.
-DERIVED_ENDINGS = (*_COLUMNS, DERIVED)
-COMBINED_ENDINGS = (*_COLUMNS, COMBINED)
+#: What the names of files may end with.
+_ENDINGS: Mapping[str, tuple[str, ...]] = {
+    "tables": PUBLIC_ENDINGS,
+    "records": MICRODATA_ENDINGS,
+    "figures": (*_COLUMNS, DERIVED),
+    "combined": (*_COLUMNS, COMBINED),
+}
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,16 @@ def check_public(
         )
 
 
+def file_names(**named: Iterable[str]) -> set[str]:
+    """All files that a release may hold, by names of tables, records, figures and combined."""
+    return {
+        name + ending
+        for what, names in named.items()
+        for name in names
+        for ending in _ENDINGS[what]
+    }
+
+
 def _names(
     folder: Path,
     public: Sequence[Published | Records],
@@ -82,9 +96,12 @@ def _names(
     derived: Sequence[Derived],
     combined: Sequence[SideBySide],
 ) -> Iterator[str]:
-    expected = {one.name + ending for one in public for ending in _endings(one)}
-    expected |= {d.name + ending for d in derived for ending in DERIVED_ENDINGS}
-    expected |= {c.name + ending for c in combined for ending in COMBINED_ENDINGS}
+    expected = file_names(
+        tables=[one.name for one in public if isinstance(one, Published)],
+        records=[one.name for one in public if isinstance(one, Records)],
+        figures=[figure.name for figure in derived],
+        combined=[shown.name for shown in combined],
+    )
     if filled is not None:
         # it must not take the place of a table's own workbook, which is checked otherwise
         if filled.name in expected:
@@ -97,10 +114,6 @@ def _names(
             yield f"{path.name} is no file of this release"
         elif path.is_symlink() or not path.is_file():
             yield f"{path.name} is not a plain file"
-
-
-def _endings(public: Published | Records) -> tuple[str, ...]:
-    return PUBLIC_ENDINGS if isinstance(public, Published) else MICRODATA_ENDINGS
 
 
 def _digests(folder: Path, public: Sequence[Published | Records]) -> Iterator[str]:

@@ -7,22 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from diskret.attack.noise_certificate import check_adding_up
 from diskret.errors import InputError, ProofError, VerificationError
-from diskret.io.columns import column, scaled_integers
 from diskret.io.from_json import read_json
 from diskret.keys import SecretKeys
 from diskret.publish.contract import NEEDED
 from diskret.publish.guard.tables import PUBLIC_CERTIFICATE
 from diskret.publish.verify.files import check_files
-from diskret.publish.verify.internal import check_fingerprint, fingerprinted, read_cells
+from diskret.publish.verify.internal import OfficeCells, check_fingerprint, fingerprinted
 from diskret.publish.verify.kind import Checked, Kind, Place
 from diskret.tables import CHANGES, Published
-from diskret.tables.from_cells import check_multiples, locate, scaled_unit
+from diskret.tables.from_cells import check_multiples, scaled_unit
 
 
 def _check(place: Place, certificates: Mapping[str, dict[str, Any]]) -> Checked:
@@ -71,32 +67,22 @@ def _verify_internal(
     folder: Path, published: Published, certificate: Mapping[str, Any], keys: SecretKeys | None
 ) -> str:
     """Check the office's files of a table with changed values; says what was confirmed."""
-    name, unit = published.name, published.decimals
+    name = published.name
     said = read_json(folder / f"{name}.certificate.json", VerificationError)
     if isinstance(said, dict) and said.get("true_counts") == "not fetched":
         return f"{name}: nothing to compare with, because no true count was fetched"
-    cells = read_cells(folder / f"{name}.cells.csv")
-    at = locate(cells, {d.name: d.hierarchy for d in published.dimensions})[1]
-    if len(at) != published.value.size:
-        raise VerificationError(f"{name}: the internal table does not hold every cell")
-
-    def numbers(of: str, decimals: int = unit) -> NDArray[np.int64]:
-        # what is withheld is empty
-        text = pc.if_else(pc.equal(column(cells, of), ""), "0", column(cells, of))
-        dense = np.empty(len(at), dtype=np.int64)
-        dense[at] = scaled_integers(pa.chunked_array(text), of, decimals)
-        return dense
-
-    original, value = numbers("original"), numbers("published")
+    cells = OfficeCells.read(folder, published)
+    # what is withheld is empty
+    original, value, noise = (
+        cells.numbers(of, published.decimals, empty="0")
+        for of in ("original", "published", "noise")
+    )
     blank = (published.suppressed | published.empty).ravel()
     if not np.array_equal(value[~blank], published.value.ravel()[~blank]):
         raise VerificationError(f"{name}: public and internal values differ")
-    if not np.array_equal((original + numbers("noise"))[~blank], value[~blank]):
+    if not np.array_equal((original + noise)[~blank], value[~blank]):
         raise VerificationError(f"{name}: the internal noise is not what was added")
-    if published.frequency:
-        count = original
-    else:
-        count = numbers("count", 0) if "count" in cells.column_names else None
+    count = original if published.frequency else cells.counts(empty="0")
     check_fingerprint(keys, published, count, original, certificate)
     compared = f"{int((~blank).sum()):,} values and their noise compared"
     return f"{name}: {compared}; {fingerprinted(keys)}"

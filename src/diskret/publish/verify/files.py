@@ -29,10 +29,9 @@ from diskret.publish.formats.data_files import write_columns
 from diskret.publish.formats.public_workbook import write_xlsx
 from diskret.publish.formats.symbols import SymbolSet, symbol_sets
 from diskret.publish.formats.workbook_layout import Layout
-from diskret.publish.guard.check import COMBINED_ENDINGS, DERIVED_ENDINGS
+from diskret.publish.guard.check import file_names
 from diskret.publish.guard.html import page_problems
-from diskret.publish.guard.microdata import MICRODATA_ENDINGS
-from diskret.publish.guard.tables import PUBLIC_ENDINGS, parquet_problems
+from diskret.publish.guard.tables import parquet_problems
 from diskret.publish.guard.workbook import cells_of, same_workbook, sheets
 from diskret.publish.in_words import table_words
 from diskret.publish.pages.microdata import write_public_microdata_report
@@ -139,17 +138,7 @@ def check_names(
 
     A workbook in the layout of the office cannot be compared without the office's template.
     """
-    known = {
-        name + ending
-        for names, endings in (
-            (tables, PUBLIC_ENDINGS),
-            (records, MICRODATA_ENDINGS),
-            (figures, DERIVED_ENDINGS),
-            (combined, COMBINED_ENDINGS),
-        )
-        for name in names
-        for ending in endings
-    }
+    known = file_names(tables=tables, records=records, figures=figures, combined=combined)
     others = [
         path for path in sorted(public.iterdir()) if path.name not in known and not is_lock(path)
     ]

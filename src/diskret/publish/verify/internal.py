@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 from numpy.typing import NDArray
 
@@ -244,22 +245,10 @@ class _Inside:
 def _read_table(
     folder: Path, published: Published, certificate: Mapping[str, Any], keys: SecretKeys | None
 ) -> _Inside:
-    name = published.name
-    cells = read_cells(folder / f"{name}.cells.csv")
-    at = locate(cells, {d.name: d.hierarchy for d in published.dimensions})[1]
-    if len(at) != published.value.size:
-        raise VerificationError(f"{name}: the internal table does not hold every cell")
-
-    def dense(values: NDArray[Any]) -> NDArray[Any]:
-        out = np.empty_like(values)
-        out[at] = values
-        return out
-
-    def numbers(of: str, decimals: int = published.decimals) -> NDArray[np.int64]:
-        return dense(scaled_integers(column(cells, of), of, decimals))
-
-    value = numbers(published.measure)
-    status = dense(np.asarray(column(cells, "status").to_pylist(), dtype=object))
+    cells = OfficeCells.read(folder, published)
+    decimals = published.decimals
+    value = cells.numbers(published.measure, decimals)
+    status = cells.texts("status")
     _check_status(published, value, status)
     primary = np.flatnonzero(status == "primary")
     contributor = certificate.get("attacker") == "contributor"
@@ -269,11 +258,11 @@ def _read_table(
         value,
         Requirements(
             cell=primary,
-            lower=numbers("lower_level")[primary],
-            upper=numbers("upper_level")[primary],
-            sliding=numbers("sliding_level")[primary],
+            lower=cells.numbers("lower_level", decimals)[primary],
+            upper=cells.numbers("upper_level", decimals)[primary],
+            sliding=cells.numbers("sliding_level", decimals)[primary],
         ),
-        numbers("count", 0) if "count" in cells.column_names else None,
+        cells.counts(),
         read_sums(published, folder, keys) if contributor else None,
     )
 
@@ -289,7 +278,46 @@ def _check_status(
         raise VerificationError(f"{published.name}: public and internal values differ")
 
 
-def read_cells(path: Path) -> pa.Table:
+@dataclass(frozen=True, eq=False)
+class OfficeCells:
+    """The office's file of all cells of a table, every column as text; `at`: where a row lies."""
+
+    frame: pa.Table
+    at: NDArray[np.int64]
+
+    @classmethod
+    def read(cls, folder: Path, published: Published) -> OfficeCells:
+        """The file beside a table, if it holds every cell of it."""
+        frame = _read_text(folder / f"{published.name}.cells.csv")
+        at = locate(frame, {d.name: d.hierarchy for d in published.dimensions})[1]
+        if len(at) != published.value.size:
+            raise VerificationError(
+                f"{published.name}: the internal table does not hold every cell"
+            )
+        return cls(frame, at)
+
+    def texts(self, name: str) -> NDArray[np.object_]:
+        """A column in the order of the table, flat."""
+        return self._in_order(np.asarray(column(self.frame, name).to_pylist(), dtype=object))
+
+    def numbers(self, name: str, decimals: int, empty: str = "") -> NDArray[np.int64]:
+        """A column as scaled integers, flat; `empty` is read where nothing stands."""
+        text = column(self.frame, name)
+        if empty:
+            text = pa.chunked_array(pc.if_else(pc.equal(text, ""), empty, text))
+        return self._in_order(scaled_integers(text, name, decimals))
+
+    def counts(self, empty: str = "") -> NDArray[np.int64] | None:
+        """How many contribute to each cell, if the office knows."""
+        return self.numbers("count", 0, empty) if "count" in self.frame.column_names else None
+
+    def _in_order(self, values: NDArray[Any]) -> NDArray[Any]:
+        found = np.empty_like(values)
+        found[self.at] = values
+        return found
+
+
+def _read_text(path: Path) -> pa.Table:
     """An internal file of cells, every column as text."""
     try:
         head = path.open(encoding="utf-8").readline()

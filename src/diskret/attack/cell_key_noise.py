@@ -1,4 +1,4 @@
-"""The noise of sums, read and computed in code of the attack's own."""
+"""The noise of the cell key method, read and computed in code of the attack's own."""
 
 from __future__ import annotations
 
@@ -10,13 +10,111 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.attack.certify_cell_key import NoiseRows, interval_noise, row_moments
 from diskret.tables import Measure
 
 #: The odd factor that binary keys are mixed with, from the golden ratio.
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 #: Keys of measures are mixed modulo this prime.
 _MERSENNE = np.uint64(2147483647)
+
+
+#: So many cells at a time are compared with the intervals of their rows.
+_BLOCK = 2**16
+
+
+class NoiseRows(Protocol):
+    """Which noise each cell key means: rows, their upper bounds and their noise."""
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """What the rows stand for, ``(rows,)``."""
+        ...
+
+    @property
+    def modulus(self) -> int:
+        """Of the cell keys."""
+        ...
+
+    @property
+    def bounds(self) -> NDArray[np.uint64]:
+        """Upper bounds of the intervals of each row, ``(rows, k)``."""
+        ...
+
+    @property
+    def noise(self) -> NDArray[np.int64]:
+        """Noise of each interval in units of 1/`step`, ``(rows, k)``."""
+        ...
+
+    @property
+    def step(self) -> int:
+        """Noise values are multiples of 1/`step`."""
+        ...
+
+    @property
+    def reuse(self) -> int:
+        """Counts beyond the last row take the last so many rows in turn."""
+        ...
+
+
+def largest_noise(intervals: NoiseRows) -> int:
+    """The largest change that some key brings about."""
+    return int(np.abs(intervals.noise[_possible(intervals)]).max())
+
+
+def interval_noise(
+    intervals: NoiseRows, count: NDArray[np.int64], key: NDArray[np.uint64]
+) -> NDArray[np.int64]:
+    """The noise of each count and key, in units of 1/`step`: the row, then the interval.
+
+    The interval is as many places to the right as there are upper bounds that are not greater
+    than the key.
+    """
+    flat, keys = count.ravel(), key.ravel()
+    row = row_of(intervals, flat)
+    noise = np.empty(len(flat), dtype=np.int64)
+    for start in range(0, len(flat), _BLOCK):
+        part = slice(start, start + _BLOCK)
+        passed = (intervals.bounds[row[part]] <= keys[part, None]).sum(axis=1)
+        noise[part] = intervals.noise[row[part], passed]
+    return noise.reshape(count.shape)
+
+
+def row_moments(intervals: NoiseRows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Mean and variance of the noise of each row, as its intervals of whole keys realise them."""
+    share = widths(intervals) / intervals.modulus
+    noise = intervals.noise / intervals.step
+    means = (share * noise).sum(axis=1)
+    return means, (share * noise**2).sum(axis=1) - means**2
+
+
+def row_of(intervals: NoiseRows, count: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The row of each count; beyond the last one the last `reuse` in turn."""
+    last = int(intervals.counts[-1])
+    again = last - intervals.reuse + 1 + (count - last - 1) % intervals.reuse
+    return np.searchsorted(intervals.counts, np.where(count > last, again, count))
+
+
+def widths(intervals: NoiseRows) -> NDArray[np.uint64]:
+    """How many keys fall into each interval, ``(rows, k)``."""
+    return np.diff(intervals.bounds, axis=1, prepend=np.uint64(0))
+
+
+def _possible(intervals: NoiseRows) -> NDArray[np.bool_]:
+    """Intervals that a key can fall into."""
+    return widths(intervals) > 0
+
+
+def largest_ruled_out(intervals: NoiseRows) -> int:
+    """The largest number that no count from 1 to it can become; 0 if 1 can."""
+    # counts beyond these stay greater than the last row, whatever their noise
+    count = np.arange(1, int(intervals.counts[-1] + np.abs(intervals.noise).max()) + 1)
+    row = row_of(intervals, count)
+    target = count[:, None] + intervals.noise[row]
+    positive = target[_possible(intervals)[row] & (target > 0)]
+    return int(positive.min(initial=1 + int(intervals.counts[-1]))) - 1
+
+
+# ── of sums ─────────────────────────────────────────────────────────────────────────
 
 
 class SumNoise(Protocol):
