@@ -18,7 +18,7 @@ from _memory import peak_megabytes
 from _records import KEYS, persons
 
 from diskret import Microdata
-from diskret.anonymize.history import Step
+from diskret.anonymize.verb import Step
 
 SIZES = (10_000, 100_000, 1_000_000)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 
 import diskret as dk
-from diskret.anonymize.history import Step
+from diskret.anonymize.verb import Step
 
 KEYS = dk.SecretKeys(bytes(range(32)))
 SECRET_TOWN = "Geheimdorf"

@@ -126,7 +126,7 @@ def test_certificates_of_microdata_follow_their_schema(tmp_path):
 
 
 def test_certificates_of_safe_files_follow_their_schema(tmp_path):
-    from diskret.anonymize.history import Step
+    from diskret.anonymize.verb import Step
     from diskret.attack.microdata.claims import Safe
 
     path = SCHEMAS / "certificate-microdata.schema.json"

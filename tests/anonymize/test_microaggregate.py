@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from profiles import examples
 
 from diskret import Microdata, SecretKeys
-from diskret.anonymize.outline import outline
 from diskret.anonymize.verb import VERBS
+from diskret.anonymize.write import outline
 from diskret.attack.microdata.claims import KAnonymity
 from diskret.errors import InputError
 from diskret.microdata.aggregation import METHODS

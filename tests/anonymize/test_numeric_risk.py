@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from diskret import DiskretError, Microdata
-from diskret.anonymize.history import Step
+from diskret.anonymize.verb import Step
 
 
 def firms(n=600, seed=1):

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from released_microdata import KEYS, SECRET_TOWN, microdata, persons, protected
 
 import diskret as dk
-from diskret.anonymize.history import Step
-from diskret.anonymize.outline import outline
+from diskret.anonymize.verb import Step
+from diskret.anonymize.write import outline
 from diskret.attack.microdata.claims import KAnonymity, LDiversity, NoIdentifiers, RiskBelow
 
 THREE = KAnonymity(3)

@@ -11,7 +11,7 @@ from safe_files import KEYS, TABLES, persons, replaced, safe_records
 from sealing import reseal
 
 import diskret as dk
-from diskret.anonymize.history import Step
+from diskret.anonymize.verb import Step
 from diskret.attack.microdata.claims import KAnonymity, Safe
 from diskret.publish.digests import digest
 from diskret.publish.verify.folder import verify

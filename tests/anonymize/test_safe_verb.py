@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from profiles import examples
 
 import diskret as dk
-from diskret.anonymize.replay import carry_out
+from diskret.anonymize.history import carry_out
 from diskret.errors import DiskretError, InputError
 from diskret.jobs.microdata import read_microdata_job
 from diskret.safe import search as search_module

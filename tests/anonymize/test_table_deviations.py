@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import diskret as dk
-from diskret.anonymize.history import Step
+from diskret.anonymize.verb import Step
 
 
 def persons(n=200, seed=1):

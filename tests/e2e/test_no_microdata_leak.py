@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import diskret as dk
-from diskret.anonymize.history import Step
+from diskret.anonymize.verb import Step
 from diskret.attack.microdata.claims import ExpectedBelow, KAnonymity, LDiversity, RiskBelow
 
 MASTER = bytes(range(32))

@@ -9,7 +9,7 @@ import pytest
 from pyarrow import csv
 
 import diskret as dk
-from diskret.anonymize.save_job import toml_key, toml_value
+from diskret.anonymize.history import toml_key, toml_value
 from diskret.anonymize.verb import VERBS
 from diskret.errors import DiskretError, InputError, JobError, ProofError
 from diskret.jobs.microdata import claim_names, read_microdata_job, run_microdata_job

@@ -3,7 +3,7 @@
 import pytest
 
 import diskret as dk
-from diskret.anonymize.history import Step
+from diskret.anonymize.verb import Step
 from diskret.attack.microdata.claims import KAnonymity, RiskBelow
 from diskret.publish.guard.html import page_problems
 

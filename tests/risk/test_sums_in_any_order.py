@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diskret.risk.sums import sums, total
+from diskret.risk.keys import sums, total
 
 VALUES = st.one_of(
     st.floats(0.001, 1e6), st.floats(-1e3, 1e3).filter(lambda v: v == 0 or abs(v) > 1e-3)

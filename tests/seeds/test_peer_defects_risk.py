@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from diskret import Microdata
-from diskret.anonymize.history import Step
+from diskret.anonymize.verb import Step
 from diskret.risk import individual_risk
 
 KEYS = ["Key1", "Key2", "Key3", "Key4"]

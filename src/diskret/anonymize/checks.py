@@ -14,9 +14,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from diskret.anonymize.households import telling
 from diskret.anonymize.levels import Preset
-from diskret.anonymize.outline import figures
-from diskret.anonymize.who_lives_together import telling
+from diskret.anonymize.risk import summary_of
 from diskret.io import Coded
 from diskret.io.categories import is_text
 from diskret.microdata.modelled_risk import modelled
@@ -79,7 +79,7 @@ def risk_checks(md: Microdata, asked: Preset) -> Iterator[Finding]:
         yield Finding("keys", "done", "named", {"count": len(keys), "names": keys})
     yield _population(md)
     yield _regions(md, asked)
-    found = figures(md, keys)
+    found = summary_of(md, keys)
     if found is not None:
         yield from _recognised(md, asked, found)
     elif keys:

@@ -14,9 +14,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from diskret.anonymize.history import Step
 from diskret.anonymize.roles import Roles, roles, usable
-from diskret.anonymize.verb import METHODS, Method
+from diskret.anonymize.verb import METHODS, Method, Step
 from diskret.errors import InputError
 from diskret.io import Coded, FrameKind, Source, coded, renewed, returned, source
 from diskret.io.categories import declared_orders, in_order, keeps_order
@@ -33,6 +32,8 @@ if TYPE_CHECKING:
     from diskret.anonymize.dp_noise import dp_noise as _dp_noise
     from diskret.anonymize.explore import explore as _explore
     from diskret.anonymize.generalise import generalise as _generalise
+    from diskret.anonymize.history import replay as _replay
+    from diskret.anonymize.history import save_job as _save_job
     from diskret.anonymize.microaggregate import microaggregate as _microaggregate
     from diskret.anonymize.noise import add_noise as _add_noise
     from diskret.anonymize.numeric_risk import numeric_risk as _numeric_risk
@@ -45,11 +46,9 @@ if TYPE_CHECKING:
     from diskret.anonymize.recode import remove_identifiers as _remove_identifiers
     from diskret.anonymize.recode_candidates import recode_candidates as _recode_candidates
     from diskret.anonymize.release import release as _release
-    from diskret.anonymize.replay import replay as _replay
     from diskret.anonymize.risk import risk as _risk
     from diskret.anonymize.risky_combinations import risky_combinations as _risky_combinations
     from diskret.anonymize.safe import safe as _safe
-    from diskret.anonymize.save_job import save_job as _save_job
     from diskret.anonymize.shuffle import shuffle as _shuffle
     from diskret.anonymize.suda import suda as _suda
     from diskret.anonymize.suppress import local_suppression as _local_suppression

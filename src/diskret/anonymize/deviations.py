@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from diskret.anonymize.replay import carry_out
+from diskret.anonymize.history import carry_out
 from diskret.errors import InputError
 from diskret.tables.counted import combined, compare_all_counts, counted_all
 from diskret.tables.lists import RECORDS, TableLists, table_lists, variables

@@ -12,10 +12,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from diskret.anonymize.history import Step
-from diskret.anonymize.verb import verb
+from diskret.anonymize.verb import Step, verb
 from diskret.errors import InputError
-from diskret.io.names import some
+from diskret.io.columns import once, some
 from diskret.microdata.dp_noise import Mechanism, gaussian, laplace
 from diskret.parameters import Number, Positive
 from diskret.progress import Progress, silent
@@ -167,9 +166,7 @@ def _limits(
 ) -> dict[str, tuple[float, float]]:
     if not names:
         raise InputError("variables= names no column")
-    twice = [name for at, name in enumerate(names) if name in names[:at]]
-    if twice:
-        raise InputError(f"variables= names {some('column', twice)} twice")
+    once(names, "variables")
     without = [name for name in names if name not in bounds]
     if without:
         raise InputError(

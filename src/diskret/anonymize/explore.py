@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from diskret.anonymize.data import Microdata
-from diskret.anonymize.history import Step
-from diskret.anonymize.replay import carry_out
+from diskret.anonymize.history import carry_out
+from diskret.anonymize.verb import Step
 from diskret.errors import DiskretError, InputError
 from diskret.parameters import Seed, reading
 from diskret.progress import Progress, silent

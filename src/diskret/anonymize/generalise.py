@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import pyarrow as pa
 
-from diskret.anonymize.history import Step
 from diskret.anonymize.trees import Tree, tree, written
-from diskret.anonymize.verb import verb
+from diskret.anonymize.verb import Step, verb
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.io import Coded
-from diskret.io.names import some
+from diskret.io.columns import some
 from diskret.microdata.categories import texts
 from diskret.microdata.generalise import Criterion, Generalised, distinct_values, generalised
 from diskret.microdata.lattice import Ladder, breaks_ladder, tree_ladder

@@ -1,26 +1,111 @@
-"""The columns that leave as a file can hold them, a secret order, and new numbers."""
+"""Which columns leave, as a file can hold them, in a secret order and with new numbers."""
 
 # pyarrow has no type information for its classes and compute functions.
 # pyright: reportAttributeAccessIssue=false, reportUnknownParameterType=false
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from diskret.anonymize.households import Told
 from diskret.errors import InputError
 from diskret.io import Coded
-from diskret.io.columns import content
-from diskret.io.names import some
+from diskret.io.columns import content, once, some
 from diskret.keys import SecretKeys
 
 if TYPE_CHECKING:
     from diskret.anonymize.data import Microdata
+
+#: Roles whose columns are released unless others are asked for.
+_OPEN = ("keys", "numeric", "sensitive", "strata")
+
+
+# ── which columns ───────────────────────────────────────────────────────────────────
+
+
+def chosen_columns(
+    md: Microdata, columns: Iterable[str] | None, attributes: tuple[str, ...], weight: bool
+) -> tuple[str, ...]:
+    """Variables to release, without numbers of records and households."""
+    roles, there = md.roles, md.table.column_names
+    by_role = roles.by_role()
+    if columns is None:
+        wanted = {name for role in _OPEN for name in roles.columns(role)}
+        wanted |= {roles.weight} if weight and roles.weight is not None else set()
+        named = tuple(name for name in there if name in wanted)
+    else:
+        named = tuple(columns)
+        if weight and roles.weight is not None and roles.weight not in named:
+            named = (*named, roles.weight)
+    named += tuple(name for name in attributes if name not in named)
+    unknown = [name for name in named if name not in there]
+    if unknown:
+        raise InputError(
+            f"{some('column', unknown)} cannot be released, because the records do not have it; "
+            f"they have {', '.join(map(repr, there))}"
+        )
+    direct = [name for name in named if name in roles.identifiers]
+    if direct:
+        raise InputError(
+            f"{some('column', direct)} identifies persons directly and is never released; leave "
+            "it out"
+        )
+    for role, instead in (("id", "id=True"), ("household", "household=True")):
+        if getattr(roles, role) in named:
+            raise InputError(
+                f"{getattr(roles, role)!r} holds the office's own numbers, which never leave; "
+                f"{instead} releases new ones in their place"
+            )
+    if not weight and roles.weight in named:
+        raise InputError(f"{roles.weight!r} is named, but weight=False leaves it out; say which")
+    with_role = {name for names in by_role.values() for name in names}
+    without = [name for name in named if name not in with_role and name not in attributes]
+    if without:
+        raise InputError(
+            f"{some('column', without)} has no role, so nobody has said what an attacker may do "
+            "with it; name it in keys=, numeric= or sensitive= of the microdata, or release it on "
+            "purpose with attributes="
+        )
+    once(named, "columns")
+    if not named:
+        raise InputError(
+            "there is nothing to release: no column has a role that is released; name keys=, "
+            "numeric= or sensitive= when you make the microdata, or columns= here"
+        )
+    return named
+
+
+def refuse_telling(md: Microdata, together: Sequence[Told], allowed: Sequence[str]) -> None:
+    """Refuse columns that tell who lives together, unless they may."""
+    for one in together:
+        if {*one.names} <= {*allowed}:
+            continue
+        if len(one.names) > 1:
+            listed = ", ".join(map(repr, one.names))
+            raise InputError(
+                f"{listed} together tell who lives together: in {one.households:,} of "
+                f"{one.several:,} households with several members they share values that nobody "
+                "else has. Round one of them, give neighbouring records their mean, leave one out, "
+                f"or say tells_household=[{listed}] or household=True"
+            )
+        way = "width=…" if one.name == md.roles.weight else "breaks=…"
+        raise InputError(
+            f"{one.name!r} tells who lives together: in {one.households:,} of {one.several:,} "
+            f"households with several members they share a value that nobody else has. Round it "
+            f"(md.recode({one.name!r}, {way})), give neighbouring records their mean, which keeps "
+            f"totals (md.microaggregate([{one.name!r}], method='individual', k=…)), leave it out"
+            f"{' (weight=False)' if one.name == md.roles.weight else ''}, or say "
+            f"tells_household=[{one.name!r}] or household=True"
+        )
+
+
+# ── as a file can hold them ──────────────────────────────────────────────────────────────
 
 
 def leaving(md: Microdata, names: Sequence[str]) -> pa.Table:
@@ -93,3 +178,33 @@ def household_numbers(household: Coded, draw: np.random.Generator) -> pa.Array:
 
 def _numbers(n: int, draw: np.random.Generator) -> NDArray[np.int64]:
     return draw.permutation(n) + 10 ** len(str(n))
+
+
+def with_new_numbers(
+    md: Microdata,
+    table: pa.Table,
+    order: np.ndarray[Any, np.dtype[np.intp]],
+    draw: np.random.Generator,
+    *,
+    household: bool,
+    id: bool,  # noqa: A002
+) -> pa.Table:
+    """The released columns behind new numbers of records and households, if they are asked for."""
+    roles = md.roles
+    # drawn in any case, and in this order: one choice does not change the other's numbers
+    numbers = record_numbers(md.n, draw)
+    made: dict[str, Any] = {}
+    if id:
+        if roles.id is None:
+            raise InputError("id=True needs id= when you make the microdata: no column is named")
+        made[roles.id] = numbers
+    if household:
+        if roles.household is None:
+            raise InputError(
+                "household=True needs household= when you make the microdata: no column is named"
+            )
+        made[roles.household] = household_numbers(md.coded(roles.household), draw).take(
+            pa.array(order)
+        )
+    columns = dict(zip(table.column_names, table.columns, strict=True))
+    return pa.table({**made, **columns})

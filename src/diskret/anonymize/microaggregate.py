@@ -12,11 +12,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from diskret.anonymize.history import Step
-from diskret.anonymize.verb import verb
+from diskret.anonymize.verb import Step, verb
 from diskret.errors import InputError
 from diskret.io import Coded
-from diskret.io.names import some
+from diskret.io.columns import some
 from diskret.microdata.aggregation import (
     METHODS,
     Groups,

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.anonymize.history import Step
 from diskret.anonymize.variables import chance, chosen, divided, floating, likeness
-from diskret.anonymize.verb import verb
+from diskret.anonymize.verb import Step, verb
 from diskret.errors import InputError
 from diskret.microdata.noise import additive, correlated, outliers, restricted, romm
 from diskret.parameters import Number, Proportion, Seed

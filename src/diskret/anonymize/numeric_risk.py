@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from diskret.errors import InputError
 from diskret.io import Coded, FrameKind, from_arrow
-from diskret.io.names import some
+from diskret.io.columns import once, some
 from diskret.parameters import Seed, reading
 from diskret.risk.intervals import (
     HalfWidth,
@@ -297,9 +297,7 @@ def common(before: Coded, after: Coded) -> tuple[Codes, Codes]:
 
 def _variables(md: Microdata, variables: Iterable[str] | None) -> tuple[str, ...]:
     names = md.roles.numeric if variables is None else tuple(variables)
-    twice = [name for at, name in enumerate(names) if name in names[:at]]
-    if twice:
-        raise InputError(f"variables= names {some('column', twice)} twice")
+    once(names, "variables")
     if not names:
         raise InputError(
             "no numeric variable is named; give numeric= when you make the microdata, or variables="

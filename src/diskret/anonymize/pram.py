@@ -13,11 +13,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from diskret.anonymize.history import Step
-from diskret.anonymize.verb import verb
+from diskret.anonymize.verb import Step, verb
 from diskret.errors import InputError
 from diskret.io import Coded, FrameKind, from_arrow
-from diskret.io.names import some
+from diskret.io.columns import once, some
 from diskret.microdata import TransitionMatrix, TransitionRisk
 from diskret.microdata.pram import Design, decoded, drawn, stratified
 from diskret.microdata.pram_estimates import combined
@@ -248,9 +247,7 @@ def pram(
 def _names(variables: Iterable[Variable]) -> list[tuple[str, ...]]:
     parts = [(one,) if isinstance(one, str) else tuple(one) for one in variables]
     listed = [name for names in parts for name in names]
-    twice = [name for at, name in enumerate(listed) if name in listed[:at]]
-    if twice:
-        raise InputError(f"variables= names {some('column', twice)} twice")
+    once(listed, "variables")
     if not listed:
         raise InputError("variables= names no column")
     return parts

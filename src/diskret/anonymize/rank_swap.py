@@ -12,9 +12,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from diskret.anonymize.history import Step
 from diskret.anonymize.variables import chance, chosen, divided, floating, likeness
-from diskret.anonymize.verb import verb
+from diskret.anonymize.verb import Step, verb
 from diskret.errors import InputError
 from diskret.microdata.rank_swap import Swap, at_ends, swapped, swapped_within
 from diskret.parameters import Number, Proportion, Seed

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any, cast
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from diskret.anonymize.history import Step
 from diskret.anonymize.trees import Tree, tree, written
-from diskret.anonymize.verb import verb
+from diskret.anonymize.verb import Step, verb
 from diskret.errors import InputError
 from diskret.io.categories import recoded_order
-from diskret.io.names import some
+from diskret.io.columns import some
 from diskret.microdata.categories import Period, grouped, raised, shortened, texts
 from diskret.microdata.numbers import (
     Classes,

@@ -13,34 +13,33 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from diskret.anonymize.deviations import controlled_tables, original_records
 from diskret.anonymize.dp_noise import guarantees
+from diskret.anonymize.households import telling
 from diskret.anonymize.leaving_records import (
+    chosen_columns,
     drawn_order,
-    household_numbers,
     leaving,
-    record_numbers,
+    refuse_telling,
+    with_new_numbers,
 )
 from diskret.anonymize.levels import Level, claims_of
-from diskret.anonymize.release_safe import release_safe
 from diskret.anonymize.result import MicrodataResult, inside_of
-from diskret.anonymize.who_lives_together import Told, telling
-from diskret.attack.microdata import MicrodataCertificate, certify
+from diskret.attack.microdata import MicrodataCertificate, certify, certify_safe
 from diskret.attack.microdata.claims import Safe
 from diskret.errors import InputError, ProofError
-from diskret.io.names import some
 from diskret.keys import SecretKeys
 from diskret.microdata.modelled_risk import models
 from diskret.parameters import reading
 from diskret.publish.office.microdata import Inside
+from diskret.tables.counted import combined, counted_all
+from diskret.tables.lists import variables
 from diskret.tables.public_files import check_file_name
 from diskret.texts import Statement, sentence
 
 if TYPE_CHECKING:
     from diskret.anonymize.data import Microdata
     from diskret.attack.microdata.claims import Claim
-
-#: Roles whose columns are released unless others are asked for.
-_OPEN = ("keys", "numeric", "sensitive", "strata")
 
 
 @reading
@@ -129,15 +128,15 @@ def release(
             "tells_household": bool(allowed),
         }
         return release_safe(md, asked, name, secret, [one for one, used in options.items() if used])
-    chosen = _chosen(md, columns, tuple(attributes), weight)
+    chosen = chosen_columns(md, columns, tuple(attributes), weight)
     claims = _claims(md, asked, level, chosen)
     together = () if household else telling(md, chosen)
-    _refuse_telling(md, together, allowed)
+    refuse_telling(md, together, allowed)
     table = leaving(md, chosen)
     order, draw = drawn_order(secret, name, table)
     order = order if shuffle else np.arange(md.n)
     table = table.take(pa.array(order)).combine_chunks()
-    table = _numbered(md, table, order, draw, household=household, id=id)
+    table = with_new_numbers(md, table, order, draw, household=household, id=id)
     names = tuple(key for key in md.roles.keys if key in chosen)
     inside = inside_of(md, order)
     certificate = _certified(md, name, table, inside, names, claims)
@@ -216,118 +215,8 @@ def _claims(
     return given
 
 
-# ── which columns ───────────────────────────────────────────────────────────────────
-
-
-def _chosen(
-    md: Microdata, columns: Iterable[str] | None, attributes: tuple[str, ...], weight: bool
-) -> tuple[str, ...]:
-    """Variables to release, without numbers of records and households."""
-    roles, there = md.roles, md.table.column_names
-    by_role = roles.by_role()
-    if columns is None:
-        wanted = {name for role in _OPEN for name in roles.columns(role)}
-        wanted |= {roles.weight} if weight and roles.weight is not None else set()
-        named = tuple(name for name in there if name in wanted)
-    else:
-        named = tuple(columns)
-        if weight and roles.weight is not None and roles.weight not in named:
-            named = (*named, roles.weight)
-    named += tuple(name for name in attributes if name not in named)
-    unknown = [name for name in named if name not in there]
-    if unknown:
-        raise InputError(
-            f"{some('column', unknown)} cannot be released, because the records do not have it; "
-            f"they have {', '.join(map(repr, there))}"
-        )
-    direct = [name for name in named if name in roles.identifiers]
-    if direct:
-        raise InputError(
-            f"{some('column', direct)} identifies persons directly and is never released; leave "
-            "it out"
-        )
-    for role, instead in (("id", "id=True"), ("household", "household=True")):
-        if getattr(roles, role) in named:
-            raise InputError(
-                f"{getattr(roles, role)!r} holds the office's own numbers, which never leave; "
-                f"{instead} releases new ones in their place"
-            )
-    if not weight and roles.weight in named:
-        raise InputError(f"{roles.weight!r} is named, but weight=False leaves it out; say which")
-    with_role = {name for names in by_role.values() for name in names}
-    without = [name for name in named if name not in with_role and name not in attributes]
-    if without:
-        raise InputError(
-            f"{some('column', without)} has no role, so nobody has said what an attacker may do "
-            "with it; name it in keys=, numeric= or sensitive= of the microdata, or release it on "
-            "purpose with attributes="
-        )
-    twice = [name for at, name in enumerate(named) if name in named[:at]]
-    if twice:
-        raise InputError(f"columns= names {some('column', twice)} twice")
-    if not named:
-        raise InputError(
-            "there is nothing to release: no column has a role that is released; name keys=, "
-            "numeric= or sensitive= when you make the microdata, or columns= here"
-        )
-    return named
-
-
-def _refuse_telling(md: Microdata, together: Sequence[Told], allowed: Sequence[str]) -> None:
-    for one in together:
-        if {*one.names} <= {*allowed}:
-            continue
-        if len(one.names) > 1:
-            listed = ", ".join(map(repr, one.names))
-            raise InputError(
-                f"{listed} together tell who lives together: in {one.households:,} of "
-                f"{one.several:,} households with several members they share values that nobody "
-                "else has. Round one of them, give neighbouring records their mean, leave one out, "
-                f"or say tells_household=[{listed}] or household=True"
-            )
-        way = "width=…" if one.name == md.roles.weight else "breaks=…"
-        raise InputError(
-            f"{one.name!r} tells who lives together: in {one.households:,} of {one.several:,} "
-            f"households with several members they share a value that nobody else has. Round it "
-            f"(md.recode({one.name!r}, {way})), give neighbouring records their mean, which keeps "
-            f"totals (md.microaggregate([{one.name!r}], method='individual', k=…)), leave it out"
-            f"{' (weight=False)' if one.name == md.roles.weight else ''}, or say "
-            f"tells_household=[{one.name!r}] or household=True"
-        )
-
-
 def _lives_together(name: str) -> Statement:
     return sentence("microdata.household by values", name=name)
-
-
-def _numbered(
-    md: Microdata,
-    table: pa.Table,
-    order: np.ndarray[Any, np.dtype[np.intp]],
-    draw: np.random.Generator,
-    *,
-    household: bool,
-    id: bool,  # noqa: A002
-) -> pa.Table:
-    """The released columns behind new numbers of records and households, if they are asked for."""
-    roles = md.roles
-    # drawn in any case, and in this order: one choice does not change the other's numbers
-    numbers = record_numbers(md.n, draw)
-    made: dict[str, Any] = {}
-    if id:
-        if roles.id is None:
-            raise InputError("id=True needs id= when you make the microdata: no column is named")
-        made[roles.id] = numbers
-    if household:
-        if roles.household is None:
-            raise InputError(
-                "household=True needs household= when you make the microdata: no column is named"
-            )
-        made[roles.household] = household_numbers(md.coded(roles.household), draw).take(
-            pa.array(order)
-        )
-    columns = dict(zip(table.column_names, table.columns, strict=True))
-    return pa.table({**made, **columns})
 
 
 # ── what is not claimed ─────────────────────────────────────────────────────────────
@@ -358,3 +247,68 @@ def _reservations(
     if not shuffle:
         found.append(sentence("microdata.original order"))
     return found
+
+
+def release_safe(
+    md: Microdata,
+    claims: Sequence[Any],
+    name: str,
+    keys: SecretKeys,
+    options: Sequence[str] = (),
+) -> MicrodataResult:
+    """Put a safe file together, and prove that it is one.
+
+    md: records that replace others.
+    claims: one claim, `Safe`.
+    name: of the file.
+    options: names of options of a release that somebody used, and that are none of a safe file.
+    """
+    if len(claims) != 1 or not isinstance(claims[0], Safe):
+        raise InputError(
+            "these records stand for nobody, so that claims about recognising somebody do not "
+            "apply, and Safe stands alone: md.release(dk.claims.Safe(minimum=3)); "
+            "Microdata.anonymity judges groups beforehand"
+        )
+    if md.linked:
+        raise InputError(
+            "Safe is claimed of files whose records were replaced, and these are still those of "
+            "the original; protect them with md.safe first, or claim KAnonymity"
+        )
+    if options:
+        raise InputError(
+            f"{options[0]}= is no option of a safe file: all its variables leave, in an order that "
+            "is drawn, and it has no numbers of records or households; leave it out"
+        )
+    claim = completed(md, claims[0])
+    table = leaving(md, md.table.column_names)
+    order, _ = drawn_order(keys, name, table)
+    table = table.take(pa.array(order)).combine_chunks()
+    before = combined(original_records(md), variables(claim.tables))
+    counts = tuple(counted_all(before, claim.tables))
+    certificate = certify_safe(
+        name,
+        table,
+        claim,
+        counts,
+        records=md.original.table,
+        identifiers=md.original.roles.identifiers,
+    )
+    arguments = {"shuffle": True}
+    return MicrodataResult(name, md, table, order, (claim,), certificate, arguments, keys, counts)
+
+
+def completed(md: Microdata, claim: Safe) -> Safe:
+    """The claim with what the method controlled and had to keep, where it names neither."""
+    tables: Any = controlled_tables(md) if claim.tables is None else claim.tables
+    if tables is None:
+        raise InputError(
+            "nobody said which tables are controlled; name them, e.g. "
+            "dk.claims.Safe(3, tables=[('region', 'age'), ('sex',)])"
+        )
+    return replace(claim, tables=tables, exact=_kept(md) if claim.exact is None else claim.exact)
+
+
+def _kept(md: Microdata) -> list[Any]:
+    """Tables and cells that SAFE had to keep exactly."""
+    steps = [step for step in md.history if step.verb == "safe"]
+    return list(steps[-1].found.get("exact", ())) if steps else []

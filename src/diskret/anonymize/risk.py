@@ -31,7 +31,8 @@ from diskret.risk import (
     k_map,
     person_thresholds,
 )
-from diskret.risk.sums import total
+from diskret.risk.keys import total
+from diskret.risk.summary import RiskSummary, summary
 
 if TYPE_CHECKING:
     from diskret.anonymize.data import Microdata
@@ -290,6 +291,18 @@ def risk(
         unmatched=unmatched,
         kind=md.kind,
     )
+
+
+def summary_of(md: Microdata, names: Sequence[str]) -> RiskSummary | None:
+    """The risk of microdata by some keys; None where they cannot be keys, or there are none."""
+    if not names:
+        return None
+    try:
+        keys = md.keys(names)
+    except InputError:  # numbers with decimals, which were recoded later
+        return None
+    named = md.roles.household
+    return summary(keys, md.weights(), None if named is None else md.coded(named))
 
 
 def _people(

@@ -12,8 +12,8 @@ from narwhals import dependencies as known
 
 from diskret.errors import InputError
 from diskret.io.categories import Orders, order_given
+from diskret.io.columns import once, some
 from diskret.io.frames import inconvertible
-from diskret.io.names import some
 
 #: Roles that exclude each other, but for a number that somebody may know and others must not learn.
 _EXCLUSIVE = ("identifiers", "keys", "numeric", "sensitive", "weight", "household", "id")
@@ -133,15 +133,15 @@ def roles(
 ) -> Roles:
     """Check what a caller says of the columns."""
     made = Roles(
-        keys=_names(keys, "keys"),
-        numeric=_names(numeric, "numeric"),
+        keys=once(keys, "keys"),
+        numeric=once(numeric, "numeric"),
         weight=weight,
         household=household,
-        sensitive=_names(sensitive, "sensitive"),
-        strata=_names(strata, "strata"),
+        sensitive=once(sensitive, "sensitive"),
+        strata=once(strata, "strata"),
         id=id,
-        identifiers=_names(identifiers, "identifiers"),
-        followers={key: _names(names, f"followers of {key!r}") for key, names in followers.items()},
+        identifiers=once(identifiers, "identifiers"),
+        followers={key: once(names, f"followers of {key!r}") for key, names in followers.items()},
         orders={name: order_given(name, values) for name, values in orders.items()},
     )
     for role, named in {**made.by_role(), "orders": tuple(made.orders)}.items():
@@ -167,14 +167,6 @@ def roles(
                 f"{', '.join(map(repr, made.keys)) or 'none'}"
             )
     return made
-
-
-def _names(given: Iterable[str], role: str) -> tuple[str, ...]:
-    names = tuple(given)
-    twice = [name for i, name in enumerate(names) if name in names[:i]]
-    if twice:
-        raise InputError(f"{role}= names {some('column', twice)} twice")
-    return names
 
 
 def usable(frame: Any, roles: Iterable[str | Iterable[str | None] | None]) -> Any:

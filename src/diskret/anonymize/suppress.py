@@ -13,8 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from diskret.anonymize.history import Step
-from diskret.anonymize.verb import verb
+from diskret.anonymize.verb import Step, verb
 from diskret.errors import InputError, ProofError, ProtectionError
 from diskret.io import Coded
 from diskret.microdata.suppression import (

@@ -12,11 +12,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from diskret.anonymize.history import Step
 from diskret.anonymize.variables import numbered, profiles_of, with_followers
-from diskret.anonymize.verb import verb
+from diskret.anonymize.verb import Step, verb
 from diskret.errors import InputError
-from diskret.io.names import some
+from diskret.io.columns import once, some
 from diskret.microdata.categories import texts
 from diskret.microdata.swap import partners
 from diskret.parameters import Column, Probability, Seed, Whole
@@ -170,9 +169,7 @@ def _check(
 ) -> None:
     if not names:
         raise InputError("variables= names no column")
-    twice = [name for at, name in enumerate(names) if name in names[:at]]
-    if twice:
-        raise InputError(f"variables= names {some('column', twice)} twice")
+    once(names, "variables")
     moving = with_followers(md, names)
     both = [name for name in (*strata, *(n for one in profiles for n in one)) if name in moving]
     if both:

@@ -12,10 +12,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from diskret.anonymize.history import Step
-from diskret.anonymize.verb import verb
+from diskret.anonymize.verb import Step, verb
 from diskret.errors import InputError
-from diskret.io.names import some
+from diskret.io.columns import once
 from diskret.microdata.categories import texts
 from diskret.microdata.top_code import Keep, cut, pulled_in
 from diskret.parameters import Number, Proportion, Whole
@@ -185,9 +184,7 @@ def top_code_together(
     (1, True)
     """
     names = list(md.roles.numeric if variables is None else variables)
-    twice = [name for at, name in enumerate(names) if name in names[:at]]
-    if twice:
-        raise InputError(f"variables= names {some('column', twice)} twice")
+    once(names, "variables")
     values = md.numbers(names)
     made, replaced = pulled_in(values, quantile)
     found = {

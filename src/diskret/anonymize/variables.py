@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
-from diskret.io.names import some
+from diskret.io.columns import once, some
 from diskret.risk.keys import classes, grouped
 
 if TYPE_CHECKING:
@@ -60,10 +60,7 @@ def chosen(md: Microdata, variables: Iterable[str] | None) -> tuple[str, ...]:
                 "variables= here"
             )
         return names
-    names = tuple(variables)
-    twice = [name for at, name in enumerate(names) if name in names[:at]]
-    if twice:
-        raise InputError(f"variables= names {some('column', twice)} twice")
+    names = once(variables, "variables")
     if not names:
         raise InputError("variables= names no column")
     return names

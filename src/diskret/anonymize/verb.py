@@ -1,10 +1,10 @@
-"""The methods of `Microdata`: where they are, and what all verbs among them do alike."""
+"""The methods of `Microdata`: where they are, what all verbs do alike, and the step each leaves."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import wraps
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
@@ -14,6 +14,30 @@ from diskret.parameters import checked
 if TYPE_CHECKING:
     from diskret.anonymize.data import Microdata
     from diskret.publish.pages.microdata_outline import Family
+
+
+@dataclass(frozen=True)
+class Step:
+    """One call of a method of [`Microdata`][diskret.Microdata]. Confidential.
+
+    Parameters
+    ----------
+    verb
+        Name of the method.
+    arguments
+        Its arguments by name, as a job file can hold them: text, numbers, logical values,
+        lists and mappings of these; what was left at its default is left out.
+    found
+        Figures it reported, JSON-ready: how many values were suppressed, say.
+    columns
+        The columns that it gave new values, in the order of the file.
+    """
+
+    verb: str
+    arguments: Mapping[str, Any]
+    found: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    columns: tuple[str, ...] = ()
+
 
 P = ParamSpec("P")
 
@@ -41,10 +65,12 @@ VERBS: Mapping[str, tuple[str, Family | None]] = {
 METHODS: Mapping[str, str] = {
     **{name: module for name, (module, _) in VERBS.items()},
     "transitions": "pram",
+    "replay": "history",
+    "save_job": "history",
     **{
         name: name
         for name in (
-            *("replay", "save_job", "release", "checklist", "explore", "deviations"),
+            *("release", "checklist", "explore", "deviations"),
             *("risk", "suda", "risky_combinations", "population_uniques", "anonymity"),
             *("numeric_risk", "recode_candidates"),
         )

@@ -1,4 +1,7 @@
-"""Released microdata to files: public and internal apart, all or nothing."""
+"""Released microdata to files, all or nothing: public and internal apart, and what reports tell."""
+
+# pyarrow has no type information for its classes and compute functions.
+# pyright: reportAttributeAccessIssue=false, reportUnknownParameterType=false
 
 from __future__ import annotations
 
@@ -8,7 +11,12 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from diskret.anonymize.outline import inside_outline, outline
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from diskret.anonymize.data import Microdata
+from diskret.anonymize.risk import summary_of
+from diskret.anonymize.verb import VERBS
 from diskret.errors import InputError
 from diskret.io import to_arrow
 from diskret.keys import SecretKeys
@@ -20,7 +28,15 @@ from diskret.publish.pages.microdata import (
     write_internal_microdata_report,
     write_public_microdata_report,
 )
+from diskret.publish.pages.microdata_outline import (
+    Family,
+    InsideOutline,
+    Outline,
+    StepNote,
+    variable,
+)
 from diskret.publish.write import check_look, write_releases
+from diskret.risk.summary import riskiest
 
 if TYPE_CHECKING:
     from diskret.anonymize.result import MicrodataResult
@@ -139,3 +155,70 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float):
         return value if abs(value) != float("inf") and value == value else str(value)
     return value.item() if hasattr(value, "item") else str(value)
+
+
+def outline(result: MicrodataResult) -> Outline:
+    """What any reader may know: the released columns, and what kind of methods protected them.
+
+    Nothing is said that the released values do not tell anyway, but for the kind of methods.
+    """
+    table = result.table
+    variables = tuple(variable(name, table.column(name)) for name in table.column_names)
+    families: dict[Family, dict[str, None]] = {}
+    released = set(table.column_names)
+    for step in result.microdata.history:
+        family = VERBS[step.verb][1] or "changed" if step.verb in VERBS else "changed"
+        for name in step.columns if family != "suppressed" else ():
+            if name in released:
+                families.setdefault(family, {})[name] = None
+    gaps = {name: None for name in table.column_names if _more_gaps(result.microdata, name)}
+    if gaps:
+        families["suppressed"] = gaps
+    return Outline(
+        name=result.name,
+        records=table.num_rows,
+        variables=variables,
+        families={family: tuple(names) for family, names in families.items()},
+        weight=result.microdata.roles.weight in released,
+        shuffled=bool(result.arguments["shuffle"]),
+    )
+
+
+def _more_gaps(md: Microdata, name: str) -> bool:
+    """Whether values of a column were suppressed, by whatever method."""
+    if not md.linked or name not in md.changed or name not in md.original.table.column_names:
+        return False
+    return md.table_column(name).null_count > md.original.table_column(name).null_count
+
+
+def inside_outline(result: MicrodataResult) -> InsideOutline:
+    """What the office wants to see: risk before and after, every step, what was lost."""
+    md = result.microdata
+    names = tuple(key for key in md.roles.keys if key in result.table.column_names)
+    after = summary_of(md, names)
+    was = md.original.table.column_names
+    before = summary_of(md.original, names) if all(name in was for name in names) else None
+    changes = {
+        name: (_counts(md.original.table.column(name)), _counts(md.table_column(name)))
+        for name in result.table.column_names
+        if name in md.changed and name in was
+    }
+    return InsideOutline(
+        keys=names,
+        weighted=md.roles.weight is not None,
+        before=before,
+        after=after,
+        steps=tuple(
+            StepNote(step.verb, dict(step.arguments), dict(step.found)) for step in md.history
+        ),
+        changes=changes,
+        riskiest=() if after is None else riskiest(md.keys(names), after),
+        roles={role: tuple(columns) for role, columns in md.roles.by_role().items()},
+        release=result.arguments,
+        deviations=result.deviations,
+    )
+
+
+def _counts(values: pa.ChunkedArray) -> tuple[int, int]:
+    """Number of distinct values, and of missing ones."""
+    return len(pc.unique(values).drop_null()), values.null_count

@@ -17,11 +17,13 @@ from diskret.datasets.census_codes import (
     BUILDING_VARIABLES,
     DWELLING_VARIABLES,
     PERSON_VARIABLES,
+    Codes,
     Variable,
+    coarser,
     industry_labels,
+    text,
     tree,
 )
-from diskret.datasets.census_draw import Codes, coarser, text
 from diskret.datasets.census_persons import answers, households
 from diskret.datasets.census_places import AREAS, PERSONS, dwellings, regions
 from diskret.datasets.survey import occupation_tree

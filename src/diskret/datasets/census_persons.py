@@ -22,8 +22,12 @@ from diskret.datasets.census_codes import (
     SCHOOLS,
     TRAININGS,
     TRANSPORT,
+    Codes,
+    country,
+    draw,
+    draw_where,
+    varied,
 )
-from diskret.datasets.census_draw import Codes, country, draw, draw_where, varied
 from diskret.datasets.survey import OCCUPATIONS
 
 #: Households by kind, per mille, in the order of `census_codes.HOUSEHOLDS`.

@@ -7,8 +7,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.datasets.census_codes import BATHS, BUILDINGS, HEATINGS, ROOMS, TENURES, YEARS
-from diskret.datasets.census_draw import Codes, country, draw, varied
+from diskret.datasets.census_codes import (
+    BATHS,
+    BUILDINGS,
+    HEATINGS,
+    ROOMS,
+    TENURES,
+    YEARS,
+    Codes,
+    country,
+    draw,
+    varied,
+)
 from diskret.datasets.classifications import STATES
 from diskret.hierarchy import Hierarchy
 

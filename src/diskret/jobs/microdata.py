@@ -11,17 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from diskret.anonymize.data import Microdata
-from diskret.anonymize.history import Step
-from diskret.anonymize.replay import carry_out
+from diskret.anonymize.history import carry_out
 from diskret.anonymize.result import MicrodataResult
-from diskret.anonymize.save_job import FILES
-from diskret.anonymize.verb import VERBS
+from diskret.anonymize.verb import VERBS, Step
 from diskret.attack.microdata import claims as claims_module
 from diskret.attack.microdata.claims import Claim
 from diskret.errors import DiskretError
 from diskret.jobs.schema import Section, open_job
 from diskret.keys import SecretKeys
-from diskret.parameters import REQUIRED, parameters
+from diskret.parameters import REQUIRED, Parameter, parameters
 from diskret.progress import Progress, silent
 from diskret.texts import LANGUAGES
 
@@ -29,11 +27,10 @@ _ROLES = ("keys", "numeric", "sensitive", "strata", "identifiers")
 _ONE = ("weight", "household", "id")
 _FORMATS = ("csv", "parquet", "html")
 _DEFAULT = ("csv", "html")
-#: Arguments of `Microdata.release`.
-_TEXTS = ("name", "level")
-_LISTS = ("columns", "attributes", "tells_household")
-_SWITCHES = ("shuffle", "weight", "household", "id")
-_LEVELS = ("formal", "factual", "absolute")
+#: Keys of [release] beside the arguments of `Microdata.release`.
+_WRITTEN = ("claims", "folder", "formats", "language", "title", "neutralise")
+#: Arguments of steps with such an ending name a file.
+_FILES = (".hrc", ".csv", ".parquet")
 
 
 @dataclass(frozen=True)
@@ -89,19 +86,8 @@ def read_microdata_job(path: str | PathLike[str]) -> MicrodataJob:
     records = job.section("records")
     records.check(required=("path",))
     release = job.section("release")
-    release.check(
-        optional=(
-            "claims",
-            "folder",
-            "formats",
-            "language",
-            "title",
-            "neutralise",
-            *_TEXTS,
-            *_LISTS,
-            *_SWITCHES,
-        )
-    )
+    declared = _of_release()
+    release.check(optional=(*_WRITTEN, *declared))
     if "claims" not in release and "level" not in release and not anew:
         raise release.error(
             "[release] must say what has to hold: [release.claims], e.g. k_anonymity = { k = 3 }, "
@@ -113,7 +99,9 @@ def read_microdata_job(path: str | PathLike[str]) -> MicrodataJob:
         roles=_roles(job.section("roles")),
         steps=steps,
         claims=_claims(release.section("claims")) or _anew(steps),
-        release=_release(release),
+        release={
+            key: release.value(key, declared[key]) for key in release.values if key in declared
+        },
         folder=job.file.parent / release.text("folder", "out"),
         formats=release.choices("formats", _DEFAULT, _FORMATS),
         language=release.choice("language", "en", LANGUAGES),
@@ -240,7 +228,7 @@ def _arguments(section: Section, verb: str) -> dict[str, Any]:
 
 def _seen_from(section: Section, value: Any) -> Any:
     """Files that an argument names, seen from the current folder."""
-    if isinstance(value, str) and value.lower().endswith(FILES):
+    if isinstance(value, str) and value.lower().endswith(_FILES):
         return str(section.file.parent / value)
     if isinstance(value, dict):
         return {key: _seen_from(section, part) for key, part in value.items()}
@@ -264,10 +252,7 @@ def _claims(section: Section) -> tuple[Claim, ...]:
     return tuple(made)
 
 
-def _release(section: Section) -> dict[str, Any]:
-    section.choice("level", None, _LEVELS)
-    return {
-        **{key: section.text(key, "") for key in _TEXTS if key in section},
-        **{key: section.texts(key) for key in _LISTS if key in section},
-        **{key: section.flag(key, True) for key in _SWITCHES if key in section},
-    }
+def _of_release() -> dict[str, Parameter]:
+    """The arguments of `Microdata.release` that a file gives."""
+    _, _, *others = parameters(Microdata.release).values()
+    return {one.name: one for one in others if one.name != "keys"}

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
+from diskret.risk.keys import sums
 from diskret.risk.robust import robust_scatter
-from diskret.risk.sums import sums
 
 Numbers = NDArray[np.float64]
 #: What extreme values are replaced by.

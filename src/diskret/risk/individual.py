@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from diskret.errors import InputError
 from diskret.io import Coded
 from diskret.parameters import Share, reading
-from diskret.risk.sums import sums, total
+from diskret.risk.keys import sums, total
 
 #: Whose figures to give instead of the exact ones.
 Compat = Literal["lecture", "sdcmicro"]

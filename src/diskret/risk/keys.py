@@ -1,4 +1,4 @@
-"""Combinations of keys: what an attacker may know of a person, and who shares it."""
+"""Combinations of keys: who shares them, and sums over these, whatever the order of records."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.io import Coded
-from diskret.risk.sums import sums
 
 #: Up to so many possible combinations for each record a table of all is quicker than sorting.
 _DENSE = 8
@@ -157,3 +156,28 @@ def _numbered(number: NDArray[np.int64], span: int) -> tuple[NDArray[np.int64], 
 def possible(sizes: Sequence[int]) -> int:
     """Number of combinations that the categories allow."""
     return prod(sizes)
+
+
+def sums(of: NDArray[np.intp], values: NDArray[np.float64], groups: int = 1) -> NDArray[np.float64]:
+    """Sum of values by group, the same to the last digit in whatever order they come.
+
+    Every value is cut into a multiple of a power of two so large that all sums of such multiples
+    are exact, and a rest. The rests are so small that their sums are exact too, unless values
+    differ in size by more than a billion or so; only the two sums are rounded, once.
+
+    `of`: group of each value, 0 … groups - 1, ``(n,)``. `values`: finite numbers, ``(n,)``.
+    `groups`: number of groups.
+    """
+    _, exponent = np.frexp(np.abs(values).sum())
+    unit = np.ldexp(1.0, int(exponent) - 51)
+    coarse = np.rint(values / unit) * unit
+    rest = values - coarse
+    made = np.bincount(of, weights=coarse, minlength=groups) + np.bincount(
+        of, weights=rest, minlength=groups
+    )
+    return made.astype(np.float64, copy=False)
+
+
+def total(values: NDArray[np.float64]) -> float:
+    """The sum of all values, the same in whatever order they come."""
+    return float(sums(np.zeros(len(values), dtype=np.intp), values)[0])

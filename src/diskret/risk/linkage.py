@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from diskret.errors import InputError
 from diskret.parameters import Seed, Whole, reading
+from diskret.risk.keys import total
 from diskret.risk.neighbours import Comparison, Metric, Numbers, Seen, comparisons, space
-from diskret.risk.sums import total
 
 #: Distances that differ by less, in relation or in units of the metric, are the same.
 _SAME = 1e-9

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from diskret.errors import InputError
 from diskret.parameters import Number, Several, Whole, reading
+from diskret.risk.keys import total
 from diskret.risk.neighbours import Comparison, Numbers, Seen, comparisons, space
-from diskret.risk.sums import total
 
 #: Steps of the EM algorithm at most, and the change of a probability at which it ends.
 _STEPS, _REST = 200, 1e-5

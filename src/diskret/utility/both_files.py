@@ -7,17 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
-from diskret.io import coded
-from diskret.io.categories import Orders, ascending
-from diskret.io.columns import column, numbers
-from diskret.io.names import some
+from diskret.io import FrameKind, coded, to_arrow
+from diskret.io.categories import Orders, ascending, declared_orders
+from diskret.io.columns import column, numbers, some
 from diskret.utility.propensity import Categories
 from diskret.utility.values import category_distance
 
@@ -149,6 +148,66 @@ class BothFiles:
             )
             for file in (0, 1)
         )
+
+
+# ── records as they are handed over ──────────────────────────────────────────────────
+
+
+class HasRoles(Protocol):
+    """Which columns of records are what."""
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Categorical variables that an attacker may know."""
+        ...
+
+    @property
+    def numeric(self) -> tuple[str, ...]:
+        """Numeric variables that an attacker may know."""
+        ...
+
+    @property
+    def strata(self) -> tuple[str, ...]:
+        """Groups that are protected apart."""
+        ...
+
+    @property
+    def weight(self) -> str | None:
+        """Sampling weight."""
+        ...
+
+    @property
+    def orders(self) -> Orders:
+        """Column → its values from the lowest to the highest."""
+        ...
+
+
+@runtime_checkable
+class HasRecords(Protocol):
+    """Records with roles: a [`Microdata`][diskret.Microdata]."""
+
+    table: pa.Table
+    kind: FrameKind
+
+    @property
+    def roles(self) -> HasRoles:
+        """What the columns are for."""
+        ...
+
+    @property
+    def history(self) -> Sequence[Any]:
+        """What was done."""
+        ...
+
+
+def table_of(records: Any) -> tuple[pa.Table, FrameKind]:
+    """The records as a table, and the kind of frame that they came as."""
+    return (records.table, records.kind) if isinstance(records, HasRecords) else to_arrow(records)
+
+
+def orders_of(records: Any) -> Orders:
+    """Column → its values in order, as far as they bring one along."""
+    return records.roles.orders if isinstance(records, HasRecords) else declared_orders(records)
 
 
 def kinds_of(table: pa.Table) -> tuple[tuple[str, ...], tuple[str, ...]]:

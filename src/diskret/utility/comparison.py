@@ -249,7 +249,7 @@ class Comparison:
         The two tables that were published of SAFE: how many cells of which size deviate by how
         much; and how many cells, and which share of them, deviate at most by each number.
         """
-        return text_tables.tables(self, language)
+        return text_tables.lines(self.rows(language))
 
     def histogram(self, language: str = "en") -> Figure:
         """Plot how many cells have which deviation."""

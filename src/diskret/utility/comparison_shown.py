@@ -9,13 +9,12 @@ import math
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pyarrow as pa
 
 from diskret.io import from_arrow
 from diskret.texts import number, words_in
 from diskret.utility.deviations import NAN, QUANTILES, RELATIVE_BOUNDS
-from diskret.utility.groups import size_bounds
+from diskret.utility.groups import cells_by_deviation, size_table
 from diskret.utility.structure import Association
 
 if TYPE_CHECKING:
@@ -74,7 +73,7 @@ def key_frame(comparison: Comparison) -> Any:
 def frames(comparison: Comparison) -> dict[str, Any]:
     """All figures as frames, see `Comparison.frames`."""
     made = {
-        "size": _sizes(comparison),
+        "size": size_table(comparison.by_size, comparison.decimals),
         "dimension": pa.table(
             {
                 "dimension": comparison.by_dimension.group,
@@ -91,7 +90,7 @@ def frames(comparison: Comparison) -> dict[str, Any]:
             )
             for name, groups in comparison.by_level.items()
         ),
-        "deviations": _deviations(comparison),
+        "deviations": cells_by_deviation(comparison.deviation_table),
         "relative": pa.table(
             {"bound": RELATIVE_BOUNDS, "share": comparison.deviations.relative_shares}
         ),
@@ -99,28 +98,6 @@ def frames(comparison: Comparison) -> dict[str, Any]:
         "associations": _associations(comparison),
     }
     return {name: _given(comparison, table) for name, table in made.items()}
-
-
-def _sizes(comparison: Comparison) -> pa.Table:
-    groups = comparison.by_size
-    low, high = size_bounds(groups.group, comparison.decimals)
-    kind = pa.float64() if comparison.decimals else pa.int64()
-    bounds = {"from": pa.array(low, kind), "to": pa.array(high, kind)}
-    return pa.table({**bounds, **groups.columns})
-
-
-def _deviations(comparison: Comparison) -> pa.Table:
-    """One row for each deviation and number of variables."""
-    table = comparison.deviation_table
-    rows, columns = table.cells.shape
-    return pa.table(
-        {
-            "deviation": np.repeat(table.bound, columns),
-            "dimension": np.tile(table.dimension, rows),
-            "cells": table.cells.ravel(),
-            "share": table.shares.ravel(),
-        }
-    )
 
 
 def _associations(comparison: Comparison) -> pa.Table:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from diskret.utility.deviations import NAN
@@ -111,6 +112,13 @@ def size_bounds(classes: NDArray[np.int64], decimals: int = 0) -> tuple[list[flo
     return [value / unit for value in low], [value / unit for value in high]
 
 
+def size_table(groups: Groups, decimals: int = 0) -> pa.Table:
+    """One row for each size class: its bounds, and the figures of its cells."""
+    kind = pa.float64() if decimals else pa.int64()
+    bounds = zip(("from", "to"), size_bounds(groups.group, decimals), strict=True)
+    return pa.table({**{name: pa.array(ends, kind) for name, ends in bounds}, **groups.columns})
+
+
 @dataclass(frozen=True, eq=False)
 class DeviationTable:
     """How many cells deviate by how much, for each number of variables: SAFE's second table.
@@ -179,6 +187,19 @@ def deviation_table(
     cells = cells.reshape(len(bounds), columns)
     some = np.flatnonzero(cells.any(axis=0))
     return DeviationTable(bounds / 10.0**decimals, some.astype(np.int64), cells[:, some])
+
+
+def cells_by_deviation(table: DeviationTable) -> pa.Table:
+    """One row for each deviation and number of variables."""
+    rows, columns = table.cells.shape
+    return pa.table(
+        {
+            "deviation": np.repeat(table.bound, columns),
+            "dimension": np.tile(table.dimension, rows),
+            "cells": table.cells.ravel(),
+            "share": table.shares.ravel(),
+        }
+    )
 
 
 def _bounds(largest: int, decimals: int) -> NDArray[np.int64]:

@@ -8,20 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
-from diskret.io import FrameKind, to_arrow
-from diskret.io.categories import Orders, declared_orders
-from diskret.io.columns import column
-from diskret.io.names import some
+from diskret.io import FrameKind
+from diskret.io.columns import column, some
 from diskret.parameters import Column, reading
 from diskret.utility import records_shown
-from diskret.utility.both_files import BothFiles, kinds_of, orders
+from diskret.utility.both_files import BothFiles, HasRecords, kinds_of, orders, orders_of, table_of
 from diskret.utility.deviations import NAN
 from diskret.utility.moments import Moments, moments
 from diskret.utility.propensity import Interactions, Propensity, propensity
@@ -36,53 +33,6 @@ from diskret.utility.values import ValueLoss, counted_entropy, value_loss
 
 if TYPE_CHECKING:
     from diskret.utility.compare import Ordered
-
-
-class HasRoles(Protocol):
-    """Which columns of records are what."""
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """Categorical variables that an attacker may know."""
-        ...
-
-    @property
-    def numeric(self) -> tuple[str, ...]:
-        """Numeric variables that an attacker may know."""
-        ...
-
-    @property
-    def strata(self) -> tuple[str, ...]:
-        """Groups that are protected apart."""
-        ...
-
-    @property
-    def weight(self) -> str | None:
-        """Sampling weight."""
-        ...
-
-    @property
-    def orders(self) -> Orders:
-        """Column → its values from the lowest to the highest."""
-        ...
-
-
-@runtime_checkable
-class HasRecords(Protocol):
-    """Records with roles: a [`Microdata`][diskret.Microdata]."""
-
-    table: pa.Table
-    kind: FrameKind
-
-    @property
-    def roles(self) -> HasRoles:
-        """What the columns are for."""
-        ...
-
-    @property
-    def history(self) -> Sequence[Any]:
-        """What was done."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,6 +63,7 @@ class RecordsComparison:
     Examples
     --------
     >>> import diskret as dk
+    >>> import pyarrow as pa
     >>> before = pa.table({"job": ["a", "a", "b", "b"], "income": [1000, 2000, 3000, 4000]})
     >>> after = pa.table({"job": ["a", "b", "b", "b"], "income": [1500, 1500, 3500, 3500]})
     >>> found = dk.utility.compare(before, after)
@@ -368,8 +319,8 @@ def records_comparison(
     size: int,
 ) -> RecordsComparison:
     """Put two files of the same records beside each other, see `compare`."""
-    before, kind = _table(original)
-    after, _ = _table(protected)
+    before, kind = table_of(original)
+    after, _ = table_of(protected)
     strata: tuple[str, ...] = ()
     if isinstance(original, HasRecords):
         named = original.roles.numeric, original.roles.keys
@@ -400,13 +351,5 @@ def records_comparison(
         for name in (*chosen[0], *chosen[1], *(() if weight is None else (weight,))):
             column(table, name)
     files = BothFiles(before, after, weight)
-    known = orders(ordered, chosen[1], {**_orders(original), **_orders(protected)})
+    known = orders(ordered, chosen[1], {**orders_of(original), **orders_of(protected)})
     return RecordsComparison(files, kind, chosen[0], chosen[1], known, strata, size, dropped)
-
-
-def _table(records: Any) -> tuple[pa.Table, FrameKind]:
-    return (records.table, records.kind) if isinstance(records, HasRecords) else to_arrow(records)
-
-
-def _orders(records: Any) -> Orders:
-    return records.roles.orders if isinstance(records, HasRecords) else declared_orders(records)

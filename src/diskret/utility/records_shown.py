@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from diskret.io import coded, from_arrow
 from diskret.texts import number, words_in
 from diskret.utility.deviations import NAN
 from diskret.utility.moments import LEVELS, eigenvalue_loss, inverse_correlation_loss
+from diskret.utility.values import mean, ratio
 
 if TYPE_CHECKING:
     from diskret.utility.records_comparison import RecordsComparison
@@ -41,7 +41,7 @@ def figures(found: RecordsComparison) -> dict[str, float]:
         **_of_values(found),
         **_of_moments(found),
         **_of_categories(found),
-        "lambda": _mean(np.array(list(found.distances.values()))),
+        "lambda": mean(np.array(list(found.distances.values()))),
         **_of_propensity(found),
     }
 
@@ -94,7 +94,7 @@ def _of_values(found: RecordsComparison) -> dict[str, float]:
         "il1s": found.il1s,
         "il1s_sum": found.il1s_sum if found.numeric else NAN,
         "relative": found.relative,
-        "squares": _mean(np.array([loss.squares for loss in losses])),
+        "squares": mean(np.array([loss.squares for loss in losses])),
     }
 
 
@@ -116,12 +116,12 @@ def _of_moments(found: RecordsComparison) -> dict[str, float]:
     scale = old.deviation
     pair = np.triu_indices(len(scale), 1)
     values = (
-        _mean(_ratio(np.abs(new.mean - old.mean), scale)),
-        _mean(_ratio(np.abs(new.deviation**2 - scale**2), scale**2)),
-        _mean(_ratio(np.abs(new.covariance - old.covariance), np.outer(scale, scale))[pair]),
-        _mean(np.abs(new.correlation - old.correlation)[pair]),
-        _mean(np.abs(new.spearman - old.spearman)[pair]),
-        _mean(_ratio(np.abs(new.quantiles - old.quantiles), np.tile(scale, (len(LEVELS), 1)))),
+        mean(ratio(np.abs(new.mean - old.mean), scale)),
+        mean(ratio(np.abs(new.deviation**2 - scale**2), scale**2)),
+        mean(ratio(np.abs(new.covariance - old.covariance), np.outer(scale, scale))[pair]),
+        mean(np.abs(new.correlation - old.correlation)[pair]),
+        mean(np.abs(new.spearman - old.spearman)[pair]),
+        mean(ratio(np.abs(new.quantiles - old.quantiles), np.tile(scale, (len(LEVELS), 1)))),
         eigenvalue_loss(old.correlation, new.correlation),
         eigenvalue_loss(old.robust, new.robust),
         inverse_correlation_loss(old.correlation, new.correlation),
@@ -139,8 +139,8 @@ def _of_categories(found: RecordsComparison) -> dict[str, float]:
         sum(tables.changed) / number,
         sum(tables.suppressed) / number,
         tables.distance,
-        _mean(np.array([table.moved for table in tables.tables])),
-        _mean(np.array([table.hellinger for table in tables.tables])),
+        mean(np.array([table.moved for table in tables.tables])),
+        mean(np.array([table.hellinger for table in tables.tables])),
         sum(found.entropy.values()) / number,
     )
     return dict(zip(names, values, strict=True))
@@ -197,15 +197,6 @@ def _given(found: RecordsComparison, table: pa.Table) -> Any:
 
 def _share(part: int, whole: int) -> float:
     return part / whole if whole else NAN
-
-
-def _mean(values: NDArray[np.float64]) -> float:
-    return float(np.mean(values)) if values.size else NAN
-
-
-def _ratio(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Part / whole; 0 where nothing moved, NaN where something did and there is no scale."""
-    return np.divide(part, whole, out=np.where(part == 0, 0.0, NAN), where=whole > 0)
 
 
 def sentences(found: RecordsComparison, language: str) -> list[str]:

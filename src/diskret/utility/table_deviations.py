@@ -22,9 +22,10 @@ from diskret.utility.groups import (
     DeviationTable,
     Groups,
     by_group,
+    cells_by_deviation,
     deviation_table,
-    size_bounds,
     size_class,
+    size_table,
 )
 from diskret.utility.text_tables import printed_tables
 
@@ -183,10 +184,10 @@ class FileDeviations:
             Counts from it on are one category of the transitions.
         """
         found = {
-            "size": [_sizes(one.by_size) for _, one in self.named()],
+            "size": [size_table(one.by_size) for _, one in self.named()],
             "dimension": [_dimensions(one.by_dimension) for _, one in self.named()],
             "table": [_tables(one) for _, one in self.named()],
-            "deviations": [_deviations(one.deviation_table) for _, one in self.named()],
+            "deviations": [cells_by_deviation(one.deviation_table) for _, one in self.named()],
             "transitions": [_transitions(one.transitions(cut)) for _, one in self.named()],
         }
         return {name: from_arrow(self._both(parts), self.kind) for name, parts in found.items()}
@@ -238,12 +239,6 @@ def table_deviations(counted: Iterable[ComparedCounts]) -> TableDeviations:
     )
 
 
-def _sizes(groups: Groups) -> pa.Table:
-    low, high = size_bounds(groups.group)
-    bounds = {"from": pa.array(low, pa.int64()), "to": pa.array(high, pa.int64())}
-    return pa.table({**bounds, **groups.columns})
-
-
 def _dimensions(groups: Groups) -> pa.Table:
     return pa.table({"dimension": groups.group, **groups.columns})
 
@@ -256,18 +251,6 @@ def _tables(found: TableDeviations) -> pa.Table:
             "table": pa.array([" x ".join(columns) for columns, _ in named], pa.string()),
             "counted": pa.array([counter for _, counter in named], pa.string()),
             **groups.columns,
-        }
-    )
-
-
-def _deviations(table: DeviationTable) -> pa.Table:
-    rows, columns = table.cells.shape
-    return pa.table(
-        {
-            "deviation": np.repeat(table.bound, columns),
-            "dimension": np.tile(table.dimension, rows),
-            "cells": table.cells.ravel(),
-            "share": table.shares.ravel(),
         }
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from diskret.texts import number, words_in
@@ -14,21 +14,20 @@ if TYPE_CHECKING:
 
 def rows(comparison: Comparison, language: str) -> dict[str, list[list[str]]]:
     """Heading → rows of text, the first of them the head, see `Comparison.rows`."""
-    words = words_in(language, "utility")
+    words, decimals = words_in(language, "utility"), comparison.decimals
+    sizes = _size_rows(comparison.by_size, decimals, language)
     return {
-        words["by size"]: [words["size head"].split("|"), *_size_rows(comparison, language)],
-        words["by deviation"]: deviation_rows(
-            comparison.deviation_table, comparison.decimals, language
-        ),
+        words["by size"]: [words["size head"].split("|"), *sizes],
+        words["by deviation"]: deviation_rows(comparison.deviation_table, decimals, language),
     }
 
 
-def tables(comparison: Comparison, language: str) -> list[str]:
-    """The two tables of deviations as lines of text, see `Comparison.tables`."""
-    lines: list[str] = []
-    for heading, table in rows(comparison, language).items():
-        lines += [heading, "", *aligned(table), ""]
-    return lines[:-1]
+def lines(tables: Mapping[str, Sequence[Sequence[str]]]) -> list[str]:
+    """Tables, each below its heading, as lines of text."""
+    made: list[str] = []
+    for heading, table in tables.items():
+        made += [heading, "", *aligned(table), ""]
+    return made[:-1]
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
@@ -44,24 +43,22 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     ]
 
 
-def _size_rows(comparison: Comparison, language: str) -> list[list[str]]:
-    groups, decimals = comparison.by_size, comparison.decimals
-    low, high = size_bounds(groups.group, decimals)
+def _size_rows(
+    groups: Groups, decimals: int, language: str, figures: int | None = None
+) -> list[list[str]]:
+    """A row for each size class: its bounds, and the first of its figures, or all."""
     places = (0, decimals, decimals + 2, decimals + 2, 2, 1)
-    scale = (1, 1, 1, 1, 100, 100)
-    return [
-        [
-            number(low[i], language, decimals),
-            number(high[i], language, decimals),
-            *(
-                number(float(column[i]) * times, language, digits)
-                for column, times, digits in zip(
-                    groups.columns.values(), scale, places, strict=True
-                )
-            ),
-        ]
-        for i in range(len(groups.group))
+    scales = (1, 1, 1, 1, 100, 100)  # the last two are percentages
+    columns = [
+        [number(end, language, decimals) for end in ends]
+        for ends in size_bounds(groups.group, decimals)
     ]
+    shown = zip(list(groups.columns.values())[:figures], scales, places, strict=False)
+    columns += [
+        [number(float(value) * times, language, digits) for value in column]
+        for column, times, digits in shown
+    ]
+    return [list(row) for row in zip(*columns, strict=True)]
 
 
 def deviation_rows(
@@ -112,17 +109,7 @@ def printed_rows(
     Höhne, *SAFE – a method for anonymising the German Census* (UNECE work session, Tarragona).
     """
     words = words_in(language, "utility")
-    low, high = size_bounds(by_size.group)
-    sizes = [
-        [
-            number(low[i], language),
-            number(high[i], language),
-            number(float(by_size.cells[i]), language),
-            number(float(by_size.largest[i]), language),
-            number(float(by_size.mean[i]), language, 2),
-        ]
-        for i in range(len(by_size.group))
-    ]
+    sizes = _size_rows(by_size, 0, language, figures=3)
     return {
         words["by size"]: [words["printed size head"].split("|"), *sizes],
         words["by variables"]: deviation_rows(by_deviation, 0, language, last),
@@ -146,7 +133,4 @@ def printed_tables(
        1   9            1                  1            1.00
       10  99            2                  2            1.00
     """
-    lines: list[str] = []
-    for heading, rows in printed_rows(by_size, by_deviation, language, last).items():
-        lines += [heading, "", *aligned(rows), ""]
-    return lines[:-1]
+    return lines(printed_rows(by_size, by_deviation, language, last))

@@ -80,15 +80,15 @@ def value_loss(before: NDArray[np.float64], after: NDArray[np.float64]) -> Value
     scale = _deviation(before[old])
     size = np.abs(x)
     hidden = int((old & ~new).sum())
-    per_record = _ratio(moved, np.full(len(x), scale))
+    per_record = ratio(moved, np.full(len(x), scale))
     there = hidden + len(x)
     return ValueLoss(
         compared=len(x),
         changed=int((moved > 0).sum()),
         suppressed=hidden,
         filled=int((new & ~old).sum()),
-        il1s=_mean(per_record / np.sqrt(2)),
-        relative=_mean(moved[size > 0] / size[size > 0]),
+        il1s=mean(per_record / np.sqrt(2)),
+        relative=mean(moved[size > 0] / size[size > 0]),
         zeros=int((size == 0).sum()),
         squares=_share(float(moved @ moved), float(np.sum((x - x.mean()) ** 2)) if len(x) else 0),
         distance=(float(np.sum(2 / np.pi * np.arctan(per_record))) + hidden) / there
@@ -134,7 +134,7 @@ def _deviation(values: NDArray[np.float64]) -> float:
     return float(np.std(values, ddof=1)) if np.ptp(values) else 0.0
 
 
-def _ratio(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
+def ratio(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
     """Part / whole; 0 where nothing moved, NaN where something did and there is no scale."""
     out = np.where(part == 0, 0.0, NAN)
     return np.divide(part, whole, out=out, where=whole > 0)
@@ -146,8 +146,9 @@ def _share(part: float, whole: float) -> float:
     return part / whole if whole else NAN
 
 
-def _mean(values: NDArray[np.float64]) -> float:
-    return float(np.mean(values)) if len(values) else NAN
+def mean(values: NDArray[np.float64]) -> float:
+    """The mean; NaN of nothing."""
+    return float(np.mean(values)) if values.size else NAN
 
 
 def entropy_loss(joint: ArrayLike, published: ArrayLike | None = None) -> float:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from profiles import examples
 
 import diskret as dk
-from diskret.anonymize.who_lives_together import telling
+from diskret.anonymize.households import telling
 from diskret.errors import InputError
 
 SECRET = dk.SecretKeys(bytes(range(32)))
