@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from diskret.anonymize.verb import Step, verb
 from diskret.errors import InputError
-from diskret.io.names import once, some
+from diskret.io.columns import once, some
 from diskret.microdata.dp_noise import Mechanism, gaussian, laplace
 from diskret.parameters import Number, Positive
 from diskret.progress import Progress, silent

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from diskret.errors import InputError
 from diskret.io import Coded, FrameKind, from_arrow
-from diskret.io.names import once, some
+from diskret.io.columns import once, some
 from diskret.parameters import Seed, reading
 from diskret.risk.intervals import (
     HalfWidth,

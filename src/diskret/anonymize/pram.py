@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from diskret.anonymize.verb import Step, verb
 from diskret.errors import InputError
 from diskret.io import Coded, FrameKind, from_arrow
-from diskret.io.names import once, some
+from diskret.io.columns import once, some
 from diskret.microdata import TransitionMatrix, TransitionRisk
 from diskret.microdata.pram import Design, decoded, drawn, stratified
 from diskret.microdata.pram_estimates import combined
