@@ -24,16 +24,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Strata:
-    """Records that are protected apart.
+    """Records that are protected apart."""
 
-    names: variables that divide the records.
-    of: for each record its stratum, ``(n,)``; all 0 without strata.
-    values: for each stratum the values of the variables.
-    """
-
-    names: tuple[str, ...]
-    of: NDArray[np.intp]
-    values: tuple[tuple[Hashable | None, ...], ...]
+    names: tuple[str, ...]  # variables that divide the records
+    of: NDArray[np.intp]  # for each record its stratum, (n,); all 0 without strata
+    values: tuple[tuple[Hashable | None, ...], ...]  # for each stratum the values of the variables
 
     def rows(self) -> list[NDArray[np.intp]]:
         """The records of each stratum, ascending."""

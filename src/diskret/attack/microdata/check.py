@@ -57,15 +57,12 @@ _CENSUS = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class CheckedClaim:
-    """What the check of one claim found.
+    """What the check of one claim found."""
 
-    failing: positions of the records that do not keep to it, ascending; all, if it is a claim about
-        the file as a whole and fails.
-    figures: JSON-ready. Confidential.
-    """
-
+    #: positions of the records that do not keep to it, ascending; all, if it is a claim about the
+    #: file as a whole and fails
     failing: Numbers
-    figures: Mapping[str, Any]
+    figures: Mapping[str, Any]  # JSON-ready. Confidential.
 
 
 def check(file: Leaving, claim: Claim) -> CheckedClaim:
