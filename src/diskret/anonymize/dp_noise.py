@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from diskret.anonymize.variables import chosen
 from diskret.anonymize.verb import Step, verb
 from diskret.errors import InputError
-from diskret.io.names import some
+from diskret.io.columns import some
 from diskret.microdata.dp_noise import Mechanism, gaussian, laplace
 from diskret.parameters import Number, Positive
 from diskret.progress import Progress, silent

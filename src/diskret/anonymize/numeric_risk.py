@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from diskret.anonymize.variables import chosen
 from diskret.errors import InputError
 from diskret.io import Coded, FrameKind, from_arrow
-from diskret.io.names import some
+from diskret.io.columns import some
 from diskret.parameters import Seed, reading
 from diskret.risk.intervals import (
     HalfWidth,

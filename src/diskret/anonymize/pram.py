@@ -17,7 +17,7 @@ from diskret.anonymize.variables import chosen
 from diskret.anonymize.verb import Step, verb
 from diskret.errors import InputError
 from diskret.io import Coded, FrameKind, from_arrow
-from diskret.io.names import some
+from diskret.io.columns import some
 from diskret.microdata import TransitionMatrix, TransitionRisk
 from diskret.microdata.pram import Design, decoded, drawn, stratified
 from diskret.microdata.pram_estimates import combined

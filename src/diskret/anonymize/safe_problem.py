@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from diskret.anonymize.combinations import Combinations, distinct
 from diskret.anonymize.safe_cells import CellWishes
 from diskret.errors import InputError
-from diskret.io.names import some
+from diskret.io.columns import some
 from diskret.safe import ControlTable, SafeFile, SafeProblem, SpecialCell
 from diskret.safe.cells import Cells, cells, deviations
 from diskret.safe.problem import groups

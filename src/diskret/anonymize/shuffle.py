@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from diskret.anonymize.variables import chance, chosen, divided, moved
 from diskret.anonymize.verb import Step, verb
 from diskret.errors import InputError
-from diskret.io.names import some
+from diskret.io.columns import some
 from diskret.microdata.shuffle import (
     correlations,
     normal_scores,

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from diskret.anonymize.variables import chosen, numbered, profiles_of, with_followers
 from diskret.anonymize.verb import Step, verb
 from diskret.errors import InputError
-from diskret.io.names import some
+from diskret.io.columns import some
 from diskret.microdata.categories import texts
 from diskret.microdata.swap import partners
 from diskret.parameters import Column, Probability, Seed, Whole

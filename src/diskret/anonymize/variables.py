@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
-from diskret.io.names import once, some
+from diskret.io.columns import once, some
 from diskret.risk.keys import classes, grouped
 
 if TYPE_CHECKING:

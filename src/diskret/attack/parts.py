@@ -16,6 +16,7 @@ from diskret.attack.axes import Axis, Meaning, axes_of
 from diskret.attack.equations import cell_name, equations
 from diskret.attack.knowledge import unknown_bounds
 from diskret.attack.reduction import reduce
+from diskret.attack.ties import numbered
 from diskret.tables import Publication, Published
 
 _Codes = NDArray[np.int64]
@@ -240,15 +241,6 @@ class _Coded:
         )
 
 
-def _numbered(rows: _Codes) -> NDArray[np.int64]:
-    """Numbers from 0, the same for the same rows."""
-    order = np.lexsort(rows.T)
-    new = (rows[order[1:]] != rows[order[:-1]]).any(axis=1)
-    number = np.empty(len(rows), dtype=np.int64)
-    number[order] = np.cumsum(np.append(0, new))
-    return number
-
-
 # ── which parts everybody can compute ───────────────────────────────────────────────
 
 
@@ -289,7 +281,7 @@ def _differences(seen: World, coded: _Coded, column: int, found: _Found) -> None
     shown = shown[~seen.unknown[coded.cell[shown]]]
     group, code = own[coded.table[shown]], coded.codes[shown, column]
     others = np.delete(coded.codes[shown], column, axis=1)
-    context = _numbered(np.column_stack((coded.kind[shown], others)))
+    context = numbered(np.column_stack((coded.kind[shown], others)))
     value = seen.value
     name = coded.names[column]
     filters = {int(own[i]) for i, of in coded.filters.items() if name in of}
@@ -360,7 +352,7 @@ def _distinct(seen: World, coded: _Coded, judged: NDArray[np.bool_], parts: Part
     kind[coded.table] = coded.kind
     rows = np.concatenate((coded.codes[judged], parts.codes))
     kinds = np.concatenate((coded.kind[judged], kind[parts.table]))
-    number = _numbered(np.column_stack((kinds, rows)))
+    number = numbered(np.column_stack((kinds, rows)))
     _, first = np.unique(number, return_index=True)
     once = np.zeros(len(number), dtype=bool)
     once[first] = True

@@ -66,11 +66,16 @@ def _definitions(grids: Sequence[Grid]) -> list[NDArray[np.int64]]:
         sets.append(np.sort(every.reshape(-1, len(codes)), axis=1)[:, ::-1])
     size = max(own.shape[1] for own in sets)
     rows = np.concatenate([np.pad(own, ((0, 0), (0, size - own.shape[1]))) for own in sets])
+    return np.split(numbered(rows), np.cumsum([len(own) for own in sets])[:-1])
+
+
+def numbered(rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Numbers from 0, the same for the same rows."""
     order = np.lexsort(rows.T)
     new = (rows[order[1:]] != rows[order[:-1]]).any(axis=1)
     number = np.empty(len(rows), dtype=np.int64)
     number[order] = np.cumsum(np.append(0, new))
-    return np.split(number, np.cumsum([len(own) for own in sets])[:-1])
+    return number
 
 
 def _first_cells(

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
-from diskret.io.names import some
+from diskret.io.columns import some
 from diskret.parameters import Positive, Whole, reading
 from diskret.risk.frequencies import Missing, frequencies
 from diskret.risk.keys import Keys

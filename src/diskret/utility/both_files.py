@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from diskret.errors import InputError
 from diskret.io import FrameKind, coded, to_arrow
 from diskret.io.categories import Orders, ascending, declared_orders
-from diskret.io.columns import column, numbers
-from diskret.io.names import some
+from diskret.io.columns import column, numbers, some
 from diskret.utility.propensity import Categories
 from diskret.utility.values import category_distance
 

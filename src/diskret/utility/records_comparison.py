@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from diskret.errors import InputError
 from diskret.io import FrameKind
-from diskret.io.columns import column
-from diskret.io.names import some
+from diskret.io.columns import column, some
 from diskret.parameters import Column, reading
 from diskret.utility import records_shown
 from diskret.utility.both_files import BothFiles, HasRecords, kinds_of, orders, orders_of, table_of
