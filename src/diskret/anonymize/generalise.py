@@ -17,7 +17,7 @@ from diskret.anonymize.verb import Step, verb
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.io import Coded
-from diskret.io.names import some
+from diskret.io.columns import some
 from diskret.microdata.categories import texts
 from diskret.microdata.generalise import Criterion, Generalised, distinct_values, generalised
 from diskret.microdata.lattice import Ladder, breaks_ladder, tree_ladder

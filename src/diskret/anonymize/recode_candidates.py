@@ -14,7 +14,7 @@ import pyarrow as pa
 from diskret.anonymize.trees import Tree, tree, written
 from diskret.errors import InputError
 from diskret.io import from_arrow
-from diskret.io.names import some
+from diskret.io.columns import some
 from diskret.microdata.candidates import Candidate, Outcome, candidates, outcome
 from diskret.parameters import Whole, reading
 from diskret.progress import Progress, silent

@@ -12,8 +12,8 @@ from narwhals import dependencies as known
 
 from diskret.errors import InputError
 from diskret.io.categories import Orders, order_given
+from diskret.io.columns import once, some
 from diskret.io.frames import inconvertible
-from diskret.io.names import once, some
 
 #: Roles that exclude each other, but for a number that somebody may know and others must not learn.
 _EXCLUSIVE = ("identifiers", "keys", "numeric", "sensitive", "weight", "household", "id")

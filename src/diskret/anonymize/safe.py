@@ -20,7 +20,7 @@ from diskret.anonymize.trees import Tree, tree, written
 from diskret.anonymize.verb import Step, verb
 from diskret.errors import InputError
 from diskret.io import coded
-from diskret.io.names import some
+from diskret.io.columns import some
 from diskret.microdata.categories import raised
 from diskret.parameters import Seed, Whole
 from diskret.progress import Progress, silent

@@ -10,12 +10,13 @@ from itertools import permutations, product
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.attack.all_cells import World, remembered, world
+from diskret.attack.all_cells import AllCells, all_cells, remembered
 from diskret.attack.attacker import Attacker
 from diskret.attack.axes import Axis, Meaning, axes_of
 from diskret.attack.equations import cell_name, equations
 from diskret.attack.knowledge import unknown_bounds
 from diskret.attack.reduction import reduce
+from diskret.attack.ties import numbered
 from diskret.tables import Publication, Published
 
 _Codes = NDArray[np.int64]
@@ -157,7 +158,7 @@ def revealed_parts(publication: Publication) -> Parts:
     """
     if not overlapping(publication):
         return _Found().parts((), ())
-    seen = world(publication)
+    seen = all_cells(publication)
     coded = _Coded.of(seen)
     found = _Found()
     for column in range(len(coded.names)):
@@ -188,7 +189,7 @@ class _Coded:
     names: all variables.
     place: the number of each meaning; None, everything, has 0.
     table, kind, cell: of each cell its table, the number of its measure and vintage, and its
-        position in the world, ``(n,)``.
+        position among all cells, ``(n,)``.
     codes: the number of what it is restricted to in each variable, ``(n, v)``.
     axes: variable → the axis of each table that has it.
     filters: as of `Parts`.
@@ -205,7 +206,7 @@ class _Coded:
     filters: dict[int, dict[str, Meaning]]
 
     @classmethod
-    def of(cls, seen: World) -> _Coded:
+    def of(cls, seen: AllCells) -> _Coded:
         grids = seen.grids[: len(seen.publication.tables)]
         axes: dict[str, dict[int, Axis]] = {}
         for i, grid in enumerate(grids):
@@ -240,15 +241,6 @@ class _Coded:
         )
 
 
-def _numbered(rows: _Codes) -> NDArray[np.int64]:
-    """Numbers from 0, the same for the same rows."""
-    order = np.lexsort(rows.T)
-    new = (rows[order[1:]] != rows[order[:-1]]).any(axis=1)
-    number = np.empty(len(rows), dtype=np.int64)
-    number[order] = np.cumsum(np.append(0, new))
-    return number
-
-
 # ── which parts everybody can compute ───────────────────────────────────────────────
 
 
@@ -276,7 +268,7 @@ class _Found:
         return Parts(table, value, cells, names, codes, meanings)
 
 
-def _differences(seen: World, coded: _Coded, column: int, found: _Found) -> None:
+def _differences(seen: AllCells, coded: _Coded, column: int, found: _Found) -> None:
     """What a category has beyond another one, where both are published."""
     of_table = coded.axes[coded.names[column]]
     if not any(len(axis.parent) > axis.public for axis in of_table.values()):
@@ -289,7 +281,7 @@ def _differences(seen: World, coded: _Coded, column: int, found: _Found) -> None
     shown = shown[~seen.unknown[coded.cell[shown]]]
     group, code = own[coded.table[shown]], coded.codes[shown, column]
     others = np.delete(coded.codes[shown], column, axis=1)
-    context = _numbered(np.column_stack((coded.kind[shown], others)))
+    context = numbered(np.column_stack((coded.kind[shown], others)))
     value = seen.value
     name = coded.names[column]
     filters = {int(own[i]) for i, of in coded.filters.items() if name in of}
@@ -330,7 +322,7 @@ def _union(codes: frozenset[str], of: Sequence[Meaning]) -> bool:
     return codes == frozenset[str]().union(*(m for m in of if m is not None and m <= codes))
 
 
-def _atoms(seen: World, coded: _Coded, judged: NDArray[np.bool_], found: _Found) -> None:
+def _atoms(seen: AllCells, coded: _Coded, judged: NDArray[np.bool_], found: _Found) -> None:
     """Parts of categories that all equations together leave a single value."""
     known = equations(seen.publication)
     lower, upper = unknown_bounds(seen.publication, known, Attacker(), None)
@@ -346,7 +338,7 @@ def _atoms(seen: World, coded: _Coded, judged: NDArray[np.bool_], found: _Found)
     found.add(coded.table[at], value[coded.cell[at]], nowhere, coded.codes[at])
 
 
-def _distinct(seen: World, coded: _Coded, judged: NDArray[np.bool_], parts: Parts) -> Parts:
+def _distinct(seen: AllCells, coded: _Coded, judged: NDArray[np.bool_], parts: Parts) -> Parts:
     """Each part once, without cells that rules have judged and without those that hold nobody."""
     if not len(parts):
         return parts
@@ -360,7 +352,7 @@ def _distinct(seen: World, coded: _Coded, judged: NDArray[np.bool_], parts: Part
     kind[coded.table] = coded.kind
     rows = np.concatenate((coded.codes[judged], parts.codes))
     kinds = np.concatenate((coded.kind[judged], kind[parts.table]))
-    number = _numbered(np.column_stack((kinds, rows)))
+    number = numbered(np.column_stack((kinds, rows)))
     _, first = np.unique(number, return_index=True)
     once = np.zeros(len(number), dtype=bool)
     once[first] = True

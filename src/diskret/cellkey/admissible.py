@@ -109,12 +109,8 @@ def admissible_counts(
     monotone: bool | Sequence[bool],
 ) -> Admissible:
     """What may happen to counts: never below 0, never to 1, …, `small_counts`."""
-    check_whole(max_noise, "max_noise", 1)
-    check_whole(small_counts, "small_counts", 0)
     counts = count_rows(max_noise, small_counts)
     least = np.array(for_rows(stay, len(counts) - 1, "stay"), dtype=np.float64)
-    if not ((least >= 0) & (least < 1)).all():
-        raise InputError(f"stay is a probability of at least 0 and below 1, not {stay}")
     noise = np.arange(-max_noise, max_noise + 1)
     target = counts[:, None] + noise
     allowed = (target == 0) | (target > small_counts)
@@ -131,10 +127,6 @@ def admissible_magnitudes(
     max_noise: int, rows: Sequence[int], step: int, monotone: bool | Sequence[bool]
 ) -> Admissible:
     """What may happen to multiples of a contribution's noise: the total never falls below 0."""
-    check_whole(max_noise, "max_noise", 1)
-    check_whole(step, "step", 1)
-    for row in rows:
-        check_whole(row, "a row", 1)
     if sorted(set(rows)) != list(rows) or rows[0] != 1 or rows[-1] != max_noise:
         raise InputError(
             f"rows must ascend from 1 to the largest noise, {max_noise}; they are "

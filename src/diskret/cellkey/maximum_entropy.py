@@ -50,11 +50,6 @@ def most_entropy(
     Newton's method in all rows at once.
     """
     rules = for_rows(rule, len(admissible.counts) - 1, "variance_rule")
-    if wrong := [one for one in rules if one not in ("at_most", "exact")]:
-        raise InputError(f"variance_rule must be 'at_most' or 'exact', not {wrong[0]!r}")
-    number = isinstance(variance, int | float | np.number)
-    if not number or not 0 < variance < np.inf:
-        raise InputError(f"the variance must be positive, not {variance!r}")
     exact = np.array([one == "exact" for one in rules])
     probabilities = np.zeros(admissible.allowed.shape)
     probabilities[0] = admissible.noise == 0

@@ -159,7 +159,7 @@ class PerturbationTable:
         max_noise: Annotated[int, Whole(1)],
         variance: Positive,
         step: Annotated[int, Whole(1)] = 2,
-        rows: Sequence[int] | None = None,
+        rows: Annotated[Sequence[int], Several(Whole(1))] | None = None,
         monotone: bool | _Monotone = True,
         variance_rule: VarianceRule = "at_most",
     ) -> PerturbationTable:
@@ -244,11 +244,12 @@ class PerturbationTable:
         self.lookup(10**DIGITS).write(path, kind)
 
     @staticmethod
+    @reading
     def variance_bounds(
-        max_noise: int,
-        small_counts: int = 0,
-        stay: float = 0.0,
-        monotone: bool | Sequence[bool] = True,
+        max_noise: Annotated[int, Whole(1)],
+        small_counts: Annotated[int, Whole(0)] = 0,
+        stay: _Stay | _Stays = 0.0,
+        monotone: bool | _Monotone = True,
     ) -> pa.Table:
         """Between which variances a row may choose, for parameters as in `maximum_entropy`.
 

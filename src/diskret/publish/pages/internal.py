@@ -19,16 +19,7 @@ from diskret.attack import Explanations
 from diskret.errors import InputError
 from diskret.publish.in_words import table_words
 from diskret.publish.in_words import title as table_title
-from diskret.publish.pages.depths import loss_table
 from diskret.publish.pages.explanations import Original, explanation_section, explanation_titles
-from diskret.publish.pages.intervals import (
-    Intervals,
-    count_table,
-    interval_table,
-    intervals_of,
-    share_bins,
-    width_table,
-)
 from diskret.publish.pages.map import Mark, cell_map
 from diskret.publish.pages.page import (
     DataTable,
@@ -37,6 +28,15 @@ from diskret.publish.pages.page import (
     write_page,
 )
 from diskret.publish.pages.settings import setting_list
+from diskret.publish.pages.suppressed_cells import (
+    Intervals,
+    count_table,
+    interval_table,
+    intervals_of,
+    loss_table,
+    share_bins,
+    width_table,
+)
 from diskret.tables import Published
 from diskret.texts import Words, number
 

@@ -10,8 +10,6 @@ import numpy as np
 
 from diskret.publish.in_words import table_words
 from diskret.publish.in_words import title as table_title
-from diskret.publish.pages.depths import share_table
-from diskret.publish.pages.intervals import interval_table, intervals_of, width_table
 from diskret.publish.pages.map import Mark, cell_map
 from diskret.publish.pages.page import (
     DataTable,
@@ -20,6 +18,12 @@ from diskret.publish.pages.page import (
     write_page,
 )
 from diskret.publish.pages.settings import setting_list
+from diskret.publish.pages.suppressed_cells import (
+    interval_table,
+    intervals_of,
+    share_table,
+    width_table,
+)
 from diskret.tables import Published
 from diskret.texts import Words
 

@@ -21,7 +21,6 @@ from diskret.keys import SecretKeys
 from diskret.publish.store.cells import Row
 from diskret.publish.store.database import Connection
 from diskret.publish.store.entry import Entry, as_text, from_text
-from diskret.publish.store.schema import TABLES, create_tables
 
 _FORMAT = "diskret/ledger/1"
 _FIRST = "the beginning"
@@ -53,14 +52,14 @@ def exists(connection: Connection) -> bool:
 
 def foreign(connection: Connection) -> str:
     """Tables that do not belong to a ledger, by name; empty if there are none."""
-    return ", ".join(name for name in sorted(connection.tables()) if name not in TABLES)
+    return ", ".join(name for name in sorted(connection.tables()) if name not in _TABLES)
 
 
 def create(connection: Connection, keys: SecretKeys) -> None:
     """Make an empty ledger where there is none yet."""
     if exists(connection):
         return
-    create_tables(connection)
+    _create_tables(connection)
     _write_head(connection, keys, Head(unrepeatable.new_number(), 0, _FIRST, _FIRST), new=True)
     connection.commit()
 
@@ -266,3 +265,31 @@ def _title(number: int, text: str) -> str:
         return from_text(text).title
     except (ValueError, KeyError, TypeError, InputError):  # not even readable any more
         return f"entry {number}"
+
+
+# ── the tables of the database ──────────────────────────────────────────────────────
+
+_SEALED = "text TEXT NOT NULL, seal VARCHAR(64) NOT NULL"
+_KEPT = "structure TEXT NOT NULL, cells {bytes} NOT NULL, contributions {bytes}"
+
+#: Table → its columns.
+_TABLES = {
+    # one row: which ledger this is, how many entries it holds, and the seal of the last one
+    "diskret_head": f"id INTEGER NOT NULL, {_SEALED}, PRIMARY KEY (id)",
+    # What happened, in order. Nothing here is ever changed or removed, but for an entry beyond the
+    # number that the head states: it was written by a publication that is not finished.
+    "diskret_entries": f"number INTEGER NOT NULL, {_SEALED}, PRIMARY KEY (number)",
+    # the published tables of an entry, each with what has to be known to protect it again
+    "diskret_tables": (
+        f"entry INTEGER NOT NULL, position INTEGER NOT NULL, {_KEPT}, PRIMARY KEY (entry, position)"
+    ),
+    # at most one row: the publication that is under way, or was when it was cut short
+    "diskret_unfinished": f"id INTEGER NOT NULL, {_SEALED}, PRIMARY KEY (id)",
+}
+
+
+def _create_tables(connection: Connection) -> None:
+    """Make the tables that are not there yet."""
+    for name, columns in _TABLES.items():
+        own = columns.format(bytes=connection.bytes)
+        connection.ask(f"CREATE TABLE IF NOT EXISTS {name} ({own})")

@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -88,19 +89,10 @@ def _check_outline(name: str, records: pa.Table, certificate: Mapping[str, Any])
 def _recount(name: str, records: pa.Table, certificate: Mapping[str, Any]) -> str:
     """Count again every claim that readers can count in the file."""
     shown = certificate.get("shown", {})
-    try:
+    with _counting_again(name):
         claims = claims_shown(shown)
         keys = tuple(dict.fromkeys(key for claim in claims for key in claim.keys or ()))
         again = certify(name, records, keys, claims)
-    except ProofError as error:
-        raise VerificationError(
-            f"{name}: a claim of the certificate does not hold ({error}); the file or the "
-            "certificate was changed"
-        ) from None
-    except (InputError, KeyError, TypeError) as error:
-        raise VerificationError(
-            f"{name}: what the certificate shows cannot be counted in the file ({error})"
-        ) from None
     for language, sentences in again.public()["claimed"].items():
         told = certificate.get("claimed", {}).get(language, [])
         if not set(sentences) <= set(told) or (not claims and shown):
@@ -120,6 +112,33 @@ def _recount(name: str, records: pa.Table, certificate: Mapping[str, Any]) -> st
     if counted:
         return f"counted again in {records.num_rows:,} records: {counted}"
     return f"{records.num_rows:,} records; it claims nothing that readers can count"
+
+
+@contextmanager
+def _counting_again(name: str) -> Generator[None]:
+    """What anybody counts in the file; whatever goes wrong was changed."""
+    try:
+        yield
+    except ProofError as error:
+        raise VerificationError(
+            f"{name}: a claim of the certificate does not hold ({error}); the file or the "
+            "certificate was changed"
+        ) from None
+    except (InputError, KeyError, TypeError, ValueError) as error:
+        raise VerificationError(
+            f"{name}: what the certificate shows cannot be counted in the file ({error})"
+        ) from None
+
+
+@contextmanager
+def _proving_again(name: str, path: Path) -> Generator[None]:
+    """What the office proves with the claims in its own file."""
+    try:
+        yield
+    except (ProofError, InputError) as error:
+        raise VerificationError(f"{name}: a claim does not hold: {error}") from None
+    except (TypeError, ValueError, KeyError, AttributeError):
+        raise VerificationError(f"{path}: its claims cannot be understood") from None
 
 
 def _check_figures(name: str, sentences: Sequence[str], records: pa.Table) -> None:
@@ -164,7 +183,7 @@ def _with_link(
         )
     judged = [claim for claim in asked if claim is not None]
     inner = Inside.read(columns)
-    try:
+    with _proving_again(name, path):
         certify(
             name,
             records,
@@ -176,10 +195,6 @@ def _with_link(
             orders=inside["orders"],
             models=models(records, inside["keys"], inner.weight, judged),
         )
-    except (ProofError, InputError) as error:
-        raise VerificationError(f"{name}: a claim does not hold: {error}") from None
-    except (TypeError, ValueError, KeyError, AttributeError):
-        raise VerificationError(f"{path}: its claims cannot be understood") from None
     left = len(asked) - len(judged)
     beside = f", but for {left} that need the population" if left else ""
     return (
@@ -227,22 +242,13 @@ def _read_link(path: Path, n: int) -> pa.Table:
 
 def _recount_safe(name: str, records: pa.Table, certificate: Mapping[str, Any]) -> str:
     """Count again every combination of all variables; deviations are for the office to check."""
-    try:
+    with _counting_again(name):
         shown = certificate["shown"]
         minimum = Safe(shown["minimum"]).minimum
         found = check_minimum(name, records, minimum)
         sentences = in_languages(safe_claimed(shown))
         lacking = [one for one in variables(table_lists(shown["tables"])) if one not in found.codes]
         largest = [row["largest"] for row in shown["by_size"]]
-    except ProofError as error:
-        raise VerificationError(
-            f"{name}: a claim of the certificate does not hold ({error}); the file or the "
-            "certificate was changed"
-        ) from None
-    except (InputError, KeyError, TypeError, ValueError) as error:
-        raise VerificationError(
-            f"{name}: what the certificate shows cannot be counted in the file ({error})"
-        ) from None
     if lacking or any(one > shown["largest"] for one in largest):
         raise VerificationError(
             f"{name}: the certificate shows tables or deviations that do not fit together; it was "
@@ -278,12 +284,8 @@ def _with_counts(
             f"{name}: the records or the office's counts of the original are not those that were "
             "released, or this is not the key they were released with"
         )
-    try:
+    with _proving_again(name, path):
         again = certify_safe(name, records, claim, read_controlled(cells, claim.tables or {}))
-    except (ProofError, InputError) as error:
-        raise VerificationError(f"{name}: a claim does not hold: {error}") from None
-    except (TypeError, ValueError, KeyError, AttributeError):
-        raise VerificationError(f"{path}: its claims cannot be understood") from None
     if dict(again.shown) != certificate["shown"]:
         raise VerificationError(
             f"{name}: the certificate documents other deviations than those of the file"
