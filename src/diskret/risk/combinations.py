@@ -22,30 +22,15 @@ Levels = Mapping[str, Annotated[int, Whole(1)]]
 
 @dataclass(frozen=True, eq=False)
 class RareCombinations:
-    """How many cells of each combination of keys are rare, and who stands in one.
+    """How many cells of each combination of keys are rare, and who stands in one."""
 
-    Parameters
-    ----------
-    keys
-        The c combinations, as names of keys.
-    cells
-        Number of cells in which somebody stands, ``(c,)``, int64.
-    rare
-        Number of those whose count is at most the threshold, ``(c,)``, int64.
-    records
-        Number of records that stand in them, ``(c,)``, int64.
-    times
-        For each record in how many combinations it stands in a rare cell, ``(n,)``, int64.
-    smallest
-        Number of keys of the smallest of them, 0 if there is none, ``(n,)``, int64.
-    """
-
-    keys: tuple[tuple[str, ...], ...]
-    cells: NDArray[np.int64]
-    rare: NDArray[np.int64]
-    records: NDArray[np.int64]
+    keys: tuple[tuple[str, ...], ...]  # the c combinations, as names of keys
+    cells: NDArray[np.int64]  # number of cells in which somebody stands, (c,)
+    rare: NDArray[np.int64]  # number of those whose count is at most the threshold, (c,)
+    records: NDArray[np.int64]  # number of records that stand in them, (c,)
+    #: for each record in how many combinations it stands in a rare cell, (n,)
     times: NDArray[np.int64]
-    smallest: NDArray[np.int64]
+    smallest: NDArray[np.int64]  # number of keys of the smallest of them, 0 if there is none, (n,)
 
 
 @reading

@@ -19,14 +19,9 @@ _LARGEST = 2**62
 
 @dataclass(frozen=True, eq=False)
 class Keys:
-    """The key variables of all records.
+    """The key variables of all records."""
 
-    Parameters
-    ----------
-    columns
-        One coded variable for each key, all of the same length n; m of them.
-    """
-
+    #: one coded variable for each key, all of the same length n; m of them
     columns: tuple[Coded, ...]
 
     @property
@@ -60,20 +55,11 @@ class Classes:
     """Records put together by what they show in all keys.
 
     The order of classes is that of their codes, whatever the order of the records.
-
-    Parameters
-    ----------
-    of
-        For each record its class, ``(n,)``, intp.
-    codes
-        For each class its codes, -1 where missing, ``(c, m)``, int32; rows ascend.
-    count
-        Number of records, ``(c,)``, int64.
     """
 
-    of: NDArray[np.intp]
-    codes: NDArray[np.int32]
-    count: NDArray[np.int64]
+    of: NDArray[np.intp]  # for each record its class, (n,)
+    codes: NDArray[np.int32]  # for each class its codes, -1 where missing, (c, m); rows ascend
+    count: NDArray[np.int64]  # number of records, (c,)
 
     def total(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Sum of values of the records, ``(n,)``, in each class, ``(c,)``, in any order of them."""
