@@ -408,15 +408,15 @@ class _Attack:
             for table in self.all_tables
             if wanted <= {self.case.box(table.layout, c) for c in self.case.cells(table.layout)}
         ]
-        first = min(map(_release, with_it))
+        first = min(map(self._release, with_it))
         said = any(
-            _ALREADY in s for t in self.all_tables if _release(t) == first for s in t.unclaimed
+            _ALREADY in s for t in self.all_tables if self._release(t) == first for s in t.unclaimed
         )
         if not said:
             return False
         tables = [
             replace(table, value=dict.fromkeys(table.value), bounds={})
-            if _release(table) >= first
+            if self._release(table) >= first
             else table
             for table in self.all_tables
         ]
@@ -426,6 +426,11 @@ class _Attack:
         before.world.programme.within(lower, upper, floor)
         end = before._smallest(sign * before.world.rows[rows].sum(axis=0))
         return end.value > bound + _TINY * max(1.0, abs(target.value))
+
+    def _release(self, table: Shown) -> int:
+        """The number of a table's release."""
+        releases = enumerate(self.case.releases)
+        return next((i for i, layouts in releases if table.layout in layouts), 0)
 
     @property
     def _hidden_rows(self) -> list[int]:
@@ -448,11 +453,6 @@ class _Attack:
         fits = (worlds >= floor - _TINY).all(axis=1)
         fits &= (np.abs(worlds @ self.world.rows[lone].T - value[lone]) < _TINY).all(axis=1)
         return worlds[fits]
-
-
-def _release(table: Shown) -> int:
-    """The number of a table's release."""
-    return int(table.layout.name[1:].split("t")[0])
 
 
 def _told(table: Shown, codes: Codes) -> str:

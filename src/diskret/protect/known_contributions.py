@@ -202,11 +202,15 @@ class Elsewhere:
             )
             found = sparse.coo_array(perhaps @ abs(target).T)
             inside.append(found.row.astype(np.int64) * target.shape[0] + found.col)
-        surely = (amounts.low > 0) & used[amounts.who]
+        # the places that it may be in are no knowledge, but what its own table tells is
+        home = between.place[amounts.who]
+        table = np.searchsorted(publication.starts, amounts.cell, side="right") - 1
+        surely = (amounts.low > 0) & used[amounts.who] & ((home < 0) | (home == table))
         in_cells = sparse.coo_array(present.own)
         here = np.append(in_cells.row, number[amounts.who[surely]]).astype(np.int64)
         cells = np.append(unknown[in_cells.col], amounts.cell[surely])
-        apart = _Apart.of(publication, here, cells, people)
+        public = cells < between.public
+        apart = _Apart.of(publication, here[public], cells[public], people)
         return cls(told, place, np.unique(np.concatenate(inside)), apart, abs(target))
 
     def sure(self, at: NDArray[np.int64], who: NDArray[np.int64]) -> NDArray[np.bool_]:
