@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from diskret.attack.all_cells import Grid, World, remembered, world
+from diskret.attack.all_cells import AllCells, Grid, all_cells, remembered
 from diskret.attack.attacker import Attacker
 from diskret.attack.equations import cell_name, equations
 from diskret.attack.knowledge import unknown_bounds
@@ -55,7 +55,7 @@ class Rests:
 @remembered
 def beside_filters(publication: Publication) -> bool:
     """Whether there are cells of one table of which a filter lets only a part through."""
-    seen = world(publication)
+    seen = all_cells(publication)
     return any(len(cells) for _, cells in _rests(seen))
 
 
@@ -70,7 +70,7 @@ def rests_beside(publication: Publication, original: NDArray[np.int64]) -> list[
     """
     found: list[Rests] = []
     nobody = np.concatenate([table.empty.ravel() for table in publication.tables])
-    for of, cells in _rests(world(publication)):
+    for of, cells in _rests(all_cells(publication)):
         rests = Rests(of, cells, original[cells[:, 0]] - original[cells[:, 1:]].sum(axis=1))
         which = np.logical_not(nobody[cells[:, 1:]].all(axis=1))
         if publication.tables[of[0]].frequency:
@@ -106,7 +106,7 @@ def revealed_rests(publication: Publication) -> list[Rests]:
     >>> rests.value.tolist(), rests.name(both, 1)
     ([11, 1, 10], 'everybody: region=N without women: region=N')
     """
-    seen = world(publication)
+    seen = all_cells(publication)
     found = [(of, cells) for of, cells in _rests(seen) if len(cells)]
     if not found:
         return []
@@ -163,7 +163,7 @@ class Told:
 # ── which cells lie beside each other ───────────────────────────────────────────────
 
 
-def _rests(seen: World) -> Iterator[tuple[tuple[int, ...], NDArray[np.int64]]]:
+def _rests(seen: AllCells) -> Iterator[tuple[tuple[int, ...], NDArray[np.int64]]]:
     """Whole table and filtered ones, with the positions of the published cells they all have."""
     grids = seen.grids[: len(seen.publication.tables)]
     for at, whole in enumerate(grids):
@@ -182,7 +182,7 @@ def _rests(seen: World) -> Iterator[tuple[tuple[int, ...], NDArray[np.int64]]]:
             yield (at, *parts), cells[(cells < seen.public).all(axis=1)]
 
 
-def _within_filters(seen: World) -> list[tuple[tuple[int, ...], NDArray[np.int64]]]:
+def _within_filters(seen: AllCells) -> list[tuple[tuple[int, ...], NDArray[np.int64]]]:
     """Whole cells and published categories of what a filter lets through, whose total is hidden.
 
     Where the total is published, what it leaves is a rest by itself, and what a category leaves of

@@ -27,24 +27,12 @@ _NEAR = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Stratum:
-    """Records that are randomised together, with their matrix.
+    """Records that are randomised together, with their matrix."""
 
-    Parameters
-    ----------
-    values
-        Those of the strata variables, None where missing.
-    rows
-        Its records, ascending, ``(r,)``.
-    at
-        Place of the value of each in the matrix, −1 if missing, ``(r,)``.
-    counts
-        Records of each category of the matrix, ``(L,)``.
-    """
-
-    values: tuple[Hashable | None, ...]
-    rows: NDArray[np.intp]
-    at: NDArray[np.intp]
-    counts: NDArray[np.int64]
+    values: tuple[Hashable | None, ...]  # those of the strata variables, None where missing
+    rows: NDArray[np.intp]  # its records, ascending, (r,)
+    at: NDArray[np.intp]  # place of the value of each in the matrix, −1 if missing, (r,)
+    counts: NDArray[np.int64]  # records of each category of the matrix, (L,)
     matrix: TransitionMatrix
 
 
@@ -110,10 +98,7 @@ def drawn(
 def decoded(
     columns: Sequence[Coded], strata: Sequence[Stratum], new: Sequence[NDArray[np.intp]]
 ) -> list[Coded]:
-    """The variables with new values; where one of several is missing, all stay as they are.
-
-    `strata`, `new`: the strata, and the new places of their records.
-    """
+    """The variables with new places; where one of several is missing, all stay as they are."""
     made: list[Coded] = []
     for number, column in enumerate(columns):
         known = column.categories.to_pylist()

@@ -19,7 +19,7 @@ from diskret.protect.linked import default_names, linked, of_each
 from diskret.protect.perturbed_result import PerturbedResult
 from diskret.protect.plan import frozen_cells, requirements
 from diskret.rules import Rule, Sensitivity
-from diskret.rules.exact import percent_of
+from diskret.rules.percentages import percent_of
 from diskret.system import System, joint_system
 from diskret.tables import Noise, Table
 from diskret.tables.from_cells import describe_some

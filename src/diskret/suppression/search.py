@@ -101,6 +101,11 @@ class Search:
         self._bound(everything)
         self._charge(everything)
 
+    @property
+    def work(self) -> int:
+        """What all answers took so far, see `Program`."""
+        return self._program.work
+
     def hide(self, index: NDArray[np.int64]) -> None:
         """Let these groups move free of charge from now on."""
         self._price[index] = 0
