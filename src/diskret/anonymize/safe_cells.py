@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from diskret.anonymize.combinations import Combinations
+from diskret.anonymize.safe_combinations import Combinations
 from diskret.errors import InputError
 from diskret.io import to_arrow
 from diskret.microdata.categories import texts

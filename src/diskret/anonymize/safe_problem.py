@@ -14,8 +14,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from diskret.anonymize.combinations import Combinations, distinct
 from diskret.anonymize.safe_cells import CellWishes
+from diskret.anonymize.safe_combinations import Combinations, distinct
 from diskret.errors import InputError
 from diskret.io.columns import some
 from diskret.safe import ControlTable, SafeFile, SafeProblem, SpecialCell

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -10,7 +10,9 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from diskret.errors import InputError
 from diskret.io import Coded
+from diskret.io.columns import some
 
 #: Up to so many possible combinations for each record a table of all is quicker than sorting.
 _DENSE = 8
@@ -137,6 +139,16 @@ def _numbered(number: NDArray[np.int64], span: int) -> tuple[NDArray[np.int64], 
     rank = np.empty(span, dtype=np.intp)
     rank[found] = np.arange(len(found))
     return found, rank[number]
+
+
+def check_keys(given: Iterable[str], keys: Sequence[str], parameter: str) -> None:
+    """Refuse names that are none of the keys."""
+    unknown = [name for name in given if name not in keys]
+    if unknown:
+        raise InputError(
+            f"{parameter}= names {some('column', unknown)}, which is no key; the keys are "
+            f"{', '.join(map(repr, keys)) or 'none'}"
+        )
 
 
 def possible(sizes: Sequence[int]) -> int:

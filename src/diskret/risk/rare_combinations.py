@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
-from diskret.io.columns import some
 from diskret.parameters import Positive, Whole, reading
 from diskret.risk.frequencies import Missing, frequencies
-from diskret.risk.keys import Keys
+from diskret.risk.keys import Keys, check_keys
 
 #: Key → its level of identification from 1, the most identifying.
 Levels = Mapping[str, Annotated[int, Whole(1)]]
@@ -54,12 +53,7 @@ def combinations_of_levels(names: Sequence[str], levels: Levels) -> list[tuple[s
     one of level 1, 2 or 3 (Willenborg and de Waal 2001, "Elements of statistical disclosure
     control", on the rules of Statistics Netherlands).
     """
-    unknown = [name for name in levels if name not in names]
-    if unknown:
-        raise InputError(
-            f"levels= names {some('column', unknown)}, which is no key; the keys are "
-            f"{', '.join(map(repr, names))}"
-        )
+    check_keys(levels, names, "levels")
     most = max(levels.values(), default=0)
     made = [
         chosen
