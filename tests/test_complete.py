@@ -30,9 +30,6 @@ from diskret.jobs import (
     read as job,
 )
 from diskret.jobs import (
-    records as job_records,
-)
-from diskret.jobs import (
     template as job_template,
 )
 from diskret.jobs import (
@@ -241,7 +238,7 @@ KINDS = {
     "engine": Kind(
         engines_there,
         {
-            "job file": lambda name: name in job_records._ENGINES or f"{name}ql://" in JOB_FILE,
+            "job file": lambda name: name in job._ENGINES or f"{name}ql://" in JOB_FILE,
             "template": in_template(r"(?i)\b{name}"),
             "docs/job-file.md": lambda name: re.search(rf"(?i)\b{name}", JOB_FILE),
             "reference": lambda name: re.search(rf"(?i)\b{name}", REFERENCE),

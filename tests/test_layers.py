@@ -67,6 +67,7 @@ HOUSE = {
     "parallel": 0,
     "progress": 0,
     "solver": 0,
+    "unbiased_rounding": 0,
     "unrepeatable": 0,
 }
 #: What must not know of each other although the layers allow it: the attack judges the

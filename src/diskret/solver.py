@@ -127,6 +127,11 @@ class Solver:
         return self._highs.getInfo().mip_dual_bound
 
     @property
+    def pivots(self) -> int:
+        """Steps that the simplex method took: the same on every computer."""
+        return self._highs.getInfo().simplex_iteration_count
+
+    @property
     def said(self) -> str:
         """The status in the solver's own words."""
         return self._highs.modelStatusToString(self._highs.getModelStatus())

@@ -136,7 +136,7 @@ def test_strata_have_fractions_of_their_own():
     [
         ({"model": "three-way"}, "model= must be"),
         ({"model": ["age", "sex"]}, "pairs of keys"),
-        ({"model": [("age", "town")]}, "names 'town', which is no key"),
+        ({"model": [("age", "town")]}, "names column 'town', which is no key"),
         ({"fraction": 0}, "fraction= must be"),
         ({}, "without weights the file is the whole population"),
     ],

@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 
 import diskret as dk
 from diskret.attack import Attacker, examine, recheck
-from diskret.attack.all_cells import world
+from diskret.attack.all_cells import all_cells
 from diskret.attack.certificate import refined_to
 from diskret.attack.statements import Scope, not_claimed
 from diskret.hierarchy import table_circles as circles
@@ -71,7 +71,7 @@ def test_what_no_two_of_three_tables_say(tables, most):
     else:
         assert interval == PAIRWISE
         assert refined_to(publication) == "equations"
-    said = not_claimed(publication, Scope(complete=world(publication).complete), Attacker())
+    said = not_claimed(publication, Scope(complete=all_cells(publication).complete), Attacker())
     assert any("three or more" in line for line in said["en"]) == (most < 5_000)
     assert any("drei oder mehr" in line for line in said["de"]) == (most < 5_000)
 
@@ -161,7 +161,7 @@ def test_intervals_are_all_that_linear_reasoning_about_records_says(count, first
     value = rows @ count
     hidden = np.array(hide[: len(rows)]) & (value > 0)
     publication = published(tables, hidden)
-    assert world(publication).complete
+    assert all_cells(publication).complete
     found = examine(publication)
     for i, cell in enumerate(found.cell):
         ends = []

@@ -112,7 +112,7 @@ def test_an_average_needs_answers():
         average_out([])
     with pytest.raises(InputError, match="confidence="):
         queries_needed(seed_table(), (5,), 1.0)
-    with pytest.raises(InputError, match="at least one answer of at least one cell"):
+    with pytest.raises(InputError, match="answers of at least one cell"):
         recovery_probability(seed_table(), (), 5)
 
 

@@ -202,7 +202,7 @@ def test_no_noise_gives_everything_away():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"parts": 1}, "parts= is 2 to 4"),
+        ({"parts": 1}, "parts= must be a whole number from 2 to 4"),
         ({"up_to": 0}, "up_to="),
         ({"certainty": 0.5}, "certainty="),
         ({"limit": 2}, "limit="),

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from diskret.attack.all_cells import world
+from diskret.attack.all_cells import all_cells
 from diskret.attack.equations import equations
 from diskret.hierarchy import Hierarchy
 from diskret.tables import Dimension, Publication, Published
@@ -14,7 +14,7 @@ def test_a_changed_publication_is_worked_out_anew():
     own = Published("t", (Dimension("x", tree),), "n", True, 0, value, suppressed, value < 0)
     publication = Publication((own,))
     first = equations(publication)
-    assert equations(publication) is first and world(publication) is world(publication)
+    assert equations(publication) is first and all_cells(publication) is all_cells(publication)
     assert equations(Publication((own,))) is not first
     value[0] = 10
     assert equations(publication).right.tolist() != first.right.tolist()

@@ -37,7 +37,6 @@ class Programme:
         for option, setting in (
             ("output_flag", False),
             ("presolve", "off"),
-            ("threads", 1),
             ("solver", "simplex"),
             ("simplex_strategy", 4),
             ("parallel", "off"),

@@ -47,7 +47,7 @@ ELSEWHERE = {
     "protect/audit.py: f'  {where}: {number:,.{published.decimals}f}'": "no words",
     "jobs/tables.py: str(error)": _INNER,
     "jobs/tables.py: f'{cells.path.name}: {error}'": _INNER,
-    "jobs/records.py: f\"'{wrong}': {error}\"": _INNER,
+    "jobs/read.py: f\"'{wrong}': {error}\"": _INNER,
     "jobs/tables.py: f\"'{name}': {error}\"": _INNER,
     "jobs/microdata.py: f\"'{name}': {error}\"": _INNER,
     "anonymize/rank_swap.py: f'{name!r}: {error}'": _INNER,
@@ -61,7 +61,7 @@ def test_messages_that_are_put_together_are_named():
 
 
 def nouns():
-    """What `diskret.io.names.some` is told to name a few of, and how an item looks like."""
+    """What `diskret.io.columns.some` is told to name a few of, and how an item looks like."""
     given = (call.args[0] for call in said.code().calls["some"] if len(call.args) == 2)
     found = {noun.value for noun in given if isinstance(noun, ast.Constant)}
     return {noun: "{}" if noun in ("value", "category") else "'{}'" for noun in sorted(found)}

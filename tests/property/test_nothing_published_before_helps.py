@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from profiles import examples
 
 import diskret as dk
-from diskret.attack.all_cells import world
+from diskret.attack.all_cells import all_cells
 from diskret.errors import ProofError, ProtectionError
 from diskret.ledger.check import check
 from diskret.protect.plan import publish
@@ -71,7 +71,7 @@ def test_every_primary_of_every_release_stays_protected(count, releases):
             result = dk.suppress(table, dk.rules.MinimumFrequency(3), ledger=before)
         except (ProtectionError, ProofError):
             continue  # nothing is published then
-        if not world(result.certificate.proof.publication).complete:
+        if not all_cells(result.certificate.proof.publication).complete:
             return  # not all is claimed of what three filters say together, and this is said
         before.publish(f"release {number}", result)
         published.append(result)
@@ -100,7 +100,7 @@ def test_check_breaks_what_can_be_computed_and_names_an_irreducible_set(count, r
     by, groups, where, _ = new
     table = made(count, by, groups, where, "")
     shown = [*(e.published for e in before.entries), publish(table, table.count < 0, "new")]
-    assume(world(Publication(tuple(shown))).complete)
+    assume(all_cells(Publication(tuple(shown))).complete)
     names = [entry.release for entry in before.entries]
     report = check(table, before.entries)
 

@@ -11,7 +11,7 @@ from risk_files import files, keys_of
 
 from diskret.errors import InputError
 from diskret.risk import frequencies
-from diskret.risk.combinations import (
+from diskret.risk.rare_combinations import (
     combinations_of_levels,
     combinations_up_to,
     rare_combinations,

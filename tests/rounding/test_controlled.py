@@ -83,6 +83,16 @@ def test_large_tables_are_improved_in_neighbourhoods(monkeypatch):
     assert np.array_equal(again.value, found.value)
 
 
+def test_more_steps_are_not_tried_when_time_is_over(monkeypatch):
+    module, asked = sys.modules[controlled.__module__], []
+    nothing = Found(None, True, -np.inf)
+    monkeypatch.setattr(module, "chosen", lambda room, **_: asked.append(room) or nothing)
+    monkeypatch.setattr(module, "_added_up", lambda *_: None)
+    with pytest.raises(ProtectionError, match="any number of steps .* was not found in time"):
+        controlled(System.of_table(needs_a_step()), 2, time_limit=0)
+    assert len(asked) == 1
+
+
 @given(count_tables(), st.sampled_from([3, 5]))
 @examples(25)
 def test_what_is_not_found_in_time_is_added_up(table, base):

@@ -85,6 +85,14 @@ def test_one_thing_fills_no_blank_that_several_lack(language, name):
         assert blanks(text["one"]) <= blanks(text["other"])
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_tables_are_called_the_same_in_workbooks_and_on_pages(language):
+    shared = read(language, "published_table").keys()
+    assert shared
+    for name in ("workbook", "report"):
+        assert shared.isdisjoint(read(language, name))
+
+
 def test_one_is_one():
     english, german = (words_in(language, "report") for language in ("en", "de"))
     assert english.said("why left", count=1).startswith("1 secondary was not")

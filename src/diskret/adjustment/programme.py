@@ -24,14 +24,9 @@ _AROUND = (1, 4, 32)
 class Solved:
     """A change in whole numbers, or None, and what is known of others.
 
-    Parameters
-    ----------
-    change
-        For all cells of the problem, ``(n,)``, int64; None if none was found.
-    impossible
-        There is none.
-    bound
-        What every such change costs at least, −inf if unknown.
+    `change`: for all cells of the problem, ``(n,)``, int64; None if none was found.
+    `impossible`: there is none.
+    `bound`: what every such change costs at least, −inf if unknown.
     """
 
     change: NDArray[np.int64] | None

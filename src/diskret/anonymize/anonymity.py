@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.io import FrameKind, from_arrow
-from diskret.io.columns import code_text
-from diskret.io.names import some
+from diskret.io.columns import code_text, some
 from diskret.parameters import Whole, reading
 from diskret.risk import Distributions, Keys, Measure, Missing, by_record, frequencies
 from diskret.risk.sensitive_figures import (

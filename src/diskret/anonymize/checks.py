@@ -47,18 +47,12 @@ _SHARED = 3  # records that share the largest value of a variable that was cut o
 
 @dataclass(frozen=True)
 class Finding:
-    """What one check found.
+    """What one check found."""
 
-    check: which one.
-    state: ``"done"``, ``"missing"``, or ``"unknown"`` where only a person can tell.
-    case: which of the sentences on this check applies.
-    figures: what goes into it.
-    """
-
-    check: str
-    state: State
-    case: str
-    figures: Mapping[str, Figure] = field(default_factory=dict[str, Figure])
+    check: str  # which one
+    state: State  # "done", "missing", or "unknown" where only a person can tell
+    case: str  # which of the sentences on this check applies
+    figures: Mapping[str, Figure] = field(default_factory=dict[str, Figure])  # what goes into it
 
 
 def formal_checks(md: Microdata) -> Iterator[Finding]:

@@ -308,9 +308,6 @@ class Microdata:
                 "occurs often enough, and its tables with them; do it first, and safe() last"
             )
         table = self.table  # read once, for these microdata and for those that are made
-        made = object.__new__(type(self))
-        made.__dict__.update(self.__dict__)
-        made._coded = {name: kept for name, kept in self._coded.items() if name not in columns}
         for name, values in columns.items():
             at = table.schema.get_field_index(name)
             if at < 0:
@@ -324,12 +321,14 @@ class Microdata:
             and (name not in columns or keeps_order(columns[name], order))
         }
         new = {name: tuple(order) for name, order in (orders or {}).items() if order is not None}
-        made.roles = replace(self.roles, orders={**kept, **new})
-        made.table = table
         given = tuple(name for name in table.column_names if name in columns)
-        made.history = (*self.history, replace(step, columns=given))
-        made.changed = self.changed.union(columns)
-        return made
+        return self._with(
+            replace(step, columns=given),
+            table=table,
+            roles=replace(self.roles, orders={**kept, **new}),
+            changed=self.changed.union(columns),
+            _coded={name: code for name, code in self._coded.items() if name not in columns},
+        )
 
     def replaced(self, table: pa.Table, step: Step) -> Self:
         """Other records in place of these, with the columns of `table`, and one more step.
@@ -337,29 +336,32 @@ class Microdata:
         They are no longer `linked`: none of them stands for a record of the original. What they
         replace is `before`, the tables of which theirs are to be close to.
         """
-        made = object.__new__(type(self))
-        made.__dict__.update(self.__dict__)
         gone = set(self.records.columns).difference(table.column_names)
-        made.table = table
-        made.roles = self.roles.without(gone)
-        made._coded = {}
-        made.history = (*self.history, replace(step, columns=tuple(table.column_names)))
-        made.changed = frozenset(table.column_names)
-        made.before = self
-        made.linked = False
-        return made
+        return self._with(
+            replace(step, columns=tuple(table.column_names)),
+            table=table,
+            roles=self.roles.without(gone),
+            changed=frozenset(table.column_names),
+            before=self,
+            linked=False,
+            _coded={},
+        )
 
     def without(self, columns: Iterable[str], step: Step) -> Self:
         """The microdata when some columns are gone, and one more step in their history."""
         gone = set(columns)
-        table = self.table
+        return self._with(
+            step,
+            table=self.table.drop_columns(sorted(gone)),
+            roles=self.roles.without(gone),
+            changed=self.changed - gone,
+            _coded={name: code for name, code in self._coded.items() if name not in gone},
+        )
+
+    def _with(self, step: Step, **new: Any) -> Self:
+        """A copy in which something is new, after one more step."""
         made = object.__new__(type(self))
-        made.__dict__.update(self.__dict__)
-        made.table = table.drop_columns(sorted(gone))
-        made.roles = self.roles.without(gone)
-        made._coded = {name: kept for name, kept in self._coded.items() if name not in gone}
-        made.history = (*self.history, step)
-        made.changed = self.changed - gone
+        made.__dict__.update(self.__dict__, **new, history=(*self.history, step))
         return made
 
     # ── what they can do: each verb has a module of its own ─────────────────────────

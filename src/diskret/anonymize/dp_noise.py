@@ -12,9 +12,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from diskret.anonymize.variables import chosen
 from diskret.anonymize.verb import Step, verb
 from diskret.errors import InputError
-from diskret.io.names import once, some
+from diskret.io.columns import some
 from diskret.microdata.dp_noise import Mechanism, gaussian, laplace
 from diskret.parameters import Number, Positive
 from diskret.progress import Progress, silent
@@ -95,7 +96,7 @@ def dp_noise(
     >>> made.history[0].found["by_variable"]["income"]["deviation"]
     14142.135623730952
     """
-    names = list(variables)
+    names = list(chosen(md, variables))
     limits = _limits(names, bounds)
     budget = _budget(names, epsilon, delta)
     values = md.numbers(names)
@@ -164,9 +165,6 @@ def _noisy(
 def _limits(
     names: Sequence[str], bounds: Mapping[str, Sequence[float]]
 ) -> dict[str, tuple[float, float]]:
-    if not names:
-        raise InputError("variables= names no column")
-    once(names, "variables")
     without = [name for name in names if name not in bounds]
     if without:
         raise InputError(

@@ -17,13 +17,13 @@ from diskret.anonymize.verb import Step, verb
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.io import Coded
-from diskret.io.names import some
 from diskret.microdata.categories import texts
 from diskret.microdata.generalise import Criterion, Generalised, distinct_values, generalised
 from diskret.microdata.lattice import Ladder, breaks_ladder, tree_ladder
 from diskret.microdata.loss import Loss, Metric
 from diskret.parameters import Probability, Whole
 from diskret.progress import Progress, silent
+from diskret.risk.keys import check_keys
 
 if TYPE_CHECKING:
     from diskret.anonymize.data import Microdata
@@ -122,12 +122,7 @@ def generalise(
     [{'race': 'asian', 'zip': '0213'}, {'race': 'asian', 'zip': '0213'}]
     """
     chosen = md.keys(keys)
-    unknown = [name for name in hierarchies if name not in chosen.names]
-    if unknown:
-        raise InputError(
-            f"hierarchies= names {some('column', unknown)}, which is no key; the keys are "
-            f"{', '.join(map(repr, chosen.names))}"
-        )
+    check_keys(hierarchies or {}, chosen.names, "hierarchies")
     ladders = [
         _ladder(column, hierarchies[column.name])
         if column.name in hierarchies

@@ -28,17 +28,12 @@ class Members:
 
     Households are numbered by their names, not by the order of the records; where there is no
     household but an id, by that.
-
-    of: for each record its household, ``(n,)``.
-    first: for each household the first row of a member, ``(h,)``.
-    size: number of members, ``(h,)``.
-    order: rows by household, ``(n,)``.
     """
 
-    of: NDArray[np.intp]
-    first: NDArray[np.intp]
-    size: NDArray[np.int64]
-    order: NDArray[np.intp]
+    of: NDArray[np.intp]  # for each record its household, (n,)
+    first: NDArray[np.intp]  # for each household the first row of a member, (h,)
+    size: NDArray[np.int64]  # number of members, (h,)
+    order: NDArray[np.intp]  # rows by household, (n,)
 
     @property
     def number(self) -> int:
@@ -111,17 +106,12 @@ _MOST = 12
 
 @dataclass(frozen=True)
 class Told:
-    """What columns tell of who lives together. Confidential.
+    """What columns tell of who lives together. Confidential."""
 
-    names: the columns.
-    households: households with several members of whom at least two show values that nobody outside
-        has.
-    several: households with several members.
-    """
-
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # the columns
+    #: households with several members of whom at least two show values that nobody outside has
     households: int
-    several: int
+    several: int  # households with several members
 
     @property
     def name(self) -> str:

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from diskret.anonymize.households import Told
 from diskret.errors import InputError
 from diskret.io import Coded
-from diskret.io.columns import content
-from diskret.io.names import once, some
+from diskret.io.columns import content, once, some
 from diskret.keys import SecretKeys
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from diskret.anonymize.verb import Step, verb
 from diskret.errors import InputError
 from diskret.io import Coded
-from diskret.io.names import some
+from diskret.io.columns import some
 from diskret.microdata.aggregation import (
     METHODS,
     Groups,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.anonymize.variables import chance, chosen, divided, floating, likeness
+from diskret.anonymize.variables import chance, chosen, divided, floating, likeness, moved
 from diskret.anonymize.verb import Step, verb
 from diskret.errors import InputError
 from diskret.microdata.noise import additive, correlated, outliers, restricted, romm
@@ -112,28 +112,22 @@ def add_noise(
     far = 0
     for number, rows in enumerate(parts.rows()):
         own = before[rows]
-        try:
+        with parts.named(number):
             if method == "outliers":
                 hit = outliers(own, quantile)
                 far += int(hit.sum())
                 own = np.where(hit[:, None], correlated(own, share, rng), own)
             else:
                 own = _noisy(own, method, share, rescale, rng)
-        except InputError as error:
-            more = "; combine strata, or say strata=[]" if parts.names else ""
-            raise InputError(f"{parts.where(number)}{error}{more}") from None
         after[rows] = own
     if keep_zeros:
         after[before == 0] = 0.0
-    missing = np.isnan(before)
-    changed = ((after != before) & ~missing).sum(axis=0).tolist()
     found: dict[str, Any] = {
-        "changed": dict(zip(names, changed, strict=True)),
-        "missing": dict(zip(names, missing.sum(axis=0).tolist(), strict=True)),
+        **moved(names, before, after),
         "correlation": {
             name: likeness(before[:, at], after[:, at]) for at, name in enumerate(names)
         },
-        "incomplete": int(missing.any(axis=1).sum()),
+        "incomplete": int(np.isnan(before).any(axis=1).sum()),
     }
     if method == "outliers":
         found["outliers"] = far

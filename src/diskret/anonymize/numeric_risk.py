@@ -15,9 +15,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from diskret.anonymize.variables import chosen
 from diskret.errors import InputError
 from diskret.io import Coded, FrameKind, from_arrow
-from diskret.io.names import once, some
+from diskret.io.columns import some
 from diskret.parameters import Seed, reading
 from diskret.risk.intervals import (
     HalfWidth,
@@ -228,11 +229,11 @@ def numeric_risk(
 RMDID2 any 25.00%, all 25.00%)
     """
     before = md.original
-    names = _variables(md, variables)
+    names = chosen(md, variables)
     true, shown = before.numbers(names), md.numbers(names)
     pairs = {
-        role: [common(before.coded(name), md.coded(name)) for name in _named(role, chosen, md)]
-        for role, chosen in (("keys", keys), ("blocks", blocks))
+        role: [common(before.coded(name), md.coded(name)) for name in _named(role, given, md)]
+        for role, given in (("keys", keys), ("blocks", blocks))
     }
     original, protected = (
         Seen(numbers, _columns(pairs["keys"], at, md.n), _columns(pairs["blocks"], at, md.n))
@@ -295,18 +296,8 @@ def common(before: Coded, after: Coded) -> tuple[Codes, Codes]:
     return became[before.codes], after.codes
 
 
-def _variables(md: Microdata, variables: Iterable[str] | None) -> tuple[str, ...]:
-    names = md.roles.numeric if variables is None else tuple(variables)
-    once(names, "variables")
-    if not names:
-        raise InputError(
-            "no numeric variable is named; give numeric= when you make the microdata, or variables="
-        )
-    return names
-
-
-def _named(role: str, chosen: Iterable[str], md: Microdata) -> tuple[str, ...]:
-    names = tuple(chosen)
+def _named(role: str, given: Iterable[str], md: Microdata) -> tuple[str, ...]:
+    names = tuple(given)
     new = [name for name in names if name not in md.original.table.column_names]
     if new:
         raise InputError(

@@ -18,6 +18,7 @@ from diskret.errors import InputError
 from diskret.io import from_arrow
 from diskret.parameters import Proportion, reading
 from diskret.risk import Keys
+from diskret.risk.keys import check_keys
 from diskret.risk.loglinear import (
     Criterion,
     Model,
@@ -214,12 +215,7 @@ def _margins(keys: Keys, model: str | Sequence[Sequence[str]]) -> Model | None:
             "model= must be 'auto', 'main', 'two-way' or pairs of keys such as "
             f"[('age', 'sex')], not {model!r}"
         )
-    unknown = [name for margin in model for name in margin if name not in keys.names]
-    if unknown:
-        raise InputError(
-            f"model= names {unknown[0]!r}, which is no key; the keys are "
-            f"{', '.join(map(repr, keys.names))}"
-        )
+    check_keys((name for margin in model for name in margin), keys.names, "model")
     return with_margins(m, [[keys.names.index(name) for name in margin] for margin in model])
 
 

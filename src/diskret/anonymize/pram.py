@@ -13,10 +13,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from diskret.anonymize.variables import chosen
 from diskret.anonymize.verb import Step, verb
 from diskret.errors import InputError
 from diskret.io import Coded, FrameKind, from_arrow
-from diskret.io.names import once, some
+from diskret.io.columns import some
 from diskret.microdata import TransitionMatrix, TransitionRisk
 from diskret.microdata.pram import Design, decoded, drawn, stratified
 from diskret.microdata.pram_estimates import combined
@@ -117,7 +118,7 @@ def transitions(
     >>> found.matrix.probabilities.round(4).tolist()
     [[0.9778, 0.0222], [0.2, 0.8]]
     """
-    names = _names([variable])[0]
+    names = _names(md, [variable])[0]
     divided, by = _strata(md, strata, [names])
     values, of = combined(_columns(md, names, band, matrix))
     design = _design(names, values, matrix, stay, invariant, forbidden, band, exact=False)
@@ -203,7 +204,7 @@ def pram(
     >>> made.history[0].found["changed"]
     {'job': 4}
     """
-    parts = _names([variables] if isinstance(variables, str) else variables)
+    parts = _names(md, [variables] if isinstance(variables, str) else variables)
     _, by = _strata(md, strata, parts)
     if len(parts) > 1 and (matrix is not None or forbidden is not None):
         raise InputError(
@@ -244,12 +245,10 @@ def pram(
     return md.after(columns, Step("pram", told, found))
 
 
-def _names(variables: Iterable[Variable]) -> list[tuple[str, ...]]:
+def _names(md: Microdata, variables: Iterable[Variable]) -> list[tuple[str, ...]]:
     parts = [(one,) if isinstance(one, str) else tuple(one) for one in variables]
     listed = [name for names in parts for name in names]
-    once(listed, "variables")
-    if not listed:
-        raise InputError("variables= names no column")
+    chosen(md, listed)
     return parts
 
 

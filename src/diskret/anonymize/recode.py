@@ -15,7 +15,7 @@ from diskret.anonymize.trees import Tree, tree, written
 from diskret.anonymize.verb import Step, verb
 from diskret.errors import InputError
 from diskret.io.categories import recoded_order
-from diskret.io.names import some
+from diskret.io.columns import some
 from diskret.microdata.categories import Period, grouped, raised, shortened, texts
 from diskret.microdata.numbers import (
     Classes,

@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import pyarrow as pa
 
 from diskret.anonymize.trees import Tree, tree, written
-from diskret.errors import InputError
 from diskret.io import from_arrow
-from diskret.io.names import some
 from diskret.microdata.candidates import Candidate, Outcome, candidates, outcome
 from diskret.parameters import Whole, reading
 from diskret.progress import Progress, silent
 from diskret.risk import Missing
+from diskret.risk.keys import check_keys
 
 if TYPE_CHECKING:
     from diskret.anonymize.data import Microdata
@@ -81,12 +80,7 @@ def recode_candidates(
     ("'baker' and 'butcher' together", 2, 0)
     """
     chosen, weights = md.keys(keys), md.weights()
-    unknown = [name for name in hierarchies or {} if name not in chosen.names]
-    if unknown:
-        raise InputError(
-            f"hierarchies= names {some('column', unknown)}, which is no key; the keys are "
-            f"{', '.join(map(repr, chosen.names))}"
-        )
+    check_keys(hierarchies or {}, chosen.names, "hierarchies")
     trees = {name: tree(given, name) for name, given in (hierarchies or {}).items()}
     before = outcome(chosen, k, weights, missing)
     tried = list(candidates(chosen, trees, md.roles.orders))

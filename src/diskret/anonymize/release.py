@@ -256,13 +256,7 @@ def release_safe(
     keys: SecretKeys,
     options: Sequence[str] = (),
 ) -> MicrodataResult:
-    """Put a safe file together, and prove that it is one.
-
-    md: records that replace others.
-    claims: one claim, `Safe`.
-    name: of the file.
-    options: names of options of a release that somebody used, and that are none of a safe file.
-    """
+    """Put a safe file together, and prove that it is one; `options` were named, and fit none."""
     if len(claims) != 1 or not isinstance(claims[0], Safe):
         raise InputError(
             "these records stand for nobody, so that claims about recognising somebody do not "

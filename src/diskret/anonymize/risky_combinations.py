@@ -15,7 +15,7 @@ from diskret.errors import InputError
 from diskret.io import from_arrow
 from diskret.parameters import Positive, Whole, reading
 from diskret.risk import Missing
-from diskret.risk.combinations import (
+from diskret.risk.rare_combinations import (
     Levels,
     combinations_of_levels,
     combinations_up_to,

@@ -12,8 +12,9 @@ from narwhals import dependencies as known
 
 from diskret.errors import InputError
 from diskret.io.categories import Orders, order_given
+from diskret.io.columns import once, some
 from diskret.io.frames import inconvertible
-from diskret.io.names import once, some
+from diskret.risk.keys import check_keys
 
 #: Roles that exclude each other, but for a number that somebody may know and others must not learn.
 _EXCLUSIVE = ("identifiers", "keys", "numeric", "sensitive", "weight", "household", "id")
@@ -160,12 +161,7 @@ def roles(
                 f"{some('column', both)} cannot be in {first}= and in {second}= at the same time; "
                 "name it once"
             )
-    for key in made.followers:
-        if key not in made.keys:
-            raise InputError(
-                f"followers= names {key!r}, which is no key; the keys are "
-                f"{', '.join(map(repr, made.keys)) or 'none'}"
-            )
+    check_keys(made.followers, made.keys, "followers")
     return made
 
 

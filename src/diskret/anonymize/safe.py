@@ -7,7 +7,6 @@ from importlib import import_module
 from os import PathLike
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from diskret.anonymize.combinations import Combinations, combinations
 from diskret.anonymize.safe_cells import (
     Exact,
     Weights,
@@ -15,12 +14,13 @@ from diskret.anonymize.safe_cells import (
     written_exact,
     written_weights,
 )
+from diskret.anonymize.safe_combinations import Combinations, combinations
 from diskret.anonymize.safe_problem import Control, found_by_safe, safe_problem, safe_records, said
 from diskret.anonymize.trees import Tree, tree, written
 from diskret.anonymize.verb import Step, verb
 from diskret.errors import InputError
 from diskret.io import coded
-from diskret.io.names import some
+from diskret.io.columns import some
 from diskret.microdata.categories import raised
 from diskret.parameters import Seed, Whole
 from diskret.progress import Progress, silent

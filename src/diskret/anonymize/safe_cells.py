@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from diskret.anonymize.combinations import Combinations
+from diskret.anonymize.safe_combinations import Combinations
 from diskret.errors import InputError
 from diskret.io import to_arrow
 from diskret.microdata.categories import texts
@@ -26,15 +26,12 @@ _ALLOWANCE = "allowance"
 
 @dataclass(frozen=True)
 class CellWishes:
-    """What holds beyond "as close as possible", table by table and cell by cell.
+    """What holds beyond "as close as possible", table by table and cell by cell."""
 
-    allowances: table (its variables) → deviation that is free.
-    exact: tables that keep their counts.
-    cells: column → code, with an allowance, or exact where that is None.
-    """
-
+    #: table (its variables) → deviation that is free
     allowances: Mapping[frozenset[str], int] = field(default_factory=dict[frozenset[str], int])
-    exact: tuple[tuple[str, ...], ...] = ()
+    exact: tuple[tuple[str, ...], ...] = ()  # tables that keep their counts
+    #: column → code, with an allowance, or exact where that is None
     cells: tuple[tuple[Mapping[str, Any], int | None], ...] = ()
 
     def exact_tables(self) -> list[tuple[str, ...]]:

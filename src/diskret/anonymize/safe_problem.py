@@ -14,10 +14,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from diskret.anonymize.combinations import Combinations, distinct
 from diskret.anonymize.safe_cells import CellWishes
+from diskret.anonymize.safe_combinations import Combinations, distinct
 from diskret.errors import InputError
-from diskret.io.names import some
+from diskret.io.columns import some
 from diskret.safe import ControlTable, SafeFile, SafeProblem, SpecialCell
 from diskret.safe.cells import Cells, cells, deviations
 from diskret.safe.problem import groups
@@ -28,19 +28,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Control:
-    """The tables that are controlled, by the names of their variables.
+    """The tables that are controlled, by the names of their variables."""
 
-    tables: column that is counted, or ``""`` for records → tables.
-    strata: variables of the strata; they come first in the file.
-    wishes: allowances and exact cells.
-    public: columns that follow from others, and that are carried along.
-    minimum, new: as in `SafeProblem`.
-    """
-
+    #: column that is counted, or "" for records → tables
     tables: Mapping[str, tuple[tuple[str, ...], ...]]
-    strata: tuple[str, ...]
-    wishes: CellWishes
-    public: tuple[str, ...]
+    strata: tuple[str, ...]  # variables of the strata; they come first in the file
+    wishes: CellWishes  # allowances and exact cells
+    public: tuple[str, ...]  # columns that follow from others, and that are carried along
+    #: as in `SafeProblem`
     minimum: int
     new: bool
 
@@ -236,10 +231,7 @@ def safe_records(
 ) -> pa.Table:
     """Write each combination out as often as it occurs, in an order drawn at random.
 
-    file: the combinations; variables in the order of `found`.
-    found: what the codes mean.
-    columns: names of the columns, in the order of the file.
-    seed: of the order, which says nothing about any record.
+    Variables of `file` are in the order of `found`; `columns` names them in that of the records.
     """
     rng = np.random.default_rng([seed, *b"safe"])
     rows = rng.permutation(np.repeat(np.arange(len(file.count), dtype=np.int32), file.count))

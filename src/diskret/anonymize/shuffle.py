@@ -12,10 +12,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from diskret.anonymize.variables import chance, chosen, divided
+from diskret.anonymize.variables import chance, chosen, divided, moved
 from diskret.anonymize.verb import Step, verb
 from diskret.errors import InputError
-from diskret.io.names import some
+from diskret.io.columns import some
 from diskret.microdata.shuffle import (
     correlations,
     normal_scores,
@@ -116,23 +116,17 @@ def shuffle(
     source = np.tile(np.arange(md.n)[:, None], (1, len(names)))
     for number, rows in enumerate(parts.rows()):
         own = values[rows]
-        try:
+        with parts.named(number):
             if method == "copula":
                 scores = shuffled_by_copula(own, numbers[rows], rng)
             else:
                 known = np.column_stack((normal_scores(numbers[rows]), indicators[rows]))
                 scores = shuffled_by_regression(own, known, rng)
-        except InputError as error:
-            more = "; combine strata, or say strata=[]" if parts.names else ""
-            raise InputError(f"{parts.where(number)}{error}{more}") from None
         for at in range(len(names)):
             source[rows, at] = rows[placed(own[:, at], scores[:, at])]
     after = np.take_along_axis(values, source, axis=0)
-    missing = np.isnan(values)
-    changed = ((after != values) & ~missing).sum(axis=0).tolist()
     found: dict[str, Any] = {
-        "changed": dict(zip(names, changed, strict=True)),
-        "missing": dict(zip(names, missing.sum(axis=0).tolist(), strict=True)),
+        **moved(names, values, after),
         **_relations(names, values, after, numbers),
     }
     columns: dict[str, pa.ChunkedArray] = {

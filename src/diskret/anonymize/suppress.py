@@ -26,7 +26,7 @@ from diskret.microdata.suppression import (
     record_by_record,
     too_rare,
 )
-from diskret.microdata.suppression.further import (
+from diskret.microdata.suppression.risk_and_diversity import (
     Sensitive,
     at_most,
     needed,

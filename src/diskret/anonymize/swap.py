@@ -12,10 +12,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from diskret.anonymize.variables import numbered, profiles_of, with_followers
+from diskret.anonymize.variables import chosen, numbered, profiles_of, with_followers
 from diskret.anonymize.verb import Step, verb
 from diskret.errors import InputError
-from diskret.io.names import once, some
+from diskret.io.columns import some
 from diskret.microdata.categories import texts
 from diskret.microdata.swap import partners
 from diskret.parameters import Column, Probability, Seed, Whole
@@ -120,7 +120,7 @@ def swap(
     >>> made.history[0].found["area"]["exchanged"]
     20
     """
-    names = list(variables)
+    names = list(chosen(md, variables))
     strata = list(md.roles.strata if within is None else within)
     profiles = profiles_of(similar)
     _check(md, names, strata, profiles)
@@ -167,9 +167,6 @@ def _check(
     strata: Sequence[str],
     profiles: Sequence[Sequence[str]],
 ) -> None:
-    if not names:
-        raise InputError("variables= names no column")
-    once(names, "variables")
     moving = with_followers(md, names)
     both = [name for name in (*strata, *(n for one in profiles for n in one)) if name in moving]
     if both:

@@ -17,7 +17,7 @@ from diskret.anonymize.swap_records_audit import Exposure, audit, exposed
 from diskret.anonymize.variables import numbered, profiles_of, with_followers
 from diskret.anonymize.verb import Step, verb
 from diskret.errors import InputError
-from diskret.io.names import some
+from diskret.io.columns import some
 from diskret.microdata.record_swap import Households, exchanged
 from diskret.parameters import Probability, Seed, Whole
 from diskret.risk.keys import grouped

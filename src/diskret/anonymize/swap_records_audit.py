@@ -34,21 +34,16 @@ _REASONS = {
 
 @dataclass(frozen=True, eq=False)
 class Exposure:
-    """At which level a household is at risk.
+    """At which level a household is at risk."""
 
-    known: whether risks were counted at all.
-    level: the coarsest level at which a household is at risk, ``(h,)``; the number of levels if it
-        is not.
-    risk: its risk at each level, that of its member most at risk, each ``(h,)``.
-    classes: for each record its combination of risk variables, if that decides.
-    k: at risk is who shares it with fewer records of the area.
-    """
-
-    known: bool
+    known: bool  # whether risks were counted at all
+    #: the coarsest level at which a household is at risk, (h,); the number of levels if it is not
     level: Rows
+    #: its risk at each level, that of its member most at risk, each (h,)
     risk: Sequence[NDArray[np.float64]]
+    #: for each record its combination of risk variables, if that decides
     classes: Rows | None = None
-    k: int = 0
+    k: int = 0  # at risk is who shares it with fewer records of the area
 
 
 def exposed(

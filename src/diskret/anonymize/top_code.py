@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from diskret.anonymize.verb import Step, verb
 from diskret.errors import InputError
-from diskret.io.names import once
+from diskret.io.columns import once
 from diskret.microdata.categories import texts
 from diskret.microdata.top_code import Keep, cut, pulled_in
 from diskret.parameters import Number, Proportion, Whole

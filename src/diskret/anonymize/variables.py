@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Generator, Hashable, Iterable, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
-from diskret.io.names import once, some
+from diskret.io.columns import once, some
 from diskret.risk.keys import classes, grouped
 
 if TYPE_CHECKING:
@@ -24,16 +25,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Strata:
-    """Records that are protected apart.
+    """Records that are protected apart."""
 
-    names: variables that divide the records.
-    of: for each record its stratum, ``(n,)``; all 0 without strata.
-    values: for each stratum the values of the variables.
-    """
-
-    names: tuple[str, ...]
-    of: NDArray[np.intp]
-    values: tuple[tuple[Hashable | None, ...], ...]
+    names: tuple[str, ...]  # variables that divide the records
+    of: NDArray[np.intp]  # for each record its stratum, (n,); all 0 without strata
+    values: tuple[tuple[Hashable | None, ...], ...]  # for each stratum the values of the variables
 
     def rows(self) -> list[NDArray[np.intp]]:
         """The records of each stratum, ascending."""
@@ -42,12 +38,19 @@ class Strata:
         count = np.bincount(self.of, minlength=len(self.values))
         return np.split(np.argsort(self.of, kind="stable"), np.cumsum(count)[:-1])
 
-    def where(self, number: int) -> str:
-        """A stratum as the beginning of a message; nothing if there are none."""
-        if not self.names:
-            return ""
-        shown = zip(self.names, self.values[number], strict=True)
-        return f"stratum {', '.join(f'{name} = {value!r}' for name, value in shown)}: "
+    @contextmanager
+    def named(self, number: int) -> Generator[None]:
+        """What cannot be done in a stratum is told with its values."""
+        try:
+            yield
+        except InputError as error:
+            if not self.names:
+                raise
+            shown = zip(self.names, self.values[number], strict=True)
+            where = ", ".join(f"{name} = {value!r}" for name, value in shown)
+            raise InputError(
+                f"stratum {where}: {error}; combine strata, or say strata=[]"
+            ) from None
 
 
 def chosen(md: Microdata, variables: Iterable[str] | None) -> tuple[str, ...]:
@@ -96,6 +99,18 @@ def chance(md: Microdata, verb: str, seed: int, of: Iterable[str]) -> np.random.
 def floating(values: NDArray[np.float64]) -> pa.ChunkedArray:
     """Numbers as a column; NaN as missing."""
     return pa.chunked_array([pa.array(values, from_pandas=True)])
+
+
+def moved(
+    names: Sequence[str], before: NDArray[np.float64], after: NDArray[np.float64]
+) -> dict[str, dict[str, int]]:
+    """How many values of each variable changed, and how many are missing."""
+    missing = np.isnan(before)
+    changed = (after != before) & ~missing
+    return {
+        what: dict(zip(names, where.sum(axis=0).tolist(), strict=True))
+        for what, where in (("changed", changed), ("missing", missing))
+    }
 
 
 def likeness(before: NDArray[Any], after: NDArray[Any]) -> float | None:

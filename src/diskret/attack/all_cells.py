@@ -45,7 +45,7 @@ def remembered(work_out: Callable[[Publication], Found]) -> Callable[[Publicatio
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """One table: its axes, and the position of each of its cells in the world.
+    """One table: its axes, and the position of each of its cells among all.
 
     Or the finest combinations of tables that nobody published; `table` is one of these.
     """
@@ -56,7 +56,7 @@ class Grid:
 
 
 @dataclass(frozen=True, eq=False)
-class World:
+class AllCells:
     """The cells that equations are about. Positions below `public` are those of the publication.
 
     grids: its tables, and behind them the finest combinations of those that need them.
@@ -117,7 +117,7 @@ class World:
 
 
 @remembered
-def world(publication: Publication) -> World:
+def all_cells(publication: Publication) -> AllCells:
     """Number the cells of all tables, and refine groupings that cut through each other."""
     tables = publication.tables
     _check_alike(tables)
@@ -141,7 +141,7 @@ def world(publication: Publication) -> World:
         grids.append(Grid(table, own, number))
     nobody = np.sort(np.concatenate([_nobody(grid) for grid in grids]))
     latent_from = int(np.searchsorted(nobody, public))
-    return World(
+    return AllCells(
         publication,
         tuple(grids),
         public,

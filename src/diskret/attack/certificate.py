@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.attack.all_cells import world
+from diskret.attack.all_cells import all_cells
 from diskret.attack.attacker import Attacker
 from diskret.attack.equations import equations
 from diskret.attack.examination import Examination, Targets, interval_columns
@@ -218,7 +218,7 @@ class SuppressionCertificate:
         proof, publication, known = self.proof, self.proof.publication, self.proof.insiders
         return Scope(
             earlier=len(publication.beside),
-            complete=world(publication).complete,
+            complete=all_cells(publication).complete,
             parts=proof.parts_claimed,
             rests=proof.rests_claimed,
             crossed=proof.crossed_claimed,
@@ -278,7 +278,7 @@ def refined_to(publication: Publication) -> str | None:
     """
     if len(publication.tables) == 1:
         return None
-    if world(publication).crossed:
+    if all_cells(publication).crossed:
         return "combinations"
     return "atoms" if equations(publication).latent.any() else "equations"
 

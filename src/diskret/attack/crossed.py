@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from diskret.attack.all_cells import world
+from diskret.attack.all_cells import all_cells
 from diskret.attack.equations import cell_name
 from diskret.attack.rests import Told
 from diskret.tables import Publication
@@ -58,7 +58,7 @@ def crossed_rests(publication: Publication, crossed: Crossed) -> CrossedRests:
 
     crossed: how the two variables lie in each other, for everybody to look up.
     """
-    seen = world(publication)
+    seen = all_cells(publication)
     known = ~seen.unknown[: len(publication.value)]
     found = [
         own

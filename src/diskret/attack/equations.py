@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from diskret.attack.all_cells import Grid, remembered, world
+from diskret.attack.all_cells import Grid, all_cells, remembered
 from diskret.attack.exact import LIMIT
 from diskret.attack.ties import Tie, ties
 from diskret.errors import ContradictionError, InputError
@@ -56,7 +56,7 @@ def every_equation(publication: Publication) -> Equations:
 
 @remembered
 def _equations(publication: Publication) -> Equations:
-    seen = world(publication)
+    seen = all_cells(publication)
     value = seen.value
     terms = max(max(grid.number.shape, default=0) for grid in seen.grids)
     if float(np.abs(value).max(initial=0)) * (terms + len(publication.tables)) >= LIMIT:
@@ -124,7 +124,7 @@ class _Block:
 
 
 class _Builder:
-    """Makes equations between the unknown cells of a world."""
+    """Makes equations between the unknown cells among all there are."""
 
     def __init__(
         self, publication: Publication, value: NDArray[np.int64], unknown: NDArray[np.bool_]

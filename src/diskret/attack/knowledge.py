@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from diskret.attack.all_cells import world
+from diskret.attack.all_cells import all_cells
 from diskret.attack.equations import Equations
 from diskret.attack.exact import UNKNOWN
 from diskret.errors import InputError
@@ -90,7 +90,7 @@ def unknown_bounds(
     latent = int(known.latent.sum())
     seen = known.cell[~known.latent]
     public_low, public_high = np.concatenate(lows), np.concatenate(highs)
-    vacant = world(publication).vacant
+    vacant = all_cells(publication).vacant
     public_low[vacant] = public_high[vacant] = 0
     lower = np.append(public_low[seen], np.where(known.free, -np.inf, 0))
     upper = np.append(public_high[seen], np.full(latent, np.inf))

@@ -10,7 +10,7 @@ from itertools import permutations, product
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.attack.all_cells import World, remembered, world
+from diskret.attack.all_cells import AllCells, all_cells, remembered
 from diskret.attack.attacker import Attacker
 from diskret.attack.axes import Axis, Meaning, axes_of
 from diskret.attack.equations import cell_name, equations
@@ -158,7 +158,7 @@ def revealed_parts(publication: Publication) -> Parts:
     """
     if not overlapping(publication):
         return _Found().parts((), ())
-    seen = world(publication)
+    seen = all_cells(publication)
     coded = _Coded.of(seen)
     found = _Found()
     for column in range(len(coded.names)):
@@ -189,7 +189,7 @@ class _Coded:
     names: all variables.
     place: the number of each meaning; None, everything, has 0.
     table, kind, cell: of each cell its table, the number of its measure and vintage, and its
-        position in the world, ``(n,)``.
+        position among all cells, ``(n,)``.
     codes: the number of what it is restricted to in each variable, ``(n, v)``.
     axes: variable → the axis of each table that has it.
     filters: as of `Parts`.
@@ -206,7 +206,7 @@ class _Coded:
     filters: dict[int, dict[str, Meaning]]
 
     @classmethod
-    def of(cls, seen: World) -> _Coded:
+    def of(cls, seen: AllCells) -> _Coded:
         grids = seen.grids[: len(seen.publication.tables)]
         axes: dict[str, dict[int, Axis]] = {}
         for i, grid in enumerate(grids):
@@ -268,7 +268,7 @@ class _Found:
         return Parts(table, value, cells, names, codes, meanings)
 
 
-def _differences(seen: World, coded: _Coded, column: int, found: _Found) -> None:
+def _differences(seen: AllCells, coded: _Coded, column: int, found: _Found) -> None:
     """What a category has beyond another one, where both are published."""
     of_table = coded.axes[coded.names[column]]
     if not any(len(axis.parent) > axis.public for axis in of_table.values()):
@@ -322,7 +322,7 @@ def _union(codes: frozenset[str], of: Sequence[Meaning]) -> bool:
     return codes == frozenset[str]().union(*(m for m in of if m is not None and m <= codes))
 
 
-def _atoms(seen: World, coded: _Coded, judged: NDArray[np.bool_], found: _Found) -> None:
+def _atoms(seen: AllCells, coded: _Coded, judged: NDArray[np.bool_], found: _Found) -> None:
     """Parts of categories that all equations together leave a single value."""
     known = equations(seen.publication)
     lower, upper = unknown_bounds(seen.publication, known, Attacker(), None)
@@ -338,7 +338,7 @@ def _atoms(seen: World, coded: _Coded, judged: NDArray[np.bool_], found: _Found)
     found.add(coded.table[at], value[coded.cell[at]], nowhere, coded.codes[at])
 
 
-def _distinct(seen: World, coded: _Coded, judged: NDArray[np.bool_], parts: Parts) -> Parts:
+def _distinct(seen: AllCells, coded: _Coded, judged: NDArray[np.bool_], parts: Parts) -> Parts:
     """Each part once, without cells that rules have judged and without those that hold nobody."""
     if not len(parts):
         return parts

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import permutations
+from itertools import combinations, permutations, product
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from diskret.attack.all_cells import Grid, World, remembered, world
+from diskret.attack.all_cells import AllCells, Grid, all_cells, remembered
 from diskret.attack.attacker import Attacker
 from diskret.attack.equations import cell_name, equations
 from diskret.attack.knowledge import unknown_bounds
@@ -55,7 +55,7 @@ class Rests:
 @remembered
 def beside_filters(publication: Publication) -> bool:
     """Whether there are cells of one table of which a filter lets only a part through."""
-    seen = world(publication)
+    seen = all_cells(publication)
     return any(len(cells) for _, cells in _rests(seen))
 
 
@@ -70,7 +70,7 @@ def rests_beside(publication: Publication, original: NDArray[np.int64]) -> list[
     """
     found: list[Rests] = []
     nobody = np.concatenate([table.empty.ravel() for table in publication.tables])
-    for of, cells in _rests(world(publication)):
+    for of, cells in _rests(all_cells(publication)):
         rests = Rests(of, cells, original[cells[:, 0]] - original[cells[:, 1:]].sum(axis=1))
         which = np.logical_not(nobody[cells[:, 1:]].all(axis=1))
         if publication.tables[of[0]].frequency:
@@ -106,7 +106,7 @@ def revealed_rests(publication: Publication) -> list[Rests]:
     >>> rests.value.tolist(), rests.name(both, 1)
     ([11, 1, 10], 'everybody: region=N without women: region=N')
     """
-    seen = world(publication)
+    seen = all_cells(publication)
     found = [(of, cells) for of, cells in _rests(seen) if len(cells)]
     if not found:
         return []
@@ -163,11 +163,11 @@ class Told:
 # ── which cells lie beside each other ───────────────────────────────────────────────
 
 
-def _rests(seen: World) -> Iterator[tuple[tuple[int, ...], NDArray[np.int64]]]:
+def _rests(seen: AllCells) -> Iterator[tuple[tuple[int, ...], NDArray[np.int64]]]:
     """Whole table and filtered ones, with the positions of the published cells they all have."""
     grids = seen.grids[: len(seen.publication.tables)]
     for at, whole in enumerate(grids):
-        inside = [(i, names) for i, grid in enumerate(grids) if (names := _narrower(whole, grid))]
+        inside = [(i, how) for i, grid in enumerate(grids) for how in _narrower(whole, grid)]
         disjoint = np.array(
             [
                 [not grids[i].table.where.overlaps(grids[j].table.where) for j, _ in inside]
@@ -177,12 +177,13 @@ def _rests(seen: World) -> Iterator[tuple[tuple[int, ...], NDArray[np.int64]]]:
         )
         for chosen in apart(disjoint.reshape(len(inside), len(inside))):
             parts = [inside[c][0] for c in chosen]
-            at_total = set[str]().union(*(inside[c][1] for c in chosen))
-            cells = common_cells([whole, *(grids[i] for i in parts)], at_total)
-            yield (at, *parts), cells[(cells < seen.public).all(axis=1)]
+            at_total = set[str]().union(*(inside[c][1].at_total for c in chosen))
+            if at_total.isdisjoint(name for c in chosen for name in inside[c][1].by_code):
+                cells = common_cells([whole, *(grids[i] for i in parts)], at_total)
+                yield (at, *parts), cells[(cells < seen.public).all(axis=1)]
 
 
-def _within_filters(seen: World) -> list[tuple[tuple[int, ...], NDArray[np.int64]]]:
+def _within_filters(seen: AllCells) -> list[tuple[tuple[int, ...], NDArray[np.int64]]]:
     """Whole cells and published categories of what a filter lets through, whose total is hidden.
 
     Where the total is published, what it leaves is a rest by itself, and what a category leaves of
@@ -191,8 +192,8 @@ def _within_filters(seen: World) -> list[tuple[tuple[int, ...], NDArray[np.int64
     found: list[tuple[tuple[int, ...], NDArray[np.int64]]] = []
     grids = seen.grids[: len(seen.publication.tables)]
     for (i, whole), (j, part) in permutations(enumerate(grids), 2):
-        names = _narrower(whole, part)
-        for at, axis in enumerate(part.axes):
+        ways = [way.at_total for way in _narrower(whole, part)]
+        for (at, axis), names in product(enumerate(part.axes), ways):
             if axis.name not in names or axis.public == 1:
                 continue
             cells = common_cells([whole, part], names)
@@ -213,21 +214,38 @@ def _within_filters(seen: World) -> list[tuple[tuple[int, ...], NDArray[np.int64
     return found
 
 
-def _narrower(whole: Grid, part: Grid) -> set[str]:
-    """The variables by which a table's filter lets only a part of another one's records through.
+@dataclass(frozen=True)
+class _Way:
+    """How cells of a filtered table lie in those of a whole one.
 
-    Empty if it has records that the other one does not have, or by its filter all of them.
+    at_total: variables by which the filter lets only a part through; its cells are those of all it
+        lets through.
+    by_code: variables that both filter by, of which cells with the same codes are compared.
+    """
+
+    at_total: set[str]
+    by_code: set[str]
+
+
+def _narrower(whole: Grid, part: Grid) -> Iterator[_Way]:
+    """How a table's filter lets only a part of another one's records through.
+
+    Not at all if it has records that the other one does not have, or by its filter all of them.
     """
     one, other = whole.table, part.table
     if _kind(one) != _kind(other):
-        return set()
+        return
     # codes of variables that the tables show are compared one by one
     shown = {d.name for d in one.dimensions}
-    theirs = one.where.without(shown | {d.name for d in other.dimensions} - {*other.where.asked})
-    own = other.where.without(shown).up_to(theirs)
-    if own == theirs or not own.inside(theirs):
-        return set()
-    return {name for name, asked in own if theirs.asked.get(name) != asked}
+    theirs = {d.name for d in other.dimensions} - shown
+    both = sorted(theirs & {*one.where.asked} & {*other.where.asked})
+    for number in range(len(both) + 1):
+        for by_code in map(set, combinations(both, number)):
+            whole_where = one.where.without(shown | (theirs - {*other.where.asked}) | by_code)
+            own = other.where.without(shown | by_code).up_to(whole_where)
+            if own != whole_where and own.inside(whole_where):
+                names = {name for name, asked in own if whole_where.asked.get(name) != asked}
+                yield _Way(names, by_code)
 
 
 def _kind(table: Published) -> tuple[str, str]:

@@ -30,7 +30,7 @@ class Scope:
     """What was attacked and judged beside the published cells, by which certificates differ.
 
     earlier: number of tables of earlier releases that were attacked with these.
-    complete: as in `World`.
+    complete: as in `AllCells`.
     parts: whether all revealed parts of categories were judged; None: no categories overlap.
     rests: the same of what is left beside filters; None: no filter lies beside a whole table.
     crossed: whether all was judged that variables of different tables leave of each other's cells;

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from diskret.attack.all_cells import Grid, World, world
+from diskret.attack.all_cells import AllCells, Grid, all_cells
 from diskret.attack.axes import Meaning
 from diskret.tables import MeasureSum, Publication
 
@@ -20,7 +20,7 @@ from diskret.tables import MeasureSum, Publication
 class Tie:
     """Equations of one form: ``Σ sign · cell = rest`` with the same signs in each.
 
-    cells: positions in the world, ``(r, k)``, int64.
+    cells: positions among all cells, ``(r, k)``, int64.
     signs: ``(k,)``, int64.
     rest: whether each equation has an unknown rest ≥ 0 of its own: ``Σ sign · cell ≥ 0``.
     why: what the equations say, for messages.
@@ -32,9 +32,9 @@ class Tie:
     why: str
 
 
-def ties(world: World) -> Iterator[Tie]:
+def ties(seen: AllCells) -> Iterator[Tie]:
     """Cells that are the same, sums of measures, and populations that are part of others."""
-    grids = world.grids
+    grids = seen.grids
     if len(grids) > 1:
         definition = _definitions(grids)
         cells = _first_cells(grids, definition)
@@ -43,10 +43,10 @@ def ties(world: World) -> Iterator[Tie]:
             pairs = np.column_stack((cells[_kind(grid)][known], grid.number.ravel()[at]))
             pairs = pairs[pairs[:, 0] != pairs[:, 1]]
             yield Tie(pairs, np.array([1, -1]), False, "is the same cell as")
-        for total in world.publication.sums:
-            yield from _sums(world, total, cells)
+        for total in seen.publication.sums:
+            yield from _sums(seen, total, cells)
     for whole in grids:
-        if world.nonnegative(*_kind(whole)):
+        if seen.nonnegative(*_kind(whole)):
             yield from _filtered(whole, [g for g in grids if _kind(g) == _kind(whole)])
 
 
@@ -92,14 +92,14 @@ def _first_cells(
 
 
 def _sums(
-    world: World, total: MeasureSum, cells: Mapping[tuple[str, str], NDArray[np.int64]]
+    seen: AllCells, total: MeasureSum, cells: Mapping[tuple[str, str], NDArray[np.int64]]
 ) -> Iterator[Tie]:
     """A measure is the sum of its parts, and no less than those that are tabulated."""
     for vintage in [vintage for measure, vintage in cells if measure == total.total]:
         whole = cells[total.total, vintage]
         nowhere = np.full_like(whole, -1)
         parts = [cells.get((part, vintage), nowhere) for part in total.parts]
-        bounded = np.array([world.nonnegative(part, vintage) for part in total.parts])
+        bounded = np.array([seen.nonnegative(part, vintage) for part in total.parts])
         which = 2 ** np.arange(len(parts)) @ (np.array(parts) >= 0)
         for pattern in np.unique(which[whole >= 0]).tolist():
             shown = np.array([bool(pattern >> i & 1) for i in range(len(parts))])
@@ -220,7 +220,7 @@ def same_cells(publication: Publication) -> NDArray[np.int64]:
     >>> same_cells(Publication((shown("a", "b"), shown("b", "c")))).tolist()
     [0, 1, 2, 0, 2, 3]
     """
-    seen = world(publication)
+    seen = all_cells(publication)
     pairs = [
         tie.cells
         for tie in ties(seen)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from diskret.cellkey.table import PerturbationTable
 from diskret.errors import InputError
 from diskret.keys.numbers import siphash
+from diskret.unbiased_rounding import rounded_with_margins
 
 #: Nearer to a whole number than this, a number of moves is one.
 _WHOLE = 1e-7
@@ -107,52 +108,12 @@ def _draws(count: NDArray[np.int64], key: NDArray[np.uint64], number: int) -> ND
 def _rounded(
     expected: NDArray[np.float64], table: PerturbationTable, draws: NDArray[np.float64]
 ) -> NDArray[np.int64]:
-    """Numbers of moves: rounded up or down, with the same sums by value left and value reached.
-
-    Along a cycle of fractions, up and down in turn, all sums keep their values; it is pushed one
-    way or the other until a fraction is settled, with the odds that leave each one its mean.
-    """
-    whole = np.floor(expected + _WHOLE)
-    part = expected - whole
-    part[part < _WHOLE] = 0.0
-    target = _targets(table)
-    for draw in draws:
-        open_row, open_noise = np.nonzero(part)
-        if len(open_row) == 0:
-            break
-        cycle = _cycle(open_row, target[open_row, open_noise])
-        at = open_row[cycle], open_noise[cycle]
-        sign = np.where(np.arange(len(cycle)) % 2, -1.0, 1.0)
-        room_up = np.where(sign > 0, 1 - part[at], part[at]).min()
-        room_down = np.where(sign > 0, part[at], 1 - part[at]).min()
-        up = draw * (room_up + room_down) < room_down
-        part[at] += sign * (room_up if up else -room_down)
-        full = part > 1 - _WHOLE
-        whole[full] += 1
-        part[full | (part < _WHOLE)] = 0.0
-    return whole.astype(np.int64)
-
-
-def _cycle(row: NDArray[np.int64], column: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Entries of a cycle: consecutive ones share a row and a column in turn.
-
-    Every row and column that has an open fraction has a second one, as its sum is whole.
-    """
-    by_row: dict[int, list[int]] = {}
-    by_column: dict[int, list[int]] = {}
-    for entry, (i, j) in enumerate(zip(row.tolist(), column.tolist(), strict=True)):
-        by_row.setdefault(i, []).append(entry)
-        by_column.setdefault(j, []).append(entry)
-    path: list[int] = []
-    seen: dict[tuple[bool, int], int] = {}
-    entry, along_row = 0, False
-    while True:
-        # the next entry is another one in the row, or in the column, of this one
-        line = int(row[entry]) if along_row else int(column[entry])
-        if (along_row, line) in seen:
-            return np.array([*path[seen[along_row, line] + 1 :], entry])
-        seen[along_row, line] = len(path)
-        path.append(entry)
-        others = (by_row if along_row else by_column)[line]
-        entry = others[0] if others[0] != entry else others[-1]
-        along_row = not along_row
+    """Numbers of moves: rounded up or down, with the same sums by value left and value reached."""
+    row, noise = np.nonzero(expected)
+    target = _targets(table)[row, noise]
+    moves = np.zeros((len(expected), len(expected)))
+    moves[row, target] = expected[row, noise]
+    whole = np.zeros(expected.shape, dtype=np.int64)
+    made = rounded_with_margins(moves, iter(draws.tolist()).__next__, _WHOLE, last=True)
+    whole[row, noise] = made[row, target]
+    return whole

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 import pyarrow as pa
@@ -18,8 +19,8 @@ from diskret.datasets.classifications import (
     region_tree,
     size_tree,
 )
-from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
+from diskret.parameters import Seed, Whole, reading
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +52,8 @@ class BusinessRegister:
         return {"nace": self.nace, "region": self.region, "size": self.size}
 
 
-def business_register(n: int = 50_000, seed: int = 1) -> BusinessRegister:
+@reading
+def business_register(n: Annotated[int, Whole(1)] = 50_000, seed: Seed = 1) -> BusinessRegister:
     """Make up a business register of `n` firms.
 
     Firms are spread unevenly over industries and states. Turnover is log-normal, grows
@@ -82,10 +84,6 @@ def business_register(n: int = 50_000, seed: int = 1) -> BusinessRegister:
     >>> register.nace.labels["46"]
     'Wholesale trade'
     """
-    if n < 1:
-        raise InputError(f"a business register needs at least one firm, not n={n}")
-    if seed < 0:
-        raise InputError(f"the seed must be a whole number from 0 upwards, not {seed}")
     rng = np.random.Generator(np.random.PCG64(seed))
 
     division, state = _places(rng, n)

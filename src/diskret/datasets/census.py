@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
+from typing import Annotated
 
 import numpy as np
 import pyarrow as pa
@@ -27,8 +28,8 @@ from diskret.datasets.census_codes import (
 from diskret.datasets.census_persons import answers, households
 from diskret.datasets.census_places import AREAS, PERSONS, dwellings, regions
 from diskret.datasets.survey import occupation_tree
-from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
+from diskret.parameters import Seed, Whole, reading
 
 #: Non-empty cells for each person of the German census of 1987 and for each dwelling; how they
 #: spread over tables of 1, 2, 3 and 4 or 5 variables (Höhne, SAFE – a method for anonymising
@@ -88,7 +89,8 @@ class Census:
     levels: Mapping[str, tuple[str, ...]]
 
 
-def census(n: int = 30_000, seed: int = 1) -> Census:
+@reading
+def census(n: Annotated[int, Whole(1)] = 30_000, seed: Seed = 1) -> Census:
     """Make up a census of `n` persons in households, dwellings and buildings.
 
     Municipalities are of very different sizes. The tables have about as many non-empty cells
@@ -115,10 +117,6 @@ def census(n: int = 30_000, seed: int = 1) -> Census:
     >>> made.levels["municipality"]
     ('district', 'state')
     """
-    if n < 1:
-        raise InputError(f"a census needs at least one person, not n={n}")
-    if seed < 0:
-        raise InputError(f"the seed must be a whole number from 0 upwards, not {seed}")
     rng = np.random.Generator(np.random.PCG64(seed))
     where = regions(n)
     made = households(rng, n)

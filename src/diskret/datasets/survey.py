@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from diskret.datasets.classifications import STATES, region_tree
-from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
+from diskret.parameters import Seed, Whole, reading
 
 #: Sub-major groups of ISCO-08: code, label, share of the employed in per mille.
 OCCUPATIONS = (
@@ -75,7 +76,8 @@ class Survey:
     occupation: Hierarchy
 
 
-def survey(n: int = 5_000, seed: int = 1) -> Survey:
+@reading
+def survey(n: Annotated[int, Whole(1)] = 5_000, seed: Seed = 1) -> Survey:
     """Make up a survey of `n` persons in households.
 
     Couples are of similar age, children live with adults, the old are rarely employed; large
@@ -101,10 +103,6 @@ def survey(n: int = 5_000, seed: int = 1) -> Survey:
     >>> persons.occupation.labels["22"]
     'Health professionals'
     """
-    if n < 1:
-        raise InputError(f"a survey needs at least one person, not n={n}")
-    if seed < 0:
-        raise InputError(f"the seed must be a whole number from 0 upwards, not {seed}")
     rng = np.random.Generator(np.random.PCG64(seed))
     household, place = _households(rng, n)
     region = _regions(rng, int(household[-1]) + 1)[household]

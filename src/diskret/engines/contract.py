@@ -101,7 +101,7 @@ class Listed:
     """Who contributes what, a row for each leaf combination, unit and holding.
 
     `leaf`: index into the rows of `Leaves`, shape ``(rows,)``, int64; rows are sorted by it.
-    `unit`, `holding`: who it is, ``(rows,)``, uint64, see `diskret.engines.listing`; None if the
+    `unit`, `holding`: who it is, ``(rows,)``, uint64, see `diskret.engines.leaves`; None if the
         column was not given. A null holding is that of the unit alone.
     `records`: number of records, ``(rows,)``, int64.
     `sums`: measure → exact scaled sum, ``(rows,)``, int64.

@@ -18,7 +18,7 @@ from diskret.engines.columns import Column, Kind
 from diskret.engines.engine import Engine
 from diskret.errors import InputError
 from diskret.io import Source
-from diskret.io.spark import arrow_to_frame, first_line
+from diskret.io.frames import arrow_to_frame, first_line
 
 
 class SparkEngine(Engine):

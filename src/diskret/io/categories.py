@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
-from diskret.io.names import some
+from diskret.io.columns import some
 
 #: Larger whole numbers are not exact as floating point numbers.
 _EXACT = 2.0**53

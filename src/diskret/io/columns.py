@@ -1,11 +1,11 @@
 """Columns of a frame as the rest of the system wants them: code texts, numbers, bytes."""
 
-
 # pyarrow has no type information for its classes and compute functions.
 # pyright: reportAttributeAccessIssue=false, reportUnknownParameterType=false
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from decimal import Decimal, InvalidOperation
 from typing import Any
@@ -238,3 +238,37 @@ def _letters(text: pa.LargeStringArray) -> bytes:
         return b""
     at = np.frombuffer(edges, dtype="<i8")[text.offset : text.offset + len(text) + 1]
     return memoryview(letters)[at[0] : at[-1]].tobytes()
+
+
+# ── their names ───────────────────────────────────────────────────────────────────────
+
+
+def check_names(names: Iterable[Any], where: str = "") -> None:
+    """Refuse names that are not text or not unique; `where` begins the message."""
+    listed = list(names)
+    others = [name for name in listed if not isinstance(name, str)]
+    if others:
+        raise InputError(
+            f"{where}column names must be text; {some('column', others)} "
+            f"({type(others[0]).__name__}) must be renamed"
+        )
+    twice = [name for name, count in Counter(listed).items() if count > 1]
+    if twice:
+        raise InputError(
+            f"{where}column names must be unique; {some('column', twice)} occurs more than once"
+        )
+
+
+def once(names: Iterable[str], parameter: str) -> tuple[str, ...]:
+    """Names of columns that a parameter gives; refused where one is there twice."""
+    listed = tuple(names)
+    twice = [name for at, name in enumerate(listed) if name in listed[:at]]
+    if twice:
+        raise InputError(f"{parameter}= names {some('column', twice)} twice")
+    return listed
+
+
+def some(noun: str, items: list[Any]) -> str:
+    """Name the first of some things and count the rest, e.g. "column 'a' (and 3 more)"."""
+    more = f" (and {len(items) - 1} more)" if len(items) > 1 else ""
+    return f"{noun} {items[0]!r}{more}"

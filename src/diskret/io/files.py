@@ -15,7 +15,7 @@ from pyarrow import csv as arrow_csv
 from pyarrow import parquet
 
 from diskret.errors import DiskretError, InputError
-from diskret.io.names import check_names, some
+from diskret.io.columns import check_names, some
 
 _ENDS = {b"\n": "LF (Unix)", b"\r\n": "CR LF (Windows)", b"\r": "CR (old Mac)"}
 _DELIMITERS = ",;\t|"

@@ -10,10 +10,10 @@ from typing import Any, cast
 
 from diskret.errors import InputError
 from diskret.jobs.noise import read_noise
-from diskret.jobs.records import FLAT
 from diskret.jobs.schema import Section
 from diskret.jobs.values import (
     FILE_STEM,
+    FLAT,
     CellsFile,
     DatabaseRecords,
     HierarchyFile,
@@ -21,7 +21,7 @@ from diskret.jobs.values import (
     TableJob,
 )
 from diskret.population import Population
-from diskret.protect.marked_records import Marking, record_marks
+from diskret.protect.tabulate import Marking, record_marks
 from diskret.rules import BY_NAME, Apriori, NoRule, Rule, Shadow
 from diskret.tables import Table
 from diskret.tables.cells import check_reserved

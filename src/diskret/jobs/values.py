@@ -18,13 +18,15 @@ from diskret.io.columns import column
 from diskret.jobs.noise import NoiseJob
 from diskret.parameters import Choice, Number, Positive, Whole
 from diskret.population import EVERYBODY, Population
-from diskret.protect.marked_records import Marking
+from diskret.protect.tabulate import Marking
 from diskret.publish.formats.symbols import SymbolSet
 from diskret.rules import Rule
 from diskret.tables import Table
 from diskret.tables.add_up import Additivity
 from diskret.tables.derived import KINDS, MOST_DECIMALS
 
+#: Stands for no hierarchy; no code tree can have this name.
+FLAT = "flat"
 #: Names of files and folders.
 FILE_STEM = re.compile(r"\w([\w .-]*[\w-])?")
 

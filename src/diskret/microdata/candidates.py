@@ -31,24 +31,12 @@ _WIDTHS = 3
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """One recoding of one key.
+    """One recoding of one key."""
 
-    Parameters
-    ----------
-    variable
-        Name of the key.
-    what
-        In words.
-    arguments
-        Of the method `recode`.
-    new
-        For each category the number of its new one, ``(size,)``, int32.
-    """
-
-    variable: str
-    what: str
-    arguments: Mapping[str, Any]
-    new: NDArray[np.int32]
+    variable: str  # name of the key
+    what: str  # in words
+    arguments: Mapping[str, Any]  # of the method `recode`
+    new: NDArray[np.int32]  # for each category the number of its new one, (size,)
 
 
 @dataclass(frozen=True)

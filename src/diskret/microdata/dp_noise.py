@@ -22,28 +22,15 @@ _CHUNK = 20_000
 
 @dataclass(frozen=True, eq=False)
 class Mechanism:
-    """A way to add noise, with what it guarantees.
+    """A way to add noise, with what it guarantees."""
 
-    Parameters
-    ----------
-    name
-        Of the distribution.
-    scale
-        Of the distribution, if values lie between 0 and 1.
-    deviation
-        Its standard deviation.
-    epsilon, delta
-        The guarantee for one record, as OpenDP computes it.
-    draw
-        Values → the same with noise.
-    """
-
-    name: Literal["laplace", "gaussian"]
-    scale: float
-    deviation: float
+    name: Literal["laplace", "gaussian"]  # of the distribution
+    scale: float  # of the distribution, if values lie between 0 and 1
+    deviation: float  # its standard deviation
+    #: the guarantee for one record, as OpenDP computes it
     epsilon: float
     delta: float
-    draw: Callable[[list[float]], list[float]]
+    draw: Callable[[list[float]], list[float]]  # values → the same with noise
 
     def added(
         self, values: NDArray[np.float64], progress: Progress = silent

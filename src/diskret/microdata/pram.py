@@ -14,6 +14,7 @@ from diskret.io import Coded
 from diskret.microdata.pram_estimates import places
 from diskret.microdata.transitions import TransitionMatrix
 from diskret.risk import classes
+from diskret.unbiased_rounding import rounded_with_margins
 
 #: Draws are whole numbers of so many bits, so that probabilities are met to 10⁻¹².
 _BITS = 40
@@ -26,24 +27,12 @@ _NEAR = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Stratum:
-    """Records that are randomised together, with their matrix.
+    """Records that are randomised together, with their matrix."""
 
-    Parameters
-    ----------
-    values
-        Those of the strata variables, None where missing.
-    rows
-        Its records, ascending, ``(r,)``.
-    at
-        Place of the value of each in the matrix, −1 if missing, ``(r,)``.
-    counts
-        Records of each category of the matrix, ``(L,)``.
-    """
-
-    values: tuple[Hashable | None, ...]
-    rows: NDArray[np.intp]
-    at: NDArray[np.intp]
-    counts: NDArray[np.int64]
+    values: tuple[Hashable | None, ...]  # those of the strata variables, None where missing
+    rows: NDArray[np.intp]  # its records, ascending, (r,)
+    at: NDArray[np.intp]  # place of the value of each in the matrix, −1 if missing, (r,)
+    counts: NDArray[np.int64]  # records of each category of the matrix, (L,)
     matrix: TransitionMatrix
 
 
@@ -95,7 +84,7 @@ def drawn(
     if exact is None:
         found = np.searchsorted(_bounds(likely), number, side="right") - at * len(likely)
     else:
-        moved = rounded_with_margins(stratum.counts[:, None] * likely, exact)
+        moved = _whole_moves(stratum.counts[:, None] * likely, exact)
         found = np.empty(len(at), dtype=np.intp)
         targets = np.tile(np.arange(len(likely)), len(likely))
         found[np.argsort(number, kind="stable")] = np.repeat(targets, moved.ravel())
@@ -109,10 +98,7 @@ def drawn(
 def decoded(
     columns: Sequence[Coded], strata: Sequence[Stratum], new: Sequence[NDArray[np.intp]]
 ) -> list[Coded]:
-    """The variables with new values; where one of several is missing, all stay as they are.
-
-    `strata`, `new`: the strata, and the new places of their records.
-    """
+    """The variables with new places; where one of several is missing, all stay as they are."""
     made: list[Coded] = []
     for number, column in enumerate(columns):
         known = column.categories.to_pylist()
@@ -171,109 +157,14 @@ def _bounds(likely: NDArray[np.float64]) -> NDArray[np.int64]:
     return (reached + (np.arange(size)[:, None] << _BITS)).ravel()
 
 
-def rounded_with_margins(table: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:
-    """Round each cell up or down so that all row and column sums stay, as a fair draw.
-
-    `table`: numbers ≥ 0 whose row and column sums are whole, ``(rows, columns)``. Returns int64.
-    The mean of each cell over all draws is the cell; whole cells stay.
-
-    Cox (1987), "A constructive procedure for unbiased controlled rounding", Journal of the
-    American Statistical Association 82. A row or column with a fraction has a second one, so from
-    one fraction a way leads along rows and columns in turn to another, and so on until it
-    closes. Along the circle the cells rise and fall in turn until one of them is whole; the
-    direction is drawn so that nothing is expected to change.
-    """
-    floor = np.floor(table + _NEAR)
-    rest = np.maximum(table - floor, 0.0)
+def _whole_moves(expected: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:
+    """How many records become what: whole numbers with the margins of those expected."""
     for axis, line in ((1, "row"), (0, "column")):
-        sums = table.sum(axis=axis)
+        sums = expected.sum(axis=axis)
         off = np.flatnonzero(np.abs(sums - np.rint(sums)) > _NEAR)
         if len(off):
             raise InputError(
                 f"the sum of {line} {off[0] + 1} of the table to round is {sums[off[0]]:.9g}, "
                 "which is no whole number"
             )
-    circles = _Circles(rest)
-    circles.close_all(rng)
-    return (floor + np.rint(circles.rest)).astype(np.int64)
-
-
-#: Row → columns in which it has a fraction, or the other way round; ordered, unlike sets.
-_Lines = dict[int, dict[int, None]]
-
-
-class _Circles:
-    """Fractions that are left, by row and by column."""
-
-    def __init__(self, rest: NDArray[np.float64]) -> None:
-        self.rest = rest
-        self.lines: tuple[_Lines, _Lines] = ({}, {})
-        for row, column in np.argwhere((rest > _NEAR) & (rest < 1 - _NEAR)).tolist():
-            self.lines[0].setdefault(row, {})[column] = None
-            self.lines[1].setdefault(column, {})[row] = None
-
-    def close_all(self, rng: np.random.Generator) -> None:
-        """Walk and turn circles until no fraction is left; the way to a circle is kept."""
-        way: list[tuple[int, int]] = []  # cells; their row and column change in turn
-        nodes: list[tuple[int, int]] = []  # (0, row) or (1, column) before, between, behind them
-        place: dict[tuple[int, int], int] = {}
-        while self.lines[0]:
-            if not nodes:
-                nodes.append((0, next(iter(self.lines[0]))))
-                place[nodes[0]] = 0
-            cell = self._next(nodes[-1], way[-1] if way else None)
-            if cell is None:  # a margin that is whole but for rounding errors: nothing to move
-                del place[nodes.pop()]
-                if way:
-                    self._whole(way.pop())
-                continue
-            way.append(cell)
-            side = nodes[-1][0]
-            node = (1 - side, cell[1 - side])
-            start = place.setdefault(node, len(nodes))
-            if start == len(nodes):
-                nodes.append(node)
-                continue
-            self._turn(way[start:], rng)
-            for left in nodes[start + 1 :]:
-                del place[left]
-            del nodes[start + 1 :], way[start:]
-
-    def _next(
-        self, node: tuple[int, int], before: tuple[int, int] | None
-    ) -> tuple[int, int] | None:
-        """Another fraction of the row or column, if there is one."""
-        side, line = node
-        for other in self.lines[side].get(line, ()):
-            cell = (line, other) if side == 0 else (other, line)
-            if cell != before:
-                return cell
-        return None
-
-    def _turn(self, circle: list[tuple[int, int]], rng: np.random.Generator) -> None:
-        """Raise the cells of a circle and lower those between, or the other way round."""
-        rise, fall = circle[::2], circle[1::2]
-        up = min(
-            min(1 - self.rest[cell] for cell in rise), min(float(self.rest[cell]) for cell in fall)
-        )
-        down = min(
-            min(float(self.rest[cell]) for cell in rise), min(1 - self.rest[cell] for cell in fall)
-        )
-        step = up if rng.random() * (up + down) < down else -down
-        for cell in rise:
-            self._move(cell, step)
-        for cell in fall:
-            self._move(cell, -step)
-
-    def _move(self, cell: tuple[int, int], step: float) -> None:
-        self.rest[cell] += step
-        if abs(self.rest[cell] - np.rint(self.rest[cell])) <= _NEAR:
-            self._whole(cell)
-
-    def _whole(self, cell: tuple[int, int]) -> None:
-        self.rest[cell] = np.rint(self.rest[cell])
-        for side in (0, 1):
-            line = self.lines[side][cell[side]]
-            del line[cell[1 - side]]
-            if not line:
-                del self.lines[side][cell[side]]
+    return rounded_with_margins(expected, rng.random, _NEAR)

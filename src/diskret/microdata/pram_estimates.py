@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from diskret.errors import InputError
 from diskret.io import Coded, coded, to_arrow
-from diskret.io.columns import column
-from diskret.io.names import some
+from diskret.io.columns import column, some
 from diskret.microdata.transition_figures import PramEstimate, estimate_counts
 from diskret.microdata.transitions import TransitionMatrix
 from diskret.risk import classes

@@ -21,30 +21,20 @@ _TINY = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Households:
-    """What decides which of h households may change places.
+    """What decides which of h households may change places."""
 
-    Parameters
-    ----------
-    areas
-        For each level, from coarse to fine, the area of each household, ``(h,)``; each area lies in
-        one of the level before.
-    needs
-        The level whose areas a household has to leave because it is risky there (the coarsest one),
-        ``(h,)``; the number of levels if it is not risky.
-    risk
-        For each level the risk of each household, ``(h,)``, from 0: how soon it is drawn.
-    profiles
-        For each profile, the first one tried first, its groups of households, ``(h,)``; partners
-        are of one group.
-    part
-        Households that take part, ``(h,)``.
-    """
-
+    #: for each level, from coarse to fine, the area of each household, (h,); each area lies in one
+    #: of the level before
     areas: Sequence[Rows]
+    #: the level whose areas a household has to leave because it is risky there (the coarsest one),
+    #: (h,); the number of levels if it is not risky
     needs: Rows
+    #: for each level the risk of each household, (h,), from 0: how soon it is drawn
     risk: Sequence[Numbers]
+    #: for each profile, the first one tried first, its groups of households, (h,); partners are of
+    #: one group
     profiles: Sequence[Rows]
-    part: Flags
+    part: Flags  # households that take part, (h,)
 
     def __len__(self) -> int:
         return len(self.needs)
@@ -52,18 +42,10 @@ class Households:
 
 @dataclass(frozen=True, eq=False)
 class RecordSwap:
-    """Who changed places with whom. Confidential.
+    """Who changed places with whom. Confidential."""
 
-    Parameters
-    ----------
-    partner
-        For each household the one whose place it gets, ``(h,)``; itself if it stays.
-    profile
-        Number of the profile in which both agree, ``(h,)``; -1 if it stays.
-    """
-
-    partner: Rows
-    profile: Rows
+    partner: Rows  # for each household the one whose place it gets, (h,); itself if it stays
+    profile: Rows  # number of the profile in which both agree, (h,); -1 if it stays
 
 
 def exchanged(households: Households, rate: float, rng: np.random.Generator) -> RecordSwap:

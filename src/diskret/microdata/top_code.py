@@ -19,30 +19,17 @@ Keep = Literal["mean", "median", "value"]
 
 @dataclass(frozen=True, eq=False)
 class Cut:
-    """What top coding did.
+    """What top coding did."""
 
-    Parameters
-    ----------
-    values
-        The new values, NaN where they are missing, ``(n,)``.
-    replaced
-        Which of them are, ``(n,)``.
-    number
-        How many in each stratum, ``(s,)``.
-    extended
-        Strata in which fewer than k values were asked for, so that more were replaced, ``(s,)``.
-    short
-        Strata with something to replace, but fewer than k values, in which nothing was, ``(s,)``.
-    largest_share
-        Of the (weighted) sum of the replaced values in a stratum, the share of the largest one; 0
-        if there are none, ``(s,)``.
-    """
-
-    values: Numbers
-    replaced: NDArray[np.bool_]
-    number: NDArray[np.int64]
+    values: Numbers  # the new values, NaN where they are missing, (n,)
+    replaced: NDArray[np.bool_]  # which of them are, (n,)
+    number: NDArray[np.int64]  # how many in each stratum, (s,)
+    #: strata in which fewer than k values were asked for, so that more were replaced, (s,)
     extended: NDArray[np.bool_]
+    #: strata with something to replace, but fewer than k values, in which nothing was, (s,)
     short: NDArray[np.bool_]
+    #: of the (weighted) sum of the replaced values in a stratum, the share of the largest one; 0 if
+    #: there are none, (s,)
     largest_share: Numbers
 
 

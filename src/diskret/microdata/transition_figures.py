@@ -100,9 +100,7 @@ class TransitionRisk:
 
 
 def transition_risk(matrix: TransitionMatrix, frequencies: NDArray[np.float64]) -> TransitionRisk:
-    """Figures of credibility and loss.
-
-    `frequencies`: True ones, ``(L,)``.
+    """Figures of credibility and loss, by the true frequencies, ``(L,)``.
 
     >>> from diskret.microdata import TransitionMatrix
     >>> found = TransitionMatrix(["a", "b"], [[0.9, 0.1], [0.5, 0.5]]).risk([90, 10])
@@ -250,12 +248,7 @@ def estimate_counts(
     squares: NDArray[np.float64],
     kind: FrameKind = "pyarrow",
 ) -> PramEstimate:
-    """The estimate from a published table.
-
-    `variables`, `matrices`: of each axis. `published`: published frequencies, ``(L_1, …, L_m)``.
-    `squares`: the same with squared weights; equal to `published` without weights. `kind`: of
-    frames.
-    """
+    """The estimate from published frequencies, ``(L_1, …, L_m)``, and those of squared weights."""
     condition = 1.0
     for name, matrix in zip(variables, matrices, strict=True):
         condition *= _condition(name, matrix)

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from diskret.errors import InputError
 from diskret.io import FrameKind, from_arrow
-from diskret.io.names import some
+from diskret.io.columns import some
 from diskret.microdata import transition_frames
 from diskret.microdata.transition_figures import (
     PramEstimate,

@@ -15,11 +15,11 @@ from diskret.attack.certify_changed import certify_adjustment
 from diskret.errors import InputError
 from diskret.parameters import Percentage, Positive, reading
 from diskret.protect.arguments import checked_tables, for_each
-from diskret.protect.linked import default_names, linked
+from diskret.protect.linked import default_names, linked, of_each
 from diskret.protect.perturbed_result import PerturbedResult
 from diskret.protect.plan import frozen_cells, requirements
 from diskret.rules import Rule, Sensitivity
-from diskret.rules.exact import percent_of
+from diskret.rules.percentages import percent_of
 from diskret.system import System, joint_system
 from diskret.tables import Noise, Table
 from diskret.tables.from_cells import describe_some
@@ -135,14 +135,13 @@ def adjust(
     for group in linked(tables):
         ours = [tables[i] for i in group]
         found = _together(ours, [parts[i] for i in group], time_limit)
-        change = np.split(found.change, np.cumsum([t.measure.sum.size for t in ours]))
+        change = of_each(found.change, ours)
         shown = [
             published_with(
-                own, Noise.of(own.measure.sum + moved.reshape(own.shape)), name=names[i],
-                changed="adjustment",
+                own, Noise.of(own.measure.sum + moved), name=names[i], changed="adjustment"
             )
-            for i, own, moved in zip(group, ours, change, strict=False)
-        ]  # fmt: skip
+            for i, own, moved in zip(group, ours, change, strict=True)
+        ]
         certificates = certify_adjustment(shown, ours, [parts[i].needs for i in group])
         settings = {
             "method": "adjustment",

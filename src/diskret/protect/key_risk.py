@@ -26,8 +26,8 @@ from diskret.engines.engine import Engine
 from diskret.engines.key_counts import WEIGHT_DECIMALS
 from diskret.errors import InputError
 from diskret.io import Source, from_arrow, source
+from diskret.io.columns import some
 from diskret.io.frames import NO_RECORDS
-from diskret.io.names import some
 from diskret.population import Population
 from diskret.progress import Progress, silent
 from diskret.protect.tabulate import engine_of

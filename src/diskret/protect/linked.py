@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,8 @@ from diskret.tables import MeasureSum, Published, Table
 from diskret.tables.dimension import describe_some
 from diskret.tables.meanings import common_cells
 from diskret.tables.ties import tied_groups, tied_pairs
+
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 def linked(tables: Sequence[Table], sums: Sequence[MeasureSum] = ()) -> list[list[int]]:
@@ -78,6 +81,16 @@ def default_names(tables: Sequence[Table], names: Sequence[str | None] | None) -
             "with name=[...]"
         )
     return found
+
+
+def of_each(values: NDArray[Scalar], tables: Sequence[Table]) -> list[NDArray[Scalar]]:
+    """Values of the cells of several tables, one after the other, as those of each in its shape.
+
+    What stands behind them belongs to no table.
+    """
+    ends = np.cumsum([table.measure.sum.size for table in tables])
+    parts = np.split(values[: ends[-1]], ends[:-1])
+    return [part.reshape(table.shape) for part, table in zip(parts, tables, strict=True)]
 
 
 def known_empty(

@@ -18,7 +18,7 @@ from diskret.cellkey import (
 from diskret.errors import InputError
 from diskret.parameters import Number, Whole, reading
 from diskret.protect.arguments import checked_tables
-from diskret.protect.linked import default_names
+from diskret.protect.linked import default_names, of_each
 from diskret.protect.perturbed_result import PerturbedResult, noise_bound
 from diskret.system import definitions
 from diskret.tables import Noise, Table
@@ -107,11 +107,11 @@ def perturb_invariant(
         moved = controlled_noise(count, key, noise)[same.ravel()]
     else:
         moved = noise.lookup(counted[0].key_modulus)(count, key)[same.ravel()]
-    steps = np.split(moved, np.cumsum([table.measure.sum.size for table in counted])[:-1])
+    steps = of_each(moved, counted)
     shown = [
         published_with(
             table,
-            Noise.of(table.measure.sum + step.reshape(table.shape)),
+            Noise.of(table.measure.sum + step),
             name=label,
             changed="invariant",
         )

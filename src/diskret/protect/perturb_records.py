@@ -6,9 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
-from os import PathLike
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +25,7 @@ from diskret.keys import SecretKeys, modulus_with
 from diskret.population import Population
 from diskret.progress import Progress, silent
 from diskret.protect.perturb import fingerprint
-from diskret.protect.perturbed_result import memory_of
+from diskret.protect.perturbed_result import ChangedValues, memory_of
 from diskret.protect.result import release_of
 from diskret.protect.tabulate import engine_of
 from diskret.protect.write_internal import write_certificate_only
@@ -38,13 +36,12 @@ from diskret.tables.cells import check_names, check_reserved, public_columns
 from diskret.tables.dimension import Dimension, check_by
 from diskret.tables.requirements import changed_earlier
 
-if TYPE_CHECKING:
-    from diskret.protect.write import Writing
-
 
 @dataclass(frozen=True, eq=False)
-class PerturbedRecords:
+class PerturbedRecords(ChangedValues):
     """Perturbed counts of records whose true counts nobody has seen.
+
+    The office's files hold the certificate and the settings: there are no true counts.
 
     Parameters
     ----------
@@ -69,23 +66,8 @@ class PerturbedRecords:
         return f"PerturbedRecords({self.name!r}: {self.published.value.size:,} cells)"
 
     @property
-    def published(self) -> Published:
-        """What the world sees."""
-        return self.certificate.published
-
-    @property
-    def name(self) -> str:
-        """Name of the published table and its files."""
-        return self.published.name
-
-    @property
-    def proof(self) -> None:
-        """There is none: no cell is hidden by others."""
-        return None
-
-    @property
     def public(self) -> Any:
-        """Codes, counts (null if withheld) and status published | suppressed.
+        """Codes, values (null if withheld) and status published | suppressed | empty.
 
         The user's own kind of frame; one row for each combination of codes.
         """
@@ -105,37 +87,6 @@ class PerturbedRecords:
         """What is written and recorded of the table; parameters as of `Result.release`."""
         internal = partial(write_certificate_only, self.certificate, self.settings)
         return release_of(self, {}, internal, partial(memory_of, self))
-
-    def write(
-        self,
-        folder: str | PathLike[str],
-        formats: Sequence[str] = ("csv", "xlsx"),
-        *,
-        title: str | None = None,
-        keys: SecretKeys | str | PathLike[str] | None = None,
-        **options: Unpack[Writing],
-    ) -> Path:
-        """Write ``public/`` and ``internal/`` into a folder; all or nothing.
-
-        The office's part holds the certificate and the settings: there are no true counts.
-
-        Parameters
-        ----------
-        folder, formats, title, keys
-            As for [`Result.write`][diskret.Result.write].
-        **options
-            Further ones of it: language, symbols, template, neutralise, progress.
-
-        Raises
-        ------
-        InputError
-            The folder holds other files, or an option is unknown.
-        ProofError
-            Something that must not leave would have been written; nothing was.
-        """
-        from diskret.protect.write import write_one
-
-        return write_one(self, folder, formats, title, keys=keys, **options)
 
 
 def perturb_records(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import numpy as np
 import pyarrow as pa
@@ -52,8 +52,68 @@ def memory_of(result: Protected, release: str) -> Memory:
     return Memory(result.remembered(release), how, unbounded=result.known is None)
 
 
+class ChangedValues:
+    """What results of changed values have in common, whether true ones are known or not."""
+
+    certificate: NoiseCertificate
+
+    def _repr_html_(self) -> str:
+        from diskret.tables.card import card_of_published
+
+        return card_of_published(self.published, type(self).__name__)
+
+    @property
+    def published(self) -> Published:
+        """What the world sees."""
+        return self.certificate.published
+
+    @property
+    def name(self) -> str:
+        """Name of the published table and its files."""
+        return self.published.name
+
+    @property
+    def proof(self) -> None:
+        """There is none: no cell is hidden by others."""
+        return None
+
+    def write(
+        self,
+        folder: str | PathLike[str],
+        formats: Sequence[str] = ("csv", "xlsx"),
+        *,
+        title: str | None = None,
+        keys: SecretKeys | str | PathLike[str] | None = None,
+        **options: Unpack[Writing],
+    ) -> Path:
+        """Write ``public/`` and ``internal/`` into a folder; all or nothing.
+
+        Parameters
+        ----------
+        folder, formats, title, keys
+            As for [`Result.write`][diskret.Result.write].
+        **options
+            Further ones of it: language, symbols, template, neutralise, progress.
+
+        Returns
+        -------
+        Path
+            The folder.
+
+        Raises
+        ------
+        InputError
+            The folder holds other files, or an option is unknown.
+        ProofError
+            Something that must not leave would have been written; nothing was.
+        """
+        from diskret.protect.write import write_one
+
+        return write_one(cast(Protected, self), folder, formats, title, keys=keys, **options)
+
+
 @dataclass(frozen=True, eq=False)
-class PerturbedResult:
+class PerturbedResult(ChangedValues):
     """A table with changed values. Only `public` and `published` may leave the office.
 
     Parameters
@@ -78,21 +138,6 @@ class PerturbedResult:
         cells = self.published.value.size
         return f"PerturbedResult({self.name!r}: {cells:,} cells, {self.published.changed})"
 
-    def _repr_html_(self) -> str:
-        from diskret.tables.card import card_of_published
-
-        return card_of_published(self.published, "PerturbedResult")
-
-    @property
-    def published(self) -> Published:
-        """What the world sees."""
-        return self.certificate.published
-
-    @property
-    def proof(self) -> None:
-        """There is none: no cell is hidden by others."""
-        return None
-
     def losses(self, language: str = "en") -> Sequence[str]:
         """What was lost, in sentences. Confidential."""
         return self.utility.lines(language)
@@ -111,11 +156,6 @@ class PerturbedResult:
             lambda folder, look, certificate: write_internal_changed(self, folder, look),
             partial(memory_of, self),
         )
-
-    @property
-    def name(self) -> str:
-        """Name of the published table and its files."""
-        return self.published.name
 
     @property
     def frame_kind(self) -> FrameKind:
@@ -172,37 +212,3 @@ class PerturbedResult:
                 "noise": units(self.noise, blank),
             }
         )
-
-    def write(
-        self,
-        folder: str | PathLike[str],
-        formats: Sequence[str] = ("csv", "xlsx"),
-        *,
-        title: str | None = None,
-        keys: SecretKeys | str | PathLike[str] | None = None,
-        **options: Unpack[Writing],
-    ) -> Path:
-        """Write ``public/`` and ``internal/`` into a folder; all or nothing.
-
-        Parameters
-        ----------
-        folder, formats, title, keys
-            As for [`Result.write`][diskret.Result.write].
-        **options
-            Further ones of it: language, symbols, template, neutralise, progress.
-
-        Returns
-        -------
-        Path
-            The folder.
-
-        Raises
-        ------
-        InputError
-            The folder holds other files, or an option is unknown.
-        ProofError
-            Something that must not leave would have been written; nothing was.
-        """
-        from diskret.protect.write import write_one
-
-        return write_one(self, folder, formats, title, keys=keys, **options)

@@ -18,7 +18,7 @@ from diskret.keys import SecretKeys
 from diskret.progress import Progress
 from diskret.protect.earlier_tables import EarlierTables, Group, with_values
 from diskret.protect.insiders import insider_judge
-from diskret.protect.linked import sums_between
+from diskret.protect.linked import of_each, sums_between
 from diskret.protect.parts import subtraction_judge
 from diskret.protect.plan import TableToProtect, plan, publish, requirements
 from diskret.protect.prove import prove
@@ -96,8 +96,7 @@ def _protected(
     problem = planned()
 
     def public(suppressed: NDArray[np.bool_]) -> Publication:
-        ends = np.cumsum([table.measure.sum.size for table in tables])
-        parts = np.split(suppressed[: ends[-1]], ends[:-1])
+        parts = of_each(suppressed, tables)
         shown = (publish(o.table, p, o.name) for o, p in zip(to_protect, parts, strict=True))
         return read_beside(tuple(shown), sums, before.earlier)
 

@@ -16,7 +16,7 @@ from diskret.keys import SecretKeys
 from diskret.parameters import Positive, Whole, reading
 from diskret.progress import Progress, silent
 from diskret.protect.arguments import checked_tables, for_each
-from diskret.protect.linked import default_names
+from diskret.protect.linked import default_names, of_each
 from diskret.protect.perturbed_result import PerturbedResult
 from diskret.rounding import (
     Controlled,
@@ -188,7 +188,7 @@ def round_table(
             draw=seed,
             progress=progress,
         )
-        values = _apart(found.value, tables)
+        values = of_each(found.value, tables)
         settings |= _how(found, tables[0].measure.decimals)
         perturbed = Perturbed("controlled", base=base, steps=found.steps)
     else:
@@ -289,13 +289,6 @@ def _sensitivities(rule: Any, tables: Sequence[Table]) -> list[Sensitivity]:
 # ── controlled ───────────────────────────────────────────────────────────────────────
 
 
-def _apart(value: NDArray[np.int64], tables: Sequence[Table]) -> list[NDArray[np.int64]]:
-    """Values of all cells as those of each table."""
-    sizes = [int(np.prod(table.shape)) for table in tables]
-    parts = np.split(value, np.cumsum(sizes)[:-1])
-    return [part.reshape(table.shape) for part, table in zip(parts, tables, strict=True)]
-
-
 def _how(found: Controlled, decimals: int) -> dict[str, Any]:
     return {
         "steps": found.steps,
@@ -346,4 +339,4 @@ def _small_counts(
             )
     together = sparse.csr_array(sparse.vstack(cells, format="csr"))
     rounded = small_counts(parts, together, base, cell_draws(finest, keys)[leaf])
-    return _apart(together @ rounded, tables)
+    return of_each(together @ rounded, tables)

@@ -9,19 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from diskret.engines import LeafQuestion, Leaves
+from diskret.engines import LeafQuestion, Leaves, Mark
 from diskret.engines.duckdb import DuckDBEngine
 from diskret.engines.engine import Engine
 from diskret.engines.postgres import PostgresEngine
 from diskret.engines.spark import SparkEngine
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
+from diskret.hierarchy.codes import as_code
 from diskret.io import Source, source
 from diskret.keys import modulus_with
 from diskret.population import Population
 from diskret.progress import Progress, silent
 from diskret.protect.attackers import LISTED
-from diskret.protect.marked_records import Marking, record_marks
 from diskret.tables import Table
 from diskret.tables.contributions import Asked
 from diskret.tables.dimension import Dimension, check_by, said_totals
@@ -273,3 +273,51 @@ def _check_listed(weight: str, contributions: bool) -> None:
             f"contributions= cannot be combined with weight={weight!r}: in a sum of cells it is "
             "not known how often each contribution counts; leave one of the two out"
         )
+
+
+# ── marks on records ──────────────────────────────────────────────────────────────────
+
+
+Marking = str | Mapping[str, Any]
+
+
+def record_marks(request: Marking | None, waiver: Marking | None) -> dict[str, Mark]:
+    """The marks by the names that rules know them by.
+
+    request: column of yes and no, or ``{column: code}``, or ``{column: [code, code]}`` for the
+        first and the second level: the unit asked for protection.
+    waiver: column of yes and no, or ``{column: code}`` or several codes: the unit consents.
+
+    >>> list(record_marks({"asked": ["1", "2"]}, "consent"))
+    ['request', 'request 2', 'no_waiver']
+    """
+    found: dict[str, Mark] = {}
+    if request is not None:
+        column, codes = _column("request", request)
+        if codes is not None and len(codes) > 2:
+            raise InputError(
+                f"request=: {len(codes)} codes are given for column {column!r}; it takes one, or "
+                "two for the first and the second level"
+            )
+        found["request"] = Mark(column, codes and codes[:1])
+        if codes and len(codes) == 2:
+            found["request 2"] = Mark(column, codes[1:])
+    if waiver is not None:
+        found["no_waiver"] = Mark(*_column("waiver", waiver), listed=False)
+    return found
+
+
+def _column(what: str, asked: Marking) -> tuple[str, tuple[str, ...] | None]:
+    if isinstance(asked, str):
+        return asked, None
+    if not isinstance(asked, Mapping) or len(asked) != 1:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InputError(f"{what}= must be a column, or {{column: code or codes}}, not {asked!r}")
+    ((column, given),) = asked.items()
+    listed: list[Any] = list(given) if isinstance(given, (list, tuple)) else [given]
+    codes = [as_code(code) for code in listed]
+    if not codes or not all(codes) or len(set(codes)) < len(codes):
+        raise InputError(
+            f"{what}=: {given!r} are no codes for column {column!r}; give text or whole numbers, "
+            "none twice"
+        )
+    return str(column), tuple(code for code in codes if code)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from diskret.attack.all_cells import world
+from diskret.attack.all_cells import all_cells
 from diskret.attack.axes import Axis
 from diskret.attack.equations import Equations, every_equation
 from diskret.errors import InputError
@@ -46,7 +46,7 @@ class Unpublished:
     """What contributors have in the cells of equations with unpublished cells. Confidential.
 
     names, copy: a row each: a contributor, and which of the places it may be in; 0 is the first.
-    amounts: what the rows have; cells are the positions in the attacker's world.
+    amounts: what the rows have; cells are the positions among the attacker's cells.
     place: in which table each row's contributor is known, −1: in all that list them.
     told: place → cells of which it is known what its contributors have, ascending.
     complete: whether everything follows from the contributions to the tables, whatever these are.
@@ -143,7 +143,7 @@ class _Between:
     """The equations with unpublished cells, and what is known of them.
 
     rows: the equations, a column for each cell of them.
-    cell: the position of each column in the attacker's world, ascending; the first `public` ones
+    cell: the position of each column among the attacker's cells, ascending; the first `public` ones
         are cells of tables.
     table: the table of each of these.
     most: what nobody has more than, a column each.
@@ -350,7 +350,7 @@ class _Between:
         tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint64], NDArray[np.int64]]
     ]:
         """Parts of categories as far as a list tells them: columns, and who has what."""
-        seen = world(self.publication)
+        seen = all_cells(self.publication)
         sides = side_by_side(self.publication.tables)
         for place in places:
             table, grid = self.tables[place], seen.grids[place]

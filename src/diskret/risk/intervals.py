@@ -103,10 +103,7 @@ def deviation_intervals(original: Numbers, protected: Numbers, k: HalfWidth = 0.
 
 
 def within(original: Numbers, protected: Numbers, half: Numbers) -> Inside:
-    """Values within half a width of the protected value.
-
-    `original`, `protected`: ``(n, p)``, NaN where missing. `half`: ``(p,)`` or ``(n, p)``.
-    """
+    """Values, ``(n, p)``, within half a width, ``(p,)`` or ``(n, p)``, of the protected value."""
     compared = ~(np.isnan(original) | np.isnan(protected))
     # two numbers that differ only by their rounding are the same
     slack = 1e-12 * np.maximum(np.abs(original), np.abs(protected))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -10,7 +10,9 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from diskret.errors import InputError
 from diskret.io import Coded
+from diskret.io.columns import some
 
 #: Up to so many possible combinations for each record a table of all is quicker than sorting.
 _DENSE = 8
@@ -19,14 +21,9 @@ _LARGEST = 2**62
 
 @dataclass(frozen=True, eq=False)
 class Keys:
-    """The key variables of all records.
+    """The key variables of all records."""
 
-    Parameters
-    ----------
-    columns
-        One coded variable for each key, all of the same length n; m of them.
-    """
-
+    #: one coded variable for each key, all of the same length n; m of them
     columns: tuple[Coded, ...]
 
     @property
@@ -60,20 +57,11 @@ class Classes:
     """Records put together by what they show in all keys.
 
     The order of classes is that of their codes, whatever the order of the records.
-
-    Parameters
-    ----------
-    of
-        For each record its class, ``(n,)``, intp.
-    codes
-        For each class its codes, -1 where missing, ``(c, m)``, int32; rows ascend.
-    count
-        Number of records, ``(c,)``, int64.
     """
 
-    of: NDArray[np.intp]
-    codes: NDArray[np.int32]
-    count: NDArray[np.int64]
+    of: NDArray[np.intp]  # for each record its class, (n,)
+    codes: NDArray[np.int32]  # for each class its codes, -1 where missing, (c, m); rows ascend
+    count: NDArray[np.int64]  # number of records, (c,)
 
     def total(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Sum of values of the records, ``(n,)``, in each class, ``(c,)``, in any order of them."""
@@ -151,6 +139,16 @@ def _numbered(number: NDArray[np.int64], span: int) -> tuple[NDArray[np.int64], 
     rank = np.empty(span, dtype=np.intp)
     rank[found] = np.arange(len(found))
     return found, rank[number]
+
+
+def check_keys(given: Iterable[str], keys: Sequence[str], parameter: str) -> None:
+    """Refuse names that are none of the keys."""
+    unknown = [name for name in given if name not in keys]
+    if unknown:
+        raise InputError(
+            f"{parameter}= names {some('column', unknown)}, which is no key; the keys are "
+            f"{', '.join(map(repr, keys)) or 'none'}"
+        )
 
 
 def possible(sizes: Sequence[int]) -> int:

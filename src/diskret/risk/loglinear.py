@@ -56,18 +56,10 @@ class Criterion:
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """A log-linear model of the sample counts.
+    """A log-linear model of the sample counts."""
 
-    Parameters
-    ----------
-    expected
-        Expected sample count of each cell, μ, shape of the table, float64.
-    criterion
-        How well it suits the estimates of risk.
-    """
-
-    expected: NDArray[np.float64]
-    criterion: Criterion
+    expected: NDArray[np.float64]  # expected sample count of each cell, μ, shape of the table
+    criterion: Criterion  # how well it suits the estimates of risk
 
 
 def table_of(keys: Keys) -> NDArray[np.int64]:
@@ -150,11 +142,7 @@ def with_margins(m: int, margins: Sequence[Sequence[int]]) -> Model:
 
 
 def fit(counts: NDArray[np.int64], model: Model, fraction: float) -> Fit:
-    """Fit a log-linear model to the sample counts, and judge it.
-
-    `counts`: sample counts of all cells. `model`: its margins; every key is in one of them.
-    `fraction`: share of the population that is in the sample.
-    """
+    """Fit a log-linear model to the sample counts of all cells, and judge it."""
     return _judged(counts, model, _fitted(counts, model), fraction)
 
 

@@ -90,37 +90,24 @@ class Comparison:
     """Protected records that show the same variables, beside the originals that show them, too.
 
     Records that lie at the same place are put together.
-
-    Parameters
-    ----------
-    rows
-        The protected records, ``(r,)``.
-    points, of, first
-        Where they lie, ``(a, d)``, for each record which of these places, ``(r,)``, and for each
-        place one record of the file that lies there, ``(a,)``.
-    known, known_of, count, known_first
-        The same of the originals: ``(b, d)``, ``(n,)`` with -1 for originals that are not compared,
-        how many lie at each place, ``(b,)``, and one of them.
-    own
-        Distance of each protected record to its original, ``(r,)``, infinite if that is not
-        compared.
-    power
-        See `Space`.
-    reach
-        Originals so far away or farther are of another block.
     """
 
-    rows: NDArray[np.intp]
+    rows: NDArray[np.intp]  # the protected records, (r,)
+    #: where they lie, (a, d), for each record which of these places, (r,), and for each place one
+    #: record of the file that lies there, (a,)
     points: Numbers
     of: NDArray[np.intp]
     first: NDArray[np.intp]
+    #: the same of the originals: (b, d), (n,) with -1 for originals that are not compared, how many
+    #: lie at each place, (b,), and one of them
     known: Numbers
     known_of: NDArray[np.intp]
     count: NDArray[np.int64]
     known_first: NDArray[np.intp]
+    #: distance of each protected record to its original, (r,), infinite if that is not compared
     own: Numbers
-    power: int
-    reach: float
+    power: int  # see `Space`
+    reach: float  # originals so far away or farther are of another block
 
     @cached_property
     def _tree(self) -> cKDTree:
@@ -264,22 +251,14 @@ def _apart(
 
 @dataclass(frozen=True, eq=False)
 class Space:
-    """Where records lie, so that plain distances between them are those of a metric.
+    """Where records lie, so that plain distances between them are those of a metric."""
 
-    Parameters
-    ----------
-    center, width
-        Of each variable, ``(p,)``; a value is placed at (value - center) / width.
-    scatter
-        Covariance of values placed so, ``(p, p)``, where the metric takes it out; else None.
-    power
-        Distances are Euclidean (2) or sums of absolute differences (1).
-    """
-
+    #: of each variable, (p,); a value is placed at (value - center) / width
     center: Numbers
     width: Numbers
+    #: covariance of values placed so, (p, p), where the metric takes it out; else None
     scatter: Numbers | None
-    power: int
+    power: int  # distances are Euclidean (2) or sums of absolute differences (1)
 
     def coordinates(self, values: Numbers, shown: NDArray[np.intp]) -> Numbers:
         """Where records lie by some of the variables.

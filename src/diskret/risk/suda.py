@@ -24,27 +24,13 @@ _MOST_SETS = 2**24
 
 @dataclass(frozen=True, eq=False)
 class MinimalUniques:
-    """Minimal sample uniques: e pairs of a record and a set of keys.
+    """Minimal sample uniques: e pairs of a record and a set of keys."""
 
-    Parameters
-    ----------
-    names
-        The m keys.
-    n
-        Number of records.
-    largest
-        Sets of up to so many keys were searched.
-    record
-        Position of the record, ascending, ``(e,)``, intp.
-    keys
-        The set of keys, ``(e,)``, int64: bit j stands for key j. For one record smaller sets come
-        first.
-    """
-
-    names: tuple[str, ...]
-    n: int
-    largest: int
-    record: NDArray[np.intp]
+    names: tuple[str, ...]  # the m keys
+    n: int  # number of records
+    largest: int  # sets of up to so many keys were searched
+    record: NDArray[np.intp]  # position of the record, ascending, (e,)
+    #: the set of keys, (e,), int64: bit j stands for key j. For one record smaller sets come first.
     keys: NDArray[np.int64]
 
     @property
@@ -190,17 +176,10 @@ class Contributions:
     """How much keys and their values contribute to the scores, in percent of all scores.
 
     A set counts fully for each of its keys, so that the figures add up to more than 100.
-
-    Parameters
-    ----------
-    keys
-        For each key, ``(m,)``.
-    levels
-        For each key one figure for each of its categories.
     """
 
-    keys: NDArray[np.float64]
-    levels: tuple[NDArray[np.float64], ...]
+    keys: NDArray[np.float64]  # for each key, (m,)
+    levels: tuple[NDArray[np.float64], ...]  # for each key one figure for each of its categories
 
 
 def contributions(found: MinimalUniques, keys: Keys, scores: Scores) -> Contributions:

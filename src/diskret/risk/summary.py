@@ -20,23 +20,13 @@ _COMBINATIONS = 10
 
 @dataclass(frozen=True, eq=False)
 class RiskSummary:
-    """What is known of the risk of a file. Confidential.
+    """What is known of the risk of a file. Confidential."""
 
-    Parameters
-    ----------
-    sample
-        For each record the number of records that share its keys, ``(n,)``.
-    strict
-        The same where a match that needs a missing value counts nothing, ``(n,)``.
-    risk
-        Its risk of being recognised, ``(n,)``.
-    households
-        Expected number of households in which somebody is recognised; None: no household is named.
-    """
-
-    sample: NDArray[np.float64]
+    sample: NDArray[np.float64]  # for each record the number of records that share its keys, (n,)
+    #: the same where a match that needs a missing value counts nothing, (n,)
     strict: NDArray[np.float64]
-    risk: NDArray[np.float64]
+    risk: NDArray[np.float64]  # its risk of being recognised, (n,)
+    #: expected number of households in which somebody is recognised; None: no household is named
     households: float | None
 
     @property
@@ -102,24 +92,13 @@ def summary(
 
 @dataclass(frozen=True)
 class Combination:
-    """Records with the same keys.
+    """Records with the same keys."""
 
-    Parameters
-    ----------
-    values
-        What they show, one text for each key, None where it is missing.
-    records
-        How many show exactly this.
-    frequency
-        How many agree with them, missing values agreeing with all.
-    risk
-        Risk of each.
-    """
-
+    #: what they show, one text for each key, None where it is missing
     values: tuple[str | None, ...]
-    records: int
-    frequency: float
-    risk: float
+    records: int  # how many show exactly this
+    frequency: float  # how many agree with them, missing values agreeing with all
+    risk: float  # risk of each
 
 
 def riskiest(keys: Keys, found: RiskSummary) -> tuple[Combination, ...]:

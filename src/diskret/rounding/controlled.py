@@ -100,6 +100,9 @@ def controlled(
         found = chosen(room, seconds=_left(until), nodes=nodes, first=not at_once)
         if found.step is None:
             fewest &= found.impossible
+            if steps is None and until is not None and time.monotonic() >= until:
+                fewest = False
+                break
             continue
         step, work = found.step, 0
         if not at_once:
@@ -107,8 +110,6 @@ def controlled(
         value = (room.floor + step)[:shown] * base
         distance = int(np.abs(value - system.value[:shown]).sum())
         return Controlled(value, k, fewest, distance, min(found.least, distance), work)
-        if until is not None and time.monotonic() >= until:
-            break
     simple = _added_up(system, base) if steps is None else None
     if simple is not None:
         return simple

@@ -18,22 +18,14 @@ _NEAR = 1e-6
 class Multiples:
     """Which multiples each cell may become: ``base * (floor + step)``.
 
-    Parameters
-    ----------
-    base, steps
-        Base in scaled units, steps beyond the adjacent multiples.
-    floor
-        The next lower multiple of each value, in bases, ``(n,)``, int64; 0 of unpublished cells.
-    rest
-        What values exceed it by, ``(n,)``, int64.
-    low, high
-        Smallest and largest step, ``(n,)``, float64; infinite for unpublished cells.
-    shown
-        Number of published cells, the first ones.
-    equations
-        Of the system, column by column.
-    right
-        ``equations @ step`` has to be this, ``(m,)``, int64.
+    `base`, `steps`: base in scaled units, steps beyond the adjacent multiples.
+    `floor`: the next lower multiple of each value, in bases, ``(n,)``, int64; 0 of unpublished
+        cells.
+    `rest`: what values exceed it by, ``(n,)``, int64.
+    `low`, `high`: smallest and largest step, ``(n,)``, float64; infinite for unpublished cells.
+    `shown`: number of published cells, the first ones.
+    `equations`: of the system, column by column.
+    `right`: ``equations @ step`` has to be this, ``(m,)``, int64.
     """
 
     base: int
@@ -73,14 +65,9 @@ class Multiples:
 class Found:
     """What the solver found.
 
-    Parameters
-    ----------
-    step
-        A step for each cell that satisfies all equations exactly, or None.
-    impossible
-        Whether there is proven to be none.
-    least
-        Σ|rounded − original| is at least this.
+    `step`: a step for each cell that satisfies all equations exactly, or None.
+    `impossible`: whether there is proven to be none.
+    `least`: Σ|rounded − original| is at least this.
     """
 
     step: NDArray[np.int64] | None

@@ -29,8 +29,8 @@ from diskret.rules.apriori_entries import (
     hst_entries,
     read_hst,
 )
-from diskret.rules.exact import percent_of
 from diskret.rules.parents import same_cell
+from diskret.rules.percentages import percent_of
 from diskret.rules.sensitivity import Joinable, Sensitivity
 from diskret.tables import Table
 from diskret.tables.from_cells import describe_some, locate

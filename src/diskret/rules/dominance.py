@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from diskret.parameters import Percentage, Whole
 from diskret.rules.contributions import largest, unprotected
-from diskret.rules.exact import ceil_divide, linear, percentage
+from diskret.rules.percentages import ceil_divide, linear, percentage
 from diskret.rules.sensitivity import Joinable, Sensitivity, judged
 from diskret.tables import Table
 

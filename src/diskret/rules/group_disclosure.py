@@ -9,8 +9,8 @@ import numpy as np
 
 from diskret.parameters import Percentage, Whole
 from diskret.rules.contributions import contributors
-from diskret.rules.exact import linear, percent_of, percentage
 from diskret.rules.parents import NO_PARENT, smallest_parent
+from diskret.rules.percentages import linear, percent_of, percentage
 from diskret.rules.sensitivity import Joinable, Sensitivity, judged
 from diskret.tables import Table
 

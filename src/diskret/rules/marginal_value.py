@@ -11,8 +11,8 @@ import numpy as np
 from diskret.errors import InputError
 from diskret.parameters import Names, Percentage, Whole
 from diskret.rules.contributions import contributors
-from diskret.rules.exact import percent_of
 from diskret.rules.parents import NO_PARENT, smallest_parent
+from diskret.rules.percentages import percent_of
 from diskret.rules.sensitivity import Joinable, Sensitivity, judged
 from diskret.tables import Table
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from diskret.parameters import Percentage, Whole
 from diskret.rules.contributions import contributors, unprotected
-from diskret.rules.exact import percent_of
+from diskret.rules.percentages import percent_of
 from diskret.rules.sensitivity import Joinable, Sensitivity, judged
 from diskret.tables import Table
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from diskret.errors import InputError
 from diskret.parameters import Number, Percentage, Whole
 from diskret.rules.contributions import largest, target, unprotected
-from diskret.rules.exact import LARGEST, ceil_divide, linear, percentage
+from diskret.rules.percentages import LARGEST, ceil_divide, linear, percentage
 from diskret.rules.sensitivity import Joinable, Sensitivity, judged
 from diskret.tables import Table
 

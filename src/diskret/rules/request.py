@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from diskret.errors import InputError
 from diskret.parameters import Percentage, Whole
 from diskret.rules.contributions import contributors, largest, unprotected
-from diskret.rules.exact import linear, percent_of, percentage
+from diskret.rules.percentages import linear, percent_of, percentage
 from diskret.rules.sensitivity import Joinable, Sensitivity, judged
 from diskret.tables import Table
 

@@ -73,14 +73,9 @@ class Plan:
 class Run:
     """One search; rows are combinations that occur not at all or often enough.
 
-    Parameters
-    ----------
-    problem, laid
-        What is asked, and where its cells are.
-    plan
-        How long.
-    checkpoint
-        Where to go on, and to keep where it stands.
+    `problem`, `laid`: what is asked, and where its cells are.
+    `plan`: how long.
+    `checkpoint`: where to go on, and to keep where it stands.
     """
 
     def __init__(
@@ -321,15 +316,10 @@ def _kernels():  # pyright: ignore[reportUnknownParameterType]
 class Potential:
     """Costs of deviations for each state of a cell; see `diskret.safe.layout.Layout.rest`.
 
-    Parameters
-    ----------
-    slope
-        Parts of what a change of the deviation costs, ``(states, 4)``, int32: factors of e, of e²,
-        and of `growth` at e and at -e.
-    energy
-        The cost itself, ``(states,)``, int32.
-    growth
-        ``exp(s · e) - 1`` for e from -far to far, ``(2 · far + 1,)``.
+    `slope`: parts of what a change of the deviation costs, ``(states, 4)``, int32: factors of e, of
+        e², and of `growth` at e and at -e.
+    `energy`: the cost itself, ``(states,)``, int32.
+    `growth`: ``exp(s · e) - 1`` for e from -far to far, ``(2 · far + 1,)``.
     """
 
     slope: NDArray[np.int32]

@@ -24,20 +24,11 @@ class Cells:
     A cell that two tables share is a cell in each. Cells of tables that count something else than
     records may have a count of 0: they keep it, and their deviations are not looked at.
 
-    Parameters
-    ----------
-    problem
-        What they are the cells of.
-    start
-        Cells of table t: ``start[t]`` up to, but not, ``start[t + 1]``; ``(T + 1,)``, int64.
-    key
-        Codes of a cell as one number, ascending in each table, ``(C,)``, int64.
-    original
-        Counts before, ``(C,)``, int64.
-    allowance
-        Deviation that is free, ``(C,)``, int64.
-    exact
-        Whether the cell keeps its count, ``(C,)``.
+    `start`: cells of table t: ``start[t]`` up to, but not, ``start[t + 1]``; ``(T + 1,)``, int64.
+    `key`: codes of a cell as one number, ascending in each table, ``(C,)``, int64.
+    `original`: counts before, ``(C,)``, int64.
+    `allowance`: deviation that is free, ``(C,)``, int64.
+    `exact`: whether the cell keeps its count, ``(C,)``.
     """
 
     problem: SafeProblem
@@ -137,14 +128,7 @@ class Cells:
 class ExactCellsError(InputError):
     """Cells that no safe file can keep exactly.
 
-    Parameters
-    ----------
-    why
-        What is wrong.
-    known
-        All cells.
-    blamed
-        Numbers of the cells that are to blame.
+    `why`: what is wrong. `known`: all cells. `blamed`: numbers of those that are to blame.
     """
 
     def __init__(self, why: str, known: Cells, blamed: list[int]):
@@ -201,12 +185,8 @@ def cells(problem: SafeProblem) -> Cells:
 class Deviations:
     """Counts of all controlled cells before and after, as `deviations` finds them.
 
-    Parameters
-    ----------
-    table
-        Number of the table, ``(C,)``, int64.
-    original, protected
-        Counts, ``(C,)``, int64.
+    `table`: number of the table, ``(C,)``, int64.
+    `original`, `protected`: counts, ``(C,)``, int64.
     """
 
     table: NDArray[np.int64]

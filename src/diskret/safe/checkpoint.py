@@ -26,22 +26,14 @@ _MOST, _MORE = 8, 4
 class Standing:
     """A search between two sweeps.
 
-    Parameters
-    ----------
-    values
-        Value of each group in each row, ``(R, G)``.
-    count
-        How often each row occurs, ``(R,)``, int64.
-    cap
-        Largest count that a row grows to, ``(R,)``, int64.
-    sweeps
-        Sweeps done in each stage so far; the last stage may go on.
-    rates
-        How often each kind of change is tried, ``(4,)``.
-    seconds
-        Time spent.
-    trace
-        Sweeps, largest and mean deviation at the start and after each stage, ``(1 + stages, 3)``.
+    `values`: value of each group in each row, ``(R, G)``.
+    `count`: how often each row occurs, ``(R,)``, int64.
+    `cap`: largest count that a row grows to, ``(R,)``, int64.
+    `sweeps`: sweeps done in each stage so far; the last stage may go on.
+    `rates`: how often each kind of change is tried, ``(4,)``.
+    `seconds`: time spent.
+    `trace`: sweeps, largest and mean deviation at the start and after each stage, ``(1 + stages,
+        3)``.
     """
 
     values: NDArray[np.unsignedinteger]
@@ -57,12 +49,8 @@ class Standing:
 class Checkpoint:
     """A file that keeps where a search stands. Confidential.
 
-    Parameters
-    ----------
-    path
-        Where it is, or will be; readable by its owner only.
-    task
-        Digest of everything that decides what the search finds; see `task`.
+    `path`: where it is, or will be; readable by its owner only.
+    `task`: digest of everything that decides what the search finds; see `task`.
     """
 
     path: Path

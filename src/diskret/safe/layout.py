@@ -25,22 +25,14 @@ _DENSE = 1 << 24
 class Maps(NamedTuple):
     """Arrays that tell the cells of a combination from the values of its groups.
 
-    Parameters
-    ----------
-    base
-        First cell of each table, ``(T,)``, int64.
-    first
-        The tables of group g are ``tables[first[g]:first[g + 1]]``; ``(G + 1,)``, int64.
-    tables
-        Tables that a group has a part in, int32.
-    key_first, key
-        What value v of group g adds to the cell numbers of its tables: ``key[key_first[g] + v *
-        m:][:m]`` for its m tables; int64 and int32.
-    together_first, together
-        Whether values v of group g and w of group h ever occur together:
+    `base`: first cell of each table, ``(T,)``, int64.
+    `first`: the tables of group g are ``tables[first[g]:first[g + 1]]``; ``(G + 1,)``, int64.
+    `tables`: tables that a group has a part in, int32.
+    `key_first`, `key`: what value v of group g adds to the cell numbers of its tables:
+        ``key[key_first[g] + v * m:][:m]`` for its m tables; int64 and int32.
+    `together_first`, `together`: whether values v of group g and w of group h ever occur together:
         ``together[together_first[g, h] + v * width[h] + w]``.
-    width
-        Number of values of each group, ``(G,)``, int64.
+    `width`: number of values of each group, ``(G,)``, int64.
     """
 
     base: NDArray[np.int64]
@@ -56,17 +48,11 @@ class Maps(NamedTuple):
 class Kind(NamedTuple):
     """Cells that are treated alike.
 
-    Parameters
-    ----------
-    allowance
-        Deviation that is free.
-    exact
-        Whether the count is kept.
-    margin
-        Whether it belongs to a table of one variable, or is the total: few cells, which are looked
-        at most.
-    free
-        Whether the deviation does not matter at all: records that a table does not count.
+    `allowance`: deviation that is free.
+    `exact`: whether the count is kept.
+    `margin`: whether it belongs to a table of one variable, or is the total: few cells, which are
+        looked at most.
+    `free`: whether the deviation does not matter at all: records that a table does not count.
     """
 
     allowance: int
@@ -79,28 +65,19 @@ class Kind(NamedTuple):
 class Layout:
     """A problem as the search sees it.
 
-    Parameters
-    ----------
-    values
-        Value of each group of variables in each combination, ``(J, G)``, uint16 or uint32.
-    groups
-        Positions of the variables of each group.
-    codes
-        Codes of the variables of a group for each of its values, G arrays ``(values, members)``.
-    maps
-        From values to cells.
-    rest
-        State of every possible cell at deviation 0: its kind times ``2 * half``, plus `half`;
+    `values`: value of each group of variables in each combination, ``(J, G)``, uint16 or uint32.
+    `groups`: positions of the variables of each group.
+    `codes`: codes of the variables of a group for each of its values, G arrays ``(values,
+        members)``.
+    `maps`: from values to cells.
+    `rest`: state of every possible cell at deviation 0: its kind times ``2 * half``, plus `half`;
         ``(M,)``, int16 or int32. A deviation of d adds d to it. The last kind is that of cells that
         are empty and stay so.
-    half
-        Deviations are told apart up to here.
-    kinds
-        What the kinds of cells are, without the last.
-    seen, allowance
-        Cells whose deviations are looked at, and which of these are free, ``(C,)``, int64.
-    exact
-        Cells that keep their counts, int64.
+    `half`: deviations are told apart up to here.
+    `kinds`: what the kinds of cells are, without the last.
+    `seen`, `allowance`: cells whose deviations are looked at, and which of these are free,
+        ``(C,)``, int64.
+    `exact`: cells that keep their counts, int64.
     """
 
     values: NDArray[np.unsignedinteger]

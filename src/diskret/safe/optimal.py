@@ -88,22 +88,13 @@ def optimal(problem: SafeProblem, *, time_limit: float | None = None) -> SafeFil
 class _Model:
     """Cells as sums of frequencies; equal ones are one row.
 
-    Parameters
-    ----------
-    matrix
-        What one record adds to each cell, ``(R, n)``.
-    original, allowance
-        Of each row.
-    times
-        How many controlled cells each row is.
-    keep, kept
-        The same for cells that keep their counts.
-    cell
-        A controlled cell for each of these.
-    near
-        The safe frequency nearest to the original one, ``(n,)``.
-    minimum
-        The smallest frequency.
+    `matrix`: what one record adds to each cell, ``(R, n)``.
+    `original`, `allowance`: of each row.
+    `times`: how many controlled cells each row is.
+    `keep`, `kept`: the same for cells that keep their counts.
+    `cell`: a controlled cell for each of these.
+    `near`: the safe frequency nearest to the original one, ``(n,)``.
+    `minimum`: the smallest frequency.
     """
 
     matrix: NDArray[np.int64]

@@ -19,14 +19,9 @@ _LEAST_SECONDS = 0.01
 class Solved:
     """What the solver says; whole numbers, but nothing in it has been checked.
 
-    Parameters
-    ----------
-    y
-        Frequencies, or None if none were found.
-    impossible
-        There are none.
-    least
-        No frequencies have an objective below this whole number.
+    `y`: frequencies, or None if none were found.
+    `impossible`: there are none.
+    `least`: no frequencies have an objective below this whole number.
     """
 
     y: NDArray[np.int64] | None
@@ -39,12 +34,8 @@ class Programme:
 
     A frequency is y = m b + s, with b 0 or 1 and 0 ≤ s ≤ (most − m) b. The rest are other columns.
 
-    Parameters
-    ----------
-    minimum
-        m.
-    least, most
-        Bounds of the frequencies, ``(n,)``.
+    `minimum`: m.
+    `least`, `most`: bounds of the frequencies, ``(n,)``.
     """
 
     def __init__(self, minimum: int, least: NDArray[np.int64], most: NDArray[np.int64]):

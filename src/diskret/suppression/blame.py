@@ -92,16 +92,11 @@ def blame(problem: Problem, cell: int) -> Blame:
     runs of cells are released at once with the same outcome.
 
     What is possible is shown by checked changes: in whole numbers where the problem asks for
-    them. That something is impossible is the solver's word.
+    them. That something is impossible is the solver's word. Frozen cells with a value of 0 are
+    empty cells that stay published by policy; they are never released.
 
-    `problem`: what is required, and what is frozen. Frozen cells with a value of 0 are empty cells
-    that stay published by policy; they are never released.
-
-    Notes
-    -----
-    Deletion filter: Chinneck and Dravnieks (1991), "Locating minimal infeasible constraint
-    sets in linear programs", ORSA Journal on Computing 3(2), 157-168. The set is irreducible;
-    a smaller one may exist.
+    Chinneck and Dravnieks (1991), "Locating minimal infeasible constraint sets in linear programs",
+    ORSA Journal on Computing 3(2), 157-168.
     """
     empty = problem.frozen & (problem.system.value == 0)
     frozen = np.flatnonzero(problem.frozen & ~empty)

@@ -134,6 +134,14 @@ class Reach:
         return other
 
 
+def moved(cells: Changeable, changes: Sequence[Change]) -> NDArray[np.bool_]:
+    """The primary groups and all that the changes move; nothing else needs to be hidden."""
+    out = cells.primary.copy()
+    for change in changes:
+        out[change.cell] = True
+    return out
+
+
 def part(cells: Changeable, hidden: NDArray[np.bool_]) -> Part:
     """What can change if only the `hidden` groups are suppressed, bool, ``(g,)``."""
     return part_of(cells, np.flatnonzero(hidden))

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from diskret.suppression.blocks import Block, Blocks
 from diskret.suppression.changeable import Changeable
 from diskret.suppression.changes import Change, Reach, part, part_of
+from diskret.suppression.cheaper import QUANTUM, WORTH
 from diskret.suppression.problem import Problem
 from diskret.suppression.search import Search, fulfil
 
@@ -34,17 +35,19 @@ def clean_up(
     """Publish hidden groups again, dearest first, while every requirement can be shown.
 
     One pass is enough: what cannot be published from a pattern cannot be published from a
-    part of it either.
+    part of it either. It ends when a quantum of work saves too little: cells of little cost that
+    nothing needs may stay hidden.
 
     `hidden`: A pattern that meets all requirements, bool, ``(g,)``. `blocks`: where to look for
     other changes in large patterns; None: everywhere. A group that could only be published by
     changes of more than a large block stays hidden. `until`: value of ``time.monotonic()`` at which
     to stop, if that is before time is up. Gives the smaller pattern, changes within it that show
-    all requirements, and whether the pass was finished.
+    all requirements, and False if time ended the pass.
     """
     pattern = _Pattern(cells, hidden, certified, changes, blocks)
     candidates = np.flatnonzero(hidden & ~cells.primary)
     candidates = candidates[np.argsort(-cells.price[candidates], kind="stable")]
+    work, cost = 0, pattern.cost
     for done, group in enumerate(candidates.tolist()):
         if problem.seconds() <= 0 or (until is not None and time.monotonic() > until):
             return pattern.hidden, pattern.changes, False
@@ -52,6 +55,10 @@ def clean_up(
         problem.progress("publish again", done, len(candidates))
         if pattern.hidden[group]:
             pattern.try_to_publish(group)
+        if pattern.work - work >= QUANTUM:
+            if pattern.cost > (1 - WORTH) * cost:
+                break
+            work, cost = pattern.work, pattern.cost
     problem.progress("publish again", len(candidates), len(candidates))
     return pattern.hidden, pattern.changes, True
 
@@ -69,6 +76,8 @@ class _Pattern:
     ):
         self.cells = cells
         self.hidden = hidden.copy()
+        self.cost = float(cells.price[hidden & ~cells.primary].sum())
+        self.work = 0
         self.certified = certified
         self.reach = certified.copy()
         self.needy = certified.missing(cells)
@@ -106,6 +115,7 @@ class _Pattern:
             self._keep(change)
         if shown:
             self.hidden[index] = False
+            self.cost -= float(self.cells.price[index].sum())
             for i in index:
                 self.left[self._rows(i)] -= 1
             self.searches.publish(index)
@@ -121,9 +131,11 @@ class _Pattern:
                 if not self.reach.misses(self.cells, i):
                     break
                 fixed = np.flatnonzero(np.isin(search.here.cell, gone))
+                before = search.work
                 search.publish(fixed)
                 found += fulfil(search, self.cells, self.reach, i)
                 search.publish(fixed, False)
+                self.work += search.work - before
             if self.reach.misses(self.cells, i):
                 return False, found
         return True, found

@@ -248,8 +248,6 @@ def cheapest_cube(subtable: Subtable, at: int, need: Need, room: Room) -> Cube |
     more than 20,000 hypercubes those are compared whose corners next to the cell are hidden already
     or cheap.
 
-    Notes
-    -----
     Along a variable, two children move against each other, a parent with its child; so a
     corner moves along with the first or against it as the product of these signs says.
     """

@@ -20,8 +20,8 @@ from diskret.suppression.blame import refuse_fixed
 from diskret.suppression.blocks import Blocks
 from diskret.suppression.certify import certify, show
 from diskret.suppression.changeable import changeable
-from diskret.suppression.changes import Change, part
-from diskret.suppression.greedy import moved, safe
+from diskret.suppression.changes import Change, moved, part
+from diskret.suppression.greedy import safe
 from diskret.suppression.problem import Pattern, Problem, Work
 from diskret.suppression.search import Search, fulfil
 from diskret.suppression.surroundings import neighbours

@@ -7,7 +7,7 @@ from itertools import combinations, product
 from typing import Any
 
 from diskret.errors import InputError
-from diskret.io.names import some
+from diskret.io.columns import some
 
 #: The counting variable of tables in which every record counts once.
 RECORDS = ""

@@ -1,5 +1,6 @@
 """What protection cost: how far protected tables or records are from the original ones."""
 
+from diskret.utility.categorical import RecordComparison, TableLoss, compare_records
 from diskret.utility.compare import compare
 from diskret.utility.comparison import Comparison, Hidden
 from diskret.utility.deviations import (
@@ -18,7 +19,6 @@ from diskret.utility.moments import (
     moments,
 )
 from diskret.utility.propensity import Propensity, propensity
-from diskret.utility.records import RecordComparison, TableLoss, compare_records
 from diskret.utility.records_comparison import RecordsComparison
 from diskret.utility.regression import (
     Regression,

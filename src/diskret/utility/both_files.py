@@ -16,27 +16,18 @@ from numpy.typing import NDArray
 from diskret.errors import InputError
 from diskret.io import FrameKind, coded, to_arrow
 from diskret.io.categories import Orders, ascending, declared_orders
-from diskret.io.columns import column, numbers
-from diskret.io.names import some
+from diskret.io.columns import column, numbers, some
 from diskret.utility.propensity import Categories
 from diskret.utility.values import category_distance
 
 
 @dataclass(frozen=True, eq=False)
 class BothFiles:
-    """Two tables of the same records in the same order. Confidential.
-
-    Parameters
-    ----------
-    original, protected
-        The tables.
-    weight
-        Column with the sampling weight of both, or None.
-    """
+    """Two tables of the same records in the same order. Confidential."""
 
     original: pa.Table
     protected: pa.Table
-    weight: str | None = None
+    weight: str | None = None  # column with the sampling weight of both, or None
 
     def __post_init__(self) -> None:
         n, m = self.original.num_rows, self.protected.num_rows

@@ -124,8 +124,7 @@ def deviations(
 ) -> Deviations:
     """Figures of the deviations of all cells whose original value is not 0.
 
-    `original`, `protected`: values before and after in units of ``10**-decimals``, ``(cells,)``,
-    int64. `decimals`: of the values.
+    Values are in units of ``10**-decimals``, ``(cells,)``.
 
     AAD, RAD and D3 as in the *Handbook on Statistical Disclosure Control*, 2nd ed., section on
     information loss of the cell key method. Zeros are told by the **original** value: told by

@@ -56,11 +56,7 @@ def by_group(
     protected: NDArray[np.int64],
     decimals: int = 0,
 ) -> Groups:
-    """Figures of the deviations in each group of cells.
-
-    `group`: group of each cell, small whole numbers from 0 on, ``(cells,)``, int64. `original`,
-    `protected`, `decimals`: as for `diskret.utility.deviations.deviations`.
-    """
+    """Figures of the deviations, see `deviations`, in each group of cells, numbered from 0."""
     there = original != 0
     group, before, after = group[there], original[there], protected[there]
     unit = 10.0**decimals
@@ -166,8 +162,8 @@ def deviation_table(
 ) -> DeviationTable:
     """Cells by deviation and number of variables.
 
-    `dimension`: number of variables of each cell that are not at their total, ``(cells,)``, int64.
-    `original`, `protected`, `decimals`: as for `diskret.utility.deviations.deviations`.
+    `dimension`: number of variables of each cell that are not at their total, ``(cells,)``; the
+    rest as for `deviations`.
 
     Höhne, *SAFE – a method for anonymising the German Census* (UNECE work session, Tarragona).
     Counts that deviate by no more than 20 have a row for each deviation; else rows go up by 1,

@@ -19,21 +19,12 @@ _TOLERANCE = 1e-6  # of the last decimal
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """An original table and the values that are published in its place. Confidential.
+    """An original table and the values that are published in its place. Confidential."""
 
-    Parameters
-    ----------
-    table
-        The original.
-    protected
-        Published values in scaled units of the measure, shape of the table, int64.
-    shown
-        Cells that are published with a value, the same shape, bool.
-    """
-
-    table: Table
+    table: Table  # the original
+    #: published values in scaled units of the measure, shape of the table
     protected: NDArray[np.int64]
-    shown: NDArray[np.bool_]
+    shown: NDArray[np.bool_]  # cells that are published with a value, the same shape
 
     def __repr__(self) -> str:
         return f"Pair({self.table!r}: {int(self.shown.sum()):,} shown)"
@@ -73,10 +64,7 @@ class Pair:
 
 
 def pairs_of(original: Table | Sequence[Table], protected: Any) -> tuple[Pair, ...]:
-    """Tables beside what is published instead of them.
-
-    `original`, `protected`: as for [`compare`][diskret.utility.compare].
-    """
+    """Tables beside what is published instead of them, as `compare` takes both."""
     if isinstance(original, Table):
         return (_pair(original, protected, ""),)
     tables = list(original)

@@ -15,15 +15,14 @@ from numpy.typing import NDArray
 
 from diskret.errors import InputError
 from diskret.io import FrameKind
-from diskret.io.columns import column
-from diskret.io.names import some
+from diskret.io.columns import column, some
 from diskret.parameters import Column, reading
 from diskret.utility import records_shown
 from diskret.utility.both_files import BothFiles, HasRecords, kinds_of, orders, orders_of, table_of
+from diskret.utility.categorical import RecordComparison, compare_records
 from diskret.utility.deviations import NAN
 from diskret.utility.moments import Moments, moments
 from diskret.utility.propensity import Interactions, Propensity, propensity
-from diskret.utility.records import RecordComparison, compare_records
 from diskret.utility.regression import (
     Confidence,
     RegressionComparison,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
-from diskret.io.names import some
+from diskret.io.columns import some
 from diskret.parameters import Number, reading
 from diskret.utility.deviations import NAN
 

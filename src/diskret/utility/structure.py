@@ -34,10 +34,7 @@ class Ranks:
 
 
 def ranks(original: NDArray[np.int64], protected: NDArray[np.int64]) -> Ranks:
-    """Compare the order of cells before and after.
-
-    `original`, `protected`: values before and after, ``(cells,)``, int64.
-    """
+    """Compare the order of cells, ``(cells,)``, before and after."""
     there = original != 0
     if not there.any():
         return Ranks(NAN, NAN)

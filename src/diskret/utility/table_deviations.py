@@ -308,10 +308,7 @@ class TransitionCounts:
 def transition_counts(
     original: NDArray[np.int64], protected: NDArray[np.int64], cut: int = 10
 ) -> TransitionCounts:
-    """Count what became of cells.
-
-    `original`, `protected`: counts before and after, ``(cells,)``, int64. `cut`: counts from it on
-    are one category; at least 1.
+    """Count what became of cells, ``(cells,)``; counts from `cut` on are one category.
 
     Giessing and Höhne (2011), "Eliminating small cells from census counts tables", SORT special
     issue: what a method does is seen by its empirical transition probabilities.

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from suppression_files import agreeing, files, least_number, problem_of
 
 from diskret.errors import InputError, ProtectionError
-from diskret.microdata.suppression import fewest_values, record_by_record, too_rare
+from diskret.microdata.suppression import fewest_gaps, fewest_values, record_by_record, too_rare
 
 
 @given(files(), st.integers(1, 4))
@@ -117,10 +117,8 @@ def test_the_records_of_a_class_that_lose_values_are_chosen_by_the_caller():
 
 
 def test_large_files_are_sampled_and_still_safe(monkeypatch):
-    from diskret.microdata.suppression import shared
-
-    monkeypatch.setattr(shared, "_SAMPLE", 5)
-    monkeypatch.setattr(shared, "_CHOICE", 1)
+    monkeypatch.setattr(fewest_gaps, "_SAMPLE", 5)
+    monkeypatch.setattr(fewest_gaps, "_CHOICE", 1)
     rows = np.random.default_rng(3).integers(0, 4, (200, 4)).astype(np.int32)
     mask = fewest_values(problem_of(rows, 4, [1.0, 1.0, 2.0, np.inf]), rounds=2)
     assert agreeing(np.where(mask, -1, rows)).min() >= 4

@@ -57,36 +57,22 @@ _CENSUS = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class CheckedClaim:
-    """What the check of one claim found.
+    """What the check of one claim found."""
 
-    failing: positions of the records that do not keep to it, ascending; all, if it is a claim about
-        the file as a whole and fails.
-    figures: JSON-ready. Confidential.
-    """
-
+    #: positions of the records that do not keep to it, ascending; all, if it is a claim about the
+    #: file as a whole and fails
     failing: Numbers
-    figures: Mapping[str, Any]
+    figures: Mapping[str, Any]  # JSON-ready. Confidential.
 
 
 def check(file: Leaving, claim: Claim) -> CheckedClaim:
     """Count again what a claim says, on the values as they leave."""
-    if isinstance(claim, KAnonymity):
-        return _k_anonymity(file, claim)
-    if isinstance(claim, RiskBelow):
-        return _risk_below(file, claim)
-    if isinstance(claim, ExpectedBelow):
-        return _expected_below(file, claim)
-    if isinstance(claim, KMap):
-        return _k_map(file, claim)
-    if isinstance(claim, LDiversity):
-        return _l_diversity(file, claim)
-    if isinstance(claim, TCloseness):
-        return _t_closeness(file, claim)
-    if isinstance(claim, AlphaK | BetaLikeness | DeltaDisclosure):
-        return _shares(file, claim)
-    if isinstance(claim, NoIdentifiers):
-        return CheckedClaim(np.zeros(0, dtype=np.int64), {})
-    raise InputError(f"{claim!r} is no claim about records that stand for somebody; claim it alone")
+    counted = _CHECKS.get(type(claim))
+    if counted is None:
+        raise InputError(
+            f"{claim!r} is no claim about records that stand for somebody; claim it alone"
+        )
+    return counted(file, claim)
 
 
 # ── who agrees ───────────────────────────────────────────────────────────────────────
@@ -364,6 +350,20 @@ def _frequent(claim: AlphaK | BetaLikeness | DeltaDisclosure) -> Breaks:
 
 def _share(shown: Shown) -> NDArray[np.float64]:
     return shown.count / np.bincount(shown.owner, weights=shown.count)[shown.owner]
+
+
+_CHECKS: Mapping[type, Callable[[Leaving, Any], CheckedClaim]] = {
+    KAnonymity: _k_anonymity,
+    RiskBelow: _risk_below,
+    ExpectedBelow: _expected_below,
+    KMap: _k_map,
+    LDiversity: _l_diversity,
+    TCloseness: _t_closeness,
+    AlphaK: _shares,
+    BetaLikeness: _shares,
+    DeltaDisclosure: _shares,
+    NoIdentifiers: lambda file, claim: CheckedClaim(np.zeros(0, dtype=np.int64), {}),
+}
 
 
 def risk(count: NDArray[np.float64], population: NDArray[np.float64]) -> NDArray[np.float64]:

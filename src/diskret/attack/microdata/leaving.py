@@ -28,17 +28,13 @@ Numbers = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Combinations:
-    """The combinations of keys that occur.
+    """The combinations of keys that occur."""
 
-    of: for each record its combination, ``(n,)``.
-    keys: for each combination the number of its value of each key, -1 where any value is possible,
-        ``(c, m)``.
-    count: number of records, ``(c,)``.
-    """
-
-    of: Numbers
+    of: Numbers  # for each record its combination, (n,)
+    #: for each combination the number of its value of each key, -1 where any value is possible, (c,
+    #: m)
     keys: Numbers
-    count: Numbers
+    count: Numbers  # number of records, (c,)
 
 
 def numbers(column: pa.ChunkedArray) -> tuple[Numbers, pa.Array]:
@@ -128,18 +124,12 @@ def agreeing(
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """The sensitive values among the records that agree with some combinations.
+    """The sensitive values among the records that agree with some combinations."""
 
-    rows: the combinations, ``(b,)``.
-    owner: for each value shown the position among `rows`, ascending, ``(e,)``.
-    value: its number, ascending for each combination, ``(e,)``.
-    count: how many records show it, ``(e,)``.
-    """
-
-    rows: Numbers
-    owner: Numbers
-    value: Numbers
-    count: Numbers
+    rows: Numbers  # the combinations, (b,)
+    owner: Numbers  # for each value shown the position among `rows`, ascending, (e,)
+    value: Numbers  # its number, ascending for each combination, (e,)
+    count: Numbers  # how many records show it, (e,)
 
 
 def values_shown(
@@ -195,38 +185,29 @@ def _shared(asking: Numbers, present: Numbers) -> tuple[Numbers, Numbers]:
 
 @dataclass(frozen=True, eq=False)
 class Modelled:
-    """The risk of records by a log-linear model, beside the estimate by weights. Confidential.
+    """The risk of records by a log-linear model, beside the estimate by weights. Confidential."""
 
-    risk: of each record, ``(n,)``; None if no model could be fitted.
-    uniques: how many of those that are alone in the file are expected to be alone in the
-        population.
-    reason: why there is no model.
-    """
-
-    risk: NDArray[np.float64] | None
+    risk: NDArray[np.float64] | None  # of each record, (n,); None if no model could be fitted
+    #: how many of those that are alone in the file are expected to be alone in the population
     uniques: float
-    reason: str = ""
+    reason: str = ""  # why there is no model
 
 
 @dataclass(frozen=True, eq=False)
 class Leaving:
-    """A file that is about to leave, and what belongs to its records.
-
-    table: its columns, as they leave.
-    weight: sampling weights > 0, ``(n,)``; None: the records are all there are. Confidential unless
-        they leave.
-    household: number of the household of each record, ``(n,)``, or None.
-    orders: column → its values from the lowest to the highest, where that was declared.
-    models: what a missing key stands for → the risk by a log-linear model.
-    """
+    """A file that is about to leave, and what belongs to its records."""
 
     name: str
-    table: pa.Table
+    table: pa.Table  # its columns, as they leave
     keys: tuple[str, ...]
     sensitive: tuple[str, ...] = ()
+    #: sampling weights > 0, (n,); None: the records are all there are. Confidential unless they
+    #: leave.
     weight: NDArray[np.float64] | None = None
-    household: Numbers | None = None
+    household: Numbers | None = None  # number of the household of each record, (n,), or None
+    #: column → its values from the lowest to the highest, where that was declared
     orders: Mapping[str, Sequence[Any]] = field(default_factory=dict[str, Sequence[Any]])
+    #: what a missing key stands for → the risk by a log-linear model
     models: Mapping[Missing, Modelled] = field(default_factory=dict[Missing, "Modelled"])
     _numbered: dict[str, tuple[Numbers, pa.Array]] = field(default_factory=dict, repr=False)
     _combined: dict[Any, Combinations] = field(default_factory=dict, repr=False)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import ceil, log
-from typing import Protocol
+from typing import Annotated, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
+from diskret.parameters import Number, Probability, Whole, reading
+
+#: With which probability an attacker wants to be right.
+Confidence = Annotated[float, Number(above=0, below=1)]
 
 _ENOUGH = 1e-6
 
@@ -124,10 +128,11 @@ class PrivacyLoss:
     without: NDArray[np.float64]
     including: NDArray[np.float64]
 
-    def deltas(self, epsilon: float) -> NDArray[np.float64]:
+    @reading
+    def deltas(
+        self, epsilon: Annotated[float, Number(low=0, infinite=True)]
+    ) -> NDArray[np.float64]:
         """δ of each pair of neighbours, shape ``(pairs,)``; see `delta`."""
-        if epsilon < 0:
-            raise InputError(f"epsilon= is at least 0, not {epsilon}")
         return np.maximum(
             _excess(self.without, self.including, epsilon),
             _excess(self.including, self.without, epsilon),
@@ -141,14 +146,13 @@ class PrivacyLoss:
         """
         return float(self.deltas(epsilon).max())
 
-    def epsilon(self, delta: float) -> float:
+    @reading
+    def epsilon(self, delta: Probability) -> float:
         """The least ε that goes with a δ; inf where δ is below `delta(inf)`.
 
         δ(ε) is piecewise linear in e^ε with kinks at the ratios P(j | n) / P(j | n′), so ε is
         solved for between two of them.
         """
-        if not 0 <= delta <= 1:
-            raise InputError(f"delta= lies between 0 and 1, not {delta}")
         pairs = zip(self.without, self.including, strict=True)
         return max(max(_least(p, q, delta), _least(q, p, delta)) for p, q in pairs)
 
@@ -253,10 +257,9 @@ class Differencing:
         """Probability that nobody is in between if the two are the same, with even odds before."""
         return 1 / (2 - self.told)
 
-    def pairs_needed(self, confidence: float = 0.95) -> int:
+    @reading
+    def pairs_needed(self, confidence: Confidence = 0.95) -> int:
         """Number of such pairs, each with other units, of which one tells with this probability."""
-        if not 0 < confidence < 1:
-            raise InputError(f"confidence= lies between 0 and 1, not {confidence}")
         if self.told <= 0:
             raise InputError("these pairs never differ, so no number of them tells anything")
         if self.told >= 1:
@@ -264,7 +267,10 @@ class Differencing:
         return ceil(log(1 - confidence) / log(1 - self.told))
 
 
-def differencing(table: NoiseTable, count: int, units: int = 1) -> Differencing:
+@reading
+def differencing(
+    table: NoiseTable, count: Annotated[int, Whole(0)], units: Annotated[int, Whole(1)] = 1
+) -> Differencing:
     """The distribution of the published difference of two nested sets of units.
 
     Parameters
@@ -293,8 +299,6 @@ def differencing(table: NoiseTable, count: int, units: int = 1) -> Differencing:
     >>> found.told, found.pairs_needed()
     (0.75, 3)
     """
-    if not count >= 0 or not units >= 1 or count % 1 or units % 1:
-        raise InputError(f"count= is at least 0 and units= at least 1, not {count} and {units}")
     smaller, larger = noise_row(table, count), noise_row(table, count + units)
     probability = np.convolve(larger, smaller[::-1])
     values = np.arange(len(probability)) - len(smaller) + 1 + units

@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diskret.attack.noise.chances import NoiseTable, chances, largest_noise
 from diskret.errors import InputError
+from diskret.parameters import Number, Probability, Whole, reading
+
+#: The largest part looked at.
+UpTo = Annotated[int, Whole(1)]
+#: From which probability on a true value counts as given away.
+Certainty = Annotated[float, Number(above=0.5, high=1)]
 
 _MOST_PARTS = 4
 
@@ -71,13 +77,14 @@ class ConstellationRisk:
         return tuple(c for c in self.constellations if c.risk > self.limit)
 
 
+@reading
 def constellation_risk(
     table: NoiseTable,
     *,
-    parts: int = 2,
-    up_to: int = 3,
-    limit: float = 0.01,
-    certainty: float = 1.0,
+    parts: Annotated[int, Whole(2, _MOST_PARTS)] = 2,
+    up_to: UpTo = 3,
+    limit: Probability = 0.01,
+    certainty: Certainty = 1.0,
     prior: Any = None,
 ) -> ConstellationRisk:
     """How often publishing small cells with their total gives a small true value away.
@@ -132,15 +139,6 @@ def constellation_risk(
     >>> str(worst), round(worst.risk, 3)
     ('(1, 1 | 2) → (1, 1 | 0)', 0.091)
     """
-    if not 2 <= parts <= _MOST_PARTS or not up_to >= 1 or parts % 1 or up_to % 1:
-        raise InputError(
-            f"parts= is 2 to {_MOST_PARTS} and up_to= at least 1, not {parts} and {up_to}"
-        )
-    if not 0 <= limit <= 1 or not 0.5 < certainty <= 1:
-        raise InputError(
-            "limit= lies between 0 and 1, certainty= above 0.5 and up to 1, not "
-            f"{limit} and {certainty}"
-        )
     largest = largest_noise(table)
     counts = up_to + 2 * largest + 1  # what could be published as a part up to `up_to`
     chance = chances(table, parts * (counts - 1))

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import ceil, log2
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.attack.noise.chances import NoiseTable, noise_row
+from diskret.attack.noise.chances import Confidence, NoiseTable, noise_row
 from diskret.errors import InputError
+from diskret.parameters import Whole, reading
 from diskret.tables import Published
 
 _MOST = 2**17
@@ -81,7 +82,10 @@ def average_out(answers: Any) -> Estimate:
     return Estimate(float(sums.mean()), spread, len(sums), len(np.unique(sums)))
 
 
-def recovery_probability(table: NoiseTable, parts: Sequence[int], queries: int) -> float:
+@reading
+def recovery_probability(
+    table: NoiseTable, parts: Sequence[int], queries: Annotated[int, Whole(1)]
+) -> float:
     """Probability that the mean of many answers, rounded, is the true count.
 
     Parameters
@@ -106,11 +110,8 @@ def recovery_probability(table: NoiseTable, parts: Sequence[int], queries: int) 
     >>> [round(recovery_probability(Ends(), (7,), queries), 4) for queries in (1, 2, 10)]
     [0.5, 0.375, 0.9586]
     """
-    if not queries >= 1 or queries % 1 or not len(parts):
-        raise InputError(
-            f"an attack needs at least one answer of at least one cell, not {queries} of "
-            f"{len(parts)}"
-        )
+    if not len(parts):
+        raise InputError("an attack needs answers of at least one cell; parts= names none")
     rows = [noise_row(table, count) for count in parts]
     reach = queries * sum(len(row) // 2 for row in rows)
     size = 2 ** ceil(log2(2 * reach + 2))
@@ -127,7 +128,10 @@ def recovery_probability(table: NoiseTable, parts: Sequence[int], queries: int) 
     return float(min(max(right, 0.0), 1.0))
 
 
-def queries_needed(table: NoiseTable, parts: Sequence[int], confidence: float = 0.95) -> int | None:
+@reading
+def queries_needed(
+    table: NoiseTable, parts: Sequence[int], confidence: Confidence = 0.95
+) -> int | None:
     """Number of answers from which the rounded mean is the true count with this probability.
 
     About (2 z σ)² with the variance σ² of one answer, the sum of its cells' variances.
@@ -153,9 +157,6 @@ def queries_needed(table: NoiseTable, parts: Sequence[int], confidence: float = 
     >>> queries_needed(Ends(), (7,))
     9
     """
-    if not 0 < confidence < 1:
-        raise InputError(f"confidence= lies between 0 and 1, not {confidence}")
-
     size = len(noise_row(table, 0)) // 2
     means = [noise_row(table, count) @ np.arange(-size, size + 1) for count in parts]
     if abs(sum(means)) >= 0.5:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from diskret.attack.equations import Equations, equations
 from diskret.attack.examine import examine
 from diskret.errors import ContradictionError, InputError, ProofError
+from diskret.parameters import Number, reading
 from diskret.progress import Progress, silent
 from diskret.tables import Perturbed, Published
 from diskret.tables.perturbed import stands_for
@@ -266,7 +268,10 @@ class HiddenParameters:
     missing: int
 
 
-def hidden_parameters(published: Published, *, large: int = 10) -> HiddenParameters:
+@reading
+def hidden_parameters(
+    published: Published, *, large: Annotated[float, Number(low=1)] = 10
+) -> HiddenParameters:
     """Estimate variance, largest noise and unpublished small counts from a published table.
 
     Parameters
@@ -303,8 +308,6 @@ def hidden_parameters(published: Published, *, large: int = 10) -> HiddenParamet
     >>> hidden_parameters(table)
     HiddenParameters(variance=3.0, equations=1, least_noise=1, missing=16)
     """
-    if large < 1:
-        raise InputError(f"large= is at least 1, not {large}")
     least = least_noise(published)
     known = equations(stands_for(published, Perturbed("noise", largest=0)))
     shown = ~(published.suppressed | published.empty) & (published.value >= large)

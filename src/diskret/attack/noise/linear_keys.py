@@ -9,7 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.attack.noise.chances import NoiseTable, largest_noise
-from diskret.attack.noise.constellations import Constellation, ConstellationRisk, given_away
+from diskret.attack.noise.constellations import (
+    Certainty,
+    Constellation,
+    ConstellationRisk,
+    UpTo,
+    given_away,
+)
+from diskret.parameters import Probability, reading
 
 #: Areas below this are rounding errors; keys of 32 bits are never so rare.
 _NOTHING = 1e-13
@@ -43,8 +50,13 @@ class KeyIntervals(Protocol):
         ...
 
 
+@reading
 def keyed_constellation_risk(
-    lookup: KeyIntervals, *, up_to: int = 3, limit: float = 0.01, certainty: float = 1.0
+    lookup: KeyIntervals,
+    *,
+    up_to: UpTo = 3,
+    limit: Probability = 0.01,
+    certainty: Certainty = 1.0,
 ) -> ConstellationRisk:
     """`constellation_risk` of two parts, exactly as cell keys come about.
 

@@ -28,20 +28,12 @@ from diskret.risk import classes
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Which records show the same.
+    """Which records show the same."""
 
-    Parameters
-    ----------
-    rows
-        The records that have a group, in an order that follows from their values, ``(m,)``.
-    of
-        Their groups, from 0, ``(m,)``.
-    alone
-        Records that are too few to form a group: fewer than k lack values of the same variables.
-    """
-
+    #: the records that have a group, in an order that follows from their values, (m,)
     rows: NDArray[np.intp]
-    of: NDArray[np.int64]
+    of: NDArray[np.int64]  # their groups, from 0, (m,)
+    #: records that are too few to form a group: fewer than k lack values of the same variables
     alone: NDArray[np.intp]
 
     @property
@@ -160,35 +152,22 @@ def _joined(parts: Sequence[NDArray[Any]], type_: type[np.integer[Any]]) -> NDAr
 
 @dataclass(frozen=True)
 class Method:
-    """A way to divide records into groups.
+    """A way to divide records into groups."""
 
-    Parameters
-    ----------
-    partition
-        Called as ``partition(values, k, weights=, seed=, progress=, **options)`` with comparable
-        numbers without gaps, ``(n, p)``, n ≥ k, and weights or None; gives the group of each
-        record, from 0, ``(n,)``, int64, with k records or more each. Records come in ascending
-        order of their values, so what is done with equally good choices depends on positions alone.
-    options
-        Names of the further options it takes.
-    draws
-        Whether it needs a seed.
-    categories
-        Whether variables may be categories (codes); `partition` then takes ``scales``.
-    alone
-        Whether each variable has groups of its own; `partition` is called for one after another.
-    robust
-        Whether a robust covariance is estimated, without variables that follow from others.
-    scales
-        Whether `partition` makes numbers comparable in its own way, unless ``scale=False``.
-    """
-
+    #: called as partition(values, k, weights=, seed=, progress=, **options) with comparable numbers
+    #: without gaps, (n, p), n ≥ k, and weights or None; gives the group of each record, from 0,
+    #: (n,), int64, with k records or more each. Records come in ascending order of their values, so
+    #: what is done with equally good choices depends on positions alone.
     partition: Callable[..., NDArray[np.int64]]
-    options: tuple[str, ...] = ()
-    draws: bool = False
+    options: tuple[str, ...] = ()  # names of the further options it takes
+    draws: bool = False  # whether it needs a seed
+    #: whether variables may be categories (codes); `partition` then takes scales
     categories: bool = False
+    #: whether each variable has groups of its own; `partition` is called for one after another
     alone: bool = False
+    #: whether a robust covariance is estimated, without variables that follow from others
     robust: bool = False
+    #: whether `partition` makes numbers comparable in its own way, unless scale=False
     scales: bool = False
 
 

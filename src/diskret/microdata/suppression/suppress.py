@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.errors import ProtectionError
+from diskret.microdata.suppression.fewest_gaps import shared
 from diskret.microdata.suppression.problem import Condition, Items, Problem, of_sets
-from diskret.microdata.suppression.shared import shared
 from diskret.progress import Progress, silent
 from diskret.risk import classes
 

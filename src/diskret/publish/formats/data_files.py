@@ -18,8 +18,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from diskret.io.columns import some
 from diskret.io.formulas import formulas, with_marks
-from diskret.io.names import some
 from diskret.publish.formats.workbooks import write_columns_xlsx
 from diskret.tables import Derived, Published, SideBySide
 from diskret.tables.public_files import exact_cells, public_cells

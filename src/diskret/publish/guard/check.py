@@ -14,8 +14,9 @@ from diskret.publish.derived import COMBINED, DERIVED
 from diskret.publish.digests import CERTIFICATE, check_digests, is_lock
 from diskret.publish.guard.derived import combined_problems, derived_problems
 from diskret.publish.guard.microdata import MICRODATA_ENDINGS, records_problems
-from diskret.publish.guard.tables import PUBLIC_ENDINGS, table_problems, workbook_secrets
+from diskret.publish.guard.tables import PUBLIC_ENDINGS, table_problems
 from diskret.publish.guard.template import template_problems
+from diskret.publish.guard.workbook import workbook_secrets
 from diskret.publish.read import Releases
 from diskret.tables import Derived, Published, SideBySide
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
-import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +14,7 @@ from diskret.io.from_json import Form, misfits, read_json
 from diskret.publish.contract import NEEDED
 from diskret.publish.digests import CERTIFICATE
 from diskret.publish.guard.html import page_problems
+from diskret.publish.guard.workbook import workbook_secrets
 from diskret.tables import Published
 from diskret.tables.public_files import exact_cells, structure
 
@@ -36,22 +35,6 @@ PUBLIC_CERTIFICATE: Form = {
     "shown": {"method": str, "base": (int, float), "additive": bool},
     "inputs": {"table": str},
 }
-
-_WORKBOOK_PARTS = re.compile(
-    r"\[Content_Types\]\.xml|_rels/\.rels|docProps/(app|core)\.xml"
-    r"|xl/(_rels/workbook\.xml\.rels|workbook\.xml|styles\.xml|theme/theme1\.xml"
-    r"|sharedStrings\.xml|worksheets/sheet[12]\.xml)"
-)
-# text between tags cannot hold "<", so these only match markup
-_WORKBOOK_SECRETS: Mapping[str, re.Pattern[bytes]] = {
-    "a formula": re.compile(rb"<f[\s>/]"),
-    "hidden rows, columns or sheets": re.compile(
-        rb"<(?:row|col|sheet)\s[^>]*(?:\bhidden=|state=\"(?:veryH|h)idden)"
-    ),
-    "a defined name": re.compile(rb"<definedName[\s>]"),
-    "an author": re.compile(rb"<(?:dc:creator|cp:lastModifiedBy|Manager|Company)>[^<]"),
-}
-_BLOCK, _OVERLAP = 1 << 20, 4096
 
 
 def table_problems(published: Published, folder: Path) -> Iterator[str]:
@@ -131,36 +114,3 @@ def _same(read: Published, proven: Published) -> bool:
         for side, bound in proven.intervals.items()
     )
     return bounds and all(np.array_equal(a, b) for a, b in arrays)
-
-
-# ── workbooks ───────────────────────────────────────────────────────────────────────
-
-
-def workbook_secrets(path: Path) -> Iterator[str]:
-    """Parts and markup of a workbook that its reader does not see."""
-    if not path.exists():
-        return
-    if not zipfile.is_zipfile(path):
-        yield f"{path.name} is no workbook"
-        return
-    with zipfile.ZipFile(path) as archive:
-        if archive.comment:
-            yield f"{path.name} has a comment on the archive"
-        for part in archive.namelist():
-            if not _WORKBOOK_PARTS.fullmatch(part):
-                yield f"{path.name} has the part {part}"
-                continue
-            for secret in _secrets(archive, part):
-                yield f"{path.name} has {secret} ({part})"
-
-
-def _secrets(archive: zipfile.ZipFile, part: str) -> set[str]:
-    found: set[str] = set()
-    tail = b""
-    with archive.open(part) as content:
-        while block := content.read(_BLOCK):
-            # a tag may lie across two blocks
-            text = tail + block
-            found |= {name for name, tag in _WORKBOOK_SECRETS.items() if tag.search(text)}
-            tail = text[-_OVERLAP:]
-    return found

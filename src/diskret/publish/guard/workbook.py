@@ -342,3 +342,52 @@ def _root(archive: zipfile.ZipFile, part: str) -> ElementTree.Element:
 
 def _tag(element: ElementTree.Element) -> str:
     return element.tag.rpartition("}")[2]
+
+
+# ── workbooks of our own, which may be large ────────────────────────────────────────
+
+_OWN_PARTS = re.compile(
+    r"\[Content_Types\]\.xml|_rels/\.rels|docProps/(app|core)\.xml"
+    r"|xl/(_rels/workbook\.xml\.rels|workbook\.xml|styles\.xml|theme/theme1\.xml"
+    r"|sharedStrings\.xml|worksheets/sheet[12]\.xml)"
+)
+# text between tags cannot hold "<", so these only match markup
+_SECRETS: Mapping[str, re.Pattern[bytes]] = {
+    "a formula": re.compile(rb"<f[\s>/]"),
+    "hidden rows, columns or sheets": re.compile(
+        rb"<(?:row|col|sheet)\s[^>]*(?:\bhidden=|state=\"(?:veryH|h)idden)"
+    ),
+    "a defined name": re.compile(rb"<definedName[\s>]"),
+    "an author": re.compile(rb"<(?:dc:creator|cp:lastModifiedBy|Manager|Company)>[^<]"),
+}
+_BLOCK, _OVERLAP = 1 << 20, 4096
+
+
+def workbook_secrets(path: Path) -> Iterator[str]:
+    """Parts and markup of a workbook of our own that its reader does not see; of any size."""
+    if not path.exists():
+        return
+    if not zipfile.is_zipfile(path):
+        yield f"{path.name} is no workbook"
+        return
+    with zipfile.ZipFile(path) as archive:
+        if archive.comment:
+            yield f"{path.name} has a comment on the archive"
+        for part in archive.namelist():
+            if not _OWN_PARTS.fullmatch(part):
+                yield f"{path.name} has the part {part}"
+                continue
+            for secret in _secrets_of(archive, part):
+                yield f"{path.name} has {secret} ({part})"
+
+
+def _secrets_of(archive: zipfile.ZipFile, part: str) -> set[str]:
+    found: set[str] = set()
+    tail = b""
+    with archive.open(part) as content:
+        while block := content.read(_BLOCK):
+            # a tag may lie across two blocks
+            text = tail + block
+            found |= {name for name, tag in _SECRETS.items() if tag.search(text)}
+            tail = text[-_OVERLAP:]
+    return found

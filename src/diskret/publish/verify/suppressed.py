@@ -16,7 +16,7 @@ from diskret.attack import (
     interval_columns,
     overlapping,
 )
-from diskret.attack.all_cells import world
+from diskret.attack.all_cells import all_cells
 from diskret.attack.certificate import outer_intervals, refined_to
 from diskret.attack.statements import Scope, claimed, different_variables, not_claimed
 from diskret.errors import VerificationError
@@ -228,7 +228,7 @@ def _scopes(publication: Publication, earlier: int, contributor: bool) -> Iterat
     among_contributors = either if contributor else (False,)
     several = earlier + len(publication.own) > 1
     may_be: dict[str, tuple[Any, ...]] = {
-        "complete": either if missing else (world(publication).complete,),
+        "complete": either if missing else (all_cells(publication).complete,),
         "parts": unknown if missing else either if overlapping(publication) else (None,),
         "rests": unknown if missing else either if beside_filters(publication) else (None,),
         "crossed": either if different else unknown if missing else (None,),

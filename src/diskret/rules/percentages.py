@@ -1,4 +1,4 @@
-"""Comparisons of shares of integers without rounding."""
+"""Percentages of integers, and comparisons of such shares without rounding."""
 
 from __future__ import annotations
 

@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
-from diskret.io.names import some
 from diskret.parameters import Positive, Whole, reading
 from diskret.risk.frequencies import Missing, frequencies
-from diskret.risk.keys import Keys
+from diskret.risk.keys import Keys, check_keys
 
 #: Key → its level of identification from 1, the most identifying.
 Levels = Mapping[str, Annotated[int, Whole(1)]]
@@ -22,30 +21,15 @@ Levels = Mapping[str, Annotated[int, Whole(1)]]
 
 @dataclass(frozen=True, eq=False)
 class RareCombinations:
-    """How many cells of each combination of keys are rare, and who stands in one.
+    """How many cells of each combination of keys are rare, and who stands in one."""
 
-    Parameters
-    ----------
-    keys
-        The c combinations, as names of keys.
-    cells
-        Number of cells in which somebody stands, ``(c,)``, int64.
-    rare
-        Number of those whose count is at most the threshold, ``(c,)``, int64.
-    records
-        Number of records that stand in them, ``(c,)``, int64.
-    times
-        For each record in how many combinations it stands in a rare cell, ``(n,)``, int64.
-    smallest
-        Number of keys of the smallest of them, 0 if there is none, ``(n,)``, int64.
-    """
-
-    keys: tuple[tuple[str, ...], ...]
-    cells: NDArray[np.int64]
-    rare: NDArray[np.int64]
-    records: NDArray[np.int64]
+    keys: tuple[tuple[str, ...], ...]  # the c combinations, as names of keys
+    cells: NDArray[np.int64]  # number of cells in which somebody stands, (c,)
+    rare: NDArray[np.int64]  # number of those whose count is at most the threshold, (c,)
+    records: NDArray[np.int64]  # number of records that stand in them, (c,)
+    #: for each record in how many combinations it stands in a rare cell, (n,)
     times: NDArray[np.int64]
-    smallest: NDArray[np.int64]
+    smallest: NDArray[np.int64]  # number of keys of the smallest of them, 0 if there is none, (n,)
 
 
 @reading
@@ -69,12 +53,7 @@ def combinations_of_levels(names: Sequence[str], levels: Levels) -> list[tuple[s
     one of level 1, 2 or 3 (Willenborg and de Waal 2001, "Elements of statistical disclosure
     control", on the rules of Statistics Netherlands).
     """
-    unknown = [name for name in levels if name not in names]
-    if unknown:
-        raise InputError(
-            f"levels= names {some('column', unknown)}, which is no key; the keys are "
-            f"{', '.join(map(repr, names))}"
-        )
+    check_keys(levels, names, "levels")
     most = max(levels.values(), default=0)
     made = [
         chosen

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from diskret import DiskretError
 from diskret.utility import compare_records
-from diskret.utility.records import _numbered
+from diskret.utility.categorical import _numbered
 
 VALUES = st.sampled_from(["x", "y", "z", None])
 ROWS = st.lists(st.tuples(VALUES, VALUES, VALUES), min_size=1, max_size=30)

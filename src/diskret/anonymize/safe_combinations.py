@@ -30,18 +30,14 @@ _COUNTED = 2**20
 
 @dataclass(frozen=True, eq=False)
 class Combinations:
-    """What occurs in a file, J combinations of V variables. Confidential.
+    """What occurs in a file, J combinations of V variables. Confidential."""
 
-    names: the variables.
-    values: for each variable what its codes mean, in the type of its column; null: missing.
-    codes: V arrays ``(J,)``, codes from 0 on, in small types.
-    count: number of records, ``(J,)``, int64.
-    """
-
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # the variables
+    #: for each variable what its codes mean, in the type of its column; null: missing
     values: tuple[pa.Array, ...]
+    #: V arrays (J,), codes from 0 on, in small types
     codes: tuple[NDArray[np.signedinteger[Any]], ...]
-    count: NDArray[np.int64]
+    count: NDArray[np.int64]  # number of records, (J,)
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -58,10 +54,8 @@ class Combinations:
 def combinations(md: Microdata, names: Sequence[str], counters: Sequence[str] = ()) -> Combinations:
     """Count the records of each combination; Parquet files are read block by block.
 
-    names: columns of text, whole numbers, dates or logical values.
-    counters: those of them whose codes are their values: whole numbers from 0, none missing.
-
-    Returns: in ascending order. A missing value is a category of its own, before all others.
+    Codes of `counters` are their values: whole numbers from 0, none missing. Combinations ascend; a
+    missing value is a category of its own, before all others.
     """
     types = arrow_types(md.records)
     columns = [_Column(name, pa.array([], types[name])) for name in names]

@@ -71,34 +71,19 @@ def _all_or_nothing(price: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @dataclass(eq=False)
 class State:
-    """Items, and behind them one row for each record that hides something. Changes in place.
+    """Items, and behind them one row for each record that hides something. Changes in place."""
 
-    Parameters
-    ----------
-    items
-        The records of one group.
-    subset
-        The keys of each condition, as a number of bits, ``(t,)``.
-    price
-        Of each set of keys, ``(2^m,)``; inf: not allowed.
-    codes, count, need, agree
-        Of each row, with room for more: codes ``(r, m)``, records ``(r,)``, for each condition how
-        many records it needs and how many it agrees with, ``(t, r)``.
-    home
-        The item of each row, ``(r,)``.
-    rows
-        Number of rows in use.
-    """
-
-    items: Items
-    subset: NDArray[np.int64]
-    price: NDArray[np.float64]
+    items: Items  # the records of one group
+    subset: NDArray[np.int64]  # the keys of each condition, as a number of bits, (t,)
+    price: NDArray[np.float64]  # of each set of keys, (2^m,); inf: not allowed
+    #: of each row, with room for more: codes (r, m), records (r,), for each condition how many
+    #: records it needs and how many it agrees with, (t, r)
     codes: NDArray[np.int32]
     count: NDArray[np.int64]
     need: NDArray[np.int64]
     agree: NDArray[np.int64]
-    home: NDArray[np.int64]
-    rows: int
+    home: NDArray[np.int64]  # the item of each row, (r,)
+    rows: int  # number of rows in use
 
     def copy(self) -> State:
         """Another one that changes apart."""

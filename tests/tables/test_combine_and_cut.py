@@ -4,7 +4,7 @@ import pytest
 
 from diskret.errors import HierarchyError
 from diskret.hierarchy import Hierarchy
-from diskret.hierarchy.recode import combine, cut
+from diskret.tables.recode import combine, cut
 
 TREE = Hierarchy.from_parents(
     {

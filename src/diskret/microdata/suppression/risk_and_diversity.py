@@ -24,34 +24,18 @@ from diskret.risk import (
 
 @dataclass(frozen=True, eq=False)
 class Sensitive:
-    """What records that agree in their keys may show of a sensitive variable.
+    """What records that agree in their keys may show of a sensitive variable."""
 
-    Parameters
-    ----------
-    name
-        The variable.
-    values
-        A number of at least 0 for the value of each record, ``(n,)``, int32.
-    measure
-        One figure, as ``distinct`` or ``nominal`` of the assessment give it.
-    holds
-        Whether figures are good enough.
-    """
-
-    name: str
-    values: NDArray[np.int32]
-    measure: Measure
-    holds: Callable[[NDArray[np.float64]], NDArray[np.bool_]]
+    name: str  # the variable
+    values: NDArray[np.int32]  # a number of at least 0 for the value of each record, (n,)
+    measure: Measure  # one figure, as distinct or nominal of the assessment give it
+    holds: Callable[[NDArray[np.float64]], NDArray[np.bool_]]  # whether figures are good enough
 
 
 def at_most(
     items: Items, keys: Sequence[int], weights: NDArray[np.float64], threshold: float
 ) -> Criterion:
-    """Whether the individual risk of what a record still shows is at most a threshold.
-
-    `keys`: positions of the keys that an attacker knows. `weights`: of the records, ``(n,)``.
-    `threshold`: above 0, at most 1.
-    """
+    """Whether the individual risk of what a record still shows of some keys is small enough."""
     total = _total(items, weights)
 
     def holds(hidden: Sequence[int]) -> NDArray[np.bool_]:

@@ -8,7 +8,12 @@ from suppression_files import files, problem_of
 
 from diskret.errors import ProtectionError
 from diskret.microdata.suppression import record_by_record
-from diskret.microdata.suppression.further import Sensitive, needed, spread, until_they_hold
+from diskret.microdata.suppression.risk_and_diversity import (
+    Sensitive,
+    needed,
+    spread,
+    until_they_hold,
+)
 from diskret.risk import individual_risk
 from diskret.risk.sensitive_figures import distinct, nominal
 
