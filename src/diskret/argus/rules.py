@@ -25,7 +25,7 @@ from diskret.rules import (
     Shadow,
     ZeroCells,
 )
-from diskret.rules.exact import percent_of
+from diskret.rules.percentages import percent_of
 from diskret.rules.sensitivity import Joinable, rank
 from diskret.tables import Table
 
