@@ -167,7 +167,7 @@ class _Attack:
 
     @property
     def _floored(self) -> bool:
-        return not self.world.records.negative
+        return not self.world.negative
 
     def _narrow(
         self, target: _Target, kind: str, need: Fraction | None, room: int | None
@@ -400,21 +400,37 @@ class _Attack:
         yield Finding("insider", what, target.value, float(far), low, high, claimed, exact)
 
     def _already(self, coalition: frozenset[int], target: _Target, bound: float, sign: int) -> bool:
-        """Whether the same is told if the releases that say so show nothing, as they claim."""
-        later = [any(_ALREADY in s for s in table.unclaimed) for table in self.all_tables]
-        if not any(later):
+        """Whether it is told by releases before the first that has it, and that one says so."""
+        boxes = list(self.world.boxes)
+        wanted = {boxes[row] for row in target.rows}
+        with_it = [
+            table
+            for table in self.all_tables
+            if wanted <= {self.case.box(table.layout, c) for c in self.case.cells(table.layout)}
+        ]
+        first = min(map(self._release, with_it))
+        said = any(
+            _ALREADY in s for t in self.all_tables if self._release(t) == first for s in t.unclaimed
+        )
+        if not said:
             return False
         tables = [
-            replace(table, value=dict.fromkeys(table.value), bounds={}) if after else table
-            for table, after in zip(self.all_tables, later, strict=True)
+            replace(table, value=dict.fromkeys(table.value), bounds={})
+            if self._release(table) >= first
+            else table
+            for table in self.all_tables
         ]
         before = _Attack(self.case, World(self.case, tables))
-        boxes = list(self.world.boxes)
         rows = [before.world.boxes[boxes[row]] for row in target.rows]
         lower, upper, floor, _ = before._known_to(coalition)
         before.world.programme.within(lower, upper, floor)
         end = before._smallest(sign * before.world.rows[rows].sum(axis=0))
         return end.value > bound + _TINY * max(1.0, abs(target.value))
+
+    def _release(self, table: Shown) -> int:
+        """The number of a table's release."""
+        releases = enumerate(self.case.releases)
+        return next((i for i, layouts in releases if table.layout in layouts), 0)
 
     @property
     def _hidden_rows(self) -> list[int]:

@@ -21,9 +21,9 @@ from campaign.world import Codes, Records, Shown
 
 Refusal = dk.DiskretError
 
-#: Of fewer records, and of one category, a code may be the sum of the others by chance, as the
-#: documentation says: by one variable, by several.
-_TO_TELL = 20, 8
+#: A code that is the sum of the others in one of fewer cases by chance is taken for a category, as
+#: the documentation says: of sums, of sums and equal codes.
+_CHANCE = 10, 1_000
 
 
 def shown(case: Case) -> list[Shown]:
@@ -260,11 +260,27 @@ def _from_cells(case: Case, layout: Layout) -> Any:
         except UserWarning as warning:  # whoever is warned stops
             raise dk.errors.InputError(str(warning)) from None
     for dimension, axis in zip(table.dimensions, layout.axes.values(), strict=True):
-        there = case.columns(layout.vintage)[dimension.name]
-        few = len({*there}) < 2 or len(there) < _TO_TELL[len(layout.axes) > 1]
-        if few and {*dimension.hierarchy.codes} != {*axis.codes}:
+        other = {*dimension.hierarchy.codes} != {*axis.codes}
+        if other and _by_chance(case, layout, records, dimension.name):
             raise dk.errors.InputError(f"the total of {dimension.name!r} was not found")
     return table
+
+
+def _by_chance(case: Case, layout: Layout, records: Records, name: str) -> bool:
+    """Whether the total of a variable could be the sum of its categories by chance."""
+    leaves = [
+        [code for code in axis.codes if code not in axis.parts] for axis in layout.axes.values()
+    ]
+    at = list(layout.axes).index(name)
+    sums = equal = 1
+    alone = 0
+    for others in product(*(own for i, own in enumerate(leaves) if i != at)):
+        boxes = (case.box(layout, (*others[:at], code, *others[at:])) for code in leaves[at])
+        parts = [int(n) for n in (records.inside(box).sum() for box in boxes) if n]
+        sums *= 1 + sum(parts) if len(parts) > 1 else 1
+        equal *= 1 + sum(parts) if len(parts) == 1 else 1
+        alone += len(parts) == 1
+    return sums < _CHANCE[0] and sums * (equal if alone > 1 else 1) < _CHANCE[1]
 
 
 def tree(axis: Axis) -> Any:

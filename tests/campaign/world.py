@@ -69,11 +69,6 @@ class Records:
         self.unit = np.array(columns["unit"] if measure else range(number))
         self.held = [holdings and h is not None for h in columns["holding"]]
 
-    @property
-    def negative(self) -> bool:
-        """Whether somebody contributes less than nothing."""
-        return bool((self.value < 0).any())
-
     def inside(self, box: Box) -> NDArray[np.bool_]:
         """Which records a box holds."""
         return (self.bits & np.array(box)[:, None] != 0).all(axis=0)
@@ -131,6 +126,8 @@ class World:
                         self.contradicted.append((table, codes))
         self.lower[self.shown] = self.upper[self.shown] = self.true[self.shown]
         self.nobody = {box for table in tables for box in case.nobody(table.layout)}
+        # that nobody in these tables contributes less than nothing, they say
+        self.negative = bool((self.records.value[self.union(range(number))] < 0).any())
         self._atoms()
 
     def total(self, box: Box) -> int:
@@ -140,7 +137,7 @@ class World:
     def _atoms(self) -> None:
         boxes = list(self.boxes)
         nobody = list(self.nobody)
-        if not self.records.negative:
+        if not self.negative:
             empty = self.shown & (self.true == 0)
             nobody += [box for box, none in zip(boxes, empty, strict=True) if none]
         every = np.array([*boxes, *nobody], dtype=np.int64)
@@ -178,7 +175,7 @@ class World:
     @cached_property
     def programme(self) -> Programme:
         """The worlds that agree with everything published."""
-        floor = np.full(self.rows.shape[1], -np.inf if self.records.negative else 0.0)
+        floor = np.full(self.rows.shape[1], -np.inf if self.negative else 0.0)
         return Programme(self.rows, self.lower, self.upper, floor)
 
     def union(self, rows: Iterable[int]) -> NDArray[np.bool_]:

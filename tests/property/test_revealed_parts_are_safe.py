@@ -135,6 +135,8 @@ def test_without_the_loop_parts_leak(monkeypatch):
     """What would be published then is unsafe, and suppress refuses to certify it."""
     prove = import_module("diskret.protect.prove")
     monkeypatch.setattr(prove, "cleared", lambda problem, pattern, *_: (problem, pattern, None))
+    told = import_module("diskret.protect.revealed_sums")
+    monkeypatch.setattr(told, "_asking", lambda problem, *_: (problem, None, False, ""))
     count = np.array([[20, 10], [1, 1], [30, 30], [5, 5], [5, 5]])
     tables = [made(count, "ab", False), made(count, "bcd", False)]
     with pytest.raises(ProofError, match=r"1 unsafe parts .* x=b \(t0: x=ab without t1: x=a\)"):

@@ -5,6 +5,7 @@ import pytest
 
 import diskret as dk
 from diskret.protect import insiders
+from diskret.protect.known_contributions import _Apart
 
 
 def released(firms, filtered=5, **more):
@@ -53,3 +54,38 @@ def test_without_rests_among_the_targets_it_does(monkeypatch, least):
 def test_a_rest_with_enough_firms_hides_nothing():
     firms = [*ALONE, ("N", 9, 20)]
     assert released(firms) == [{"N", "S"}, set()]
+
+
+def women_beside_men():
+    """Men by age and staff, and of those of some ages women and men: what both tables show."""
+    people = pa.table({"sex": list("fmmmm"), "age": list("uuxwu"), "staff": [1, 4, 1, 5, 5]})
+    staff, age = dk.Hierarchy.flat(map(str, range(1, 9))), dk.Hierarchy.flat(list("uvwx"))
+    men = dk.tabulate(people, by={"staff": staff, "age": age}, where={"sex": "m"})
+    some = dk.tabulate(people, by={"sex": None}, where={"age": ["u", "x"], "staff": {"max": 6}})
+    results = dk.suppress(
+        [men, some], dk.rules.MinimumFrequency(3), name=["men", "some"], method="modular",
+        attacker=dk.Attacker(contributor=True),
+    )  # fmt: skip
+    return [dict(zip(*of.values(), strict=True)) for of in map(by_code, results)]
+
+
+def by_code(result):
+    columns = result.public.to_pydict()
+    codes = list(zip(*(columns[d.name] for d in result.published.dimensions), strict=True))
+    return {"code": codes, "value": columns["count"]}
+
+
+def alone_she_computes_a_man(men, some):
+    """The only woman takes herself out of all: the men of u and x. What is left of men is in w."""
+    women, all_of_some, all_men = some["f",], some["Total",], men["Total", "Total"]
+    return women is None and None not in (all_of_some, all_men) and men["Total", "w"] is None
+
+
+def test_who_is_in_another_category_is_owed_what_others_have():
+    assert not alone_she_computes_a_man(*women_beside_men())
+
+
+def test_if_nobody_looks_at_categories_she_computes_it(monkeypatch):
+    """The test itself is able to fail."""
+    monkeypatch.setattr(_Apart, "from_cells", lambda self, who, cell: cell < 0)
+    assert alone_she_computes_a_man(*women_beside_men())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import permutations
+from itertools import combinations, permutations, product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -167,7 +167,7 @@ def _rests(seen: AllCells) -> Iterator[tuple[tuple[int, ...], NDArray[np.int64]]
     """Whole table and filtered ones, with the positions of the published cells they all have."""
     grids = seen.grids[: len(seen.publication.tables)]
     for at, whole in enumerate(grids):
-        inside = [(i, names) for i, grid in enumerate(grids) if (names := _narrower(whole, grid))]
+        inside = [(i, how) for i, grid in enumerate(grids) for how in _narrower(whole, grid)]
         disjoint = np.array(
             [
                 [not grids[i].table.where.overlaps(grids[j].table.where) for j, _ in inside]
@@ -177,9 +177,10 @@ def _rests(seen: AllCells) -> Iterator[tuple[tuple[int, ...], NDArray[np.int64]]
         )
         for chosen in apart(disjoint.reshape(len(inside), len(inside))):
             parts = [inside[c][0] for c in chosen]
-            at_total = set[str]().union(*(inside[c][1] for c in chosen))
-            cells = common_cells([whole, *(grids[i] for i in parts)], at_total)
-            yield (at, *parts), cells[(cells < seen.public).all(axis=1)]
+            at_total = set[str]().union(*(inside[c][1].at_total for c in chosen))
+            if at_total.isdisjoint(name for c in chosen for name in inside[c][1].by_code):
+                cells = common_cells([whole, *(grids[i] for i in parts)], at_total)
+                yield (at, *parts), cells[(cells < seen.public).all(axis=1)]
 
 
 def _within_filters(seen: AllCells) -> list[tuple[tuple[int, ...], NDArray[np.int64]]]:
@@ -191,8 +192,8 @@ def _within_filters(seen: AllCells) -> list[tuple[tuple[int, ...], NDArray[np.in
     found: list[tuple[tuple[int, ...], NDArray[np.int64]]] = []
     grids = seen.grids[: len(seen.publication.tables)]
     for (i, whole), (j, part) in permutations(enumerate(grids), 2):
-        names = _narrower(whole, part)
-        for at, axis in enumerate(part.axes):
+        ways = [way.at_total for way in _narrower(whole, part)]
+        for (at, axis), names in product(enumerate(part.axes), ways):
             if axis.name not in names or axis.public == 1:
                 continue
             cells = common_cells([whole, part], names)
@@ -213,21 +214,38 @@ def _within_filters(seen: AllCells) -> list[tuple[tuple[int, ...], NDArray[np.in
     return found
 
 
-def _narrower(whole: Grid, part: Grid) -> set[str]:
-    """The variables by which a table's filter lets only a part of another one's records through.
+@dataclass(frozen=True)
+class _Way:
+    """How cells of a filtered table lie in those of a whole one.
 
-    Empty if it has records that the other one does not have, or by its filter all of them.
+    at_total: variables by which the filter lets only a part through; its cells are those of all it
+        lets through.
+    by_code: variables that both filter by, of which cells with the same codes are compared.
+    """
+
+    at_total: set[str]
+    by_code: set[str]
+
+
+def _narrower(whole: Grid, part: Grid) -> Iterator[_Way]:
+    """How a table's filter lets only a part of another one's records through.
+
+    Not at all if it has records that the other one does not have, or by its filter all of them.
     """
     one, other = whole.table, part.table
     if _kind(one) != _kind(other):
-        return set()
+        return
     # codes of variables that the tables show are compared one by one
     shown = {d.name for d in one.dimensions}
-    theirs = one.where.without(shown | {d.name for d in other.dimensions} - {*other.where.asked})
-    own = other.where.without(shown).up_to(theirs)
-    if own == theirs or not own.inside(theirs):
-        return set()
-    return {name for name, asked in own if theirs.asked.get(name) != asked}
+    theirs = {d.name for d in other.dimensions} - shown
+    both = sorted(theirs & {*one.where.asked} & {*other.where.asked})
+    for number in range(len(both) + 1):
+        for by_code in map(set, combinations(both, number)):
+            whole_where = one.where.without(shown | (theirs - {*other.where.asked}) | by_code)
+            own = other.where.without(shown | by_code).up_to(whole_where)
+            if own != whole_where and own.inside(whole_where):
+                names = {name for name, asked in own if whole_where.asked.get(name) != asked}
+                yield _Way(names, by_code)
 
 
 def _kind(table: Published) -> tuple[str, str]:

@@ -257,7 +257,7 @@ def _asked(
         none = np.zeros(len(rows), dtype=np.int64)
         least = none if of.bounded else None
         owed.append(_OfTable(rows, *known, (none, none), of.rests.value, least, None))
-    elsewhere = None if between is None else Elsewhere.of(between, there, target, publication)
+    elsewhere = None if between is None else Elsewhere.of(between, there, target, publication, cell)
     place = np.full(int(max(publication.starts[-1], cell.max(initial=0) + 1)), -1)
     place[cell] = np.arange(len(cell))
     unknown = place[target.indices] >= 0  # a rest is what is left of a published cell, too

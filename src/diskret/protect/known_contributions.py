@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from diskret.attack.all_cells import all_cells
 from diskret.attack.equations import every_equation
 from diskret.protect.earlier_tables import EarlierTables
 from diskret.protect.unpublished_cells import Unpublished
@@ -144,11 +145,15 @@ class Elsewhere:
         ``place`` of a matrix of places.
     place: the place of each contributor, −1 for none.
     inside: contributor and target as one number, ascending, for those who are there.
+    apart: who cannot be in a cell, by the codes and filters of those they are in.
+    target: the targets.
     """
 
     told: NDArray[np.bool_]
     place: NDArray[np.int64]
     inside: NDArray[np.int64]
+    apart: _Apart
+    target: sparse.csr_array
 
     @classmethod
     def of(
@@ -157,10 +162,13 @@ class Elsewhere:
         present: Present,
         target: sparse.csr_array,
         publication: Publication,
+        unknown: NDArray[np.int64],
     ) -> Elsewhere:
         """Of the contributors to unknown cells, and targets as sums of all cells.
 
         Who is known to be nowhere in a cell is in no part of it.
+
+        unknown: positions of the unknown cells.
         """
         people, rows = len(present.names), present.row >= 0
         number = np.full(len(between.names), -1)
@@ -194,12 +202,107 @@ class Elsewhere:
             )
             found = sparse.coo_array(perhaps @ abs(target).T)
             inside.append(found.row.astype(np.int64) * target.shape[0] + found.col)
-        return cls(told, place, np.unique(np.concatenate(inside)))
+        # the places that it may be in are no knowledge, but what its own table tells is
+        home = between.place[amounts.who]
+        table = np.searchsorted(publication.starts, amounts.cell, side="right") - 1
+        surely = (amounts.low > 0) & used[amounts.who] & ((home < 0) | (home == table))
+        in_cells = sparse.coo_array(present.own)
+        here = np.append(in_cells.row, number[amounts.who[surely]]).astype(np.int64)
+        cells = np.append(unknown[in_cells.col], amounts.cell[surely])
+        public = cells < between.public
+        apart = _Apart.of(publication, here[public], cells[public], people)
+        return cls(told, place, np.unique(np.concatenate(inside)), apart, abs(target))
 
     def sure(self, at: NDArray[np.int64], who: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Whether contributors are not in targets, ``(q, m)``."""
         there = np.isin(who * self.told.shape[1] + at[:, None], self.inside)
-        return (who >= 0) & self.told[self.place[who], at[:, None]] & ~there
+        told = self.told[self.place[who], at[:, None]] & ~there
+        # in no target is who can be in none of its cells
+        row, column = np.nonzero((who >= 0) & ~told)
+        entry, of = ranges(self.target.indptr, at[row])
+        cannot = self.apart.from_cells(who[row, column][of], self.target.indices[entry])
+        told[row, column] = np.bincount(of, ~cannot, minlength=len(row)) == 0
+        return (who >= 0) & told
+
+
+@dataclass(frozen=True, eq=False)
+class _Apart:
+    """What is known of contributors and cells, variable by variable.
+
+    kind: number of what each cell stands for, ``(variables, cells)``; −1: everything.
+    narrowest: the number of the narrowest of what a contributor is in, ``(variables, people)``.
+    disjoint: for each variable numbers of two that nobody can be in both of, as one number,
+        ascending.
+    kinds: how many numbers each variable has.
+    """
+
+    kind: NDArray[np.int64]
+    narrowest: NDArray[np.int64]
+    disjoint: list[NDArray[np.int64]]
+    kinds: list[int]
+
+    @classmethod
+    def of(
+        cls, publication: Publication, who: NDArray[np.int64], cell: NDArray[np.int64], people: int
+    ) -> _Apart:
+        """`who` is in `cell`, entry by entry; a table that is read alone tells nothing more."""
+        seen = all_cells(publication)
+        vintages = list(dict.fromkeys(grid.table.vintage for grid in seen.grids))
+        names = list(dict.fromkeys(axis.name for grid in seen.grids for axis in grid.axes))
+        kind = np.full((len(names), seen.public + seen.latent), -1)
+        vintage = np.zeros(seen.public + seen.latent, dtype=np.int64)
+        number: list[dict[frozenset[str], int]] = [{} for _ in names]
+        for grid in seen.grids:
+            vintage[grid.number] = vintages.index(grid.table.vintage)
+            for place, axis in enumerate(grid.axes if len(seen.grids) > 1 else ()):
+                v = names.index(axis.name)
+                own = np.array(
+                    [
+                        -1 if codes is None else number[v].setdefault(codes, len(number[v]))
+                        for codes in axis.meaning
+                    ]
+                )
+                along = [-1 if d == place else 1 for d in range(len(grid.axes))]
+                kind[v][grid.number] = np.broadcast_to(own.reshape(along), grid.number.shape)
+        narrowest = np.full((len(names), people), -1)
+        disjoint: list[NDArray[np.int64]] = []
+        # what is left of sums of cells has no codes, and records of another vintage may have moved
+        known = cell < len(vintage)
+        known[known] = vintage[cell[known]] == 0
+        who, cell = who[known], cell[known]
+        for v, of in enumerate(number):
+            size = np.array([len(codes) for codes in of], dtype=np.int64)
+            mine = kind[v][cell]
+            some = mine >= 0
+            order = np.lexsort((-size[mine[some]], who[some])) if some.any() else []
+            narrowest[v][who[some][order]] = mine[some][order]
+            disjoint.append(_disjoint(list(of), np.unique(narrowest[v])))
+        kind[:, vintage > 0] = -1
+        return cls(kind, narrowest, disjoint, [len(of) for of in number])
+
+    def from_cells(self, who: NDArray[np.int64], cell: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Whether these contributors cannot be in these cells."""
+        found = np.zeros(len(who), dtype=bool)
+        for v, kinds in enumerate(self.kinds):
+            one, other = self.narrowest[v][who], self.kind[v][cell]
+            both = (one >= 0) & (other >= 0)
+            found |= both & np.isin(one * kinds + other, self.disjoint[v])
+        return found
+
+
+def _disjoint(codes: Sequence[frozenset[str]], used: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Numbers of used sets and others without a common code, as one number, ascending."""
+    column = {code: i for i, code in enumerate(dict.fromkeys(c for own in codes for c in own))}
+    start = np.cumsum([0, *(len(own) for own in codes)])
+    entries = np.array([column[code] for own in codes for code in own], dtype=np.int64)
+    inside = sparse.csr_array(
+        (np.ones(len(entries), np.int64), entries, start), shape=(len(codes), len(column))
+    )
+    found: list[NDArray[np.int64]] = []
+    for one in used[used >= 0].tolist():
+        common = inside @ inside[[one]].toarray()[0]
+        found.append(one * len(codes) + np.flatnonzero(common == 0))
+    return np.concatenate([np.zeros(0, dtype=np.int64), *found])
 
 
 def _around(publication: Publication, target: sparse.csr_array) -> sparse.csr_array:

@@ -37,7 +37,7 @@ from diskret.tables.dimension import Dimension, check_by
 from diskret.tables.requirements import changed_earlier
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class PerturbedRecords(ChangedValues):
     """Perturbed counts of records whose true counts nobody has seen.
 
@@ -61,6 +61,9 @@ class PerturbedRecords(ChangedValues):
     settings: Mapping[str, Any]
     known: Perturbed | None
     frame_kind: FrameKind
+
+    def __repr__(self) -> str:
+        return f"PerturbedRecords({self.name!r}: {self.published.value.size:,} cells)"
 
     @property
     def public(self) -> Any:

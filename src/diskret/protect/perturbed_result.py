@@ -57,10 +57,6 @@ class ChangedValues:
 
     certificate: NoiseCertificate
 
-    def __repr__(self) -> str:
-        cells = self.published.value.size
-        return f"{type(self).__name__}({self.name!r}: {cells:,} cells, {self.published.changed})"
-
     def _repr_html_(self) -> str:
         from diskret.tables.card import card_of_published
 
@@ -116,7 +112,7 @@ class ChangedValues:
         return write_one(cast(Protected, self), folder, formats, title, keys=keys, **options)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class PerturbedResult(ChangedValues):
     """A table with changed values. Only `public` and `published` may leave the office.
 
@@ -137,6 +133,10 @@ class PerturbedResult(ChangedValues):
     certificate: NoiseCertificate
     settings: Mapping[str, Any]
     known: Perturbed | None
+
+    def __repr__(self) -> str:
+        cells = self.published.value.size
+        return f"PerturbedResult({self.name!r}: {cells:,} cells, {self.published.changed})"
 
     def losses(self, language: str = "en") -> Sequence[str]:
         """What was lost, in sentences. Confidential."""

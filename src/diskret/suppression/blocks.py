@@ -148,6 +148,7 @@ def hide_in_blocks(
     hidden: NDArray[np.bool_],
     reach: Reach,
     share: float = _SHARE,
+    whole: bool = True,
 ) -> list[Change]:
     """Hide the cheapest groups nearby until as much as possible is shown.
 
@@ -155,7 +156,8 @@ def hide_in_blocks(
     if that is not enough, in the next. Blocks of one kind have nothing in common, so they are
     searched at the same time, and the outcome does not depend on how many are.
 
-    `hidden`, `reach`: the pattern and what it shows, ``(g,)``; both grow. Gives the changes found.
+    `hidden`, `reach`: the pattern and what it shows, ``(g,)``; both grow. `whole`: whether to look
+    for changes in whole numbers where programmes give fractions. Gives the changes found.
     """
     queue: defaultdict[Block, list[int]] = defaultdict(list)
     missing = np.flatnonzero(reach.missing(cells)).tolist()
@@ -173,7 +175,7 @@ def hide_in_blocks(
             asked = [queue.pop(block) for block in wave]
             inside = [blocks.groups(block) for block in wave]
             tasks = (
-                partial(_in_block, cells, groups, of, hidden, reach, problem.seconds)
+                partial(_in_block, cells, groups, of, hidden, reach, problem.seconds, whole)
                 for groups, of in zip(inside, asked, strict=True)
             )
             together = len(np.unique(np.concatenate(inside))) == sum(map(len, inside))
@@ -210,6 +212,7 @@ def _in_block(
     hidden: NDArray[np.bool_],
     reach: Reach,
     seconds: Callable[[], float],
+    whole: bool,
 ) -> _Found:
     """Changes within a block for groups of it, largest need first; those it cannot protect."""
     asked = [group for group in groups if reach.misses(cells, group)]
@@ -221,7 +224,7 @@ def _in_block(
     for group in sorted(asked, key=lambda group: (-int(cells.need[group]), group)):
         if not reach.misses(cells, group) or seconds() <= 0:
             continue
-        for change in fulfil(search, cells, reach, group, seconds):
+        for change in fulfil(search, cells, reach, group, seconds if whole else None):
             new = change.cell[~hidden[change.cell]]
             hidden[new] = True
             search.hide(np.searchsorted(here.cell, new))

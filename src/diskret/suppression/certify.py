@@ -147,7 +147,8 @@ def propose(problem: Problem, suppressed: NDArray[np.bool_]) -> Proposals:
     """Look for changes of the suppressed cells that show every requirement.
 
     An attack that has to look for them itself knows nothing of blocks and original values. It
-    checks each proposal, so a wrong or missing one costs time, never safety.
+    checks each proposal, so a wrong or missing one costs time, never safety. Whole numbers that are
+    hard to find are left to it: they take longer here, where nothing is known of what it found.
 
     `problem`: what is required; secondaries must be able to move by one unit. `suppressed`: A
     pattern of any method, bool, ``(n,)``. Gives not necessarily for every requirement.
@@ -169,7 +170,7 @@ def propose(problem: Problem, suppressed: NDArray[np.bool_]) -> Proposals:
     changes = show(cells, primary, reach, one_by_one=False)
     blocks = Blocks(problem.system.tables, cells.group)
     everything = np.ones(len(cells.down), dtype=bool)
-    changes += hide_in_blocks(within, cells, blocks, everything, reach, share=1.0)
+    changes += hide_in_blocks(within, cells, blocks, everything, reach, share=1.0, whole=False)
     return _proposals(cells, changes)
 
 

@@ -12,6 +12,9 @@ from diskret.suppression.changeable import Changeable
 from diskret.suppression.changes import Change, Part, Reach, checked
 from diskret.suppression.linear import Program
 
+#: Seconds for one programme in whole numbers; hard ones would take for ever.
+PATIENCE = 5.0
+
 
 def fulfil(
     search: Search,
@@ -25,7 +28,8 @@ def fulfil(
     Each is added to `reach` before it is given; whether they were enough is for the caller
     to read there. What the caller hides in between is free of charge for the next one.
 
-    `seconds`: time left for programs in whole numbers; None leaves these out.
+    `seconds`: time left for programs in whole numbers, each of which gets no more than `PATIENCE`;
+    None leaves these out.
     """
     index = int(np.searchsorted(search.here.cell, group))
     if index == len(search.here.cell) or search.here.cell[index] != group:
@@ -71,11 +75,11 @@ def _proposals(
         return
     untouched = search.untouched(proposal)
     search.publish(untouched)
-    proposal = search.cheapest_whole(index, distance, seconds())
+    proposal = search.cheapest_whole(index, distance, min(seconds(), PATIENCE))
     search.publish(untouched, False)
     if proposal is not None:
         yield proposal
-    proposal = search.cheapest_whole(index, distance, seconds())
+    proposal = search.cheapest_whole(index, distance, min(seconds(), PATIENCE))
     if proposal is not None:
         yield proposal
 
