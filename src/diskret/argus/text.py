@@ -37,8 +37,10 @@ def said_at(place: object) -> Generator[None]:
     except JobError:
         raise
     except DiskretError as error:
-        more = (error.blamed, error.blamed_in) if isinstance(error, ProtectionError) else ()
-        raise type(error)(f"{place}: {error}", *more) from error
+        placed = type(error)(f"{place}: {error}")
+        if isinstance(error, ProtectionError) and isinstance(placed, ProtectionError):
+            placed.blamed, placed.blamed_in = error.blamed, error.blamed_in
+        raise placed from error
 
 
 def encoding_of(raw: bytes) -> str:
