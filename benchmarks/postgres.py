@@ -67,7 +67,7 @@ def load(url: str, path: Path) -> None:
     rows = BytesIO()
     csv.write_csv(pq.read_table(path), rows)
     rows.seek(0)
-    connection = connect(login(url))
+    connection = connect(login(url), "diskret benchmark")
     connection.ask(f"CREATE TABLE {NAME} ({COLUMNS})")
     connection.driver.execute_unnamed(f"COPY {NAME} FROM STDIN (FORMAT csv, HEADER)", stream=rows)
     connection.ask(f"ANALYZE {NAME}")
@@ -76,7 +76,7 @@ def load(url: str, path: Path) -> None:
 
 def drop(url: str) -> None:
     """Remove what was made."""
-    connection = connect(login(url))
+    connection = connect(login(url), "diskret benchmark")
     connection.ask(f"DROP TABLE {NAME}")
     connection.close()
 

@@ -30,7 +30,7 @@ def test_every_suppressed_remainder_exceeds_three(
     assert (remainders[sums.known] > 3).all()
     cost = int(system.value[np.flatnonzero(result.status == "secondary")].sum())
     # 255 is the least for remainders alone; single cells and pairs withstand insiders, too
-    assert OUTSIDER < result.bound <= 255 < cost <= 420
+    assert result.bound is not None and OUTSIDER < result.bound <= 255 < cost <= 420
     plain = dk.suppress(table, rule, attacker=dk.Attacker())
     left = revealed_sums(plain.published)
     assert ((left.member @ system.value)[left.known] <= 3).any()
