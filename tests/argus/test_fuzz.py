@@ -4,7 +4,7 @@ import tempfile
 from pathlib import Path
 
 from argus_jobs import BATCH, METADATA, RECORDS, TREE, files_of, written
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from diskret import argus
@@ -44,7 +44,6 @@ def damaged(draw):
     return files
 
 
-@settings(max_examples=100, derandomize=True, deadline=None, database=None)
 @given(damaged())
 def test_a_damaged_job_is_refused_in_words_or_done(files):
     with tempfile.TemporaryDirectory() as name:
