@@ -36,7 +36,7 @@ from diskret.suppression import Pattern, Problem, optimal, sequential
 from diskret.suppression.attack_cuts import Attacks
 from diskret.suppression.certify import certify
 from diskret.suppression.changeable import Changeable, changeable
-from diskret.suppression.zero_one_program import Cut
+from diskret.suppression.zero_one_program import Choice, Cut, Master
 
 # the package has functions of these names
 searching: Any = import_module("diskret.suppression.optimal_search")
@@ -274,6 +274,23 @@ def test_a_solver_in_trouble_leaves_a_safe_pattern(monkeypatch: pytest.MonkeyPat
     assert not pattern.complete
     assert violations(halves_problem(), pattern.suppressed) == []
     assert pattern.bound is not None and pattern.bound <= 50
+
+
+def test_a_solver_that_says_the_same_again_ends_the_search(monkeypatch: pytest.MonkeyPatch):
+    """As release 1.16.0 of HiGHS does: its x is the known one, and its objective another one's."""
+    asked: list[NDArray[np.bool_]] = []
+
+    def known(self: Master, seconds: float, start: NDArray[np.bool_], gap: float) -> Choice:
+        asked.append(start)
+        assert len(asked) < 50
+        return Choice(np.ones(len(start)), 0.0)
+
+    monkeypatch.setattr(Master, "whole", known)
+    monkeypatch.setattr(Attacks, "of_fractions", lambda *_: [])
+    monkeypatch.setattr(Attacks, "companions", lambda *_: [])
+    pattern = optimal(halves_problem())
+    assert asked and not pattern.complete
+    assert violations(halves_problem(), pattern.suppressed) == []
 
 
 @pytest.mark.parametrize(

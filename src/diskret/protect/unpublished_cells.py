@@ -406,7 +406,8 @@ def _all_around(table: Table, marks: NDArray[np.uint64]) -> NDArray[np.uint64]:
     found = marks.reshape(table.shape).copy()
     for axis, dimension in enumerate(table.dimensions):
         along = np.moveaxis(found, axis, 0)
-        for code, parent in enumerate(dimension.hierarchy.parent.tolist()):
-            if parent >= 0:
-                along[code] += along[parent]
+        with np.errstate(over="ignore"):  # marks go round
+            for code, parent in enumerate(dimension.hierarchy.parent.tolist()):
+                if parent >= 0:
+                    along[code] += along[parent]
     return found.ravel()

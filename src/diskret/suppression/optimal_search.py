@@ -252,13 +252,16 @@ class Closing:
                 self._improve(kept)
             self._fractions(kept)
             return True
+        cost, some = self.upper, self.slice < 1.0
         cuts, hidden = self._judge(choice.x > 0.5)
         self.master.add(cuts)
         if hidden is not None:
             self._accept(hidden)
         # where time was too short to find another choice, all of it is given
         self.slice = 1.0
-        return bool(cuts) or hidden is not None
+        # a solver that says nothing new would say the same again
+        new = self.upper < cost or self.lower > before or some
+        return bool(cuts) or (hidden is not None and new)
 
     def _complete(self, chosen: NDArray[np.bool_]) -> None:
         """What a whole choice lacks even if the cheapest groups are added that it needs."""
