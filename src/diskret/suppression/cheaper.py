@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from diskret.suppression.changeable import Changeable
 from diskret.suppression.changes import Change, Part, Reach, moved, part, part_of
+from diskret.suppression.linear import QUANTUM
 from diskret.suppression.problem import Problem
 from diskret.suppression.search import Search, fulfil
 
-#: An amount of work (see `Program`), less than a second, and the share of the cost that it has
-#: to save.
-QUANTUM, WORTH = 1e8, 0.005
+#: The share of the cost that a quantum of work has to save.
+_WORTH = 0.005
 #: Rounds at most, and how many that save little are the last.
 _ROUNDS, _POOR = 12, 2
 #: Orders differ from that of the needs by factors of e to a normal number times this.
@@ -38,7 +38,6 @@ def cheaper(
     hidden: NDArray[np.bool_],
     changes: Sequence[Change],
     until: float | None = None,
-    first: int = 0,
 ) -> tuple[NDArray[np.bool_], list[Change]]:
     """Look for a cheaper pattern within one, while that saves enough.
 
@@ -49,8 +48,7 @@ def cheaper(
 
     `hidden`: a pattern that meets all requirements, bool, ``(g,)``. `changes`: within it; with
     `certified` they show that. `until`: value of ``time.monotonic()`` at which to stop, if that is
-    before time is up. `first`: 1 if the changes were found by need, so that nothing is gained by
-    asking so again. Gives a pattern that costs no more, and its changes.
+    before time is up. Gives a pattern that costs no more, and its changes.
     """
     here = part(cells, hidden)
     label = np.full(len(hidden), -1)
@@ -64,7 +62,7 @@ def cheaper(
     asked = certified.missing(cells, here.cell)
     for component in np.unique(here.component[asked]).tolist():
         groups = here.cell[here.component == component]
-        found += _improved(problem, cells, certified, groups, inside[component], until, first)
+        found += _improved(problem, cells, certified, groups, inside[component], until)
     return moved(cells, found), found
 
 
@@ -75,7 +73,6 @@ def _improved(
     inside: NDArray[np.int64],
     changes: list[Change],
     until: float | None,
-    first: int,
 ) -> list[Change]:
     """The changes of the cheapest pattern found in one component."""
     cost = _cost(cells, changes)
@@ -84,7 +81,7 @@ def _improved(
     random = np.random.default_rng(0)
     need = np.log(np.maximum(cells.need, 1))
     poor = 0
-    for turn in range(first, _ROUNDS):
+    for turn in range(_ROUNDS):
         order = need + (_SPREAD * random.standard_normal(len(need)) if turn else 0)
         again = _again(problem, cells, certified, part_of(cells, inside), order, changes, until)
         if again is None:
@@ -95,7 +92,7 @@ def _improved(
         if saved > 0:
             changes, cost = found, price
             inside = inside[moved(cells, changes)[inside]]
-        poor = poor + 1 if saved < WORTH * work / QUANTUM else 0
+        poor = poor + 1 if saved < _WORTH * work / QUANTUM else 0
         if cost == 0 or poor == _POOR:
             break
     return changes

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from enum import Enum, auto
 from functools import partial
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from diskret.suppression.blocks import Block, Blocks
 from diskret.suppression.changeable import Changeable
 from diskret.suppression.changes import Change, Reach, part, part_of
-from diskret.suppression.cheaper import QUANTUM, WORTH
+from diskret.suppression.linear import QUANTUM
 from diskret.suppression.problem import Problem
 from diskret.suppression.search import Search, fulfil
 
@@ -21,6 +22,16 @@ from diskret.suppression.search import Search, fulfil
 _SMALL, _NEARBY = 4_000, 3_000
 #: Programs that are kept for later.
 _KEPT = 500
+#: The share of the cost that a quantum of work has to save.
+_WORTH = 0.002
+
+
+class End(Enum):
+    """Why no more is published again: all was tried, the last work saved little, time is up."""
+
+    ALL = auto()
+    POOR = auto()
+    TIME = auto()
 
 
 def clean_up(
@@ -31,7 +42,7 @@ def clean_up(
     changes: list[Change],
     blocks: Blocks | None = None,
     until: float | None = None,
-) -> tuple[NDArray[np.bool_], list[Change], bool]:
+) -> tuple[NDArray[np.bool_], list[Change], End]:
     """Publish hidden groups again, dearest first, while every requirement can be shown.
 
     One pass is enough: what cannot be published from a pattern cannot be published from a
@@ -42,7 +53,7 @@ def clean_up(
     other changes in large patterns; None: everywhere. A group that could only be published by
     changes of more than a large block stays hidden. `until`: value of ``time.monotonic()`` at which
     to stop, if that is before time is up. Gives the smaller pattern, changes within it that show
-    all requirements, and False if time ended the pass.
+    all requirements, and why the pass ended.
     """
     pattern = _Pattern(cells, hidden, certified, changes, blocks)
     candidates = np.flatnonzero(hidden & ~cells.primary)
@@ -50,17 +61,17 @@ def clean_up(
     work, cost = 0, pattern.cost
     for done, group in enumerate(candidates.tolist()):
         if problem.seconds() <= 0 or (until is not None and time.monotonic() > until):
-            return pattern.hidden, pattern.changes, False
+            return pattern.hidden, pattern.changes, End.TIME
         problem.work.step()
         problem.progress("publish again", done, len(candidates))
         if pattern.hidden[group]:
             pattern.try_to_publish(group)
         if pattern.work - work >= QUANTUM:
-            if pattern.cost > (1 - WORTH) * cost:
-                break
+            if pattern.cost > (1 - _WORTH) * cost:
+                return pattern.hidden, pattern.changes, End.POOR
             work, cost = pattern.work, pattern.cost
     problem.progress("publish again", len(candidates), len(candidates))
-    return pattern.hidden, pattern.changes, True
+    return pattern.hidden, pattern.changes, End.ALL
 
 
 class _Pattern:

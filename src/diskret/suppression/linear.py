@@ -15,6 +15,8 @@ from diskret.solver import Solver, Status
 
 #: What a programme costs beside its pivots, as many of them.
 _SET_UP = 50
+#: An amount of work (see `Program`) that takes less than a second.
+QUANTUM = 1e8
 #: With costs that bound the objective, "unbounded or infeasible" can only be the latter.
 _NONE = (Status.IMPOSSIBLE, Status.IMPOSSIBLE_OR_ENDLESS)
 

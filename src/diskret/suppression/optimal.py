@@ -5,8 +5,6 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 
-import numpy as np
-
 from diskret.errors import ProtectionError
 from diskret.suppression.greedy import modular, sequential
 from diskret.suppression.optimal_search import Closing
@@ -86,8 +84,8 @@ def auto(problem: Problem) -> Pattern:
     ----------
     problem
         With a deadline or a budget it is solved by [`optimal`][diskret.suppression.optimal];
-        without, up to 2,000 cells by `optimal` with 300 steps after its first patterns, and
-        larger ones by [`modular`][diskret.suppression.modular].
+        without, up to 2,000 cells by `optimal` with 300 steps after its first patterns, up to 3,000
+        by `sequential`, and larger ones by [`modular`][diskret.suppression.modular].
 
     Returns
     -------
@@ -101,9 +99,4 @@ def auto(problem: Problem) -> Pattern:
         return optimal(problem, first=first)
     if size <= _LARGEST:
         return optimal(problem, _STEPS, first)
-    found = modular(problem)
-    return found if first is None else min(found, first, key=lambda one: _cost(problem, one))
-
-
-def _cost(problem: Problem, pattern: Pattern) -> float:
-    return float(np.sum(problem.cost[pattern.suppressed]))
+    return modular(problem) if first is None else first
