@@ -1,5 +1,6 @@
 """Jobs of τ-ARGUS: read, carried out with proof, and written as τ-ARGUS would."""
 
 from diskret.argus.run import ArgusRun, ArgusTable, run
+from diskret.argus.to_job import to_job
 
-__all__ = ["ArgusRun", "ArgusTable", "run"]
+__all__ = ["ArgusRun", "ArgusTable", "run", "to_job"]

@@ -35,6 +35,12 @@ def argus(
         Path | None,
         typer.Option("--folder", help="Also write a release, public/ and internal/, there."),
     ] = None,
+    to: Annotated[
+        Path | None,
+        typer.Option(
+            "--to", metavar="JOB.toml", help="Write it as a job for diskret protect instead."
+        ),
+    ] = None,
     contributor: Annotated[
         bool | None,
         typer.Option(
@@ -45,10 +51,20 @@ def argus(
     language: LanguageOption = Language.en,
     debug: DebugOption = False,
 ) -> None:
-    """Carry out a batch file of τ-ARGUS, prove the protection, and write the files it names."""
+    """Carry out a batch file of τ-ARGUS, prove the protection, and write the files it names.
+
+    With --to it is written as a job file with comments, which releases the same.
+    """
     with reported(language, debug):
-        from diskret.argus import run
+        from diskret.argus import run, to_job
         from diskret.cli.progress import progress_bars
+
+        if to is not None:
+            if folder is not None:
+                raise typer.BadParameter("--to carries out nothing; leave --folder out")
+            for path in to_job(job, to, data=data, contributor=contributor):
+                typer.echo(words_in(language, "commands")["internal_files"].format(folder=path))
+            return
 
         with progress_bars(language=language) as progress:
             done = run(
