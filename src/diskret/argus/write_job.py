@@ -47,9 +47,9 @@ def write_job(
     """Write tables as a job of τ-ARGUS, to compare its results with ours.
 
     Each table becomes a ``.tab`` file of all its cells with its metadata (``.rda``), trees
-    (``.hrc``) and what is set by hand (``.hst``). The job names them, protects them (several together, as
-    linked tables) and writes what τ-ARGUS hides as code, value, status. All files are for the
-    office only. They are written all, or none.
+    (``.hrc``) and what is set by hand (``.hst``). The job names them, protects them (several
+    together, as linked tables) and writes what τ-ARGUS hides as code, value, status. All files
+    are for the office only. They are written all, or none.
 
     Parameters
     ----------
