@@ -1,0 +1,41 @@
+"""Records as an engine takes them, wherever they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from diskret.io.database import PostgresTable
+from diskret.io.spelling import Spelling
+
+FrameKind = Literal["pandas", "polars", "pyarrow", "duckdb", "spark"]
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """Records as an engine takes them: in memory, in files on disk, in Spark, or in a database.
+
+    `columns`: column names as the user wrote them; empty for a database, which is asked by the
+        engine.
+    `kind`: the kind of frame to give back.
+    `arrow`: the records, or None if they stay in `paths`.
+    `paths`, `format`: files to scan (``"parquet"``, or ``"csv"`` in which every column is read as
+        text so that leading zeros stay).
+    `delimiter`: separator of CSV files.
+    `database`: the table of a database that the records stay in.
+    `spark`: the Spark data frame that the records are, or None.
+    `spelling`: how numbers are written in columns of text; None: as usual.
+    """
+
+    columns: tuple[str, ...]
+    kind: FrameKind
+    arrow: pa.Table | None = None
+    paths: tuple[Path, ...] = ()
+    format: Literal["parquet", "csv"] | None = None
+    delimiter: str = ","
+    database: PostgresTable | None = None
+    spark: Any = None
+    spelling: Spelling | None = None
