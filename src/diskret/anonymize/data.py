@@ -19,6 +19,7 @@ from diskret.anonymize.verb import METHODS, Method, Step
 from diskret.errors import InputError
 from diskret.io import Coded, FrameKind, Source, coded, renewed, returned, source
 from diskret.io.categories import declared_orders, in_order, keeps_order
+from diskret.io.code_book import CodeBook
 from diskret.io.columns import column, numbers
 from diskret.io.files import parquet_rows
 from diskret.io.frames import NO_RECORDS, in_memory, spelled
@@ -199,6 +200,11 @@ class Microdata:
     def records(self) -> Source:
         """The records as an engine takes them: in their Parquet files as long as they are there."""
         return source(self.table) if "table" in self.__dict__ else self._opened
+
+    @property
+    def book(self) -> CodeBook:
+        """Labels and missing codes of the file of SAS, SPSS or Stata that the records are from."""
+        return self._opened.book or CodeBook()
 
     @property
     def n(self) -> int:
@@ -447,7 +453,7 @@ def _spelled(opened: Source, given: Roles) -> Source:
     """Numbers in the usual spelling: those with such a role, and others that are no codes."""
     spelling, table = opened.spelling, opened.arrow
     if spelling is None or table is None:
-        return opened
+        return spelled(opened, [*given.numeric, given.weight])
     codes = {*given.keys, *given.strata, *given.identifiers, *given.columns("followers")}
     codes |= {name for name in (given.household, given.id) if name is not None}
     others = [

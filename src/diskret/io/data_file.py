@@ -15,7 +15,7 @@ from diskret.io.fixed import Column, check_columns
 from diskret.io.spelling import Spelling
 from diskret.parameters import Declared, Whole
 
-FileFormat = Literal["parquet", "csv", "fixed", "xlsx"]
+FileFormat = Literal["parquet", "csv", "fixed", "xlsx", "sas7bdat", "xpt", "sav", "dta"]
 #: What each suffix means.
 SUFFIXES: dict[str, FileFormat] = {
     ".parquet": "parquet",
@@ -23,10 +23,15 @@ SUFFIXES: dict[str, FileFormat] = {
     ".txt": "csv",
     ".xlsx": "xlsx",
     ".xlsm": "xlsx",
+    ".sas7bdat": "sas7bdat",
+    ".xpt": "xpt",
+    ".sav": "sav",
+    ".zsav": "sav",
+    ".dta": "dta",
 }
 #: Option → the formats that have it.
 OPTIONS: dict[str, tuple[FileFormat, ...]] = {
-    "encoding": ("csv", "fixed"),
+    "encoding": ("csv", "fixed", "sas7bdat", "xpt", "sav", "dta"),
     "columns": ("csv", "fixed", "xlsx"),
     "delimiter": ("csv",),
     "decimal": ("csv", "fixed", "xlsx"),
@@ -49,9 +54,10 @@ class DataFile(Declared):
     path
         The file.
     format
-        ``"parquet"``, ``"csv"``, ``"fixed"`` (fixed places in the line) or ``"xlsx"`` (a workbook,
-        needs the extra ``excel``); None: by the suffix, and fixed if `columns` are
-        [`Column`][diskret.io.fixed.Column].
+        ``"parquet"``, ``"csv"``, ``"fixed"`` (fixed places in the line), ``"xlsx"`` (a workbook,
+        needs the extra ``excel``), or ``"sas7bdat"``, ``"xpt"`` (SAS), ``"sav"`` (SPSS) and
+        ``"dta"`` (Stata), which need the extra ``stat``; None: by the suffix, and fixed if
+        `columns` are [`Column`][diskret.io.fixed.Column].
     columns
         Names of the columns of a CSV file or a sheet that has no line with names; or a
         [`Column`][diskret.io.fixed.Column] for each field of fixed format.

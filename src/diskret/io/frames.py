@@ -30,12 +30,13 @@ from diskret.io.files import (
 )
 from diskret.io.fixed import Column, fixed_table
 from diskret.io.sources import FrameKind, Source
+from diskret.io.statistical import read_statistical
 from diskret.io.workbook import read_workbook
 
 _ACCEPTED = (
     "accepted are pandas, Polars, PyArrow and Spark tables, DuckDB relations, the path of a "
-    ".parquet, .csv, .txt or .xlsx file, a DataFile that says how a file is read, a list of "
-    ".parquet paths, and a PostgresTable"
+    ".parquet, .csv, .txt, .xlsx, .sas7bdat, .xpt, .sav or .dta file, a DataFile that says how a "
+    "file is read, a list of .parquet paths, and a PostgresTable"
 )
 
 #: Said wherever nothing would be counted: tables of zeros would look like results.
@@ -85,14 +86,14 @@ def to_arrow(
     """Read any frame as an Arrow table, and tell the kind it came as.
 
     Text columns are ``string`` or ``large_string``, never dictionaries. Columns of `numbers` are
-    `spelled` as usual, but for texts of `but`.
+    `spelled` as usual, but for texts of `but`; codes that mean missing are missing there.
     """
     opened = spelled(source(frame), numbers, but)
     return in_memory(opened), opened.kind
 
 
 def spelled(opened: Source, numbers: Collection[str | None], but: Collection[str] = ()) -> Source:
-    """The source with the numbers of some columns spelled as usual, whatever its file does.
+    """The source with some columns as numbers: spelled as usual, and none that means missing.
 
     Raises
     ------
@@ -100,13 +101,17 @@ def spelled(opened: Source, numbers: Collection[str | None], but: Collection[str
         A text in them is no number as the file is said to write them, and none of `but`.
     """
     spelling, table = opened.spelling, opened.arrow
-    if spelling is None or table is None:
+    if table is None or (spelling is None and not opened.numbers):
         return opened
     for name in dict.fromkeys(numbers):
-        if name in opened.columns:
-            at = opened.columns.index(name)
+        if name not in opened.columns:
+            continue
+        at = opened.columns.index(name)
+        if name in opened.numbers:
+            table = table.set_column(at, name, opened.numbers[name])
+        elif spelling is not None:
             table = table.set_column(at, name, spelling.plain(table.column(at), name, but))
-    return replace(opened, arrow=table, spelling=None)
+    return replace(opened, arrow=table, spelling=None, numbers={})
 
 
 def in_memory(opened: Source) -> pa.Table:
@@ -293,6 +298,10 @@ def _file_source(said: DataFile) -> Source:
         table = fixed_table(path, columns, said.encoding or "utf-8")
     elif said.format == "xlsx":
         table = read_workbook(said)
+    elif said.format in ("sas7bdat", "xpt", "sav", "dta"):
+        table, numbers, book = read_statistical(said)
+        names = tuple(table.column_names)
+        return Source(names, "pyarrow", arrow=table, numbers=numbers, book=book)
     elif said.plain and not mixed_line_ends(path):
         columns, delimiter = csv_header(path)
         return Source(columns, "pyarrow", paths=(path,), format="csv", delimiter=delimiter)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 import pyarrow as pa
 
+from diskret.io.code_book import CodeBook
 from diskret.io.database import PostgresTable
 from diskret.io.spelling import Spelling
 
@@ -28,6 +30,8 @@ class Source:
     `database`: the table of a database that the records stay in.
     `spark`: the Spark data frame that the records are, or None.
     `spelling`: how numbers are written in columns of text; None: as usual.
+    `numbers`: columns with codes that mean missing, as they are if they are used as numbers.
+    `book`: what a file of SAS, SPSS or Stata says of its columns.
     """
 
     columns: tuple[str, ...]
@@ -39,3 +43,5 @@ class Source:
     database: PostgresTable | None = None
     spark: Any = None
     spelling: Spelling | None = None
+    numbers: Mapping[str, pa.ChunkedArray] = field(default_factory=dict[str, pa.ChunkedArray])
+    book: CodeBook | None = None

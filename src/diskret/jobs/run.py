@@ -128,7 +128,7 @@ def keyed_records(job: Job, counted: str, keys: SecretKeys | str | PathLike[str]
         )
     opened = job.records.open()
     keyed = source(record_keys(in_memory(opened), id=counted, keys=keys, name=DERIVED))
-    return replace(keyed, spelling=opened.spelling)
+    return replace(keyed, spelling=opened.spelling, numbers=opened.numbers)
 
 
 def write_job(
