@@ -5,11 +5,13 @@
 Each reference table of `suppression.py` is protected by the method ``auto`` (counts below 4, or the
 p% rule with p = 10), written with its explanations, and verified by the office in a process of
 its own. Peak memory is that of the process up to the end of each step; CPU seconds of all threads.
+Making the table takes more memory than any of it, so that is done in another process.
 """
 
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import subprocess
 import sys
 import tempfile
@@ -57,7 +59,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def measure(name: str, what: str, contributor: bool, folder: Path) -> None:
     """Protect, write and verify one table; one line."""
-    table = tabulated(name, folder)[what]
+    with multiprocessing.get_context("spawn").Pool(1) as apart:
+        table = apart.apply(tabulated, (name, folder))[what]
     rule = dk.rules.MinimumFrequency(4) if what == "count" else dk.rules.PPercent(10)
     attacker = dk.Attacker(contributor=True) if contributor else dk.Attacker()
     begin = time.process_time()
@@ -77,7 +80,6 @@ def measure(name: str, what: str, contributor: bool, folder: Path) -> None:
         end="",
         flush=True,
     )
-    print(end="", flush=True)
     again = [sys.executable, __file__, "--verify", str(folder / "out")]
     run = subprocess.run(again, capture_output=True, text=True, check=True)
     print(run.stdout.rstrip(), flush=True)
