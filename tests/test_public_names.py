@@ -9,6 +9,7 @@ import diskret
 
 PUBLIC = [
     "Attacker",
+    "DataFile",
     "DiskretError",
     "Hierarchy",
     "Ledger",
@@ -53,7 +54,7 @@ PUBLIC = [
 ]
 
 PROMISED = {
-    "argus": {"ArgusRun", "ArgusTable", "run"},
+    "argus": {"ArgusRun", "ArgusTable", "run", "to_job", "write_job"},
     "attack": {"Attacker", "SuppressionCertificate", "disclosures", "intervals"},
     "claims": {
         "AlphaK",
