@@ -5,7 +5,7 @@ import inspect
 import re
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
@@ -129,7 +129,7 @@ def made_by(target: object) -> object:
 
 def member(owner: object, name: str) -> object:
     """An attribute, also one that only instances have."""
-    if is_dataclass(owner) and name in getattr(owner, "__dataclass_fields__", {}):
+    if inspect.isclass(owner) and name in inspect.get_annotations(owner):
         return None
     try:
         return getattr(owner, name)
