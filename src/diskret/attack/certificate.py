@@ -196,7 +196,7 @@ class SuppressionCertificate:
             "repaired": self.repaired,
             **self._sums(),
             **self._parts(),
-            "witnesses": len(self.examination.denominator),
+            "witnesses": len(self.examination.witnesses),
             **outer_intervals(self.examination),
             "intervals": interval_columns(self.published, self.examination),
         }
@@ -249,7 +249,7 @@ class SuppressionCertificate:
             cells=self.published.value.size,
             primaries=self.primaries,
             secondaries=self.secondaries,
-            witnesses=len(self.examination.denominator),
+            witnesses=len(self.examination.witnesses),
             sliding_only=self.sliding_only,
             repaired=self.repaired,
             outer=self.outsider.outer,
