@@ -304,7 +304,7 @@ def test_csv_agrees_with_an_independent_writer(tmp_path):
     ("name", "content", "said"),
     [
         ("no.csv", None, "there is no such file"),
-        ("records.sav", b"x", "suffix '.sav' is not known"),
+        ("records.dat", b"x", "suffix '.dat' is not known"),
         ("bad.parquet", b"no parquet", "cannot be read as a Parquet file"),
         ("empty.csv", b"", "line 1 is empty"),
         ("twice.csv", b"a,b,a\n1,2,3\n", "line 1: column names must be unique"),
