@@ -16,6 +16,7 @@ from diskret.attack.exact import UNKNOWN, product
 from diskret.attack.examination import Examination, Targets, extremes
 from diskret.attack.knowledge import unknown_bounds
 from diskret.attack.ties import shown_somewhere
+from diskret.deadline import NEVER, Deadline
 from diskret.progress import Progress, silent
 from diskret.tables import Publication, Published, together
 from diskret.tables.requirements import UnsafeSums
@@ -213,6 +214,7 @@ def show_sums(
     unsafe: UnsafeSums,
     original: NDArray[np.int64],
     progress: Progress = silent,
+    deadline: Deadline = NEVER,
 ) -> Examination:
     """The same examination, with more witnesses where sums need them.
 
@@ -235,6 +237,8 @@ def show_sums(
         sum_targets(asked, original),
         progress,
         original=original,
+        deadline=deadline,
+        quick=deadline.limited,
     )
     if found.beside is None:
         return examination

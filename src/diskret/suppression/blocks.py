@@ -219,7 +219,7 @@ def _in_block(
     here = part_of(cells, inside) if asked else None
     if here is None or len(here.cell) == 0:
         return [], asked
-    search = Search(here, hidden[here.cell], cells.price[here.cell])
+    search = Search(here, hidden[here.cell], cells.price[here.cell], seconds)
     found: list[Change] = []
     for group in sorted(asked, key=lambda group: (-int(cells.need[group]), group)):
         if not reach.misses(cells, group) or seconds() <= 0:

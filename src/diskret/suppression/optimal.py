@@ -65,6 +65,7 @@ def optimal(problem: Problem, steps: int | None = None, first: Pattern | None = 
         "optimal",
         complete=search.lower >= search.target,
         bound=search.bound,
+        proposals=search.proposals,
     )
 
 
