@@ -230,7 +230,7 @@ def suppress(
         attacker=attacker,
         ledger=ledger,
         keys=keys,
-        time_limit=time_limit,
+        deadline=Deadline.after(time_limit),
         budget=budget,
         progress=progress,
     )
@@ -245,7 +245,7 @@ def suppress_tables(
     attacker: Attacker | None,
     ledger: KnownBefore | None,
     keys: SecretKeys | str | PathLike[str] | None,
-    time_limit: float | None,
+    deadline: Deadline,
     budget: int | None,
     progress: Progress,
 ) -> list[Result]:
@@ -260,7 +260,7 @@ def suppress_tables(
         _method(method),
         whom or Attacker(),
         None if keys is None else SecretKeys.load(keys),
-        Deadline.after(time_limit),
+        deadline,
         _check_budget(budget),
         progress,
         None if ledger is None else ledger.position,
@@ -268,10 +268,9 @@ def suppress_tables(
     results: dict[int, Result] = {}
     waiting = found = _groups(asked, sums, ledger)
     shown = [o.table.empty & (not o.sensitivity.zeros_may_hide) for o in asked]
-    until = options.deadline
     while waiting:
         for place, group in enumerate(waiting):
-            options = replace(options, deadline=until.share(1 / (len(waiting) - place)))
+            options = replace(options, deadline=deadline.share(1 / (len(waiting) - place)))
             stays = _empty_elsewhere(asked, shown)
             staying = [asked[i].staying(stays[i]) for i in group.new]
             if whom is None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from diskret.attack import Proposals, Requirements
-from diskret.parallel import cores
+from diskret.parallel import in_order
 from diskret.suppression.blocks import Blocks, hide_in_blocks
 from diskret.suppression.changeable import Changeable, changeable
 from diskret.suppression.changes import Change, Part, Reach, checked, part, part_of
@@ -55,12 +54,11 @@ def show(
 
     Without `one_by_one` only by random directions: quick, but some groups may be left.
     """
-    with ThreadPoolExecutor(cores()) as pool:
-        bundles = pool.map(
-            lambda groups: _show(cells, part_of(cells, groups), reach, one_by_one, seconds),
-            _bundles(part(cells, hidden)),
-        )
-        return [change for found in bundles for change in found]
+    bundles = in_order(
+        lambda groups: _show(cells, part_of(cells, groups), reach, one_by_one, seconds),
+        _bundles(part(cells, hidden)),
+    )
+    return [change for found in bundles for change in found]
 
 
 def _bundles(here: Part) -> list[NDArray[np.int64]]:
