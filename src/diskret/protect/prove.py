@@ -127,7 +127,7 @@ def prove(
             "be proven in time. Nothing was published; allow more time"
             + (", or protect against the outsider alone, attacker=dk.Attacker()" if judge else "")
         ) from error
-    if not problem.deadline.limited:
+    if not problem.deadline.limited or problem.deadline.passed:
         return proven
     return replace(proven, examination=_narrowed(proven, problem, attacker))
 

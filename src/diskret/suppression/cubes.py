@@ -16,16 +16,16 @@ from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from diskret.suppression.changeable import Changeable
 from diskret.suppression.changes import Change, Reach
 from diskret.suppression.problem import Problem
+from diskret.suppression.surroundings import entries
 from diskret.tables import Dimension
 
 #: Cubes that are compared for one cell, about, and whether totals above may move: what finds none
 #: tries the next.
-_TRIES = ((3_000, False), (100_000, False), (100_000, True))
+_TRIES = ((3_000, False), (20_000, False), (20_000, True))
 #: Both ways at once; else up, down, and what is then lacking in all.
 _WAYS = (0, 1, -1, 1, -1)
 _Whole = NDArray[np.int64]
@@ -102,9 +102,10 @@ class _Cubes:
         inside = np.flatnonzero(self._group >= 0)
         self._member[self._group[inside]] = inside
         self._room = {
-            0: (np.minimum(cells.down, cells.up),) * 2,
-            1: (cells.up, cells.down),
-            -1: (cells.down, cells.up),
+            # the kernel changes them, and sets them back
+            0: (np.minimum(cells.down, cells.up), np.minimum(cells.down, cells.up)),
+            1: (cells.up.copy(), cells.down.copy()),
+            -1: (cells.down.copy(), cells.up.copy()),
         }
 
     def change(
@@ -141,8 +142,10 @@ class _Cubes:
         """Groups and steps; none if no cube does it."""
         from diskret.suppression.cube_kernels import movement
 
-        plus, minus = (room.astype(np.float64) for room in self._room[way])
-        plus[list(still)] = minus[list(still)] = 0
+        plus, minus = self._room[way]
+        if still:
+            plus, minus = plus.copy(), minus.copy()
+            plus[list(still)] = minus[list(still)] = 0
         group, step = movement(
             base,
             np.array(np.unravel_index(base, self._shape), dtype=np.int64),
@@ -184,10 +187,12 @@ class _Cubes:
 
     def _broken(self, cell: _Whole, step: _Whole) -> tuple[_Whole, _Whole]:
         """Equations that a change does not satisfy, and by how much."""
-        columns = self.cells.by_group[:, cell]
-        gap = sparse.csc_array(columns) @ step
-        rows = np.flatnonzero(gap)
-        return rows, gap[rows]
+        by_group = self.cells.by_group
+        entry, size = entries(by_group.indptr, cell)
+        row, place = np.unique(by_group.indices[entry], return_inverse=True)
+        gap = np.zeros(len(row), dtype=np.int64)
+        np.add.at(gap, place, by_group.data[entry] * np.repeat(step, size))
+        return row[gap != 0].astype(np.int64), gap[gap != 0]
 
     def _with_sums(self, cell: _Whole, step: _Whole) -> tuple[_Whole, _Whole]:
         """The change with what it makes of sums that nobody publishes."""

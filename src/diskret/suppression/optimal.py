@@ -56,7 +56,8 @@ def optimal(problem: Problem, steps: int | None = None, first: Pattern | None = 
     # a solver in trouble ends the search: the pattern is safe, and the bound holds
     try:
         with suppress(ProtectionError):
-            search.run()
+            if not (search.safe and problem.deadline.passed):
+                search.run()
     except KeyboardInterrupt:
         search.pool.shutdown(wait=False, cancel_futures=True)
         raise
