@@ -85,7 +85,7 @@ def rules_there() -> set[str]:
         for module in modules(rules)
         for name, value in vars(module).items()
         if inspect.isclass(value) and "__call__" in vars(value)
-        if value.__module__.startswith("diskret.rules.")
+        if value.__module__.startswith("diskret.rules.") and not name.startswith("_")
     } - NO_SECTION
 
 

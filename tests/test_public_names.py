@@ -53,7 +53,7 @@ PUBLIC = [
 ]
 
 PROMISED = {
-    "argus": {"ArgusRun", "ArgusTable", "run"},
+    "argus": {"ArgusRun", "ArgusTable", "run", "to_job", "write_job"},
     "attack": {"Attacker", "SuppressionCertificate", "disclosures", "intervals"},
     "claims": {
         "AlphaK",

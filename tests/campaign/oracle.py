@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations, product
@@ -400,32 +400,43 @@ class _Attack:
         yield Finding("insider", what, target.value, float(far), low, high, claimed, exact)
 
     def _already(self, coalition: frozenset[int], target: _Target, bound: float, sign: int) -> bool:
-        """Whether it is told by releases before the first that has it, and that one says so."""
+        """Whether it is told by releases before one that says so, beyond what these claim."""
         boxes = list(self.world.boxes)
-        wanted = {boxes[row] for row in target.rows}
-        with_it = [
-            table
+        wanted = [boxes[row] for row in target.rows]
+
+        def told(tables: Sequence[Shown]) -> bool:
+            """Whether the coalition can tell so much from some tables."""
+            attack = _Attack(self.case, World(self.case, tables))
+            if not wanted_in(attack.world.boxes):
+                return False
+            lower, upper, floor, _ = attack._known_to(coalition)
+            attack.world.programme.within(lower, upper, floor)
+            rows = [attack.world.boxes[box] for box in wanted]
+            end = attack._smallest(sign * attack.world.rows[rows].sum(axis=0))
+            return end.value > bound + _TINY * max(1.0, abs(target.value))
+
+        def wanted_in(boxes: Iterable[Box]) -> bool:
+            return set(wanted) <= set(boxes)
+
+        first = min(
+            self._release(table)
             for table in self.all_tables
-            if wanted <= {self.case.box(table.layout, c) for c in self.case.cells(table.layout)}
-        ]
-        first = min(map(self._release, with_it))
-        said = any(
-            _ALREADY in s for t in self.all_tables if self._release(t) == first for s in t.unclaimed
+            if wanted_in(self.case.box(table.layout, c) for c in self.case.cells(table.layout))
         )
-        if not said:
-            return False
-        tables = [
-            replace(table, value=dict.fromkeys(table.value), bounds={})
-            if self._release(table) >= first
-            else table
-            for table in self.all_tables
-        ]
-        before = _Attack(self.case, World(self.case, tables))
-        rows = [before.world.boxes[boxes[row]] for row in target.rows]
-        lower, upper, floor, _ = before._known_to(coalition)
-        before.world.programme.within(lower, upper, floor)
-        end = before._smallest(sign * before.world.rows[rows].sum(axis=0))
-        return end.value > bound + _TINY * max(1.0, abs(target.value))
+        for release in sorted({*map(self._release, self.all_tables)} - {*range(first)}):
+            earlier = [t for t in self.all_tables if self._release(t) < release]
+            says = [t for t in self.all_tables if self._release(t) == release]
+            if not any(_ALREADY in s for t in says for s in t.unclaimed):
+                continue
+            new = [t for t in self.all_tables if self._release(t) >= release]
+            silent = [replace(t, value=dict.fromkeys(t.value), bounds={}) for t in new]
+            if not told([*earlier, *silent]):
+                continue
+            # what is claimed of those releases holds nevertheless
+            circle = any(_CIRCLE in s for t in earlier for s in t.unclaimed)
+            if not any(map(told, combinations(earlier, 2) if circle else [earlier])):
+                return True
+        return False
 
     def _release(self, table: Shown) -> int:
         """The number of a table's release."""

@@ -1,10 +1,12 @@
 """Rests beside filters that only a contributor could compute."""
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 import diskret as dk
 from diskret.protect import insiders
+from diskret.protect.insider_rests import CountedRests
 from diskret.protect.known_contributions import _Apart
 
 
@@ -89,3 +91,38 @@ def test_if_nobody_looks_at_categories_she_computes_it(monkeypatch):
     """The test itself is able to fail."""
     monkeypatch.setattr(_Apart, "from_cells", lambda self, who, cell: cell < 0)
     assert alone_she_computes_a_man(*women_beside_men())
+
+
+def men_by_age_and_few_staff_by_sex():
+    """All men by age, and who has few staff by sex: 3 men and a woman; 2 men have more staff."""
+    people = pa.table(
+        {"sex": list("mfmmfmm"), "age": list("xxvwwvx"), "staff": [1, 6, 1, 1, 1, 5, 5]}
+    )
+    age, sex = dk.Hierarchy.flat(list("uvwx")), dk.Hierarchy.flat(list("fm"))
+    men = dk.tabulate(people, by={"age": age}, where={"sex": "m"})
+    few = dk.tabulate(people, by={"sex": sex}, where={"staff": {"max": 4}})
+    results = dk.suppress(
+        [men, few], dk.rules.MinimumFrequency(3), name=["men", "few"], method="modular",
+        attacker=dk.Attacker(contributor=True),
+    )  # fmt: skip
+    return [dict(zip(*of.values(), strict=True)) for of in map(by_code, results)]
+
+
+def she_computes_who_is_left(men, few):
+    """The only woman takes herself out of those with few staff: the men of these, then the rest."""
+    return few["f",] is None and None not in (men["Total",], few["Total",])
+
+
+def test_who_is_in_another_category_computes_no_rest_of_counts():
+    assert not she_computes_who_is_left(*men_by_age_and_few_staff_by_sex())
+
+
+def test_if_she_might_be_in_that_category_she_computes_it(monkeypatch):
+    """The test itself is able to fail."""
+    level = CountedRests.level
+    monkeypatch.setattr(
+        CountedRests,
+        "level",
+        lambda self, at, who, nowhere: level(self, at, who, np.zeros_like(nowhere)),
+    )
+    assert she_computes_who_is_left(*men_by_age_and_few_staff_by_sex())

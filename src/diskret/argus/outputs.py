@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.argus.batch import Write
+from diskret.argus.cell_files import (
+    CodeColumn,
+    decimal_text,
+    metadata_text,
+    quoted,
+    tree_text,
+)
 from diskret.argus.data import Made
 from diskret.argus.text import Folders
 from diskret.errors import JobError
@@ -124,31 +131,15 @@ def _cells(done: Done, own: bool = False) -> Iterator[tuple[tuple[str, ...], tup
         yield tuple(codes[i] for codes, i in zip(shown, at, strict=True)), at
 
 
-def _decimal(value: int, decimals: int) -> str:
-    """A scaled integer as text, exactly.
-
-    >>> _decimal(-1205, 2), _decimal(7, 0)
-    ('-12.05', '7')
-    """
-    if decimals == 0:
-        return str(value)
-    digits = str(abs(value)).rjust(decimals + 1, "0")
-    return f"{'-' if value < 0 else ''}{digits[:-decimals]}.{digits[-decimals:]}"
-
-
-def _quoted(texts: Sequence[str], quotes: bool) -> list[str]:
-    return ['"' + text.replace('"', '""') + '"' for text in texts] if quotes else [*texts]
-
-
 def _public(done: Done, at: tuple[int, ...]) -> str:
     """What anybody may see of a cell."""
     if done.made.table.empty[at] and not done.hidden[at]:
         return "-"
-    return "x" if done.hidden[at] else _decimal(int(done.value[at]), done.decimals)
+    return "x" if done.hidden[at] else decimal_text(int(done.value[at]), done.decimals)
 
 
 def _true(done: Done, at: tuple[int, ...]) -> str:
-    return _decimal(int(done.value[at]), done.decimals)
+    return decimal_text(int(done.value[at]), done.decimals)
 
 
 # ── types of files ──────────────────────────────────────────────────────────────────
@@ -163,13 +154,13 @@ def _values(write: Write, done: Done) -> Iterator[str]:
         names = [axis.variable.name for axis in done.made.axes]
         names += [] if only else [done.made.text.response]
         names += ["Status"] if status or only else []
-        yield ",".join(_quoted(names, quotes))
+        yield ",".join(quoted(names, quotes))
     found = done.status
     for codes, at in _cells(done):
         empty = bool(done.made.table.empty[at])
         if empty and options.get("SE", False):
             continue
-        line = _quoted(codes, quotes)
+        line = quoted(codes, quotes)
         if not only:
             shown = "-" if empty and not done.hidden[at] else _true(done, at)
             line.append(shown if status else _public(done, at))
@@ -192,19 +183,19 @@ def _csv(write: Write, done: Done) -> Iterator[str]:
 
     for layer in np.ndindex(*(len(axis.tree) for axis in further[1:])):
         for number, (axis, i) in enumerate(zip(further[1:], layer, strict=True), start=3):
-            yield f"Var {number},{_quoted([axis.shown(axis.tree.codes[i])], quotes)[0]}"
+            yield f"Var {number},{quoted([axis.shown(axis.tree.codes[i])], quotes)[0]}"
         if second is None:
             names = [done.made.text.response]
         else:
             names = [second.shown(code) for code in second.tree.codes]
-        heads = _quoted(names, quotes)
+        heads = quoted(names, quotes)
         if write.options.get("AS"):
-            heads = [text for head in heads for text in (head, _quoted(["Status"], quotes)[0])]
-        yield ",".join([*_quoted([first.variable.name], quotes), *heads])
+            heads = [text for head in heads for text in (head, quoted(["Status"], quotes)[0])]
+        yield ",".join([*quoted([first.variable.name], quotes), *heads])
         for row, code in enumerate(first.tree.codes):
             places = [(row,)] if second is None else [(row, i) for i in range(len(second.tree))]
             line = [cell((*at, *layer)) for at in places]
-            yield ",".join([*_quoted([first.shown(code)], quotes), *line])
+            yield ",".join([*quoted([first.shown(code)], quotes), *line])
 
 
 def _sbs(write: Write, done: Done) -> Iterator[str]:
@@ -223,7 +214,7 @@ def _sbs(write: Write, done: Done) -> Iterator[str]:
             flag = "C"
         if found[at] == SECONDARY:
             flag = "D"
-        line = _quoted(codes, True)
+        line = quoted(codes, True)
         if write.options.get("HL"):
             axes = done.made.axes
             line += [str(axis.tree.level[i]) for axis, i in zip(axes, at, strict=True)]
@@ -250,15 +241,15 @@ def _intermediate(write: Write, done: Done) -> Iterator[str]:
         if table.empty[at]:
             continue
         letter = letters.get(int(found[at]), "U")
-        line = _quoted(codes, True)
+        line = quoted(codes, True)
         line += [
             _true(done, at),
             str(0 if table.count is None else int(table.count[at])),
-            _decimal(int(measure.sum[at]), measure.decimals),
-            _decimal(abs(int(own.sum[at])), own.decimals),
-            *(_decimal(int(x), measure.decimals) for x in measure.largest[at]),
+            decimal_text(int(measure.sum[at]), measure.decimals),
+            decimal_text(abs(int(own.sum[at])), own.decimals),
+            *(decimal_text(int(x), measure.decimals) for x in measure.largest[at]),
             letter,
-            *(_decimal(int(level[at]), own.decimals) for level in (says.lower, says.upper)),
+            *(decimal_text(int(level[at]), own.decimals) for level in (says.lower, says.upper)),
         ]
         yield ";".join(line)
 
@@ -266,30 +257,24 @@ def _intermediate(write: Write, done: Done) -> Iterator[str]:
 def _metadata(path: Path, done: Done) -> str:
     """The metadata of an intermediate file."""
     measure, own = _judged_measure(done), done.made.table.measure
-    lines = ['   <SEPARATOR> ";"', "<SAFE> S", "<UNSAFE> U", "<PROTECT> P"]
-    for axis, (name, _) in zip(done.made.axes, _tree_names(path, done), strict=True):
-        lines += [f'"{axis.variable.name}"', "  <RECODEABLE>", f'  <TOTCODE> "{axis.tree.total}"']
-        if name:
-            lines += ["  <HIERARCHICAL>", f'  <HIERCODELIST> "{name}"', '  <HIERLEADSTRING> "@"']
-    taken = {axis.variable.name.casefold() for axis in done.made.axes}
-
-    def column(name: str, *options: str) -> None:
-        while name.casefold() in taken:
-            name += "_"
-        taken.add(name.casefold())
-        lines.extend([f'"{name}"', *(f"  <{option}>" for option in options)])
-
-    column(done.made.text.response.strip("<>"), "NUMERIC")
-    lines.append(f"  <DECIMALS> {own.decimals}")
-    column("Freq", "FREQUENCY")
-    column("Shadow", "NUMERIC", "SHADOW")
-    column("Cost", "NUMERIC", "COST")
-    for rank in range(1, measure.largest.shape[-1] + 1):
-        column(f"Top{rank}", "MAXSCORE")
-    column("Status", "STATUS")
-    column("LowerPL", "NUMERIC", "LOWERPL")
-    column("UpperPL", "NUMERIC", "UPPERPL")
-    return "\n".join(lines) + "\n"
+    codes = [
+        CodeColumn(axis.variable.name, axis.tree.total, name)
+        for axis, (name, _) in zip(done.made.axes, _tree_names(path, done), strict=True)
+    ]
+    ranks = range(1, measure.largest.shape[-1] + 1)
+    return metadata_text(
+        codes,
+        [
+            (done.made.text.response.strip("<>"), ("NUMERIC", f"<DECIMALS> {own.decimals}")),
+            ("Freq", ("FREQUENCY",)),
+            ("Shadow", ("NUMERIC", "SHADOW")),
+            ("Cost", ("NUMERIC", "COST")),
+            *((f"Top{rank}", ("MAXSCORE",)) for rank in ranks),
+            ("Status", ("STATUS",)),
+            ("LowerPL", ("NUMERIC", "LOWERPL")),
+            ("UpperPL", ("NUMERIC", "UPPERPL")),
+        ],
+    )
 
 
 def _tree_names(path: Path, done: Done) -> Iterator[tuple[str, bool]]:
@@ -302,5 +287,4 @@ def _tree_names(path: Path, done: Done) -> Iterator[tuple[str, bool]]:
 def _trees(path: Path, done: Done) -> Iterator[tuple[str, str]]:
     for axis, (name, deep) in zip(done.made.axes, _tree_names(path, done), strict=True):
         if deep:
-            rows = zip(axis.tree.codes[1:], axis.tree.level.tolist()[1:], strict=True)
-            yield name, "".join(f"{'@' * (depth - 1)}{code}\n" for code, depth in rows)
+            yield name, tree_text(axis.tree)

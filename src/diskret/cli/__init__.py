@@ -5,6 +5,15 @@ import sys
 
 def run() -> None:
     """Run the program ``diskret``; Ctrl-C ends it with one line, even while it is being loaded."""
+    _run(sys.argv[1:])
+
+
+def run_argus() -> None:
+    """Run ``diskret-argus``, which takes the four arguments of τ-ARGUS: ``diskret argus``."""
+    _run(["argus", *sys.argv[1:]])
+
+
+def _run(arguments: list[str]) -> None:
     german = "de" in sys.argv or "--language=de" in sys.argv
     said = "abgebrochen" if german else "interrupted"
     try:
@@ -14,7 +23,7 @@ def run() -> None:
             try:
                 from diskret.cli.main import main  # numpy, pyarrow and the like take a second
 
-                main()
+                main(arguments)
             except KeyboardInterrupt:
                 end_at_once(said)
     except KeyboardInterrupt:

@@ -118,6 +118,6 @@ app.add_typer(ledger, name="ledger")
 app.add_typer(cellkey, name="cellkey")
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Run the program; exit codes: 0 done, 1 bad input, 2 usage, 3 not proven."""
-    app(prog_name="diskret")
+    app(arguments, prog_name="diskret")

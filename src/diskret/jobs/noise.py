@@ -259,8 +259,17 @@ def _changed(
     if noise.method == "cell_key":
         return [_perturbed(first, noise, keys)]
     if noise.method in ROUNDING:
-        method = noise.method
-        return round_table(tables, method=method, keys=keys, name=names, **noise.options)
+        rules = [one.wanted.rule for one, _ in asked]
+        # the other ways of rounding cannot be led by a rule
+        ruled = noise.method == "controlled" and not all(isinstance(r, NoRule) for r in rules)
+        return round_table(
+            tables,
+            method=noise.method,
+            rule=rules if ruled else None,
+            keys=keys,
+            name=names,
+            **noise.options,
+        )
     if noise.method == "invariant":
         return perturb_invariant(tables, name=names, **noise.options)
     return adjust(tables, [one.wanted.rule for one, _ in asked], name=names, **noise.options)

@@ -199,10 +199,13 @@ class CountedRests:
         return cls(found.rests.value, rules, inside, own, unsure, told, place)
 
     def level(
-        self, at: NDArray[np.int64], who: NDArray[np.int64]
+        self, at: NDArray[np.int64], who: NDArray[np.int64], nowhere: NDArray[np.bool_]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Lower and upper level where these are the insiders; 0 if it is not clear who is left."""
-        used, n = who >= 0, len(self.number)
+        """Lower and upper level where these are the insiders; 0 if it is not clear who is left.
+
+        nowhere: whether they are known to be in no part of a rest, ``(q, m)``.
+        """
+        used, n = (who >= 0) & ~nowhere, len(self.number)
         name = np.where(used, who, 0)
         unsure = np.isin(name * n + at[:, None], self.unsure)
         place = self.place[name] if len(self.place) else np.full(who.shape, -1)

@@ -296,7 +296,11 @@ def _asked(
         for rows, left in counted:
             here = np.flatnonzero(np.isin(at, rows))
             if len(here):
-                lower[here], upper[here] = left.level(at[here] - rows[0], coalition[here])
+                who = coalition[here]
+                nowhere = np.zeros(who.shape, dtype=bool)
+                if elsewhere is not None:
+                    nowhere = elsewhere.sure(at[here], who)
+                lower[here], upper[here] = left.level(at[here] - rows[0], who, nowhere)
         # who has nothing to do with a rest is asked what its rules ask of a cell
         nobody = (at >= sums) & (coalition < 0).all(axis=1)
         lower, upper = np.where(nobody, most[0][at], lower), np.where(nobody, most[1][at], upper)

@@ -25,8 +25,68 @@ _Level = Annotated[float, Number(low=0, high=10**15)]
 _Coalition = Annotated[int, Whole(1)]
 
 
+class _Ambiguity(Joinable):
+    """What the p% and the pq rule have in common: both ask for a share of the largest value."""
+
+    minimum_level: float
+    coalition: int
+    _name: ClassVar[str]
+    _title: ClassVar[str]
+
+    rank: ClassVar[int] = 1
+    judges_unions: ClassVar[bool] = True
+    of_sums: ClassVar[bool] = True
+
+    @property
+    def _share(self) -> Fraction:
+        """The share of x1 that an estimate must not reach."""
+        raise NotImplementedError
+
+    @property
+    def largest(self) -> int:
+        """The largest contribution and those of the coalition."""
+        return self.coalition + 1
+
+    def against(self, coalition: int) -> Self:
+        """The same rule against at least so many who pool what they know."""
+        return replace(self, coalition=max(self.coalition, coalition))
+
+    def __call__(self, table: Table) -> Sensitivity:
+        """Judge every cell: unsafe iff X − x1 − … − x(n+1) < share·x1, n the coalition's size.
+
+        With waivers x1 is the largest contribution without one, and where all have waived a cell
+        is safe.
+        """
+        measure = table.measure
+        top = largest(table, self.largest, self._title)
+        over, of = self._share.numerator, self._share.denominator
+        x1, others = target(table, top)
+        coalition_sum = others[..., : self.coalition].sum(axis=-1)
+        # of · level, which is positive exactly where the rule hits
+        need = linear([(over + of, x1), (of, coalition_sum), (-of, measure.magnitude)])
+        unsafe = np.asarray(need > 0, dtype=bool) & unprotected(table)
+        smallest = min(round(self.minimum_level * 10**measure.decimals), LARGEST)
+        return judged(
+            table,
+            self._name,
+            unsafe,
+            np.maximum(ceil_divide(need, of), smallest),
+            unknown=measure.magnitude - x1 - coalition_sum,
+        )
+
+    def for_insiders(self, left: Left, unsafe: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """What contributors leave open: share·a' − R', rounded up, where it is positive.
+
+        a' is the largest protected contribution of somebody else, R' all the rest outside.
+        """
+        over, of = self._share.numerator, self._share.denominator
+        need = ceil_divide(linear([(over, left.largest), (-of, left.rest)]), of)
+        smallest = min(round(self.minimum_level * 10**left.decimals), LARGEST)
+        return np.where(need > 0, np.maximum(need, smallest), 0)
+
+
 @dataclass(frozen=True)
-class PPercent(Joinable):
+class PPercent(_Ambiguity):
     """A cell is unsafe if the second largest contributor can estimate the largest within p%.
 
     With total X and contributions x1 ≥ x2 ≥ … of units (or holdings, where given) a cell is
@@ -68,31 +128,17 @@ class PPercent(Joinable):
     minimum_level: _Level = 0
     coalition: _Coalition = 1
 
-    rank: ClassVar[int] = 1
-    judges_unions: ClassVar[bool] = True
-    of_sums: ClassVar[bool] = True
+    _name: ClassVar[str] = "p_percent"
+    _title: ClassVar[str] = "the p% rule"
 
     @property
-    def largest(self) -> int:
-        """The largest contribution and those of the coalition."""
-        return self.coalition + 1
-
-    def against(self, coalition: int) -> Self:
-        """The same rule against at least so many who pool what they know."""
-        return replace(self, coalition=max(self.coalition, coalition))
-
-    def __call__(self, table: Table) -> Sensitivity:
-        """Judge every cell."""
-        share = percentage(self.p, "p")
-        return _judge(table, share, self.minimum_level, self.coalition, "p_percent", "the p% rule")
-
-    def for_insiders(self, left: Left, unsafe: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """What has to stay uncertain for contributors who leave this over."""
-        return _left_open(left, percentage(self.p, "p"), self.minimum_level)
+    def _share(self) -> Fraction:
+        """The share of x1 that an estimate must not reach."""
+        return percentage(self.p, "p")
 
 
 @dataclass(frozen=True)
-class PQ(Joinable):
+class PQ(_Ambiguity):
     """A cell is unsafe if who knows contributions within q% can learn the largest within p%.
 
     With total X and contributions x1 ≥ x2 ≥ … of units (or holdings, where given) a cell is
@@ -136,9 +182,8 @@ class PQ(Joinable):
     minimum_level: _Level = 0
     coalition: _Coalition = 1
 
-    rank: ClassVar[int] = 1
-    judges_unions: ClassVar[bool] = True
-    of_sums: ClassVar[bool] = True
+    _name: ClassVar[str] = "pq"
+    _title: ClassVar[str] = "the pq rule"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -149,57 +194,6 @@ class PQ(Joinable):
             )
 
     @property
-    def largest(self) -> int:
-        """The largest contribution and those of the coalition."""
-        return self.coalition + 1
-
-    def against(self, coalition: int) -> Self:
-        """The same rule against at least so many who pool what they know."""
-        return replace(self, coalition=max(self.coalition, coalition))
-
-    def __call__(self, table: Table) -> Sensitivity:
-        """Judge every cell."""
-        share = percentage(self.p, "p") / percentage(self.q, "q")
-        return _judge(table, share, self.minimum_level, self.coalition, "pq", "the pq rule")
-
-    def for_insiders(self, left: Left, unsafe: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """What has to stay uncertain for contributors who leave this over."""
-        share = percentage(self.p, "p") / percentage(self.q, "q")
-        return _left_open(left, share, self.minimum_level)
-
-
-def _judge(
-    table: Table, share: Fraction, minimum_level: float, coalition: int, name: str, rule: str
-) -> Sensitivity:
-    """Judge every cell: unsafe iff X − x1 − … − x(n+1) < share·x1, n the coalition's size.
-
-    With waivers x1 is the largest contribution without one, and where all have waived a cell is
-    safe. `minimum_level`: in published units. `name`, `rule`: in results and in messages.
-    """
-    measure = table.measure
-    top = largest(table, coalition + 1, rule)
-    over, of = share.numerator, share.denominator
-    x1, others = target(table, top)
-    coalition_sum = others[..., :coalition].sum(axis=-1)
-    # of · level, which is positive exactly where the rule hits
-    need = linear([(over + of, x1), (of, coalition_sum), (-of, measure.magnitude)])
-    unsafe = np.asarray(need > 0, dtype=bool) & unprotected(table)
-    smallest = min(round(minimum_level * 10**measure.decimals), LARGEST)
-    return judged(
-        table,
-        name,
-        unsafe,
-        np.maximum(ceil_divide(need, of), smallest),
-        unknown=measure.magnitude - x1 - coalition_sum,
-    )
-
-
-def _left_open(left: Left, share: Fraction, minimum_level: float) -> NDArray[np.int64]:
-    """The level that contributors leave open: share·a' − R', rounded up, where it is positive.
-
-    a' is the largest protected contribution of somebody else, R' all the rest outside.
-    """
-    over, of = share.numerator, share.denominator
-    need = ceil_divide(linear([(over, left.largest), (-of, left.rest)]), of)
-    smallest = min(round(minimum_level * 10**left.decimals), LARGEST)
-    return np.where(need > 0, np.maximum(need, smallest), 0)
+    def _share(self) -> Fraction:
+        """The share of x1 that an estimate must not reach."""
+        return percentage(self.p, "p") / percentage(self.q, "q")
