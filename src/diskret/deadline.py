@@ -14,6 +14,11 @@ class OutOfTime(ProtectionError):
     """Time ended before something was found or shown that nothing else can stand for."""
 
 
+def out_of_time() -> OutOfTime:
+    """The error of a stage that time has ended."""
+    return OutOfTime("time limit too short for all that was asked for; allow more time")
+
+
 @dataclass(frozen=True)
 class Deadline:
     """A point in time, or none.
@@ -55,7 +60,7 @@ class Deadline:
     def check(self) -> None:
         """Raise `OutOfTime` if it is too late; for stages that another answer can stand for."""
         if self.passed:
-            raise OutOfTime("time limit too short")
+            raise out_of_time()
 
     def watched(self, progress: Progress) -> Progress:
         """A callback that ends what reports to it once it is too late, by `OutOfTime`."""

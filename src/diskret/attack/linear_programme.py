@@ -19,7 +19,7 @@ from diskret.attack.exact import (
     times,
 )
 from diskret.attack.solver import Status, solver_of
-from diskret.deadline import NEVER, Deadline, OutOfTime
+from diskret.deadline import NEVER, Deadline, out_of_time
 from diskret.errors import ContradictionError, ProofError
 
 #: Up to here float64 numbers are far above the solver's tolerance of 1e-7.
@@ -246,7 +246,7 @@ class LinearProgramme:
             solver.setOptionValue("time_limit", solver.getRunTime() + left)
         solver.run()
         if solver.getModelStatus() == Status.kTimeLimit:
-            raise OutOfTime("time limit too short")
+            raise out_of_time()
 
     def _run(self) -> tuple[bool, NDArray[np.float64]]:
         self._run_in_time(self._solver)
