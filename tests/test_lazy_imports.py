@@ -24,6 +24,7 @@ LAZY = {
     "pg8000": EXTRA,
     "polars": EXTRA,
     "py4j": EXTRA,
+    "pyreadstat": EXTRA,
     "pyspark": EXTRA,
     "scipy": HEAVY,
     "scramp": EXTRA,

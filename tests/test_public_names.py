@@ -9,6 +9,7 @@ import diskret
 
 PUBLIC = [
     "Attacker",
+    "DataFile",
     "DiskretError",
     "Hierarchy",
     "Ledger",

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from diskret.cellkey import PerturbationTable as PerturbationTable
     from diskret.errors import DiskretError as DiskretError
     from diskret.hierarchy import Hierarchy as Hierarchy
+    from diskret.io import DataFile as DataFile
     from diskret.io import PostgresTable as PostgresTable
     from diskret.jobs.run import run_job as run_job
     from diskret.keys import SecretKeys as SecretKeys
@@ -54,6 +55,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Attacker",
+    "DataFile",
     "DiskretError",
     "Hierarchy",
     "Ledger",
@@ -108,6 +110,7 @@ _MODULES = {
 }
 _HOME = {
     "Attacker": "attack",
+    "DataFile": "io",
     "DiskretError": "errors",
     "Hierarchy": "hierarchy",
     "Ledger": "ledger.ledger",

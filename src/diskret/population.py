@@ -111,6 +111,11 @@ class Population:
         """Column → what is asked of it."""
         return dict(self.conditions)
 
+    @property
+    def bounded(self) -> tuple[str, ...]:
+        """The columns of which numbers are asked."""
+        return tuple(name for name, asked in self if isinstance(asked, Bounds))
+
     def without(self, names: Collection[str]) -> Population:
         """The same with nothing asked of some columns."""
         return Population(tuple(one for one in self if one[0] not in names))

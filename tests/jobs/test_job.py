@@ -14,7 +14,7 @@ import pytest
 
 from diskret.attack import Attacker
 from diskret.errors import InputError, JobError
-from diskret.io import Column, PostgresTable
+from diskret.io import Column, DataFile, PostgresTable
 from diskret.jobs.read import read_job
 from diskret.jobs.run import run_job
 from diskret.jobs.template import template
@@ -133,10 +133,10 @@ def written(folder: Path, text: str) -> Path:
 def test_every_key_is_understood(folder: Path):
     job = read_job(written(folder, JOB))
     assert isinstance(job.records, Records)
-    assert job.records.path == folder / "firms.asc"
-    assert job.records.format == "fixed"
-    assert job.records.encoding == "latin-1"
-    assert job.records.columns[2] == Column("turnover", 5, 8)
+    assert job.records.file.path == folder / "firms.asc"
+    assert job.records.file.format == "fixed"
+    assert job.records.file.encoding == "latin-1"
+    assert job.records.file.columns[2] == Column("turnover", 5, 8)
     first, second = job.tables
     assert first.name == "firms 2025"
     assert list(first.by.items()) == [
@@ -326,7 +326,7 @@ def test_the_suffix_tells_the_format(folder: Path, name: str):
         )
     )
     assert isinstance(job.records, Records)
-    assert job.records.format == Path(name).suffix[1:]
+    assert job.records.file.format == Path(name).suffix[1:]
     assert "region" in job.records.open().columns
 
 
@@ -430,7 +430,7 @@ def test_paths_are_seen_from_the_job_file(folder: Path, monkeypatch: pytest.Monk
     monkeypatch.chdir(folder.parent)
     job = read_job(path.relative_to(folder.parent))
     assert isinstance(job.records, Records)
-    assert job.records.path.is_file()
+    assert job.records.file.path.is_file()
     assert job.output.folder.resolve() == (folder / "public files").resolve()
 
 
@@ -502,7 +502,7 @@ def test_the_template_shows_fixed_format(folder: Path):
     text = '[records]\npath = "firms.asc"\n' + "\n".join(block) + "\n"
     text += '[[tables]]\nby = { region = "flat" }\nrules = { minimum_frequency = { n = 3 } }\n'
     assert read_job(written(folder, text)).records == Records(
-        folder / "firms.asc", "fixed", (Column("region", 9, 2),)
+        DataFile(folder / "firms.asc", "fixed", columns=(Column("region", 9, 2),), encoding="utf-8")
     )
 
 
@@ -590,7 +590,7 @@ BROKEN = [
     ('path = "firms.asc"', "", 1, ["'path' is missing", "[records]"]),
     ('"fixed"', '"fixd"', 3, ["'format'", "'fixd'", "did you mean 'fixed'", "parquet, csv"]),
     ('"fixed"', '["fixed"]', 3, ["'format'", "a list", "parquet, csv, fixed"]),
-    ('"fixed"', '"csv"', 4, ["'encoding'", "fixed"]),
+    ('"fixed"', '"csv"', 5, ["'columns' are names", "fixed"]),
     ('"fixed"', '"fixed"\nengine = "sparc"', 4, ["'engine'", "did you mean 'spark'", "duckdb"]),
     ("start = 3", "start = 0", 11, ["'start'", "whole number from 1", "not 0"]),
     ("start = 3", "start = 3.0", 11, ["'start'", "whole number", "not 3.0"]),

@@ -8,6 +8,7 @@ import diskret as dk
 from diskret.cli.command import Language
 from diskret.cli.show import show_results
 from diskret.errors import AdditivityError, InputError, JobError
+from diskret.io import DataFile
 from diskret.jobs.read import read_job
 from diskret.jobs.run import run_job
 from diskret.jobs.values import CellsFile
@@ -50,7 +51,7 @@ def test_a_job_without_records_reads_a_file_of_cells(tmp_path):
     read = job(tmp_path, total=1000)
     assert read.records is None
     assert read.tables[0].cells == CellsFile(
-        tmp_path / "cells.csv", count="firms", largest=("x1", "x2"), additivity="totals"
+        DataFile(tmp_path / "cells.csv"), count="firms", largest=("x1", "x2"), additivity="totals"
     )
     assert read.tables[0].rule == Shadow(PPercent(10), "staff") | MinimumFrequency(3)
     folder, [result] = run_job(read, keys=KEYS)

@@ -17,7 +17,7 @@ def test_simple2d_beside_the_sample(reference_data: Path, tmp_path: Path):
         shutil.copy(file, tmp_path)
     job = read_job(tmp_path / "simple2d.toml")
     assert isinstance(job.records, Records)
-    assert job.records.columns[0] == Column("Size", 9, 2)
+    assert job.records.file.columns[0] == Column("Size", 9, 2)
     assert job.tables[0].rule == PPercent(15)
     records = job.records.open().arrow
     assert records is not None

@@ -11,7 +11,7 @@ from sealing import reseal
 
 import diskret as dk
 from diskret.attack import component, targets_of, unmet
-from diskret.deadline import NEVER
+from diskret.deadline import NEVER, Deadline
 from diskret.errors import ProtectionError, VerificationError
 from diskret.publish.verify.folder import verify
 from diskret.suppression import Pattern, sequential
@@ -181,3 +181,16 @@ def test_without_a_limit_nothing_is_told_to_the_attack(firms: dk.Table, monkeypa
     monkeypatch.setattr(component, "shown_in_time", None)
     result = dk.suppress(firms, BUSINESS, attacker=dk.Attacker())
     assert not result.proof.examination.quick and proven(result)
+
+
+def test_reasons_that_are_not_found_in_time_are_not_examined(clock: Clock):
+    result = dk.suppress(counts(0, (4, 5, 4)), RULE)
+
+    def over(task: str, done: int, total: int) -> None:
+        clock.now = 1e6
+
+    found = result.explanations(progress=Deadline(1.0).watched(over))
+    calm = result.explanations()
+    assert calm.not_examined == 0 < found.not_examined
+    first = {s for s, kind in zip(found.secondary, found.kind, strict=True) if kind in calm.kind}
+    assert first and set(found.secondary) == set(calm.secondary)

@@ -19,9 +19,10 @@ from diskret.anonymize.verb import METHODS, Method, Step
 from diskret.errors import InputError
 from diskret.io import Coded, FrameKind, Source, coded, renewed, returned, source
 from diskret.io.categories import declared_orders, in_order, keeps_order
+from diskret.io.code_book import CodeBook
 from diskret.io.columns import column, numbers
 from diskret.io.files import parquet_rows
-from diskret.io.frames import NO_RECORDS, in_memory
+from diskret.io.frames import NO_RECORDS, in_memory, spelled
 from diskret.parameters import ByName, Column, Names, reading
 from diskret.risk import Keys
 
@@ -68,8 +69,10 @@ class Microdata:
     Parameters
     ----------
     frame
-        Records as any kind of frame, or the path of a Parquet or CSV file. They are read into
-        memory, Parquet when values are first needed: `safe` counts what it needs where it is.
+        Records as any kind of frame, the path of a Parquet or CSV file, or a
+        [`DataFile`][diskret.DataFile] that says how a file is to be read: then numbers of other
+        columns than codes are spelled as usual, too. They are read into memory, Parquet when values
+        are first needed: `safe` counts what it needs where it is.
         null and NaN are missing values. Columns of pandas with values of several types, such as
         Stata variables with some values labelled, are left out with a warning if they have no role.
     keys
@@ -144,12 +147,10 @@ class Microdata:
             orders or (),
         )
         frame = usable(frame, [*named, *(followers or {}).values()])
-        self._opened = source(frame)
-        self.kind = self._opened.kind
-        if self._opened.format != "parquet":
-            self.table = in_memory(self._opened)
+        opened = source(frame)
+        self.kind = opened.kind
         self.roles = roles(
-            self._opened.columns,
+            opened.columns,
             keys=keys,
             numeric=numeric,
             weight=weight,
@@ -161,6 +162,9 @@ class Microdata:
             followers=followers or {},
             orders={**declared_orders(frame), **(orders or {})},
         )
+        self._opened = _spelled(opened, self.roles)
+        if self._opened.format != "parquet":
+            self.table = in_memory(self._opened)
         if not self.n:
             raise InputError(NO_RECORDS)
         self.history = ()
@@ -196,6 +200,11 @@ class Microdata:
     def records(self) -> Source:
         """The records as an engine takes them: in their Parquet files as long as they are there."""
         return source(self.table) if "table" in self.__dict__ else self._opened
+
+    @property
+    def book(self) -> CodeBook:
+        """Labels and missing codes of the file of SAS, SPSS or Stata that the records are from."""
+        return self._opened.book or CodeBook()
 
     @property
     def n(self) -> int:
@@ -438,6 +447,21 @@ class Microdata:
 for _name in METHODS:
     if _name not in vars(Microdata):
         setattr(Microdata, _name, Method(_name))
+
+
+def _spelled(opened: Source, given: Roles) -> Source:
+    """Numbers in the usual spelling: those with such a role, and others that are no codes."""
+    spelling, table = opened.spelling, opened.arrow
+    if spelling is None or table is None:
+        return spelled(opened, [*given.numeric, given.weight])
+    codes = {*given.keys, *given.strata, *given.identifiers, *given.columns("followers")}
+    codes |= {name for name in (given.household, given.id) if name is not None}
+    others = [
+        name
+        for name in table.column_names
+        if name not in codes and spelling.looks_like(table.column(name))
+    ]
+    return spelled(opened, [*given.numeric, given.weight, *others])
 
 
 def _weights(values: pa.ChunkedArray, name: str) -> NDArray[np.float64]:

@@ -22,6 +22,7 @@ from diskret.io import to_arrow
 from diskret.keys import SecretKeys
 from diskret.publish.contract import Look, Records, Release, software
 from diskret.publish.formats.data_files import write_columns_parquet
+from diskret.publish.formats.statistical import STATISTICAL
 from diskret.publish.json_files import write_json
 from diskret.publish.office.microdata import claim_as_json, controlled_cells, record_marks
 from diskret.publish.pages.microdata import (
@@ -56,7 +57,7 @@ def write(
 ) -> Path:
     """Write released microdata; see `MicrodataResult.write`."""
     chosen = (formats,) if isinstance(formats, str) else tuple(formats)
-    check_look(chosen, FORMATS, language)
+    check_look(chosen, (*FORMATS, *STATISTICAL), language)
     if not {"csv", "parquet"} & set(chosen):
         raise InputError("formats= must name 'csv' or 'parquet': the records have to be somewhere")
     titles = {} if title is None else {result.name: title}
@@ -67,7 +68,7 @@ def write(
 
 def release_of(result: MicrodataResult, keys: SecretKeys) -> Release:
     """What is written of released microdata."""
-    records = Records(result.name, result.table)
+    records = Records(result.name, result.table, result.microdata.book)
     return Release(
         public=records,
         certificate={**result.certificate.public(), **records.outline},

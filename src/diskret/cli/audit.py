@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -20,7 +20,9 @@ _SHOWN = 20
 
 
 def audit(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="CSV or Parquet, one row a cell.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="CSV, Parquet or .xlsx, one row a cell.")
+    ],
     value: Annotated[str, typer.Option(help="Column of the published values.")],
     by: Annotated[
         list[str],
@@ -47,6 +49,14 @@ def audit(
     signed: Annotated[
         bool, typer.Option("--signed", help="Hidden values may be negative, as profits may be.")
     ] = False,
+    decimal: Annotated[str, typer.Option(help="Decimal mark of the file.")] = ".",
+    thousands: Annotated[str, typer.Option(help="Mark between thousands in the file.")] = "",
+    encoding: Annotated[
+        str | None, typer.Option(help="Encoding of the file, e.g. cp1252; left out: UTF-8.")
+    ] = None,
+    delimiter: Annotated[str | None, typer.Option(help="Between the fields of a CSV file.")] = None,
+    sheet: Annotated[str | None, typer.Option(help="Sheet of a workbook.")] = None,
+    header: Annotated[int, typer.Option(help="Row of a sheet that holds the names.")] = 1,
     language: LanguageOption = Language.en,
     debug: DebugOption = False,
 ) -> None:
@@ -56,15 +66,24 @@ def audit(
 
         from diskret.cli.progress import progress_bars
         from diskret.cli.show import terminal
-        from diskret.io import to_arrow
+        from diskret.io import DataFile, to_arrow
         from diskret.protect.audit import audit as audit_table
 
-        cells = to_arrow(file)[0]
+        said = DataFile(
+            file,
+            encoding=encoding,
+            delimiter=delimiter,
+            decimal=cast(Any, decimal),
+            thousands=cast(Any, thousands),
+            sheet=sheet,
+            header=header,
+        )
+        cells = to_arrow(said)[0]
         trees = {name: _tree(tree, cells, name, total) for name, tree in wanted.items()}
         symbols: dict[str, Any] = {} if suppressed is None else {"suppressed": suppressed}
         with progress_bars(language=language) as progress:
             report = audit_table(
-                cells,
+                said,
                 trees,
                 value,
                 frequency=frequency,

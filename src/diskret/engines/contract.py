@@ -71,6 +71,11 @@ class LeafQuestion:
     totals: Mapping[str, str] = field(default_factory=dict[str, str])
     round_values: bool = False
 
+    @property
+    def numbers(self) -> tuple[str | None, ...]:
+        """The columns that are read as numbers."""
+        return (*self.values, self.weight, self.record_key, *self.where.bounded)
+
 
 @dataclass(frozen=True, eq=False)
 class Straddlers:

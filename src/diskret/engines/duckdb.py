@@ -23,7 +23,6 @@ from diskret.engines.engine import Engine, key_values
 from diskret.engines.key_counts import KeyQuestion
 from diskret.errors import InputError
 from diskret.io import Source
-from diskret.io.files import mixed_line_ends
 
 #: Rows of an answer that are handed over together.
 BATCH = 1_000_000
@@ -163,8 +162,7 @@ def _explained(csv: Sequence[Path] = ()) -> Generator[None]:
             f"space for temporary files ({_first_line(error)})"
         ) from error
     except duckdb.Error as error:
-        mixed = next(filter(None, map(mixed_line_ends, csv)), None)
-        raise InputError(mixed or _unreadable(csv, error)) from error
+        raise InputError(_unreadable(csv, error)) from error
 
 
 def _unreadable(files: Sequence[Path], error: duckdb.Error) -> str:

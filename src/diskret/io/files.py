@@ -8,7 +8,9 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
@@ -16,13 +18,15 @@ from pyarrow import parquet
 
 from diskret.errors import DiskretError, InputError
 from diskret.io.columns import check_names, some
+from diskret.io.data_file import DataFile
+from diskret.io.encoded import decoded
 
-_ENDS = {b"\n": "LF (Unix)", b"\r\n": "CR LF (Windows)", b"\r": "CR (old Mac)"}
 _DELIMITERS = ",;\t|"
 _RECODE = (
-    "save it as UTF-8, or read it with a library that knows its encoding and pass the frame, "
-    'e.g. pandas.read_csv(path, dtype=str, encoding="latin-1")'
+    'save it as UTF-8, or say its encoding: encoding = "cp1252" in a job file, '
+    'DataFile(path, encoding="cp1252") in Python'
 )
+_END = re.compile(r"\r\n|\r|\n")
 
 
 def parquet_columns(paths: tuple[Path, ...]) -> tuple[str, ...]:
@@ -79,54 +83,121 @@ def csv_header(path: Path) -> tuple[tuple[str, ...], str]:
         raise InputError(f"{path}: is not UTF-8 text; {_RECODE}") from error
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from error
-    if not line.strip():
-        raise InputError(f"{path}: line 1 is empty; it must hold the column names")
-    unquoted = re.sub(r'"[^"]*"', "", line)
-    delimiter = max(_DELIMITERS, key=unquoted.count)
-    columns = tuple(next(csv.reader([line], delimiter=delimiter)))
-    check_names(columns, f"{path}: line 1: ")
-    return columns, delimiter
-
-
-def mixed_line_ends(path: Path) -> str | None:
-    """The first line that ends otherwise than the one with the column names; None: all alike."""
-    number, first, quoted = 0, b"", False
-    with path.open("rb") as file:
-        for row in file:
-            ends = [b"\r"] * row.rstrip(b"\r\n").count(b"\r") + [row[len(row.rstrip(b"\r\n")) :]]
-            quoted ^= row.count(b'"') % 2 == 1
-            for end in ends:
-                number += 1
-                first = first or end
-                # the last line may do without; a field in quotes may hold what it likes
-                if end and end != first and not quoted:
-                    return (
-                        f"{path}, line {number}: ends with {_ENDS.get(end, repr(end))}, line 1 "
-                        f"with {_ENDS.get(first, repr(first))}; save the file with one kind of "
-                        "line ends"
-                    )
-    return None
+    return _names(path, line, DataFile(path))
 
 
 def read_csv(path: Path, columns: tuple[str, ...], delimiter: str) -> pa.Table:
     """Read a file with all columns as text; an empty field is null."""
+    return _read_csv(path, path, columns, delimiter, 1)
+
+
+def read_said_csv(said: DataFile) -> pa.Table:
+    """Read a file as is said of it, with all columns as text; an empty field is null."""
+    path = said.file
+    text = decoded(path, said.encoding or "utf-8")
+    first = text[: _END.search(text + "\n").start()]  # pyright: ignore[reportOptionalMemberAccess]
+    names, delimiter = _names(path, first, said)
+    if text.count('"') % 2:
+        line = len(_END.findall(text[: text.rindex('"')])) + 1
+        raise InputError(
+            f"{path}, line {line}: a quotation mark is opened and never closed; close it, or write "
+            "it twice inside quoted text"
+        )
+    data = text.encode("utf-8")
+    return _read_csv(path, data, names, delimiter, 0 if said.columns else 1)
+
+
+def _names(path: Path, line: str, said: DataFile) -> tuple[tuple[str, ...], str]:
+    """The column names, read from the first line or given, and the delimiter of that line."""
+    given = [name for name in said.columns if isinstance(name, str)]
+    if not line.strip():
+        if given:
+            raise InputError(f"{path}: line 1 is empty; it must hold the first record")
+        raise InputError(f"{path}: line 1 is empty; it must hold the column names")
+    delimiter = said.delimiter or _delimiter(line, said.decimal + said.thousands, bool(given))
     try:
+        fields = tuple(next(csv.reader([line], delimiter=delimiter)))
+    except csv.Error as error:
+        raise InputError(f"{path}: line 1 cannot be read as CSV ({error})") from error
+    if given:
+        if len(fields) != len(given):
+            raise InputError(
+                f"{path}: columns= names {len(given)} columns, and line 1 has {len(fields)} fields "
+                f"with {delimiter!r} between them; name every column, or say the delimiter"
+            )
+        return tuple(given), delimiter
+    check_names(fields, f"{path}: line 1: ")
+    return fields, delimiter
+
+
+def _delimiter(line: str, marks: str, record: bool) -> str:
+    """The most frequent one; a mark of numbers only where nothing else is there."""
+    unquoted = re.sub(r'"[^"]*"', "", line)
+    others = [sign for sign in _DELIMITERS if sign not in marks]
+    if record and any(sign in unquoted for sign in others):
+        return max(others, key=unquoted.count)
+    return max([*others, *_DELIMITERS], key=unquoted.count)
+
+
+def _read_csv(
+    path: Path, data: Path | bytes, columns: tuple[str, ...], delimiter: str, skipped: int
+) -> pa.Table:
+    """The columns of a file or of its text, without the first lines."""
+    wrong: list[Any] = []
+
+    def kept(row: Any) -> str:
+        wrong.append(row)
+        return "error"
+
+    def read(threads: bool) -> pa.Table:
         return arrow_csv.read_csv(
-            path,
-            read_options=arrow_csv.ReadOptions(column_names=list(columns), skip_rows=1),
-            parse_options=arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+            pa.BufferReader(data) if isinstance(data, bytes) else data,
+            read_options=arrow_csv.ReadOptions(
+                column_names=list(columns), skip_rows=skipped, use_threads=threads
+            ),
+            parse_options=arrow_csv.ParseOptions(
+                delimiter=delimiter,
+                newlines_in_values=True,
+                invalid_row_handler=None if threads else kept,
+            ),
             convert_options=arrow_csv.ConvertOptions(
                 column_types=dict.fromkeys(columns, pa.string()),
                 null_values=[""],
                 strings_can_be_null=True,
             ),
         )
-    except pa.ArrowException as error:
+
+    try:
+        return read(threads=True)
+    except (pa.ArrowException, OSError) as error:
         if "UTF8" in str(error):
             raise InputError(f"{path}: is not UTF-8 text; {_RECODE}") from error
+        with suppress(pa.ArrowException, OSError):
+            read(threads=False)  # which knows the number of the row
+        if wrong:
+            row = wrong[0]
+            raise InputError(
+                f"{path}, row {row.number - skipped}: {row.actual_columns} fields, and there are "
+                f"{row.expected_columns} columns; every row needs as many fields as there are "
+                f"columns, and text that holds {delimiter!r} stands in quotation marks"
+            ) from error
         raise InputError(
             f"{path}: cannot be read as CSV; every row needs as many fields as the header ({error})"
         ) from error
+
+
+def mixed_line_ends(path: Path) -> bool:
+    """Whether lines end in more than one way, somewhere in the file."""
+    ends = {b"\r\n": 0, b"\n": 0, b"\r": 0}
+    last = b""
+    with path.open("rb") as file:
+        while block := file.read(2**24):
+            for end in ends:
+                ends[end] += block.count(end)
+            ends[b"\r\n"] += last == b"\r" and block[:1] == b"\n"
+            last = block[-1:]
+    both = ends[b"\r\n"]
+    return sum((both > 0, ends[b"\n"] > both, ends[b"\r"] > both)) > 1
 
 
 def read_plain_parquet(path: Path, wrong: type[DiskretError] = InputError) -> pa.Table:

@@ -10,13 +10,15 @@ from dataclasses import dataclass
 from itertools import pairwise
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from diskret.errors import InputError
-from diskret.io.frames import Source
+from diskret.io.encoded import decoded
+from diskret.io.sources import Source
 
 
 @dataclass(frozen=True)
@@ -85,16 +87,28 @@ def read_fixed(
     {'region': ['01', '02'], 'turnover': ['12.50', '7.25']}
     >>> os.remove(path)
     """
-    _check_columns(columns)
-    file = Path(path)
-    text = _text(file, encoding)
+    table = fixed_table(Path(path), columns, encoding)
+    return Source(tuple(table.column_names), "pyarrow", arrow=table)
+
+
+def fixed_table(file: Path, columns: Sequence[Column], encoding: str) -> pa.Table:
+    """The fields of a file as columns of text; see `read_fixed`."""
+    check_columns(columns)
+    text = decoded(file, encoding).rstrip("\r\n\x1a")  # \x1a: end of file under DOS
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
     lines = _lines(file, text)
     _check_lengths(file, lines, columns)
-    fields = {column.name: _field(lines, column, text.isascii()) for column in columns}
-    return Source(tuple(fields), "pyarrow", arrow=pa.table(fields))
+    return pa.table({column.name: _field(lines, column, text.isascii()) for column in columns})
 
 
-def _check_columns(columns: Sequence[Column]) -> None:
+def check_columns(columns: Sequence[Any]) -> None:
+    """Refuse fields that are none, overlap or share a name."""
+    others = [column for column in columns if not isinstance(column, Column)]
+    if others:
+        raise InputError(
+            f"fixed format needs a Column(name, start, width) for each field, not {others[0]!r}"
+        )
     if not columns:
         raise InputError("no columns to read; name at least one Column(name, start, width)")
     names = [column.name for column in columns]
@@ -104,24 +118,6 @@ def _check_columns(columns: Sequence[Column]) -> None:
     for left, right in pairwise(sorted(columns, key=lambda column: column.start)):
         if right.start <= left.stop:
             raise InputError(f"columns {left} and {right} overlap")
-
-
-def _text(file: Path, encoding: str) -> str:
-    try:
-        raw = file.read_bytes()
-    except OSError as error:
-        raise InputError(f"{file}: cannot be read ({error.strerror})") from error
-    try:
-        text = raw.decode(encoding)
-    except LookupError as error:
-        raise InputError(f"the encoding {encoding!r} is not known; use e.g. 'latin-1'") from error
-    except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        raise InputError(
-            f"{file}: line {line} is not {encoding} text (byte 0x{raw[error.start]:02x}); pass the "
-            "encoding of the file, e.g. encoding='latin-1' or, from Windows, encoding='cp1252'"
-        ) from error
-    return text.removeprefix("\ufeff").rstrip("\r\n\x1a")  # \x1a: end of file under DOS
 
 
 def _lines(file: Path, text: str) -> pa.LargeStringArray:

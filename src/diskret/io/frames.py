@@ -6,10 +6,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from os import PathLike
-from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import narwhals as nw
 import pyarrow as pa
@@ -17,57 +16,33 @@ from narwhals import dependencies as known
 
 from diskret.errors import InputError
 from diskret.io.columns import check_names, some
+from diskret.io.data_file import DataFile
 from diskret.io.database import PostgresTable
 from diskret.io.files import (
     csv_header,
+    mixed_line_ends,
     parquet_blocks,
     parquet_columns,
     parquet_schemas,
     read_csv,
     read_parquet,
+    read_said_csv,
 )
-
-FrameKind = Literal["pandas", "polars", "pyarrow", "duckdb", "spark"]
+from diskret.io.fixed import Column, fixed_table
+from diskret.io.sources import FrameKind, Source
+from diskret.io.statistical import read_statistical
+from diskret.io.workbook import read_workbook
 
 _ACCEPTED = (
     "accepted are pandas, Polars, PyArrow and Spark tables, DuckDB relations, the path of a "
-    ".parquet, .csv or .txt file, a list of .parquet paths, and a PostgresTable"
+    ".parquet, .csv, .txt, .xlsx, .sas7bdat, .xpt, .sav or .dta file, a DataFile that says how a "
+    "file is read, a list of .parquet paths, and a PostgresTable"
 )
-_FORMATS: dict[str, Literal["parquet", "csv"]] = {
-    ".parquet": "parquet",
-    ".csv": "csv",
-    ".txt": "csv",
-}
 
 #: Said wherever nothing would be counted: tables of zeros would look like results.
 NO_RECORDS = "there are no records, maybe a header and nothing below it; is it the right file?"
 
 _INCONVERTIBLE = (pa.ArrowException, OverflowError)  # the latter for integers beyond 64 bits
-
-
-@dataclass(frozen=True, eq=False)
-class Source:
-    """Records as an engine takes them: in memory, in files on disk, in Spark, or in a database.
-
-    `columns`: column names as the user wrote them; empty for a database, which is asked by the
-        engine.
-    `kind`: the kind of frame to give back.
-    `arrow`: the records, or None if they stay in `paths`.
-    `paths`, `format`: files to scan (``"parquet"``, or ``"csv"`` in which every column is read as
-        text so that leading zeros stay).
-    `delimiter`: separator of CSV files.
-    `database`: the table of a database that the records stay in.
-    `spark`: the Spark data frame that the records are, or None.
-    """
-
-    columns: tuple[str, ...]
-    kind: FrameKind
-    arrow: pa.Table | None = None
-    paths: tuple[Path, ...] = ()
-    format: Literal["parquet", "csv"] | None = None
-    delimiter: str = ","
-    database: PostgresTable | None = None
-    spark: Any = None
 
 
 def source(records: Any) -> Source:
@@ -78,10 +53,12 @@ def source(records: Any) -> Source:
 
     `records`: A pandas or Polars data frame, a Polars lazy frame, a PyArrow table, record batch or
     record batch reader, a DuckDB relation (run on its own connection), a Spark data frame, the path
-    of a ``.parquet``, ``.csv`` or ``.txt`` file, a list of ``.parquet`` paths, or a table in a
-    database, as [`PostgresTable`][diskret.io.PostgresTable]. A CSV file is UTF-8 with one header
-    line; its delimiter, one of ``,``, ``;``, tab and ``|``, is the one that is most frequent in the
-    header. A pandas index is dropped, category types become plain columns.
+    of a ``.parquet``, ``.csv``, ``.txt`` or ``.xlsx`` file, a list of ``.parquet`` paths, a
+    [`DataFile`][diskret.DataFile], or a table in a database, as
+    [`PostgresTable`][diskret.io.PostgresTable]. A CSV file of which nothing is said is UTF-8 with
+    one header line; its delimiter, one of ``,``, ``;``, tab and ``|``, is the one that is most
+    frequent in the header. It is read into memory if its lines end in more than one way. A pandas
+    index is dropped, category types become plain columns.
 
     >>> import pyarrow as pa
     >>> opened = source(pa.table({"region": ["01", "02"], "turnover": [3, 4]}))
@@ -91,7 +68,9 @@ def source(records: Any) -> Source:
     if isinstance(records, PostgresTable):
         return Source((), "pyarrow", database=records)
     if isinstance(records, (str, PathLike)):
-        return _file_source([records])
+        return _file_source(DataFile(records))
+    if isinstance(records, DataFile):
+        return _file_source(records)
     if isinstance(records, (list, tuple)):
         return _list_source(records)
     if is_spark_frame(records):
@@ -101,13 +80,38 @@ def source(records: Any) -> Source:
     return Source(tuple(table.column_names), kind, arrow=table)
 
 
-def to_arrow(frame: Any) -> tuple[pa.Table, FrameKind]:
+def to_arrow(
+    frame: Any, numbers: Collection[str | None] = (), but: Collection[str] = ()
+) -> tuple[pa.Table, FrameKind]:
     """Read any frame as an Arrow table, and tell the kind it came as.
 
-    Text columns are ``string`` or ``large_string``, never dictionaries.
+    Text columns are ``string`` or ``large_string``, never dictionaries. Columns of `numbers` are
+    `spelled` as usual, but for texts of `but`; codes that mean missing are missing there.
     """
-    opened = source(frame)
+    opened = spelled(source(frame), numbers, but)
     return in_memory(opened), opened.kind
+
+
+def spelled(opened: Source, numbers: Collection[str | None], but: Collection[str] = ()) -> Source:
+    """The source with some columns as numbers: spelled as usual, and none that means missing.
+
+    Raises
+    ------
+    InputError
+        A text in them is no number as the file is said to write them, and none of `but`.
+    """
+    spelling, table = opened.spelling, opened.arrow
+    if table is None or (spelling is None and not opened.numbers):
+        return opened
+    for name in dict.fromkeys(numbers):
+        if name not in opened.columns:
+            continue
+        at = opened.columns.index(name)
+        if name in opened.numbers:
+            table = table.set_column(at, name, opened.numbers[name])
+        elif spelling is not None:
+            table = table.set_column(at, name, spelling.plain(table.column(at), name, but))
+    return replace(opened, arrow=table, spelling=None, numbers={})
 
 
 def in_memory(opened: Source) -> pa.Table:
@@ -273,25 +277,47 @@ def _list_source(paths: list[Any] | tuple[Any, ...]) -> Source:
     if not paths or others:
         what = f"a list that holds {_kind(others[0])}" if others else "an empty list"
         raise InputError(f"{what} cannot be read as a table; {_ACCEPTED}")
-    return _file_source(list(paths))
-
-
-def _file_source(given: list[str | PathLike[str]]) -> Source:
-    paths = tuple(Path(path) for path in given)
-    for path in paths:
-        if path.is_dir():
-            raise InputError(f"{path}: is a folder, not a file; {_ACCEPTED}")
-        if path.suffix.lower() not in _FORMATS:
-            raise InputError(f"{path}: the suffix {path.suffix!r} is not known; {_ACCEPTED}")
-        if not path.is_file():
-            raise InputError(f"{path}: there is no such file; {_ACCEPTED}")
-    formats = {_FORMATS[path.suffix.lower()] for path in paths}
-    if formats == {"parquet"}:
-        return Source(parquet_columns(paths), "pyarrow", paths=paths, format="parquet")
-    if len(paths) != 1:
+    if len(paths) == 1:
+        return _file_source(DataFile(paths[0]))
+    files = [DataFile(path) for path in paths]
+    for one in files:
+        _check_there(one)
+    if any(one.format != "parquet" for one in files):
         raise InputError(f"several files can be read together only if all are Parquet; {_ACCEPTED}")
-    columns, delimiter = csv_header(paths[0])
-    return Source(columns, "pyarrow", paths=paths, format="csv", delimiter=delimiter)
+    together = tuple(one.file for one in files)
+    return Source(parquet_columns(together), "pyarrow", paths=together, format="parquet")
+
+
+def _file_source(said: DataFile) -> Source:
+    _check_there(said)
+    path = said.file
+    if said.format == "parquet":
+        return Source(parquet_columns((path,)), "pyarrow", paths=(path,), format="parquet")
+    if said.format == "fixed":
+        columns = [column for column in said.columns if isinstance(column, Column)]
+        table = fixed_table(path, columns, said.encoding or "utf-8")
+    elif said.format == "xlsx":
+        table = read_workbook(said)
+    elif said.format in ("sas7bdat", "xpt", "sav", "dta"):
+        table, numbers, book = read_statistical(said)
+        names = tuple(table.column_names)
+        return Source(names, "pyarrow", arrow=table, numbers=numbers, book=book)
+    elif said.plain and not mixed_line_ends(path):
+        columns, delimiter = csv_header(path)
+        return Source(columns, "pyarrow", paths=(path,), format="csv", delimiter=delimiter)
+    else:
+        table = read_said_csv(said)
+    return Source(tuple(table.column_names), "pyarrow", arrow=table, spelling=said.spelling)
+
+
+def _check_there(said: DataFile) -> None:
+    path = said.file
+    if path.is_dir():
+        raise InputError(f"{path}: is a folder, not a file; {_ACCEPTED}")
+    if said.format is None:
+        raise InputError(f"{path}: the suffix {path.suffix!r} is not known; {_ACCEPTED}")
+    if not path.is_file():
+        raise InputError(f"{path}: there is no such file; {_ACCEPTED}")
 
 
 def _read(opened: Source) -> pa.Table:

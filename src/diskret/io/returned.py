@@ -11,7 +11,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from diskret.io.frames import FrameKind, from_arrow
+from diskret.io.frames import from_arrow
+from diskret.io.sources import FrameKind
 
 
 def returned(frame: Any, kind: FrameKind, table: pa.Table, changed: Collection[str]) -> Any:

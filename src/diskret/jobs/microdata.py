@@ -17,6 +17,8 @@ from diskret.anonymize.verb import VERBS, Step
 from diskret.attack.microdata import claims as claims_module
 from diskret.attack.microdata.claims import Claim
 from diskret.errors import DiskretError
+from diskret.io import DataFile
+from diskret.jobs.files import FILE_KEYS, read_file
 from diskret.jobs.schema import Section, open_job
 from diskret.keys import SecretKeys
 from diskret.parameters import REQUIRED, Parameter, parameters
@@ -25,7 +27,7 @@ from diskret.texts import LANGUAGES
 
 _ROLES = ("keys", "numeric", "sensitive", "strata", "identifiers")
 _ONE = ("weight", "household", "id")
-_FORMATS = ("csv", "parquet", "html")
+_FORMATS = ("csv", "parquet", "dta", "sav", "html")
 _DEFAULT = ("csv", "html")
 #: Keys of [release] beside the arguments of `Microdata.release`.
 _WRITTEN = ("claims", "folder", "formats", "language", "title", "neutralise")
@@ -54,7 +56,7 @@ class MicrodataJob:
     """
 
     path: Path
-    records: Path
+    records: DataFile
     roles: Mapping[str, Any]
     steps: tuple[Step, ...]
     claims: tuple[Claim, ...]
@@ -84,7 +86,7 @@ def read_microdata_job(path: str | PathLike[str]) -> MicrodataJob:
     if anew:
         steps = (*steps, _safe(job.section("safe")))
     records = job.section("records")
-    records.check(required=("path",))
+    records.check(required=("path",), optional=FILE_KEYS)
     release = job.section("release")
     declared = _of_release()
     release.check(optional=(*_WRITTEN, *declared))
@@ -95,7 +97,7 @@ def read_microdata_job(path: str | PathLike[str]) -> MicrodataJob:
         )
     return MicrodataJob(
         path=job.file,
-        records=records.existing_file("path"),
+        records=read_file(records, "path"),
         roles=_roles(job.section("roles")),
         steps=steps,
         claims=_claims(release.section("claims")) or _anew(steps),

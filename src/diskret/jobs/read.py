@@ -9,8 +9,9 @@ from typing import Any, Literal, cast
 
 from diskret.attack import Attacker
 from diskret.errors import InputError
-from diskret.io import Column, PostgresTable
+from diskret.io import PostgresTable
 from diskret.jobs.derived import read_derived_job
+from diskret.jobs.files import FILE_KEYS, read_file
 from diskret.jobs.schema import Section, open_job
 from diskret.jobs.tables import read_table
 from diskret.jobs.values import (
@@ -260,47 +261,20 @@ def _check_distinct(tables: Sequence[tuple[Section, TableJob]]) -> None:
 
 
 _ENGINES = ("duckdb", "spark")
-_FILE_KEYS = ("format", "encoding", "columns", "engine")
-_SUFFIXES = {".parquet": "parquet", ".csv": "csv", ".txt": "csv"}
 
 
 def read_records(section: Section) -> Records | DatabaseRecords:
     """Where the records are, and how they are read."""
-    section.check(optional=("path", *_FILE_KEYS, "url", "table"))
+    section.check(optional=("path", *FILE_KEYS, "engine", "url", "table"))
     if "url" in section or "table" in section:
         return _database(section)
-    section.check(required=("path",), optional=_FILE_KEYS)
-    path = section.existing_file("path")
-    by_suffix = _SUFFIXES.get(path.suffix.lower())
-    likely = "fixed" if "columns" in section else by_suffix
-    kind = section.choice("format", likely, ("parquet", "csv", "fixed"))
-    if kind is None:
-        raise section.error(
-            f"the suffix of {path.name} does not tell the format; add format = "
-            '"parquet", "csv" or "fixed"',
-            "path",
-        )
+    section.check(required=("path",), optional=(*FILE_KEYS, "engine"))
     engine = cast(Literal["duckdb", "spark"], section.choice("engine", "duckdb", _ENGINES))
-    if kind != "fixed":
-        for key in ("encoding", "columns"):
-            if key in section:
-                raise section.error(f"'{key}' is for format = \"fixed\" only", key)
-        if kind != by_suffix:
-            suffixes = " or ".join(s for s, name in _SUFFIXES.items() if name == kind)
-            raise section.error(f"a {kind} file must end in {suffixes}, not {path.name}", "path")
-        return Records(path, cast(Literal["parquet", "csv"], kind), engine=engine)
-    columns = tuple(_column(column) for column in section.sections("columns"))
-    if not columns:
-        raise section.error('format = "fixed" needs [[records.columns]]: name, start, width')
-    names = [column.name for column in columns]
-    for position, name in enumerate(names):
-        if name in names[:position]:
-            raise section.error(f"the column '{name}' is there twice", "columns", position, "name")
-    return Records(path, "fixed", columns, section.text("encoding", "utf-8"), engine)
+    return Records(read_file(section, "path"), engine)
 
 
 def _database(section: Section) -> DatabaseRecords:
-    for key in ("path", *_FILE_KEYS):
+    for key in ("path", *FILE_KEYS, "engine"):
         if key in section:
             raise section.error(
                 f"'{key}' is for records in a file, 'url' and 'table' for a database", key
@@ -312,13 +286,6 @@ def _database(section: Section) -> DatabaseRecords:
     except InputError as error:
         wrong = "table" if repr(table) in str(error) else "url"
         raise section.error(f"'{wrong}': {error}", wrong) from error
-
-
-def _column(section: Section) -> Column:
-    section.check(required=("name", "start", "width"))
-    return Column(
-        section.text("name", ""), section.whole("start", 1, 1), section.whole("width", 1, 1)
-    )
 
 
 def read_hierarchies(section: Section) -> dict[str, HierarchyFile]:
@@ -336,9 +303,8 @@ def read_hierarchies(section: Section) -> dict[str, HierarchyFile]:
         suffix = path.suffix.lower()
         if suffix not in (".hrc", ".csv"):
             raise one.error(f"'file': {path.name} must end in .hrc or .csv", "file")
-        for key in ("lead", "encoding"):
-            if key in one and suffix == ".csv":
-                raise one.error(f"'{key}' is for .hrc files only", key)
+        if "lead" in one and suffix == ".csv":
+            raise one.error("'lead' is for .hrc files only", "lead")
         _check_way(one, suffix)
         found[name] = HierarchyFile(
             path,

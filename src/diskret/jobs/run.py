@@ -17,7 +17,8 @@ from diskret.deadline import Deadline
 from diskret.engines.engine import Engine
 from diskret.engines.spark import SparkEngine
 from diskret.errors import InputError
-from diskret.io import Source, source, to_arrow
+from diskret.io import Source, source
+from diskret.io.frames import in_memory, spelled
 from diskret.jobs.derived import derived_of
 from diskret.jobs.noise import changed_tables
 from diskret.jobs.read import read_job
@@ -127,13 +128,14 @@ def tables_of(
 
 def keyed_records(job: Job, counted: str, keys: SecretKeys | str | PathLike[str] | None) -> Source:
     """The records of a job with a column of keys derived from who is counted, a column, too."""
-    if not isinstance(job.records, Records) or job.records.format == "fixed":
+    if not isinstance(job.records, Records):
         raise InputError(
-            f"{job.path.name}: 'key_of' derives record keys for records in a Parquet or CSV file; "
+            f"{job.path.name}: 'key_of' derives record keys for records in a file; "
             "give others a column of keys once, with dk.record_keys, and name it in 'record_key'"
         )
-    records = to_arrow(job.records.path)[0]
-    return source(record_keys(records, id=counted, keys=keys, name=DERIVED))
+    opened = job.records.open()
+    keyed = source(record_keys(in_memory(opened), id=counted, keys=keys, name=DERIVED))
+    return replace(keyed, spelling=opened.spelling, numbers=opened.numbers)
 
 
 def write_job(
@@ -236,7 +238,8 @@ def _engine(job: Job, records: Source | None) -> Generator[_Opening | None]:
     if records is None or not isinstance(job.records, Records) or job.records.engine != "spark":
         yield None
         return
-    with SparkEngine(records) as opened:
+    wanted = [name for table in job.tables for name in _numbers(table)]
+    with SparkEngine(spelled(records, wanted)) as opened:
         yield lambda _: nullcontext(opened)
 
 
@@ -394,6 +397,12 @@ def _attacker(tables: Sequence[JobTable]) -> Attacker:
     if job.previous_within is None or not folders:
         return attacker
     return knowing_last_period(attacker, folders, job.previous_within)
+
+
+def _numbers(table: TableJob) -> list[str | None]:
+    """The columns that are read as numbers."""
+    keyed = None if table.noise is None else table.noise.record_key
+    return [*_measures(table), table.weight, keyed, *table.where.bounded]
 
 
 def _measures(table: TableJob) -> Sequence[str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from diskret.errors import InputError
+from diskret.jobs.files import FILE_KEYS, read_file
 from diskret.jobs.noise import read_noise
 from diskret.jobs.schema import Section
 from diskret.jobs.values import (
@@ -232,8 +233,10 @@ def _cells(table: Section) -> CellsFile | None:
             raise table.error(f"'{key}' is for records, and the table has 'cells'", key)
     section = table.section("cells")
     of_sums = ("largest", "magnitude", "signed", "rounding")
-    own = ("path", "largest")
-    given = section.read(CellsFile, required=("file",), optional=("largest",), without=own)
+    own = ("file", "largest")
+    given = section.read(
+        CellsFile, required=("file",), optional=("largest", *FILE_KEYS), without=own
+    )
     for key in of_sums:
         if key in section and "value" not in table:
             raise section.error(f"'{key}' is for sums, so the table needs a 'value'", key)
@@ -247,14 +250,14 @@ def _cells(table: Section) -> CellsFile | None:
             "'additivity' or 'rounding' out",
             "additivity",
         )
-    return CellsFile(section.existing_file("file"), largest=section.texts("largest"), **given)
+    return CellsFile(read_file(section, "file"), largest=section.texts("largest"), **given)
 
 
 def table_of_cells(table: TableJob, cells: CellsFile) -> Table:
     """The table of a file of cells."""
     try:
         return Table.from_cells(
-            cells.path,
+            cells.file,
             by={name: tree and tree.read() for name, tree in table.by.items()},
             total=table.total,
             value=table.value,
@@ -270,7 +273,7 @@ def table_of_cells(table: TableJob, cells: CellsFile) -> Table:
             additivity=cells.additivity,
         )
     except InputError as error:
-        raise type(error)(f"{cells.path.name}: {error}") from error
+        raise type(error)(f"{cells.file.file.name}: {error}") from error
 
 
 # ── what keys must not say together ─────────────────────────────────────────────────
@@ -314,9 +317,9 @@ def _check_columns(
             check_reserved(*names, changed="noise" in section)
         except InputError as error:
             raise section.error(str(error), place) from None
-    if not isinstance(records, Records) or records.format != "fixed":
+    if not isinstance(records, Records) or not records.file.columns:
         return
-    columns = [column.name for column in records.columns]
+    columns = records.file.names
     for column in by:
         if column not in columns:
             raise section.unknown("no such column:", column, columns, "by", column)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from diskret.attack import Attacker
 from diskret.hierarchy import Hierarchy
-from diskret.io import Column, PostgresTable, Source, read_fixed, source, to_arrow
+from diskret.io import DataFile, PostgresTable, Source, source, to_arrow
 from diskret.io.columns import column
 from diskret.jobs.noise import NoiseJob
 from diskret.parameters import Choice, Number, Positive, Whole
@@ -33,22 +33,14 @@ FILE_STEM = re.compile(r"\w([\w .-]*[\w-])?")
 
 @dataclass(frozen=True)
 class Records:
-    """The file the records are in, and the engine that reads it.
+    """The file the records are in, and the engine that reads it."""
 
-    `columns` and `encoding` matter for fixed format only.
-    """
-
-    path: Path
-    format: Literal["parquet", "csv", "fixed"]
-    columns: tuple[Column, ...] = ()
-    encoding: str = "utf-8"
+    file: DataFile
     engine: Literal["duckdb", "spark"] = "duckdb"
 
     def open(self) -> Source:
         """The records as a source for an engine."""
-        if self.format == "fixed":
-            return read_fixed(self.path, self.columns, self.encoding)
-        return source(self.path)
+        return source(self.file)
 
 
 @dataclass(frozen=True)
@@ -91,7 +83,7 @@ class HierarchyFile:
     def _tree(self) -> Hierarchy:
         if self.path.suffix.lower() != ".csv":
             return Hierarchy.read(self.path, self.total, self.lead, self.encoding)
-        records = to_arrow(self.path)[0]
+        records = to_arrow(DataFile(self.path, encoding=_but_usual(self.encoding)))[0]
         if self.levels:
             columns = {name: column(records, name) for name in self.levels}
             return Hierarchy.from_levels(columns, self.total)
@@ -100,11 +92,16 @@ class HierarchyFile:
         return Hierarchy.from_parents(records, self.total)
 
 
+def _but_usual(encoding: str) -> str | None:
+    """None for UTF-8, which a file of which nothing is said has."""
+    return None if encoding.lower().replace("_", "-") in ("utf-8", "utf8") else encoding
+
+
 @dataclass(frozen=True)
 class CellsFile:
     """A file of cells that a table is made of; the arguments of `diskret.Table.from_cells`."""
 
-    path: Path
+    file: DataFile
     count: str | None = None
     largest: tuple[str, ...] = ()
     magnitude: str | None = None

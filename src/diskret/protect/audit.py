@@ -71,7 +71,8 @@ def audit(
     Parameters
     ----------
     table
-        A frame or the path of a file, one row a cell, totals included. Values may be text.
+        A frame, the path of a file or a [`DataFile`][diskret.DataFile], one row a cell, totals
+        included. Values may be text.
     by
         Code column → its tree, or None for a flat one.
     value
@@ -104,7 +105,7 @@ def audit(
     >>> audit(cells, {"region": None}, "n").frame.to_pylist()
     [{'region': 'S', 'lower': 5, 'upper': 5}]
     """
-    cells = to_arrow(table)[0]
+    cells = to_arrow(table, [value], suppressed)[0]
     said = said_totals(by, total)
     published = _read(cells, by, said, value, set(suppressed), frequency, rounding, signed)
     examination = examine(published, Attacker(), progress=progress)

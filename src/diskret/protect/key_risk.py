@@ -27,7 +27,7 @@ from diskret.engines.key_counts import WEIGHT_DECIMALS
 from diskret.errors import InputError
 from diskret.io import Source, from_arrow, source
 from diskret.io.columns import some
-from diskret.io.frames import NO_RECORDS
+from diskret.io.frames import NO_RECORDS, spelled
 from diskret.population import Population
 from diskret.progress import Progress, silent
 from diskret.protect.tabulate import engine_of
@@ -268,6 +268,7 @@ def key_risk(
     if missing not in ("wildcard", "category"):
         raise InputError(f"missing= must be 'wildcard' or 'category', not {missing!r}")
     opened = records if isinstance(records, Source) else source(records)
+    opened = spelled(opened, [weight, *question.where.bounded])
     opening = _opening(opened, engine, memory_limit)
     progress("key risk", 0, 2)
     with opening(opened) as running:

@@ -21,6 +21,7 @@ from diskret.engines.perturbed_text import perturbed_text
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.io import FrameKind, Source, from_arrow, source
+from diskret.io.frames import spelled
 from diskret.keys import SecretKeys, modulus_with
 from diskret.population import Population
 from diskret.progress import Progress, silent
@@ -182,6 +183,7 @@ def perturb_records(
         where=filtered,
     )
     opened = records if isinstance(records, Source) else source(records)
+    opened = spelled(opened, question.numbers)
     progress("perturb", 0, 1)
     with (engine or engine_of(opened))(opened) as running:
         found = running.perturbed(question, NoiseIntervals.of(lookup), least)

@@ -18,6 +18,7 @@ from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.hierarchy.codes import as_code
 from diskret.io import Source, source
+from diskret.io.frames import spelled
 from diskret.keys import modulus_with
 from diskret.population import Population
 from diskret.progress import Progress, silent
@@ -64,8 +65,8 @@ def tabulate(
     ----------
     records
         A pandas, Polars, PyArrow or Spark frame, a DuckDB relation, the path of Parquet or
-        CSV files, or a [`PostgresTable`][diskret.PostgresTable]. Columns the call does not
-        name are ignored.
+        CSV files, a [`DataFile`][diskret.DataFile] that says how a file is to be read, or a
+        [`PostgresTable`][diskret.PostgresTable]. Columns the call does not name are ignored.
     by
         Code column → its tree; None: a flat one of the codes in the data.
     value
@@ -214,6 +215,7 @@ def leaves_of(
     engine: Callable[[Source], AbstractContextManager[Engine]] | None,
 ) -> Leaves:
     """What an engine counts at leaf level; None: the engine that the records are in."""
+    opened = spelled(opened, question.numbers)
     with (engine or engine_of(opened))(opened) as running:
         return running.leaves(question)
 

@@ -21,6 +21,7 @@ from diskret import __version__
 from diskret.attack import NoiseCertificate, SuppressionCertificate
 from diskret.attack.certificate import Proof
 from diskret.io import FrameKind
+from diskret.io.code_book import CodeBook
 from diskret.io.from_json import Form
 from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
@@ -41,10 +42,14 @@ NEEDED: Form = {
 
 @dataclass(frozen=True, eq=False)
 class Records:
-    """Records that may leave, as they were certified; `name` is that of the file."""
+    """Records that may leave, as they were certified; `name` is that of the file.
+
+    `book`: the labels that files of Stata and SPSS may hold of them.
+    """
 
     name: str
     table: pa.Table
+    book: CodeBook = CodeBook()
 
     @property
     def outline(self) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from diskret.publish.formats.data_files import (
     write_records,
 )
 from diskret.publish.formats.public_workbook import write_xlsx
+from diskret.publish.formats.statistical import STATISTICAL, write_statistical
 from diskret.publish.formats.template.fill import fill_template, template_texts
 from diskret.publish.guard.check import FilledTemplate, check_public
 from diskret.publish.json_files import write_json
@@ -145,7 +146,12 @@ def _write_table(published: Published, folder: Path, look: Look) -> list[str]:
 
 
 def _write_records(records: Records, folder: Path, look: Look) -> list[str]:
-    return write_records(records.table, folder, records.name, look.formats, look.neutralise)
+    files = write_records(records.table, folder, records.name, look.formats, look.neutralise)
+    for kind in STATISTICAL:
+        if kind in look.formats:
+            files.append(f"{records.name}.{kind}")
+            write_statistical(records.table, records.book, folder / files[-1])
+    return files
 
 
 def _check_file_names(written: Sequence[Published | Records | Derived | SideBySide]) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.engines import LeafQuestion
-from diskret.io import PostgresTable
+from diskret.io import DataFile, PostgresTable
 from diskret.io.arrays import from_lists
 
 
@@ -119,6 +119,6 @@ class Asked:
     def same_records(self, other: Asked) -> bool:
         """Whether both tables are of the same records, as far as this can be told."""
         one, two = self.records, other.records
-        if isinstance(one, (list, PostgresTable)):
+        if isinstance(one, (list, PostgresTable, DataFile)):
             return type(one) is type(two) and one == two
         return one is two

@@ -71,7 +71,7 @@ def from_cells(
     check_by(by)
     check_additivity(additivity, rounding)
     said = said_totals(by, total)
-    cells, kind = to_arrow(frame)
+    cells, kind = to_arrow(frame, (value, count, shadow, magnitude, *largest))
     if not cells.num_rows:
         raise InputError(NO_RECORDS.replace("records", "cells"))
     dimensions, at = locate(cells, by, said)

@@ -265,7 +265,7 @@ class Table:
         Parameters
         ----------
         frame
-            A frame of any kind, or a path; one row a cell.
+            A frame of any kind, a path, or a [`DataFile`][diskret.DataFile]; one row a cell.
         by
             Code column → its tree, or None for a flat one of the codes in the file.
         total

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +16,18 @@ import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
 from diskret.errors import InputError, VerificationError
+from diskret.io.code_book import CodeBook
+from diskret.io.data_file import DataFile
 from diskret.io.files import read_plain_parquet
 from diskret.io.formulas import without_marks
 from diskret.io.from_json import Form, misfits, read_json
+from diskret.io.statistical import read_statistical
 from diskret.publish.contract import NEEDED, Records
 from diskret.publish.digests import CERTIFICATE
 from diskret.publish.guard.html import page_problems
 
 #: What the names of public files may end with, after the name of the microdata.
-MICRODATA_ENDINGS = (".csv", ".parquet", ".html", CERTIFICATE)
+MICRODATA_ENDINGS = (".csv", ".parquet", ".dta", ".sav", ".html", CERTIFICATE)
 
 #: The admissible keys of a public certificate of microdata; see `allowlist`.
 _COUNTED: Form = {
@@ -61,6 +65,8 @@ def records_problems(public: Records, folder: Path) -> Iterator[str]:
     yield from _certificate(folder, public)
     yield from _csv(folder / f"{name}.csv", records)
     yield from _parquet(folder / f"{name}.parquet", records)
+    for kind in ("dta", "sav"):
+        yield from _statistical(folder / f"{name}.{kind}", public)
     yield from page_problems(folder / f"{name}.html")
 
 
@@ -137,6 +143,59 @@ def _parquet(path: Path, records: pa.Table) -> Iterator[str]:
             yield f"{path.name} holds other types"
             return
     yield from _differences(path.name, read, records)
+
+
+def _statistical(path: Path, public: Records) -> Iterator[str]:
+    """Values as they were certified, and labels of nothing that does not occur."""
+    if not path.exists():
+        return
+    try:
+        read, _, book = read_statistical(DataFile(path))
+    except InputError as error:
+        yield str(error)
+        return
+    records, allowed = public.table, public.book
+    if read.column_names != records.column_names or read.num_rows != records.num_rows:
+        yield f"{path.name} holds other columns or records"
+        return
+    for name in records.column_names:
+        numbers = name in allowed.tagged
+        mine, theirs = (_canonical(one.column(name), numbers) for one in (records, read))
+        if mine != theirs:
+            yield f"{path.name} holds other values of {name!r}"
+        there = {text for text in map(_as_code, mine) if text is not None}
+        known = allowed.values.get(name, {})
+        if any(known.get(c) != text or c not in there for c, text in _labels(book, name)):
+            yield f"{path.name} labels codes of {name!r} that do not occur, or otherwise"
+        if not set(book.missing.get(name, ())) <= set(allowed.missing.get(name, ())):
+            yield f"{path.name} says of {name!r} that other codes mean missing"
+    if not book.labels.items() <= allowed.labels.items():
+        yield f"{path.name} has other labels of columns"
+
+
+def _labels(book: CodeBook, name: str) -> Iterator[tuple[str, str]]:
+    yield from book.values.get(name, {}).items()
+
+
+def _canonical(values: pa.ChunkedArray, numbers: bool) -> list[Any]:
+    """Values as any of the formats can hold them; `numbers`: texts of numbers are such."""
+    found: list[Any] = []
+    for value in values.to_pylist():
+        if value is None or value == "" or value != value:
+            found.append(None)
+        elif isinstance(value, (bool, int, float, Decimal)):
+            found.append(float(value))
+        elif numbers and isinstance(value, str) and not value.startswith("."):
+            found.append(float(value))
+        else:
+            found.append(value)
+    return found
+
+
+def _as_code(value: Any) -> str | None:
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return None if value is None else str(value)
 
 
 def _differences(file: str, read: pa.Table, records: pa.Table) -> Iterator[str]:

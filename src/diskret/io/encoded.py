@@ -1,0 +1,34 @@
+"""Text of a file in its encoding."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from diskret.errors import InputError
+
+
+def decoded(file: Path, encoding: str) -> str:
+    """All of a file as text, without a byte order mark.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, or holds something else; the message names the line.
+    """
+    try:
+        raw = file.read_bytes()
+    except OSError as error:
+        raise InputError(f"{file}: cannot be read ({error.strerror})") from error
+    try:
+        text = raw.decode(encoding)
+    except LookupError as error:
+        raise InputError(f"the encoding {encoding!r} is not known; use e.g. 'latin-1'") from error
+    except UnicodeError as error:
+        start = getattr(error, "start", 0)
+        line = raw.count(b"\n", 0, start) + 1
+        byte = raw[start : start + 1].hex() or "00"
+        raise InputError(
+            f"{file}: line {line} is not {encoding} text (byte 0x{byte}); pass the "
+            "encoding of the file, e.g. encoding='latin-1' or, from Windows, encoding='cp1252'"
+        ) from error
+    return text.removeprefix("\ufeff")

@@ -1,0 +1,120 @@
+"""Files of SAS, SPSS and Stata: their values, and what they say of these."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import date, datetime, time
+from typing import Any
+
+import pyarrow as pa
+
+from diskret.errors import InputError
+from diskret.io.code_book import CodeBook
+from diskret.io.columns import check_names
+from diskret.io.data_file import DataFile
+
+_READERS = {"sas7bdat": "read_sas7bdat", "xpt": "read_xport", "sav": "read_sav", "dta": "read_dta"}
+_TAG = re.compile(r"[a-z_]")
+
+
+def read_statistical(said: DataFile) -> tuple[pa.Table, Mapping[str, pa.ChunkedArray], CodeBook]:
+    """The records, columns as they are if they are used as numbers, and what the file says.
+
+    Codes that mean missing are categories like others, ``.a`` to ``.z`` in Stata and SAS; where a
+    column is used as numbers they are missing. Only columns that have such codes are in the second
+    answer.
+    """
+    try:
+        import pyreadstat
+    except ImportError as error:
+        raise InputError(
+            f"{said.file}: files of SAS, SPSS and Stata need pyreadstat, which is not installed; "
+            "install it with pip install 'diskret[stat]'"
+        ) from error
+    options: dict[str, Any] = {"output_format": "dict"}
+    if said.encoding is not None:
+        options["encoding"] = said.encoding
+    if said.format != "xpt":
+        options["user_missing"] = True
+    try:
+        found, told = getattr(pyreadstat, _READERS[said.format or ""])(str(said.file), **options)
+    except Exception as error:  # damaged files raise errors of many kinds
+        raise InputError(
+            f"{said.file}: cannot be read as a file of the kind {said.format}; is it complete, and "
+            f"one? If its text is in another encoding, say so: encoding= ({error})"
+        ) from error
+    names = list(found)
+    check_names(names, f"{said.file}: ")
+    if not names:
+        raise InputError(f"{said.file}: has no columns")
+    missing = {
+        name: tuple((float(one["lo"]), float(one["hi"])) for one in ranges)
+        for name, ranges in (told.missing_ranges or {}).items()
+        if all(isinstance(one["lo"], (int, float)) for one in ranges)
+    }
+    tags = dict(told.missing_user_values or {})
+    columns: list[pa.ChunkedArray] = []
+    numbers: dict[str, pa.ChunkedArray] = {}
+    for name in names:
+        values = list(found[name])
+        if tags.get(name):
+            columns.append(_column([_tagged(value) for value in values]))
+            numbers[name] = _column([None if isinstance(v, str) else v for v in values])
+        else:
+            columns.append(_column(values))
+            if name in missing:
+                numbers[name] = _column([None if _within(v, missing[name]) else v for v in values])
+    book = CodeBook(
+        labels={name: text for name, text in told.column_names_to_labels.items() if text},
+        values={
+            name: {_code(value): str(text) for value, text in values.items()}
+            for name, values in (told.variable_value_labels or {}).items()
+        },
+        missing=missing,
+        tagged=frozenset(name for name in names if tags.get(name)),
+    )
+    return pa.table(columns, names=names), numbers, book
+
+
+def _within(value: Any, ranges: tuple[tuple[float, float], ...]) -> bool:
+    return isinstance(value, (int, float)) and any(low <= value <= high for low, high in ranges)
+
+
+def _tagged(value: Any) -> str | None:
+    """A number as the text of its code, and a tag as it is written in Stata."""
+    if isinstance(value, str):
+        return f".{value}" if _TAG.fullmatch(value.lower()) else value
+    return None if value is None or value != value else _code(value)
+
+
+def _code(value: Any) -> str:
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, str) and _TAG.fullmatch(value.lower()):
+        return f".{value}"
+    return str(value)
+
+
+def _column(values: list[Any]) -> pa.ChunkedArray:
+    """Whole numbers if all are whole; text without nothing but blanks; dates as such."""
+    there = [v for v in values if v is not None and v == v]
+    kinds = {type(value) for value in there}
+    plain: list[Any] = [None if v is None or v != v else v for v in values]
+    if kinds and kinds <= {int, float}:
+        if all(float(value).is_integer() and abs(value) < 2**53 for value in there):
+            return pa.chunked_array(
+                [pa.array([v if v is None else int(v) for v in plain], pa.int64())]
+            )
+        return pa.chunked_array(
+            [pa.array([v if v is None else float(v) for v in plain], pa.float64())]
+        )
+    for kind, arrow in (
+        (date, pa.date32()),
+        (datetime, pa.timestamp("us")),
+        (time, pa.time64("us")),
+    ):
+        if kinds == {kind}:
+            return pa.chunked_array([pa.array(plain, arrow)])
+    texts = [None if v is None or v == "" else str(v) for v in plain]
+    return pa.chunked_array([pa.array(texts, pa.large_string())])

@@ -1,0 +1,152 @@
+"""A sheet of a workbook: names in one row, records below."""
+
+from __future__ import annotations
+
+import warnings
+from datetime import date, datetime, time
+from typing import Any
+
+import pyarrow as pa
+
+from diskret.errors import InputError
+from diskret.io.columns import check_names
+from diskret.io.data_file import DataFile
+
+_ERRORS = ("#DIV/0!", "#N/A", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!")
+
+
+def read_workbook(said: DataFile) -> pa.Table:
+    """The records of a sheet.
+
+    A column of numbers is one of whole numbers if all are whole; where numbers and text are mixed,
+    as codes often are, all is text. Formulas count by the value that was last computed.
+    """
+    where, rows = _rows(said)
+    first = 1 if said.columns else said.header
+    head = () if said.columns else rows[first - 1] if first <= len(rows) else ()
+    body = rows[first - 1 if said.columns else first :]
+    while body and _empty(body[-1]):
+        body.pop()
+    if not said.columns and _empty(head):
+        raise InputError(
+            f"{where}, row {first}: is empty; it must hold the column names, or say in which row "
+            "they stand: header="
+        )
+    above = len(rows) - len(rows[first - 1 if said.columns else first :])
+    for at, row in enumerate(body, above + 1):
+        if _empty(row):
+            raise InputError(
+                f"{where}, row {at}: is empty, and more follows; remove the row, and what stands "
+                "below the table"
+            )
+    names = tuple(said.names) if said.columns else _names(where, first, head, body)
+    long = next((at for at, row in enumerate(body, above + 1) if not _empty(row[len(names) :])), 0)
+    if long:
+        raise InputError(
+            f"{where}, row {long}: has values beyond the {len(names)} columns; give each column a "
+            "name"
+        )
+    columns: list[pa.ChunkedArray] = []
+    for i, name in enumerate(names):
+        cells = [row[i] if i < len(row) and row[i] != "" else None for row in body]
+        _check_errors(cells, where, above, name)
+        columns.append(pa.chunked_array([_values(cells, said.decimal)]))
+    return pa.table(columns, names=list(names))
+
+
+def _opened(said: DataFile) -> Any:
+    try:
+        from openpyxl import load_workbook
+    except ImportError as error:
+        raise InputError(
+            f"{said.file}: workbooks need openpyxl, which is not installed; install it with "
+            "pip install 'diskret[excel]'"
+        ) from error
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of styles and extensions, which are not looked at
+            return load_workbook(said.file, read_only=True, data_only=True)
+    except Exception as error:  # damaged files raise errors of a dozen kinds
+        raise _unreadable(said, error) from error
+
+
+def _unreadable(said: DataFile, error: Exception) -> InputError:
+    return InputError(
+        f"{said.file}: cannot be read as a workbook; save it as .xlsx without a password "
+        f"({type(error).__name__})"
+    )
+
+
+def _rows(said: DataFile) -> tuple[str, list[tuple[Any, ...]]]:
+    """What messages begin with, and all rows of the sheet from the first one on."""
+    book = _opened(said)
+    try:
+        named = {sheet.title: sheet for sheet in book.worksheets}
+        if not named or (said.sheet is not None and said.sheet not in named):
+            there = ", ".join(map(repr, named)) or "none"
+            raise InputError(
+                f"{said.file}: there is no sheet {said.sheet!r}; the sheets are {there}"
+            )
+        title = said.sheet or next(iter(named))
+        sheet = named[title]
+        sheet.reset_dimensions()  # what files say of their size is often wrong
+        return f"{said.file}, sheet {title!r}", list(sheet.iter_rows(values_only=True))
+    except InputError:
+        raise
+    except Exception as error:  # as above: sheets are read when they are asked for
+        raise _unreadable(said, error) from error
+    finally:
+        book.close()
+
+
+def _empty(row: tuple[Any, ...]) -> bool:
+    return all(_text(cell) is None for cell in row)
+
+
+def _names(
+    where: str, row: int, head: tuple[Any, ...], body: list[tuple[Any, ...]]
+) -> tuple[str, ...]:
+    names = [_text(cell) for cell in head]
+    while names and names[-1] is None:
+        names.pop()
+    if None in names:
+        raise InputError(
+            f"{where}, row {row}: column {names.index(None) + 1} has no name; give it one, or "
+            "remove the column"
+        )
+    found = tuple(name for name in names if name is not None)
+    check_names(found, f"{where}, row {row}: ")
+    return found
+
+
+def _text(cell: Any, decimal: str = ".") -> str | None:
+    """A cell as text; None if there is nothing in it."""
+    if cell is None or isinstance(cell, str):
+        return (cell or "").strip() or None
+    if isinstance(cell, bool):
+        return "true" if cell else "false"
+    if isinstance(cell, float):
+        return repr(int(cell)) if cell.is_integer() else repr(cell).replace(".", decimal)
+    if isinstance(cell, datetime) and cell.time() == time():
+        return cell.date().isoformat()
+    return cell.isoformat() if isinstance(cell, (date, time)) else str(cell)
+
+
+def _check_errors(cells: list[Any], where: str, above: int, name: str) -> None:
+    for row, cell in enumerate(cells, above + 1):
+        if isinstance(cell, str) and cell in _ERRORS:
+            raise InputError(f"{where}, row {row}, column {name!r}: {cell}; correct the formula")
+
+
+def _values(cells: list[Any], decimal: str) -> pa.Array:
+    there = [cell for cell in cells if cell is not None]
+    kinds = {type(cell) for cell in there}
+    if kinds and kinds <= {int, float}:
+        if all(float(cell).is_integer() and abs(cell) < 2**63 for cell in there):
+            return pa.array([cell if cell is None else int(cell) for cell in cells], pa.int64())
+        return pa.array([cell if cell is None else float(cell) for cell in cells], pa.float64())
+    if kinds == {bool}:
+        return pa.array(cells, pa.bool_())
+    if kinds == {datetime} and all(cell.time() == time() for cell in there):
+        return pa.array([cell and cell.date() for cell in cells], pa.date32())
+    return pa.array([_text(cell, decimal) for cell in cells], pa.large_string())

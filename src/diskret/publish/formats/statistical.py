@@ -1,0 +1,142 @@
+"""Records as files of Stata and SPSS, with the labels of what is in them; always the same bytes."""
+
+# pyarrow has no type information for its classes; pandas and pyreadstat are optional.
+# pyright: reportUnknownParameterType=false, reportMissingImports=false
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from diskret.errors import InputError
+from diskret.io.code_book import CodeBook
+
+#: What records may be written as beside CSV and Parquet.
+STATISTICAL = ("dta", "sav")
+_MOST = 2**53  # larger whole numbers are none in a file that knows floating point only
+
+
+def write_statistical(records: pa.Table, book: CodeBook, path: Path) -> None:
+    """Write a .dta or .sav file: values, labels of columns, of codes that occur, and missing codes.
+
+    Whole numbers and logical values become numbers; a missing text is an empty one. Labels of codes
+    that occur no more are left out: they would tell what was suppressed. Codes that mean missing
+    stay what they are.
+
+    Raises
+    ------
+    InputError
+        pyreadstat or pandas is missing, or the format cannot hold a name or a value.
+    """
+    try:
+        import pandas as pd
+        import pyreadstat
+    except ImportError as error:
+        raise InputError(
+            f"{path.name}: files of Stata and SPSS need pyreadstat and pandas, which are not "
+            "installed; install them with pip install 'diskret[stat]'"
+        ) from error
+    stata = path.suffix == ".dta"
+    columns: dict[str, Any] = {}
+    labels: dict[str, dict[Any, str]] = {}
+    tags: dict[str, list[str]] = {}
+    for name in records.column_names:
+        values = records.column(name)
+        text = pa.types.is_string(values.type) or pa.types.is_large_string(values.type)
+        tagged = stata and text and name in book.tagged
+        columns[name] = _tagged(values) if tagged else _values(values, name, path)
+        there = codes(values)
+        found = {code: text for code, text in book.values.get(name, {}).items() if code in there}
+        if found and not (stata and text and not tagged):  # Stata has no labels of texts
+            keys = {code: code if text and not tagged else _number(code) for code in found}
+            labels[name] = {keys[code]: found[code] for code in found}
+        if tagged:
+            tags[name] = sorted(code[1:] for code in there if code.startswith("."))
+    frame = pd.DataFrame(
+        {name: pd.Series(values, dtype=_dtype(values)) for name, values in columns.items()}
+    )
+    given: dict[str, Any] = {
+        "column_labels": {n: text for n, text in book.labels.items() if n in columns},
+        "variable_value_labels": labels,
+    }
+    if stata:
+        given["missing_user_values"] = {name: some for name, some in tags.items() if some}
+    else:
+        given["missing_ranges"] = {
+            name: [{"lo": low, "hi": high} for low, high in ranges]
+            for name, ranges in book.missing.items()
+            if name in columns and not isinstance(next(iter(columns[name]), None), str)
+        }
+    try:
+        (pyreadstat.write_dta if stata else pyreadstat.write_sav)(frame, str(path), **given)
+    except Exception as error:  # whatever the format cannot hold
+        raise InputError(
+            f"{path.name}: cannot be written in this format ({error}); rename or shorten what does "
+            "not fit, or leave the format out"
+        ) from error
+    _without_time(path)
+
+
+def codes(values: pa.ChunkedArray) -> frozenset[str]:
+    """The codes that occur, as text."""
+    found = pc.unique(values).drop_null().to_pylist()
+    return frozenset(
+        str(int(v)) if isinstance(v, (bool, float)) and float(v).is_integer() else str(v)
+        for v in found
+    )
+
+
+def _number(code: str) -> Any:
+    """A code of a column of numbers, or the letter of one that means missing."""
+    if code.startswith("."):
+        return code[1:]
+    return int(code) if re.fullmatch(r"[+-]?[0-9]+", code) else float(code)
+
+
+def _tagged(values: pa.ChunkedArray) -> list[Any]:
+    return [None if code is None else _number(code) for code in values.to_pylist()]
+
+
+def _values(values: pa.ChunkedArray, name: str, path: Path) -> list[Any]:
+    kind = values.type
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return [text or "" for text in values.to_pylist()]
+    if pa.types.is_boolean(kind):
+        values = values.cast(pa.int8())
+    elif pa.types.is_decimal(kind):
+        values = values.cast(pa.float64())
+    elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+        if not (pa.types.is_date(kind) or pa.types.is_timestamp(kind)):
+            raise InputError(
+                f"{path.name}: column {name!r} is of the type {kind}, which the format does not "
+                "have; turn it into text or numbers, or leave this format out"
+            )
+        return values.to_pylist()
+    listed = values.to_pylist()
+    if pa.types.is_integer(kind) and any(abs(v) > _MOST for v in listed if v is not None):
+        raise InputError(
+            f"{path.name}: column {name!r} holds whole numbers beyond 2**53, which the format "
+            "rounds; turn it into text, or leave this format out"
+        )
+    return [float("nan") if value is None else float(value) for value in listed]
+
+
+def _dtype(values: list[Any]) -> str:
+    return "float64" if all(isinstance(value, float) for value in values) else "object"
+
+
+def _without_time(path: Path) -> None:
+    """Put a fixed time in place of that of writing: the same records, the same bytes."""
+    written = bytearray(path.read_bytes())
+    if path.suffix == ".sav":
+        written[92:109] = b"01 Jan 0000:00:00"  # date and time in the fixed head of the file
+    else:
+        at = written.index(b"<timestamp>") + len(b"<timestamp>")
+        length = written[at]
+        if length:
+            written[at + 1 : at + 1 + length] = b"01 Jan 2000 00:00".ljust(length)[:length]
+    path.write_bytes(bytes(written))

@@ -1,0 +1,165 @@
+"""Files of Stata, SPSS and SAS: codes that mean missing, labels from the file to the release."""
+
+import pandas as pd
+import pyreadstat
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from profiles import examples
+
+import diskret as dk
+from diskret.errors import InputError, ProofError
+from diskret.io import source, to_arrow
+from diskret.keys import SecretKeys
+
+KEYS = SecretKeys(bytes(range(32)))
+LABELS = {"sex": "Geschlecht", "town": "Ort", "age": "Alter", "inc": "Einkommen"}
+SEXES = {1: "männlich", 2: "weiblich"}
+#: Age 9 is one person's: it will be suppressed, and nobody shall read that somebody was so old.
+AGES = {1: "jung", 2: "alt", 9: "Methusalem"}
+
+
+def persons(missing):
+    """16 persons of sex 1, 2 or missing for a reason, and a lonely one."""
+    sex = [1, 2] * 6 + [missing] * 4 + [1]
+    town = ["Köln", "Köln", "Bonn", "Bonn"] * 4 + ["Köln"]
+    age = [1] * 16 + [9]
+    income = [100.5 + i for i in range(17)]
+    return pd.DataFrame({"sex": sex, "town": town, "age": age, "inc": income})
+
+
+def stata(folder):
+    frame = persons("a")
+    frame["inc"] = [*frame["inc"][:-1], "r"]
+    pyreadstat.write_dta(
+        frame,
+        str(folder / "persons.dta"),
+        column_labels=LABELS,
+        variable_value_labels={
+            "sex": {1: "männlich", 2: "weiblich", "a": "keine Angabe"},
+            "age": AGES,
+        },
+        missing_user_values={"sex": ["a"], "inc": ["r"]},
+    )
+    return folder / "persons.dta"
+
+
+def spss(folder):
+    pyreadstat.write_sav(
+        persons(8),
+        str(folder / "persons.sav"),
+        column_labels=LABELS,
+        variable_value_labels={
+            "sex": {1: "männlich", 2: "weiblich", 8: "keine Angabe"},
+            "age": AGES,
+        },
+        missing_ranges={"sex": [8], "inc": [{"lo": 116, "hi": 999}]},
+    )
+    return folder / "persons.sav"
+
+
+def released(path, formats):
+    md = dk.Microdata(path, keys=["sex", "town", "age"], numeric=["inc"])
+    result = md.local_suppression(k=2).release(dk.claims.KAnonymity(2), keys=KEYS)
+    return result.write(path.parent / "out", formats=formats, keys=KEYS)
+
+
+def test_codes_that_mean_missing_are_categories_of_keys_and_missing_numbers(tmp_path):
+    for path, missing in ((stata(tmp_path), ".a"), (spss(tmp_path), 8)):
+        opened = source(path)
+        assert opened.arrow.column("sex").to_pylist()[12] == missing
+        assert to_arrow(path, ["sex"])[0].column("sex").to_pylist()[12] is None
+        md = dk.Microdata(path, keys=["sex", "town"], numeric=["inc"])
+        assert md.table_column("inc").to_pylist()[-1] is None
+        assert md.table_column("inc").to_pylist()[0] == 100.5
+
+
+@pytest.mark.parametrize(("write", "missing"), [(stata, ".a"), (spss, "8")])
+@pytest.mark.parametrize("kind", ["dta", "sav"])
+def test_labels_survive_protection(tmp_path, write, missing, kind):
+    folder = released(write(tmp_path), ["csv", kind])
+    assert dk.verify(folder, keys=KEYS).checked_internal
+    path = folder / "public" / f"microdata.{kind}"
+    book = source(path).book
+    assert book.labels == LABELS
+    assert book.values["sex"] == {"1": "männlich", "2": "weiblich", missing: "keine Angabe"}
+    assert book.values["age"] == {"1": "jung"}
+    assert b"Methusalem" not in path.read_bytes()
+
+
+def test_stata_knows_the_codes_that_mean_missing_again(tmp_path):
+    folder = released(stata(tmp_path), ["csv", "dta"])
+    found, told = pyreadstat.read_dta(str(folder / "public" / "microdata.dta"), user_missing=True)
+    assert told.missing_user_values == {"sex": ["a"]}
+    assert list(found["sex"]).count("a") == 4
+    plain, _ = pyreadstat.read_dta(str(folder / "public" / "microdata.dta"))
+    assert plain["sex"].isna().sum() >= 4
+
+
+def test_spss_knows_the_codes_that_mean_missing_again(tmp_path):
+    folder = released(spss(tmp_path), ["csv", "sav"])
+    _, told = pyreadstat.read_sav(str(folder / "public" / "microdata.sav"), user_missing=True)
+    assert told.missing_ranges["sex"] == [{"lo": 8.0, "hi": 8.0}]
+
+
+def test_the_same_records_are_the_same_bytes(tmp_path):
+    path = stata(tmp_path)
+    both = []
+    for _ in range(2):
+        folder = released(path, ["csv", "dta", "sav"]) / "public"
+        both.append({file.name: file.read_bytes() for file in folder.iterdir()})
+    assert both[0] == both[1]
+    assert both[0]["microdata.sav"][92:109] == b"01 Jan 0000:00:00"
+    assert b"01 Jan 2000 00:00" in both[0]["microdata.dta"]
+
+
+def test_the_guard_reads_values_and_labels_back(tmp_path, monkeypatch):
+    """Sabotage: a writer that keeps the label of what was suppressed, or a value."""
+    from diskret.publish.formats import statistical
+
+    true = statistical.codes
+    monkeypatch.setattr(statistical, "codes", lambda values: true(values) | {"9"})
+    with pytest.raises(ProofError, match="labels codes of 'age' that do not occur"):
+        released(stata(tmp_path), ["csv", "dta"])
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_job_reads_and_writes_stata(tmp_path):
+    stata(tmp_path)
+    (tmp_path / "job.toml").write_text(
+        '[records]\npath = "persons.dta"\n'
+        '[roles]\nkeys = ["sex", "town", "age"]\nnumeric = ["inc"]\n'
+        '[[steps]]\ndo = "local_suppression"\nk = 2\n'
+        '[release]\nformats = ["csv", "dta"]\n[release.claims]\nk_anonymity = { k = 2 }\n'
+    )
+    from diskret.jobs.microdata import read_microdata_job, run_microdata_job
+
+    folder, _ = run_microdata_job(read_microdata_job(tmp_path / "job.toml"), keys=KEYS)
+    assert (folder / "public" / "microdata.dta").exists()
+
+
+def test_tables_are_made_of_such_files(tmp_path):
+    table = dk.tabulate(spss(tmp_path), by={"sex": None})
+    assert table.cells.to_pydict()["sex"] == ["Total", "1", "2", "8"]
+    pyreadstat.write_xport(persons(8), str(tmp_path / "p.xpt"))
+    assert dk.tabulate(tmp_path / "p.xpt", by={"sex": None}).count.tolist() == [17, 7, 6, 4]
+
+
+@examples(40)
+@given(cut=st.integers(1, 10**6), flip=st.integers(0, 255), kind=st.sampled_from(["dta", "sav"]))
+def test_damaged_files_are_one_sentence(tmp_path_factory, cut, flip, kind):
+    folder = tmp_path_factory.getbasetemp()
+    whole = folder / f"persons.{kind}"
+    if not whole.exists():
+        (stata if kind == "dta" else spss)(folder)
+    data = bytearray(whole.read_bytes())
+    if flip % 2:
+        data = data[: cut % len(data)]
+    else:
+        data[cut % len(data)] = flip
+    damaged = folder / f"damaged.{kind}"
+    damaged.write_bytes(bytes(data))
+    try:
+        source(damaged)
+    except InputError as error:
+        assert "\n" not in str(error)
