@@ -19,6 +19,7 @@ from attack_tables import (
     whole_tables,
 )
 from hypothesis import assume, given
+from scipy import sparse
 from scipy.optimize import linprog
 
 from diskret.attack import Attacker, Targets, attacker_bounds, examine, intervals, recheck, unmet
@@ -80,7 +81,7 @@ def test_a_part_that_was_attacked_is_not_attacked_again(monkeypatch):
         alone = examine(table)
         assert np.array_equal(again.lower, alone.lower)
         assert np.array_equal(again.upper, alone.upper)
-        assert np.array_equal(again.witnesses.toarray(), alone.witnesses.toarray())
+        assert np.array_equal(complete(again.witnesses), complete(alone.witnesses))
 
 
 def test_meindl_intervals_are_shown_by_witnesses():
@@ -202,7 +203,7 @@ def test_counts_agree_with_all_tables_of_whole_numbers(case):
 @pytest.mark.parametrize("seed", range(5))
 def test_counts_are_shown_by_whole_numbers(seed):
     result = examine(three_way(seed))
-    assert np.all(result.denominator == 1)
+    assert np.all(result.witnesses.denominator == 1)
     assert np.all(result.lower == np.rint(result.lower))
     assert np.all(result.upper == np.rint(result.upper))
     recheck(three_way(seed), result)
@@ -386,6 +387,15 @@ def test_bounds_that_no_table_satisfies_are_refused():
         examine(meindl(*CORNERS), Attacker(lower=wrong))
 
 
+def complete(witnesses):
+    return np.stack([point.numerator for point in witnesses])
+
+
+def changed(result, **fields):
+    """An examination with some other numbers of its witnesses."""
+    return replace(result, witnesses=replace(result.witnesses, **fields))
+
+
 @pytest.fixture
 def honest():
     published = three_way(1, frequency=False)
@@ -394,10 +404,58 @@ def honest():
 
 def test_a_falsified_witness_is_refused(honest):
     published, result = honest
-    false = result.witnesses.copy()
+    false = result.witnesses.start.copy()
     false[0, 0] += 1
     with pytest.raises(VerificationError, match="breaks an equation between d0=a, d1=a"):
-        recheck(published, replace(result, witnesses=false))
+        recheck(published, changed(result, start=false))
+
+
+def test_falsified_changes_are_refused(honest):
+    """A witness is its start and what it changes there; neither can be another."""
+    published, result = honest
+    told = result.witnesses
+    step, last = told.step, len(told) - 1
+    assert step[[last]].nnz > 1
+    more = step.copy()
+    more.data[-1] += 1
+    with pytest.raises(VerificationError, match=f"witness {last} .* breaks an equation"):
+        recheck(published, changed(result, step=more))
+    far = step.copy()
+    far.data = far.data * 10**6  # still balanced, as all equations are linear
+    with pytest.raises(VerificationError, match="leaves the bounds|no witness shows"):
+        recheck(published, changed(result, step=far))
+    shifted = sparse.csr_array((step.data, (step.indices + 1) % step.shape[1], step.indptr))
+    with pytest.raises(VerificationError):
+        recheck(published, changed(result, step=shifted))
+    short = step.copy()
+    short.data = np.sign(short.data)
+    with pytest.raises(VerificationError):
+        recheck(published, changed(result, step=short))
+    nothing = sparse.csr_array(step.shape, dtype=np.int64)
+    with pytest.raises(VerificationError, match="no witness shows"):
+        recheck(published, changed(result, step=nothing, denominator=told.unit[told.of]))
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda t: {"of": t.of + 1}, "not there"),
+        (lambda t: {"of": t.of - 1}, "not there"),
+        (lambda t: {"of": t.of[1:]}, "not there"),
+        (lambda t: {"unit": t.unit * 7}, "no multiple"),
+        (lambda t: {"unit": t.unit * 0}, "no multiple"),
+        (lambda t: {"start": t.start[:, 1:]}, "do not belong"),
+        (lambda t: {"start": t.start[:0]}, "do not belong"),
+        (lambda t: {"step": t.step[:-1]}, "do not belong"),
+        (lambda t: {"step": t.step[:, 1:]}, "do not belong"),
+        (lambda t: {"denominator": -t.denominator}, "positive denominators"),
+        (lambda t: {"start": t.start + 2**61}, "too large"),
+    ],
+)
+def test_what_are_no_tables_is_refused_before_it_is_computed_with(honest, change, says):
+    published, result = honest
+    with pytest.raises(VerificationError, match=says):
+        recheck(published, changed(result, **change(result.witnesses)))
 
 
 def test_a_witness_beyond_the_bounds_is_refused(honest):
@@ -419,15 +477,16 @@ def test_a_claim_without_witness_is_refused(honest):
 def test_another_denominator_is_refused(honest):
     published, result = honest
     with pytest.raises(VerificationError):
-        recheck(published, replace(result, denominator=result.denominator * 2))
+        recheck(published, changed(result, denominator=result.witnesses.denominator * 2))
 
 
 def test_fractions_of_counts_are_refused():
     published = three_way(1)
     result = examine(published)
-    doubled = replace(result, witnesses=result.witnesses * 2, denominator=result.denominator * 2)
+    told = result.witnesses
+    doubled = {"step": told.step * 2, "denominator": told.denominator * 2}
     with pytest.raises(VerificationError, match="whole numbers"):
-        recheck(published, doubled)
+        recheck(published, changed(result, **doubled))
 
 
 def test_witnesses_of_another_table_are_refused(honest):
@@ -441,7 +500,7 @@ def test_witnesses_of_another_table_are_refused(honest):
 
 def test_the_same_attack_gives_the_same_result():
     first, second = examine(three_way(2)), examine(three_way(2))
-    assert np.array_equal(first.witnesses.toarray(), second.witnesses.toarray())
+    assert np.array_equal(complete(first.witnesses), complete(second.witnesses))
     assert np.array_equal(first.upper, second.upper)
 
 

@@ -11,6 +11,8 @@ from profiles import examples
 
 import diskret as dk
 from diskret.attack import Examination, examine, explain, targets_of, unmet
+from diskret.attack.exact import Point
+from diskret.attack.witnesses import Witnesses
 from diskret.errors import InputError, ProofError, ProtectionError
 from diskret.suppression import Pattern, sequential
 
@@ -236,7 +238,8 @@ def test_an_unproven_pattern_is_refused():
     result = dk.suppress(table, dk.rules.MinimumFrequency(3))
     proof = result.certificate
     found = proof.examination
-    fewer = Examination.of_witnesses(found.cell, found.witnesses[:1], found.denominator[:1])
+    first = Witnesses.gathered([found.witnesses[0]], found.witnesses.hidden)
+    fewer = Examination.of_witnesses(found.cell, first)
     with pytest.raises(ProofError, match="miss their requirements already"):
         explain(result.published, fewer, proof.requirements, table.measure.sum)
 
@@ -252,9 +255,7 @@ def test_a_forged_witness_would_hide_a_need():
     forged = truth + 5 * (found.cell != s)  # s at its value, all others moved
     low = truth - 1 * (found.cell != s)
     with_forged = Examination.of_witnesses(
-        found.cell,
-        type(found.witnesses)(np.vstack([found.witnesses.toarray(), forged, low])),
-        np.append(found.denominator, [1, 1]),
+        found.cell, found.witnesses.with_points([Point(forged, 1), Point(low, 1)])
     )
     sabotaged = replace(result, certificate=replace(proof, examination=with_forged))
     assert "together" in explained(sabotaged).kind

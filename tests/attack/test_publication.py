@@ -164,13 +164,15 @@ def test_a_witness_must_fit_the_unpublished_cells_too():
         (shown("pairs", PAIRS, [11, 4, 7], [1, 2]), shown("m", MIDDLE, [11, 3, 3, 5]))
     )
     found = examine(tables)
-    assert found.beside is not None
-    forged = found.beside.copy()
-    forged.data[0] += 1
+    told = found.witnesses
+    assert not told.hidden.all()
+    forged = told.start.copy()
+    forged[0, ~told.hidden] += 1
     with pytest.raises(VerificationError, match="breaks an equation"):
-        recheck(tables, replace(found, beside=forged))
+        recheck(tables, replace(found, witnesses=replace(told, start=forged)))
+    alone = told.among(np.flatnonzero(told.hidden), told.hidden[told.hidden])
     with pytest.raises(VerificationError, match="unpublished values"):
-        recheck(tables, replace(found, beside=None))
+        recheck(tables, replace(found, witnesses=alone))
 
 
 def test_cells_are_named_with_their_table():

@@ -3,12 +3,11 @@
 import json
 import shutil
 
-import numpy as np
 import pytest
 from sealing import reseal
 
 import diskret as dk
-from diskret.errors import ContradictionError, DiskretError, InputError, VerificationError
+from diskret.errors import ContradictionError, InputError, VerificationError
 from diskret.keys import SecretKeys
 from diskret.publish.verify.folder import verify
 
@@ -123,18 +122,6 @@ def test_changed_intervals_are_refused(out):
     edit(out / "public" / "turnover.certificate.json", widen)
     reseal(out)
     with pytest.raises(VerificationError, match="intervals"):
-        verify(out)
-
-
-def test_falsified_witnesses_are_refused(out):
-    path = out / "internal" / "turnover.witnesses.npz"
-    with np.load(path) as file:
-        arrays = dict(file)
-    arrays["data"] = arrays["data"].copy()
-    arrays["data"][0] += 1
-    np.savez_compressed(path, **arrays)
-    reseal(out)
-    with pytest.raises(DiskretError, match="witness"):
         verify(out)
 
 

@@ -9,7 +9,6 @@ import csv
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
@@ -20,22 +19,19 @@ from numpy.typing import NDArray
 from pyarrow import csv as arrow_csv
 
 from diskret.argus.batch import AprioriText, DataText, Recode, TableText
+from diskret.argus.by_hand import apriori_rules, given_status, numbers_of
 from diskret.argus.metadata import Metadata, Variable
 from diskret.argus.rules import Judged
 from diskret.argus.text import Folders, encoding_of, said_at, text_of
 from diskret.argus.trees import Axis, axis_of, recoded
 from diskret.errors import InputError, JobError
-from diskret.hierarchy import Hierarchy
 from diskret.io import Column, read_fixed
 from diskret.protect.tabulate import tabulate
-from diskret.rules import Apriori, Rule
-from diskret.rules.apriori_entries import hst_entries, read_hst
+from diskret.rules import Rule
 from diskret.tables import Table
 from diskret.tables.from_cells import locate
 
 _CODES_OF_COST = {"": "value", "-1": "count", "-2": "cells"}
-#: A range of 0 percent asks for one unit of the last decimal, as every level does at least.
-_HARDLY = 1e-9
 _LISTED = 3  # contributions that are kept of every cell at least
 
 
@@ -44,6 +40,7 @@ class Made:
     """A table of a job with its codes and what it is judged by.
 
     cost: as `suppress` takes it: a name, or what hiding each cell costs.
+    taken: cells that were hidden to protect others before, and stay hidden.
     """
 
     text: TableText
@@ -52,6 +49,7 @@ class Made:
     rule: Rule
     cost: str | NDArray[np.float64] = "value"
     shadow: str = ""
+    taken: NDArray[np.bool_] | None = None
 
     @property
     def unknown(self) -> NDArray[np.bool_]:
@@ -97,8 +95,17 @@ def made(
     with said_at(text.place):
         build = _from_cells if of_cells else _from_records
         table, records, cost, by_hand = build(data, text, axes, judged)
-    by_hand += [_apriori(one, data.folders, table, text.rules.by_hand) for one in apriori]
-    return Made(text, tuple(axes), table, judged.rule(records, by_hand), cost, judged.shadow)
+    taken = np.zeros(table.shape, dtype=bool)
+    for one in apriori:
+        by_hand += apriori_rules(one, data.folders, table, text.rules.by_hand, taken)
+    rule = judged.rule(records, by_hand)
+    return Made(text, tuple(axes), table, rule, cost, judged.shadow, taken)
+
+
+def cost_of_cells(one: Made) -> NDArray[np.float64]:
+    """What hiding each cell costs, in published units; shape of the table."""
+    cost = one.cost
+    return _power(one.table, cost, 1) if isinstance(cost, str) else cost
 
 
 # ── what the tables need ────────────────────────────────────────────────────────────
@@ -118,7 +125,13 @@ def _judged(text: TableText, kind: str, metadata: Metadata) -> Judged:
         metadata.named(text.cost, text.place)
     missing = {v.name: v.missing for v in by if v.missing}
     same = shadow == response or text.frequency
-    judged = Judged(text.rules, text.frequency, kind == "cells", "" if same else shadow, missing)
+    counted = ""
+    if text.rules.weighted and any(one.kind == "FREQ" for one in text.rules.rules):
+        counted = "records"
+        while counted in {v.name for v in metadata.variables}:
+            counted += "_"
+    shadow = "" if same else shadow
+    judged = Judged(text.rules, text.frequency, kind == "cells", shadow, missing, counted)
     judged.check()
     if text.rules.weighted and (text.frequency or kind == "cells"):
         raise JobError(
@@ -259,6 +272,9 @@ def _from_records(data: Opened, text: TableText, axes: Sequence[Axis], judged: J
         if name:
             values.setdefault(name, metadata.named(name, text.place).decimals)
     options: dict[str, object] = {}
+    if judged.counted:
+        frame = frame.append_column(judged.counted, pa.array(np.ones(frame.num_rows, np.int64)))
+        values[judged.counted] = 0
     if judged.rules.weighted:
         weight = _only("weight", metadata, text)
         options |= {"weight": weight.name, "weight_decimals": weight.decimals}
@@ -347,81 +363,14 @@ def _from_cells(data: Opened, text: TableText, axes: Sequence[Axis], judged: Jud
     )
     table = table if response is None or shadow is None else table[response.name]
     at = locate(frame, by)[1]
-    by_hand = _given_status(data, axes, table, at, text.rules.by_hand) if data.text.status else []
+    by_hand: list[Rule] = []
+    if data.text.status:
+        by_hand = given_status(frame, metadata, data.path, axes, table, at, text.rules.by_hand)
     if text.cost in _CODES_OF_COST:
         cost = _CODES_OF_COST[text.cost]
         price = cost if text.power == 1 else _power(table, cost, text.power)
     else:
         price = np.zeros(table.shape)
-        price.ravel()[at] = np.abs(_numbers(frame, metadata.named(text.cost, text.place).name))
+        price.ravel()[at] = np.abs(numbers_of(frame, metadata.named(text.cost, text.place).name))
         price = price if text.power == 1 else _raised(price, text.power)
     return table, None, price, by_hand
-
-
-def _numbers(frame: pa.Table, name: str) -> NDArray[np.float64]:
-    try:
-        return pc.fill_null(frame.column(name).cast(pa.float64()), 0).to_numpy()
-    except pa.ArrowException as error:
-        raise InputError(f"{name!r} holds something that is no number ({error})") from error
-
-
-def _given_status(
-    data: Opened, axes: Sequence[Axis], table: Table, at: NDArray[np.int64], percent: float
-) -> list[Rule]:
-    """What the file of cells says of them: unsafe or protected."""
-    found = data.metadata.of_role("status")
-    if not found:
-        return []
-    said = np.array([(s or "").upper() for s in data.frame.column(found[0].name).to_pylist()])
-    codes = {name: code.upper() for name, code in data.metadata.status.items()}
-    known = {codes["safe"], codes["unsafe"], codes["protected"], "", "E", "M", "Z", "V"}
-    unknown = sorted({*said.tolist()} - known)
-    if unknown:
-        raise InputError(
-            f"the status {unknown[0]!r} in {found[0].name!r} is not known; "
-            f"{data.metadata.path.name} says what is <SAFE>, <UNSAFE> and <PROTECT>"
-        )
-    # an empty cell is published as such, whatever its status
-    unsafe = (said == codes["unsafe"]) & ~table.empty.ravel()[at]
-    rows = np.flatnonzero(unsafe | (said == codes["protected"]))
-    if not len(rows):
-        return []
-    hidden = unsafe[rows]
-    columns: dict[str, pa.Array] = {
-        axis.variable.name: data.frame.column(axis.variable.name).take(rows) for axis in axes
-    }
-    columns["status"] = pa.array(np.where(hidden, "unsafe", "frozen"), pa.string())
-    for side in ("lower", "upper"):
-        given = data.metadata.of_role(side)
-        if given:
-            level = np.maximum(_numbers(data.frame, given[0].name)[rows], 0)
-            columns[side] = pa.array(level, pa.float64(), mask=~hidden | (level == 0))
-    return [Apriori(pa.table({**columns, **_answers(data.path, len(rows))}), percent or _HARDLY)]
-
-
-def _answers(path: Path, rows: int) -> dict[str, pa.Array]:
-    """Why, who and when: the job does not say, its files do."""
-    day = datetime.fromtimestamp(path.stat().st_mtime, UTC).date().isoformat()
-    said = {"reason": "status in a file", "who": path.name, "date": day}
-    return {name: pa.array([text] * rows, pa.string()) for name, text in said.items()}
-
-
-def _apriori(text: AprioriText, folders: Folders, table: Table, percent: float) -> Rule:
-    """What is known of single cells; those that the table does not have are passed over."""
-    path = folders.find(text.file, text.place)
-    with said_at(text.place):
-        lines = read_hst(path, text.separator, encoding_of(path.read_bytes()))
-        if text.ignore_unknown:
-            trees = [dimension.hierarchy for dimension in table.dimensions]
-            lines = tuple(line for line in lines if _known(line[1], trees))
-        answers = {name: str(column[0]) for name, column in _answers(path, 1).items()}
-        entries = hst_entries(lines, table.dimensions, answers, path.name)[0]
-        rule = Apriori(entries, percent or _HARDLY)
-        rule(table)  # what is wrong with it is said here
-        return rule
-
-
-def _known(fields: Sequence[str], trees: Sequence[Hierarchy]) -> bool:
-    """Whether the table has all codes of a line; an empty one stands for the total."""
-    pairs = zip(fields, trees, strict=False)
-    return all(not code or code in tree.position for code, tree in pairs)

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from diskret.argus.data import Made
-from diskret.argus.protection import cost_of_cells
-from diskret.argus.rules import FewWithRange, OnRecords
+from diskret.argus.data import Made, cost_of_cells
+from diskret.argus.rules import FewWeighted, FewWithRange, OnRecords
 from diskret.errors import JobError
 from diskret.rules import BY_NAME, Apriori, MissingSafe, NoRule, Rule, Shadow
 from diskret.rules.parents import same_cell
@@ -76,6 +75,10 @@ def _rule(rule: Rule, one: Made, copy: Callable[[pa.Table], str]) -> tuple[str, 
         raise JobError(
             f"{one.text.place}: a job judges holdings or records, not both in one table; leave one "
             "kind of rules out"
+        )
+    if isinstance(rule, FewWeighted):
+        raise JobError(
+            f"{one.text.place}: a job counts records without their weights; leave FREQ or WGT out"
         )
     if isinstance(rule, FewWithRange):
         # a job asks for one unit of a count

@@ -17,13 +17,16 @@ from diskret.argus.cell_files import (
     quoted,
     tree_text,
 )
-from diskret.argus.data import Made
+from diskret.argus.data import Made, cost_of_cells
 from diskret.argus.text import Folders
 from diskret.errors import JobError
 from diskret.rules import Sensitivity
+from diskret.system.equations import rectangular_equations
 from diskret.tables import Measure
 
 SAFE, SAFE_BY_HAND, UNSAFE, BY_HAND, PROTECTED, SECONDARY, EMPTY = 1, 2, 3, 9, 10, 11, 14
+#: What hiding the dearest cell costs in files for solvers.
+_DEAREST = 20_000
 _OF_RULE = {
     "dominance": UNSAFE,
     "p_percent": UNSAFE,
@@ -33,7 +36,9 @@ _OF_RULE = {
     "zero": 6,
     "apriori": BY_HAND,
 }
-_PIVOT, _VALUES, _SBS, _INTERMEDIATE = 2, 3, 4, 5
+_PIVOT, _VALUES, _SBS, _INTERMEDIATE, _JJ = 2, 3, 4, 5, 6
+#: Types that print unsafe values, whatever the options.
+_INTERNAL = (_SBS, _INTERMEDIATE, _JJ)
 #: Types of files that are written, and the options that mean something for each.
 _OFFERED = {
     1: ("QU", "AS"),
@@ -41,6 +46,7 @@ _OFFERED = {
     _VALUES: ("AS", "SE", "FL", "QU", "SO"),
     _SBS: ("HL", "AS", "SE", "FL"),
     _INTERMEDIATE: ("AS", "SE", "FL", "QU"),
+    _JJ: (),
 }
 
 
@@ -80,7 +86,10 @@ class Done:
         status[self.made.table.empty] = EMPTY
         status[self.hidden] = SECONDARY
         of_rule = np.array([*(_OF_RULE.get(name, UNSAFE) for name in says.reasons), SAFE])
-        return np.where(says.unsafe, of_rule[says.reason], status)
+        found = np.where(says.unsafe, of_rule[says.reason], status)
+        if self.made.taken is not None:  # they are hidden to protect others, whoever says so
+            found[self.made.taken & (found == BY_HAND)] = SECONDARY
+        return found
 
 
 def check_write(write: Write, folders: Folders, changed: bool) -> Path:
@@ -88,16 +97,16 @@ def check_write(write: Write, folders: Folders, changed: bool) -> Path:
     if write.kind not in _OFFERED:
         raise JobError(
             f"{write.place}: files of type {write.kind} are not written here; types are 1 (CSV), "
-            "2 (pivot), 3 (code, value), 4 (SBS) and 5 (intermediate)"
+            "2 (pivot), 3 (code, value), 4 (SBS), 5 (intermediate) and 6 (JJ)"
         )
     offered = _OFFERED[write.kind]
     beyond = [name for name, on in write.options.items() if on and name not in offered]
     if beyond:
         raise JobError(
             f"{write.place}: {beyond[0]}+ is not offered for files of type {write.kind}; it takes "
-            f"{', '.join(offered)}"
+            f"{', '.join(offered) or 'none'}"
         )
-    if changed and (write.kind in (_SBS, _INTERMEDIATE) or write.options.get("AS")):
+    if changed and (write.kind in _INTERNAL or write.options.get("AS")):
         raise JobError(
             f"{write.place}: values of this table are changed and not hidden, so it has no status "
             "to write; use type 1, 2 or 3 without AS+"
@@ -107,10 +116,11 @@ def check_write(write: Write, folders: Folders, changed: bool) -> Path:
 
 def outputs_of(write: Write, path: Path, done: Done) -> Iterator[Output]:
     """The files that one command writes."""
-    internal = write.kind in (_SBS, _INTERMEDIATE) or any(
+    internal = write.kind in _INTERNAL or any(
         write.options.get(name, False) for name in ("AS", "SO")
     )
-    lines = {1: _csv, _SBS: _sbs, _INTERMEDIATE: _intermediate}.get(write.kind, _values)
+    ways = {1: _csv, _SBS: _sbs, _INTERMEDIATE: _intermediate, _JJ: _jj}
+    lines = ways.get(write.kind, _values)
     yield Output(path, "".join(f"{line}\n" for line in lines(write, done)), internal)
     if write.kind == _INTERMEDIATE:
         yield Output(path.with_suffix(".rda"), _metadata(path, done), True)
@@ -252,6 +262,35 @@ def _intermediate(write: Write, done: Done) -> Iterator[str]:
             *(decimal_text(int(level[at]), own.decimals) for level in (says.lower, says.upper)),
         ]
         yield ";".join(line)
+
+
+def _jj(write: Write, done: Done) -> Iterator[str]:
+    """The table as a problem for solvers: cells with costs, bounds and levels, and equations."""
+    table, says, found = done.made.table, done.sensitivity, done.status.ravel()
+    measure = table.measure
+    price = cost_of_cells(done.made).ravel()
+    scale = _DEAREST / max(float(price.max(initial=0)), 1e-300)
+    most = -(-3 * int(np.abs(measure.sum).max(initial=0)) // 2)
+    bounds = [decimal_text(0 if table.nonnegative else -most, measure.decimals)]
+    bounds.append(decimal_text(most, measure.decimals))
+    letters = {SAFE: "s", SAFE_BY_HAND: "s", SECONDARY: "m", PROTECTED: "z", EMPTY: "z"}
+    yield "0"
+    yield str(len(found))
+    flat = zip(measure.sum.ravel(), found, says.lower.ravel(), says.upper.ravel(), strict=True)
+    for at, (value, status, lower, upper) in enumerate(flat):
+        letter = letters.get(int(status), "u")
+        levels = (max(int(lower), 1), max(int(upper), 1), 0) if letter == "u" else (0, 0, 0)
+        said = [str(at), decimal_text(int(value), measure.decimals)]
+        said += [str(max(round(float(price[at]) * scale), 1)), letter, *bounds]
+        yield " ".join([*said, *(decimal_text(level, measure.decimals) for level in levels)])
+    equations = rectangular_equations(table.dimensions)
+    yield str(equations.shape[0])
+    for row in range(equations.shape[0]):
+        inside = slice(equations.indptr[row], equations.indptr[row + 1])
+        terms = zip(equations.indices[inside], equations.data[inside], strict=True)
+        # the total first, with -1
+        signed = sorted((-int(sign), int(cell)) for cell, sign in terms)
+        yield f"0 {len(signed)} : " + " ".join(f"{cell} ({sign})" for sign, cell in signed)
 
 
 def _metadata(path: Path, done: Done) -> str:

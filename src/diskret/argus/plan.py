@@ -52,7 +52,7 @@ def check_protected(part: Batch) -> None:
     """Nothing that looks public is written of a table that is not protected."""
     protected = {step.table for step in part.suppress}
     for write in part.writes:
-        internal = write.kind in (4, 5) or write.options.get("AS") or write.options.get("SO")
+        internal = write.kind in (4, 5, 6) or write.options.get("AS") or write.options.get("SO")
         if not internal and not protected & {0, write.table}:
             raise JobError(
                 f"{write.place}: table {write.table} is not protected; put <SUPPRESS> above it, or "

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from diskret.argus.batch import Batch, Suppress
 from diskret.argus.data import Made, Opened, made
@@ -144,11 +143,3 @@ def _as_given(rule: Rule, contributor: bool) -> Rule:
 def _cost(one: Made) -> Any:
     price = one.cost
     return price if isinstance(price, str) else lambda table: price
-
-
-def cost_of_cells(one: Made) -> NDArray[np.float64]:
-    """What hiding each cell costs, in published units; shape of the table."""
-    if not isinstance(one.cost, str):
-        return one.cost
-    measure = one.table[one.cost].measure
-    return np.abs(measure.sum) / 10**measure.decimals

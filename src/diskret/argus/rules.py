@@ -26,7 +26,7 @@ from diskret.rules import (
     ZeroCells,
 )
 from diskret.rules.percentages import percent_of
-from diskret.rules.sensitivity import Joinable, rank
+from diskret.rules.sensitivity import Joinable, judged, rank
 from diskret.tables import Table
 
 #: A range of 0 percent asks for one unit of the last decimal, as every level does at least.
@@ -54,6 +54,24 @@ class FewWithRange(Joinable):
 
 
 @dataclass(frozen=True)
+class FewWeighted(Joinable):
+    """A sum of records whose weights are together below n is unsafe; `counted` sums the weights."""
+
+    n: int
+    range: float
+    counted: str
+
+    rank: ClassVar[int] = MinimumFrequency.rank
+
+    def __call__(self, table: Table) -> Sensitivity:
+        """Judge every cell."""
+        weights = table[self.counted].measure
+        unsafe = (weights.sum > 0) & (weights.sum < self.n * 10**weights.decimals)
+        level = percent_of(table.measure.magnitude, self.range, "range")
+        return judged(table, "minimum_frequency", unsafe, level)
+
+
+@dataclass(frozen=True)
 class OnRecords(Joinable):
     """A rule that judges records where the table holds contributions of holdings."""
 
@@ -76,6 +94,7 @@ class Judged:
 
     shadow: the variable that rules of contributions look at; "" for the response.
     missing: variable → the codes of what is not known.
+    counted: the measure that sums the weights; "": records are counted.
     """
 
     rules: RuleSet
@@ -83,6 +102,7 @@ class Judged:
     of_cells: bool = False
     shadow: str = ""
     missing: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
+    counted: str = ""
 
     @property
     def holdings(self) -> bool:
@@ -114,10 +134,10 @@ class Judged:
                     f"{one.place}: a file of cells does not say who belongs to a holding or asks "
                     "for protection; leave the rule out, or start from the records"
                 )
-            if self.rules.weighted and one.kind == "FREQ":
+            if self.rules.weighted and one.kind == "FREQ" and one.holdings:
                 raise JobError(
-                    f"{one.place}: FREQ with WGT(1) looks at weighted frequencies, which are not "
-                    "judged here; use WGT(0), or leave FREQ out"
+                    f"{one.place}: holdings have no weights, so FREQ does not judge them with "
+                    "WGT(1); use WGT(0), or leave FREQ of holdings out"
                 )
             _made(one, self.frequency)
 
@@ -126,6 +146,8 @@ class Judged:
         found: list[Rule] = []
         for one in self.rules.rules:
             rule = _made(one, self.frequency)
+            if self.counted and isinstance(rule, MinimumFrequency):
+                rule = FewWeighted(rule.n, rule.range, self.counted)
             if one.kind in OF_CONTRIBUTIONS:
                 rule = Shadow(rule, self.shadow) if self.shadow else rule
                 if self.holdings and not one.holdings and records is not None:

@@ -56,7 +56,7 @@ class ArgusTable:
     @property
     def unsafe(self) -> int:
         """How many cells the rules find unsafe."""
-        return int(self.sensitivity.unsafe.sum())
+        return int((self.sensitivity.unsafe & (self.status != 11)).sum())
 
     @property
     def secondary(self) -> int:

@@ -42,7 +42,7 @@ def to_job(
     data: str | PathLike[str] | None = None,
     contributor: bool | None = None,
 ) -> tuple[Path, ...]:
-    """Write a batch file of τ-ARGUS as a job file for ``diskret protect``, with comments.
+    r"""Write a batch file of τ-ARGUS as a job file for ``diskret protect``, with comments.
 
     The job releases the same pattern as [`run`][diskret.argus.run]. Files that it can read as they
     are, it names where they are; of others (records without a header, trees by digits, cells
@@ -71,6 +71,24 @@ def to_job(
     References
     ----------
     de Wolf et al., τ-ARGUS user's manual 4.1, section 5.7.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import diskret as dk
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> for name, text in {
+    ...     "firms.asc": "N 90\nN 10\nS 70\nS 60\nS 50\n",
+    ...     "firms.rda": "Region 1 1\n<RECODEABLE>\nTurnover 3 2\n<NUMERIC>\n",
+    ...     "job.arb": "<OPENMICRODATA> firms.asc\n<OPENMETADATA> firms.rda\n"
+    ...                '<SPECIFYTABLE> "Region"|"Turnover"\n<SAFETYRULE> P(10,1)\n'
+    ...                "<READMICRODATA>\n<SUPPRESS> OPT(1,1)\n",
+    ... }.items():
+    ...     _ = (folder / name).write_text(text, encoding="utf-8")
+    >>> [path.name for path in dk.argus.to_job(folder / "job.arb", folder / "job.toml")]
+    ['job.toml']
+    >>> "p_percent = { p = 10 }" in (folder / "job.toml").read_text(encoding="utf-8")
+    True
     """
     source, target = Path(path), Path(job)
     if target.suffix.lower() != ".toml":

@@ -303,8 +303,9 @@ def _rules(rule: Rule | Sensitivity, table: Table) -> str:
         raise InputError(
             'judged="there" needs a rule that τ-ARGUS knows and a table of sums; use judged="here"'
         )
-    units = table.units is not None and not np.array_equal(table.units, table.count)
-    found = [_rule(part, units) for part in parts(rule)]
+    units, count = table.units, table.count
+    fewer = units is not None and count is not None and not np.array_equal(units, count)
+    found = [_rule(part, fewer) for part in parts(rule)]
     for kind, most in _MOST.items():
         if sum(text.startswith(f"{kind}(") for text in found) > most:
             raise InputError(f'τ-ARGUS takes {kind} at most {most} times; use judged="here"')

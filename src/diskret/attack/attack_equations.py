@@ -24,11 +24,12 @@ from diskret.attack.component import (
 )
 from diskret.attack.equations import Equations, cell_name, equations
 from diskret.attack.exact import LIMIT, UNKNOWN, Point, times
-from diskret.attack.examination import Examination, Targets, extremes
+from diskret.attack.examination import Examination, Targets
 from diskret.attack.knowledge import unknown_bounds
 from diskret.attack.moves import Moves, Proposals, joined, proposed_moves, starting_table
 from diskret.attack.reduction import Reduction, reduce
 from diskret.attack.search import Wanted
+from diskret.attack.witnesses import Witnesses
 from diskret.deadline import NEVER, Deadline
 from diskret.errors import ContradictionError, InputError
 from diskret.parallel import in_order
@@ -176,16 +177,8 @@ def _examination(
     tables: Iterable[Point],
 ) -> Examination:
     """Intervals of the unknowns as intervals of the cells, joined with the witnesses."""
-    hidden: list[sparse.csr_array] = []
-    others: list[sparse.csr_array] = []
-    units: list[int] = []
-    for table in tables:  # large ones do not fit into memory all at once
-        hidden.append(sparse.csr_array(table.numerator[None, known.hidden]))
-        others.append(sparse.csr_array(table.numerator[None, ~known.hidden]))
-        units.append(table.denominator)
-    witnesses, beside = _stacked(hidden, known.hidden), _stacked(others, ~known.hidden)
-    denominator = np.array(units, dtype=np.int64)
-    shown_low, shown_high = extremes(witnesses, denominator)
+    witnesses = Witnesses.gathered(tables, known.hidden)
+    shown_low, shown_high = witnesses.extremes()
 
     lower = reduced.offset.astype(np.float64)
     upper = lower.copy()
@@ -202,15 +195,8 @@ def _examination(
         witness_lower=shown_low,
         witness_upper=shown_high,
         witnesses=witnesses,
-        denominator=denominator,
-        beside=None if known.hidden.all() else beside,
         exact=ends[known.hidden],
     )
-
-
-def _stacked(rows: list[sparse.csr_array], cells: NDArray[np.bool_]) -> sparse.csr_array:
-    none = sparse.csr_array((0, int(cells.sum())), dtype=np.int64)
-    return sparse.csr_array(sparse.vstack([none, *rows], format="csr"))
 
 
 def _contradiction(publication: Publication, cells: NDArray[np.int64]) -> ContradictionError:
@@ -294,7 +280,14 @@ class ComponentPoints:
     """Points of one component: numerators for its unknowns."""
 
     unknown: NDArray[np.int64]
-    points: Sequence[Point]
+    points: Sequence[Point] | Witnesses
+
+    @property
+    def denominator(self) -> NDArray[np.int64]:
+        """Of each point."""
+        if isinstance(self.points, Witnesses):
+            return self.points.denominator
+        return np.array([point.denominator for point in self.points], dtype=np.int64)
 
 
 def complete_tables(
@@ -305,17 +298,18 @@ def complete_tables(
     parts: the components; if one has no point at all, there is no complete table.
     link, offset: the cells are ``link @ unknowns + offset``.
     """
-    if not all(part.points for part in parts):
+    if not all(len(part.points) for part in parts):
         return
     # every table consists of the simplest point of each component and differs here and there
-    simplest = [min(part.points, key=lambda point: point.denominator) for part in parts]
+    simplest = [part.points[int(part.denominator.argmin())] for part in parts]
     ground = lcm(*(point.denominator for point in simplest))
     basis = np.zeros(link.shape[1], dtype=np.int64)
     for part, point in zip(parts, simplest, strict=True):
         basis[part.unknown] = point.numerator * (ground // point.denominator)
     for denominator, chosen in _shared(parts, ground):
         unknowns = times(basis, denominator // ground)
-        for i, point in chosen.items():
+        for i, place in chosen.items():
+            point = parts[i].points[place]
             factor = denominator // point.denominator
             unknowns[parts[i].unknown] = times(point.numerator, factor)
         cells = link @ unknowns + times(offset, denominator)
@@ -323,17 +317,20 @@ def complete_tables(
             yield Point(cells.astype(np.int64), denominator)
 
 
-def _shared(parts: Sequence[ComponentPoints], ground: int) -> list[tuple[int, dict[int, Point]]]:
-    """Which points stand together in a table, and the common denominator of each table."""
-    tables: list[tuple[int, dict[int, Point]]] = [(ground, {})]
+def _shared(parts: Sequence[ComponentPoints], ground: int) -> Iterator[tuple[int, dict[int, int]]]:
+    """Which points stand together in each table, by their places, and its common denominator."""
+    common: list[int] = [ground]
+    chosen: list[dict[int, int]] = [{}]
     for i, part in enumerate(parts):
-        place = 0
-        for point in sorted(part.points, key=lambda point: point.denominator):
-            while place < len(tables) and lcm(tables[place][0], point.denominator) > _SHARED:
-                place += 1
-            if place == len(tables):
-                tables.append((ground, {}))
-            common, chosen = tables[place]
-            tables[place] = lcm(common, point.denominator), chosen | {i: point}
-            place += 1
-    return tables
+        table, units = 0, part.denominator
+        for place in np.argsort(units, kind="stable").tolist():
+            unit = int(units[place])
+            while table < len(common) and lcm(common[table], unit) > _SHARED:
+                table += 1
+            if table == len(common):
+                common.append(ground)
+                chosen.append({})
+            common[table] = lcm(common[table], unit)
+            chosen[table][i] = place
+            table += 1
+    return zip(common, chosen, strict=True)

@@ -203,7 +203,7 @@ class SuppressionCertificate:
             "repaired": self.repaired,
             **self._sums(),
             **self._parts(),
-            "witnesses": len(self.examination.denominator),
+            "witnesses": len(self.examination.witnesses),
             **outer_intervals(self.examination),
             "intervals": interval_columns(self.published, self.examination),
         }
@@ -256,7 +256,7 @@ class SuppressionCertificate:
             cells=self.published.value.size,
             primaries=self.primaries,
             secondaries=self.secondaries,
-            witnesses=len(self.examination.denominator),
+            witnesses=len(self.examination.witnesses),
             sliding_only=self.sliding_only,
             repaired=self.repaired,
             outer=self.outsider.outer,

@@ -16,6 +16,7 @@ from diskret.attack.moves import Moves, completed, joined, packed, possible
 from diskret.attack.search import Wanted, search
 from diskret.attack.small_windows import Shown, show
 from diskret.attack.surroundings import outer_bounds
+from diskret.attack.witnesses import Witnesses
 from diskret.deadline import NEVER, Deadline, OutOfTime
 
 #: Questions times squared unknowns, over all components, up to which the exact interval of every
@@ -82,12 +83,13 @@ class Attacked:
     """What an attack on a component found.
 
     lower, upper: no table goes beyond these, ``(n,)``, float64.
+    points: tables that show it.
     exact: whether some table reaches, or comes close to, all these bounds of asked unknowns.
     """
 
     lower: NDArray[np.float64]
     upper: NDArray[np.float64]
-    points: list[Point]
+    points: Sequence[Point] | Witnesses
     exact: bool
 
 
@@ -151,7 +153,7 @@ def attack_component(
     known = _kept(component, proposed, base, whole)
     shown = Shown(wanted, asked, lower, upper, *known.extremes(base))
     moves = _moves_wanted(component, base, shown, whole, tick, component.programme)
-    return Attacked(lower, upper, packed(joined([known, moves], n)).points(base), False)
+    return Attacked(lower, upper, packed(joined([known, moves], n)).tables(base), False)
 
 
 def shown_in_time(
@@ -183,7 +185,7 @@ def shown_in_time(
     shown = Shown(wanted, asked, lower, upper, *known.extremes(base))
     moves = _moves_wanted(component, base, shown, whole, tick, component.programme, deadline)
     tick(2 * n)
-    return replace(nothing, points=packed(joined([known, moves], n)).points(base))
+    return replace(nothing, points=packed(joined([known, moves], n)).tables(base))
 
 
 def _known_bounds(component: Component) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

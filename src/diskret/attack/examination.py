@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from scipy import sparse
 
 from diskret.attack.exact import Point
+from diskret.attack.witnesses import Witnesses
 from diskret.tables import Publication, Published
 
 
@@ -41,12 +41,8 @@ class Examination:
     witness_lower, witness_upper: the smallest and largest value that an exactly checked witness
         shows, ``(k,)``, float64 (whole numbers for frequency tables); inf and −inf if there is no
         witness. Where `upper` is inf, a witness shows a value far beyond all published ones.
-    witnesses: alternative tables: numerators for the suppressed cells, ``(w, k)``, int64 CSR; each
-        row divided by its `denominator` satisfies every equation and bound exactly.
-    denominator: ``(w,)``, int64; all 1 for frequency tables.
-    beside: the witnesses' numerators for all else that is unknown: rounded values, and cells that
-        nobody published but that tie tables together; ``(w, others)``, int64 CSR, or None if there
-        is nothing else.
+    witnesses: alternative tables of all that is unknown; each satisfies every equation and bound
+        exactly. Of frequency tables all denominators are 1.
     exact: whether the interval is all that equations and bounds say of a cell, ``(k,)``, bool.
         Where it is false, equations connect so many cells that only those near each cell were used:
         the true interval lies within the stated one. None: everywhere.
@@ -58,9 +54,7 @@ class Examination:
     upper: NDArray[np.float64]
     witness_lower: NDArray[np.float64]
     witness_upper: NDArray[np.float64]
-    witnesses: sparse.csr_array
-    denominator: NDArray[np.int64]
-    beside: sparse.csr_array | None = None
+    witnesses: Witnesses
     exact: NDArray[np.bool_] | None = None
     quick: bool = False
 
@@ -70,52 +64,25 @@ class Examination:
         return 0 if self.exact is None else int((~self.exact).sum())
 
     @classmethod
-    def of_witnesses(
-        cls,
-        cell: NDArray[np.int64],
-        witnesses: sparse.csr_array,
-        denominator: NDArray[np.int64],
-        beside: sparse.csr_array | None = None,
-    ) -> Examination:
+    def of_witnesses(cls, cell: NDArray[np.int64], witnesses: Witnesses) -> Examination:
         """What witnesses alone show; the intervals are no wider than that."""
-        low, high = extremes(witnesses, denominator)
-        return cls(cell, low, high, low, high, witnesses, denominator, beside)
+        low, high = witnesses.extremes()
+        return cls(cell, low, high, low, high, witnesses)
 
-    def numerators(self, hidden: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """The witnesses' numerators for all that is unknown, ``(w, k)``; `hidden` is suppressed."""
-        numerators = np.empty((len(self.denominator), len(hidden)), dtype=np.int64)
-        numerators[:, hidden] = self.witnesses.toarray()
-        if self.beside is not None:
-            numerators[:, ~hidden] = self.beside.toarray()
-        return numerators
+    def with_tables(self, tables: Iterable[Point], start: Point | None = None) -> Examination:
+        """The same with more witnesses, each told for all that is unknown.
 
-    def with_tables(self, tables: Sequence[Point], hidden: NDArray[np.bool_]) -> Examination:
-        """The same with more witnesses, each told for all that is unknown."""
-        if not tables:
-            return self
-        rows = sparse.csr_array(np.stack([table.numerator for table in tables]))
-        unit = np.array([table.denominator for table in tables], dtype=np.int64)
-        return self.with_witnesses(rows, unit, hidden)
-
-    def with_witnesses(
-        self, rows: sparse.csr_array, unit: NDArray[np.int64], hidden: NDArray[np.bool_]
-    ) -> Examination:
-        """The same, with more numerators for all that is unknown, ``(w, k)``, and denominators."""
-        more = sparse.csr_array(rows[:, np.flatnonzero(hidden)])
-        low, high = extremes(more, unit)
-        beside = self.beside
-        if beside is not None:
-            others = sparse.csr_array(rows[:, np.flatnonzero(~hidden)])
-            beside = sparse.csr_array(sparse.vstack([beside, others], format="csr"))
+        start: see `Witnesses.with_points`.
+        """
+        witnesses = self.witnesses.with_points(tables, start)
+        low, high = witnesses.extremes(len(self.witnesses))
         return replace(
             self,
             lower=np.minimum(self.lower, low),
             upper=np.maximum(self.upper, high),
             witness_lower=np.minimum(self.witness_lower, low),
             witness_upper=np.maximum(self.witness_upper, high),
-            witnesses=sparse.csr_array(sparse.vstack([self.witnesses, more], format="csr")),
-            denominator=np.append(self.denominator, unit),
-            beside=beside,
+            witnesses=witnesses,
         )
 
     def narrowed(self, other: Examination) -> Examination:
@@ -144,31 +111,12 @@ class Examination:
             self.upper[which],
             self.witness_lower[which],
             self.witness_upper[which],
-            sparse.csr_array(self.witnesses[:, np.flatnonzero(which)]),
-            self.denominator,
+            self.witnesses.among(
+                np.flatnonzero(self.witnesses.hidden)[which], np.ones(int(which.sum()), dtype=bool)
+            ),
             exact=None if self.exact is None else self.exact[which],
             quick=self.quick,
         )
-
-
-def extremes(
-    witnesses: sparse.csr_array, denominator: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The smallest and the largest value of each cell in witnesses, ``(k,)`` float64 each.
-
-    A value that float64 cannot hold is rounded towards the inside, so that it is never
-    claimed too far; without witnesses the result is inf and −inf.
-    """
-    low = np.full(witnesses.shape[1], np.inf)
-    high = -low
-    for row, unit in enumerate(denominator.tolist()):
-        numerator = witnesses[[row]].toarray()[0]
-        value = numerator / unit
-        exact = (numerator % unit == 0) & (np.abs(value) < 2.0**53)
-        doubt = np.where(exact, 0, 2 * np.spacing(np.abs(value)))
-        np.minimum(low, value + doubt, out=low)
-        np.maximum(high, value - doubt, out=high)
-    return low, high
 
 
 # ── in published units ──────────────────────────────────────────────────────────────

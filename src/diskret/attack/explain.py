@@ -182,8 +182,8 @@ def explain(
 def _alternatives(setting: Setting, part: Connected, examination: Examination) -> Alternatives:
     """What the attack has shown of a part already."""
     found = Alternatives(setting.truth[part.cell], setting.whole)
-    shown = setting.numerators(examination)[:, part.cell]
-    both = np.column_stack((examination.denominator, shown))
+    witnesses = examination.witnesses
+    both = np.column_stack((witnesses.denominator, witnesses.numerators(part.cell)))
     for row in np.unique(both, axis=0):
         found.add(Point(row[1:], int(row[0])))
     return found

@@ -293,11 +293,7 @@ def withstand_insiders(
 ) -> tuple[Examination, Withstood]:
     """The same examination, with more witnesses where insiders need them, and what is open."""
     publication = together(published)
-    numerators = examination.numerators(equations(publication).hidden)
-    tables = [
-        Point(row, unit)
-        for row, unit in zip(numerators, examination.denominator.tolist(), strict=True)
-    ]
+    tables = list(examination.witnesses)
     known = equations(publication)
     bounds = unknown_bounds(publication, known, attacker, original)
     truth = np.zeros(len(known.cell), dtype=np.int64)
@@ -307,7 +303,8 @@ def withstand_insiders(
         known, bounds, truth, tables, insiders, publication.tables[0].frequency, progress, old
     )
     found = replace(found, tables=[*old, *_completed(found.tables, tables, known, bounds)])
-    return examination.with_tables(found.tables, known.hidden), found
+    # they move the original values in few places
+    return examination.with_tables(found.tables, Point(truth, 1) if found.tables else None), found
 
 
 def _completed(

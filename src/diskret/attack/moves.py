@@ -15,6 +15,7 @@ from diskret.attack.equations import Equations
 from diskret.attack.exact import LIMIT, UNKNOWN, Point, product, times
 from diskret.attack.linear_programme import LinearProgramme
 from diskret.attack.reduction import Reduction
+from diskret.attack.witnesses import Witnesses
 from diskret.errors import ContradictionError, InputError, ProofError
 
 
@@ -78,6 +79,19 @@ class Moves:
             numerator[self.steps.indices[start:stop]] += self.steps.data[start:stop]
             found.append(Point(numerator, unit))
         return found
+
+    def tables(self, base: NDArray[np.int64]) -> Witnesses:
+        """The same, told as changes: many of large tables do not fit into memory complete."""
+        none = sparse.csr_array((1, len(base)), dtype=np.int64)
+        found = Witnesses(
+            np.ones(len(base), dtype=bool),
+            base[None, :],
+            np.ones(1, dtype=np.int64),
+            np.zeros(1 + len(self.denominator), dtype=np.int64),
+            sparse.csr_array(sparse.vstack([none, self.steps], format="csr", dtype=np.int64)),
+            np.append(1, self.denominator),
+        )
+        return Witnesses.gathered(self.points(base), found.hidden) if found.problem() else found
 
 
 def joined(moves: Sequence[Moves], n: int) -> Moves:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from diskret.attack.attacker import Attacker
 from diskret.attack.equations import cell_name, equations
-from diskret.attack.exact import Point, broken_bounds, broken_equations
-from diskret.attack.examination import Examination, Targets, extremes
+from diskret.attack.exact import broken_bounds, broken_equations
+from diskret.attack.examination import Examination, Targets
 from diskret.attack.knowledge import unknown_bounds
 from diskret.errors import VerificationError
 from diskret.tables import Publication, Published, together
@@ -18,11 +17,11 @@ from diskret.tables import Publication, Published, together
 def unmet(examination: Examination, targets: Targets) -> NDArray[np.bool_]:
     """Which suppressed cells miss their target, as far as witnesses show, ``(k,)``.
 
-    >>> from scipy import sparse
-    >>> one = np.array([1.0])
-    >>> found = Examination(
-    ...     np.array([4]), 0 * one, 9 * one, 2 * one, 9 * one,
-    ...     sparse.csr_array(np.array([[2], [9]])), np.array([1, 1]),
+    >>> from diskret.attack.exact import Point
+    >>> from diskret.attack.witnesses import Witnesses
+    >>> tables = [Point(np.array([2]), 1), Point(np.array([9]), 1)]
+    >>> found = Examination.of_witnesses(
+    ...     np.array([4]), Witnesses.gathered(tables, np.array([True]))
     ... )
     >>> unmet(found, Targets(low=np.array([1]), high=np.array([9]), width=np.array([1])))
     array([ True])
@@ -46,31 +45,25 @@ def recheck(
     published = together(published)
     known = equations(published)
     lower, upper = unknown_bounds(published, known, attacker, original)
-    witnesses, denominator = examination.witnesses, examination.denominator
+    witnesses = examination.witnesses
     cell = known.cell[known.hidden]
     if not np.array_equal(cell, examination.cell):
         raise VerificationError(
             f"the witnesses are about {len(examination.cell)} suppressed cells, but table "
             f"{published.name!r} has others ({len(cell)})"
         )
-    others = len(known.cell) - len(cell)
-    beside = examination.beside
-    if beside is None:
-        beside = sparse.csr_array((len(denominator), 0), dtype=np.int64)
-    fits = witnesses.shape == (len(denominator), len(cell))
-    if not fits or beside.shape != (len(denominator), others) or np.any(denominator < 1):
+    if not np.array_equal(witnesses.hidden, known.hidden):
         raise VerificationError(
-            f"witnesses of shape {witnesses.shape} (and {beside.shape[1]} unpublished values, "
-            f"not {others}) do not belong to {len(cell)} suppressed "
-            f"cells and {len(denominator)} positive denominators"
+            f"the witnesses are about {len(witnesses.hidden)} unknown values, of which "
+            f"{int(witnesses.hidden.sum())} are suppressed cells; table {published.name!r} has "
+            f"other unpublished values ({len(known.hidden)} with the suppressed cells)"
         )
-    if published.tables[0].frequency and np.any(denominator != 1):
+    problem = witnesses.problem()
+    if problem:
+        raise VerificationError(f"the witnesses of table {published.name!r} are none: {problem}")
+    if published.tables[0].frequency and np.any(witnesses.denominator != 1):
         raise VerificationError("a witness of a frequency table must consist of whole numbers")
-    for row, unit in enumerate(denominator.tolist()):
-        numerator = np.empty(len(known.cell), dtype=np.int64)
-        numerator[known.hidden] = witnesses[[row]].toarray()[0]
-        numerator[~known.hidden] = beside[[row]].toarray()[0]
-        point = Point(numerator, unit)
+    for row, point in enumerate(witnesses):  # one after the other: all at once are too many
         equation = broken_equations(known.matrix, known.right, point)
         if len(equation):
             cells = known.matrix[equation[:1]].indices[:5]
@@ -78,7 +71,7 @@ def recheck(
         outside = broken_bounds(lower, upper, point)
         if len(outside):
             raise _refused(published, row, "leaves the bounds of", known.cell[outside[:5]])
-    low, high = extremes(witnesses, denominator)
+    low, high = witnesses.extremes()
     claimed_too_much = (examination.witness_lower < low) | (examination.witness_upper > high)
     if claimed_too_much.any():
         names = _names(published, cell[claimed_too_much][:5])

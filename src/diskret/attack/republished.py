@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from diskret.attack.exact import LIMIT, UNKNOWN, Point, times
-from diskret.attack.examination import Examination, Targets
+from diskret.attack.examination import Targets
 from diskret.attack.linear_programme import LinearProgramme
 from diskret.attack.reduction import Reduction, labels, reduce
 from diskret.attack.search import SearchResult, Wanted, search
@@ -43,10 +43,6 @@ class Setting:
     reduced: Reduction
     whole: bool
     far: int
-
-    def numerators(self, examination: Examination) -> NDArray[np.int64]:
-        """The witnesses' numerators for all unknown cells, ``(w, k)``."""
-        return examination.numerators(self.hidden)
 
     def met(self, cell: NDArray[np.int64], reach: Reach) -> NDArray[np.bool_]:
         """Which of some cells reach what is required of them; see `unmet`."""

@@ -13,9 +13,10 @@ from diskret.attack.attack_equations import attack_equations
 from diskret.attack.attacker import Attacker
 from diskret.attack.equations import Equations, equations
 from diskret.attack.exact import UNKNOWN, product
-from diskret.attack.examination import Examination, Targets, extremes
+from diskret.attack.examination import Examination, Targets
 from diskret.attack.knowledge import unknown_bounds
 from diskret.attack.ties import shown_somewhere
+from diskret.attack.witnesses import ends
 from diskret.deadline import NEVER, Deadline
 from diskret.progress import Progress, silent
 from diskret.tables import Publication, Published, together
@@ -54,13 +55,13 @@ def shown(
     """The smallest and the largest value of each sum that witnesses show, float64."""
     column = sparse.csr_array(member[:, examination.cell])
     low, high = np.full(len(column.indptr) - 1, np.inf), np.full(len(column.indptr) - 1, -np.inf)
-    for row, unit in enumerate(examination.denominator.tolist()):
-        numerator = product(column, examination.witnesses[[row]].toarray()[0])
+    hidden = examination.witnesses.hidden
+    for point in examination.witnesses:
+        numerator = product(column, point.numerator[hidden])
         if numerator.dtype == object:  # beyond int64: such a witness shows nothing here
             continue
-        one = sparse.csr_array(numerator[None, :])
-        ends = extremes(one, np.array([unit]))
-        low, high = np.minimum(low, ends[0]), np.maximum(high, ends[1])
+        inside = ends(numerator, point.denominator)
+        low, high = np.minimum(low, inside[0]), np.maximum(high, inside[1])
     return low, high
 
 
@@ -240,10 +241,9 @@ def show_sums(
         deadline=deadline,
         quick=deadline.limited,
     )
-    if found.beside is None:
-        return examination
-    # what its witnesses tell of every unknown cell stands beside the sums
-    return examination.with_witnesses(found.beside, found.denominator, known.hidden)
+    # what its witnesses tell of every unknown cell stands before the sums
+    tables = found.witnesses.among(np.arange(len(known.cell)), known.hidden)
+    return examination.with_tables(tables, next(iter(tables), None))
 
 
 def _with_sums(known: Equations, member: sparse.csr_array) -> Equations:

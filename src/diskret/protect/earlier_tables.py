@@ -171,12 +171,13 @@ def _possible(publication: Publication) -> NDArray[np.int64]:
     value = publication.value.copy()
     found = examine(replace(publication, tables=tuple(map(_as_intervals, publication.tables))))
     if len(found.cell):
-        whole = np.flatnonzero(found.denominator == 1)
+        whole = np.flatnonzero(found.witnesses.denominator == 1)
         if not len(whole):
             raise ContradictionError(
                 "no values with the published decimals were found that agree with all of them"
             )
-        value[found.cell] = found.witnesses[[int(whole[0])]].toarray()[0]
+        table = found.witnesses[int(whole[0])]
+        value[found.cell] = table.numerator[found.witnesses.hidden]
     return value
 
 

@@ -6,17 +6,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pyarrow as pa
-from scipy import sparse
 
-from diskret.attack import Examination, Explanations, NoiseCertificate
+from diskret.attack import Explanations, NoiseCertificate
 from diskret.keys import SecretKeys
 from diskret.publish.contract import Look, software
 from diskret.publish.formats.data_files import write_columns_parquet, write_internal_csv
 from diskret.publish.formats.workbooks import write_internal_xlsx
 from diskret.publish.json_files import write_json
 from diskret.publish.office.tables import write_insiders, write_sums
+from diskret.publish.office.witnesses import write_witnesses
 from diskret.publish.pages.internal import write_internal_report
 from diskret.publish.pages.public import write_internal_changed_report
 
@@ -50,7 +49,7 @@ def write_internal(
         folder / f"{name}.certificate.json",
     )
     if proof.published is proof.proof.publication.tables[0]:
-        _write_witnesses(proof.proof.examination, folder / f"{name}.witnesses.npz")
+        write_witnesses(proof.proof.examination, folder / f"{name}.witnesses.npz")
         if proof.proof.insiders is not None:
             whole = proof.proof
             write_insiders(
@@ -108,25 +107,3 @@ def _write_sums(result: Result, folder: Path, keys: SecretKeys) -> None:
     if proof.unsafe is not None and result.certificate.attacker.contributor:
         own = proof.unsafe.of_table(proof.publication, proof.place_of(result.published))
         write_sums(result.published, own, folder, keys)
-
-
-def _write_witnesses(found: Examination, path: Path) -> None:
-    """The witnesses of all tables that were attacked together."""
-    beside = found.beside
-    if beside is None:
-        beside = sparse.csr_array((len(found.denominator), 0), dtype=np.int64)
-    witnesses, beside = found.witnesses.copy(), beside.copy()
-    for matrix in (witnesses, beside):  # each entry once and in order, as readers expect
-        matrix.sum_duplicates()
-    np.savez_compressed(
-        path,
-        cell=found.cell,
-        data=witnesses.data,
-        indices=witnesses.indices,
-        indptr=witnesses.indptr,
-        denominator=found.denominator,
-        beside_data=beside.data,
-        beside_indices=beside.indices,
-        beside_indptr=beside.indptr,
-        beside_columns=np.array(beside.shape[1]),
-    )

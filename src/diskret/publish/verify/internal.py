@@ -27,21 +27,18 @@ from diskret.attack import (
     withstand_insiders,
 )
 from diskret.attack.earlier_tables import with_own_hidden
-from diskret.attack.exact import LIMIT
+from diskret.attack.equations import equations
 from diskret.attack.examination import Examination
 from diskret.attack.statements import OF_RESTS
 from diskret.errors import VerificationError
-from diskret.io.arrays import Wanted, checked, checked_csr, read_arrays
 from diskret.io.columns import column, scaled_integers
 from diskret.io.formulas import without_marks
 from diskret.io.from_json import read_json
 from diskret.keys import SecretKeys
 from diskret.publish.office.tables import fingerprint_values, read_insiders, read_sums
+from diskret.publish.office.witnesses import read_witnesses
 from diskret.tables import Publication, Published
 from diskret.tables.from_cells import locate
-
-#: Unpublished values beside the cells of tables: atoms and rounded values, at most so many.
-_MOST_OTHERS = 2**40
 
 
 def verify_internal(
@@ -62,9 +59,9 @@ def verify_internal(
         for table, certificate in zip(publication.own, certificates, strict=True)
     ]
     # positions in tables of earlier releases that are missing here cannot be checked
-    cells = int(publication.starts[-1]) if complete else _MOST_OTHERS
-    examination = read_witnesses(folder / f"{inside[0].table.name}.witnesses.npz", cells)
-    if complete:
+    known = equations(publication) if complete else None
+    examination = read_witnesses(folder / f"{inside[0].table.name}.witnesses.npz", known)
+    if examination is not None:
         _check_proof(publication, inside, examination)
         _check_sums(publication, inside, examination)
         if any(own.unsafe is not None for own in inside):
@@ -77,8 +74,8 @@ def verify_internal(
         lines.append(
             f"{own.table.name}: requirements of {len(own.requirements.cell):,} primary cells "
             + (
-                f"proven again by {len(examination.denominator):,} witnesses"
-                if complete
+                f"proven again by {len(examination.witnesses):,} witnesses"
+                if examination is not None
                 else "not proven again without the earlier releases"
             )
             + f"; {fingerprinted(keys)}"
@@ -328,25 +325,3 @@ def _read_text(path: Path) -> pa.Table:
         return without_marks(pa_csv.read_csv(path, convert_options=as_text))
     except (OSError, ValueError, pa.ArrowException) as error:
         raise VerificationError(f"{path} cannot be read: {error}") from None
-
-
-def read_witnesses(path: Path, cells: int) -> Examination:
-    """The witnesses alone; intervals stay open, so that nothing but witnesses can prove.
-
-    `cells` is the number of cells of all tables that they are about. Nothing of the file is used
-    before it was checked.
-    """
-    arrays, source, wrong = read_arrays(path, VerificationError), str(path), VerificationError
-
-    def of(name: str, *wanted: Any, **more: Any) -> NDArray[Any]:
-        return checked(arrays, name, Wanted(*wanted, **more), source, wrong)
-
-    cell = of("cell", "i", (None,), 0, cells - 1, ascending=True)
-    denominator = of("denominator", "i", (None,), 1, LIMIT - 1)
-    others = int(of("beside_columns", "i", (), 0, _MOST_OTHERS))
-    shape = (len(denominator), len(cell))
-    names = ("data", "indices", "indptr")
-    witnesses = checked_csr(arrays, names, shape, LIMIT, source, wrong)
-    around = ("beside_data", "beside_indices", "beside_indptr")
-    beside = checked_csr(arrays, around, (shape[0], others), LIMIT, source, wrong)
-    return Examination.of_witnesses(cell, witnesses, denominator, beside if others else None)

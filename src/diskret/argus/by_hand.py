@@ -1,0 +1,143 @@
+"""What is said of single cells: the status in a file of cells, and ``.hst`` files."""
+
+# pyarrow has no type information for its compute functions.
+# pyright: reportAttributeAccessIssue=false
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from diskret.argus.batch import AprioriText
+from diskret.argus.metadata import Metadata
+from diskret.argus.text import Folders, encoding_of, said_at
+from diskret.argus.trees import Axis
+from diskret.errors import InputError
+from diskret.hierarchy import Hierarchy
+from diskret.rules import Apriori, Rule
+from diskret.rules.apriori_entries import Line, hst_entries, read_hst
+from diskret.tables import Table
+from diskret.tables.from_cells import locate
+
+#: A range of 0 percent asks for one unit of the last decimal, as every level does at least.
+_HARDLY = 1e-9
+#: Types of lines that hide a cell to protect others.
+_HIDDEN = ("m", "ml")
+
+
+def numbers_of(frame: pa.Table, name: str) -> NDArray[np.float64]:
+    """A column of text as numbers; 0 where nothing stands."""
+    try:
+        return pc.fill_null(frame.column(name).cast(pa.float64()), 0).to_numpy()
+    except pa.ArrowException as error:
+        raise InputError(f"{name!r} holds something that is no number ({error})") from error
+
+
+def given_status(
+    frame: pa.Table,
+    metadata: Metadata,
+    path: Path,
+    axes: Sequence[Axis],
+    table: Table,
+    at: NDArray[np.int64],
+    percent: float,
+) -> list[Rule]:
+    """What the file of cells says of them, one row each at `at`: unsafe or protected."""
+    found = metadata.of_role("status")
+    if not found:
+        return []
+    said = np.array([(s or "").upper() for s in frame.column(found[0].name).to_pylist()])
+    codes = {name: code.upper() for name, code in metadata.status.items()}
+    known = {codes["safe"], codes["unsafe"], codes["protected"], "", "E", "M", "Z", "V"}
+    unknown = sorted({*said.tolist()} - known)
+    if unknown:
+        raise InputError(
+            f"the status {unknown[0]!r} in {found[0].name!r} is not known; "
+            f"{metadata.path.name} says what is <SAFE>, <UNSAFE> and <PROTECT>"
+        )
+    # an empty cell is published as such, whatever its status
+    unsafe = (said == codes["unsafe"]) & ~table.empty.ravel()[at]
+    rows = np.flatnonzero(unsafe | (said == codes["protected"]))
+    if not len(rows):
+        return []
+    hidden = unsafe[rows]
+    columns: dict[str, pa.Array] = {
+        axis.variable.name: frame.column(axis.variable.name).take(rows) for axis in axes
+    }
+    columns["status"] = pa.array(np.where(hidden, "unsafe", "frozen"), pa.string())
+    for side in ("lower", "upper"):
+        given = metadata.of_role(side)
+        if given:
+            level = np.maximum(numbers_of(frame, given[0].name)[rows], 0)
+            columns[side] = pa.array(level, pa.float64(), mask=~hidden | (level == 0))
+    return [Apriori(pa.table({**columns, **_answers(path, len(rows))}), percent or _HARDLY)]
+
+
+def _answers(path: Path, rows: int) -> dict[str, pa.Array]:
+    """Why, who and when: the job does not say, its files do."""
+    day = datetime.fromtimestamp(path.stat().st_mtime, UTC).date().isoformat()
+    said = {"reason": "status in a file", "who": path.name, "date": day}
+    return {name: pa.array([text] * rows, pa.string()) for name, text in said.items()}
+
+
+def apriori_rules(
+    text: AprioriText,
+    folders: Folders,
+    table: Table,
+    percent: float,
+    taken: NDArray[np.bool_],
+) -> list[Rule]:
+    """What is known of single cells; those that the table does not have are passed over.
+
+    taken: becomes True where the file hides a cell to protect others.
+    """
+    path = folders.find(text.file, text.place)
+    with said_at(text.place):
+        lines = read_hst(path, text.separator, encoding_of(path.read_bytes()))
+        if text.ignore_unknown:
+            trees = [dimension.hierarchy for dimension in table.dimensions]
+            lines = tuple(line for line in lines if _known(line[1], trees))
+        at = len(table.dimensions)
+        hides = [line for line in lines if len(line[1]) > at and line[1][at].lower() in _HIDDEN]
+        rest = [line for line in lines if line not in hides]
+        found: list[Rule] = []
+        answers = {name: str(column[0]) for name, column in _answers(path, 1).items()}
+        if hides:
+            found.append(_taken_over(hides, table, answers, path.name, taken))
+        if rest:
+            entries = hst_entries(rest, table.dimensions, answers, path.name)[0]
+            found.append(Apriori(entries, percent or _HARDLY))
+        for rule in found:
+            rule(table)  # what is wrong with it is said here
+        return found
+
+
+def _taken_over(
+    lines: Sequence[Line],
+    table: Table,
+    answers: dict[str, str],
+    name: str,
+    taken: NDArray[np.bool_],
+) -> Rule:
+    """Cells that stay hidden: nobody may know them to the unit, as of all secondaries."""
+    at = len(table.dimensions)
+    unsafe = tuple((number, (*fields[:at], "u")) for number, fields in lines)
+    entries = hst_entries(unsafe, table.dimensions, answers, name)[0]
+    unit = pa.array([str(10.0**-table.measure.decimals)] * entries.num_rows, pa.string())
+    for column in ("lower", "upper"):
+        entries = entries.set_column(entries.column_names.index(column), column, unit)
+    trees = {dimension.name: dimension.hierarchy for dimension in table.dimensions}
+    taken.ravel()[locate(entries, trees)[1]] = True
+    return Apriori(entries, _HARDLY)
+
+
+def _known(fields: Sequence[str], trees: Sequence[Hierarchy]) -> bool:
+    """Whether the table has all codes of a line; an empty one stands for the total."""
+    pairs = zip(fields, trees, strict=False)
+    return all(not code or code in tree.position for code, tree in pairs)
