@@ -153,9 +153,18 @@ class _Attack:
     def _uncertain(self, target: _Target, kind: str) -> Iterator[Finding]:
         """The outsider's attack; a safe cell may be shown by another table, of a later release."""
         need, _ = self._level(self.world.union(target.rows))
-        if need is None and (kind != "cell" or self.world.shown[target.rows[0]]):
+        if need is None and (kind != "cell" or self._shown_by_any(target.rows[0])):
             return
         yield from self._narrow(target, kind, need, target.value if self._floored else None)
+
+    def _shown_by_any(self, row: int) -> bool:
+        """Whether a cell is published, by tables that are not looked at, too."""
+        box = list(self.world.boxes)[row]
+        return any(
+            value is not None and self.case.box(table.layout, codes) == box
+            for table in self.all_tables
+            for codes, value in table.value.items()
+        )
 
     def _smallest(self, goal: Floats) -> End:
         """The least that a sum of atoms can be; counts are whole."""
@@ -236,10 +245,10 @@ class _Attack:
                     )
 
     def _of_one_table(self, position: int, rest: Box, left: int) -> bool:
-        """Whether some table shows cells that make up what is left."""
+        """Whether cells make up what is left: of one table, or all categories of a variable."""
         if (position, rest) not in self.along:
             boxes = list(self.world.boxes)
-            self.along[position, rest] = [
+            along = [
                 [
                     self._without_nobody(position, rest, other[position])
                     for other in map(boxes.__getitem__, own.values())
@@ -247,6 +256,11 @@ class _Attack:
                 ]
                 for own in self.world.of
             ]
+            # tables that show a variable are read as one tree of its categories
+            name = list(self.case.elements)[position]
+            shown = [name in table.layout.axes for table in self.world.tables]
+            along.append([m for masks, own in zip(along, shown, strict=True) if own for m in masks])
+            self.along[position, rest] = along
         for masks in self.along[position, rest]:
             covered = 0
             for mask in masks:

@@ -40,8 +40,17 @@ def places(case: Case, tables: Sequence[Shown]) -> list[Place]:
 
 def _narrow(world: World) -> Iterator[tuple[int, float]]:
     lower, upper = world.lower.copy(), world.upper.copy()
+    # how far a changed value is off follows the law of the change
+    changed = {
+        row
+        for table, own in zip(world.tables, world.of, strict=True)
+        if table.noisy
+        for row in own.values()
+    }
     for rows in _together(world):
         row = rows[0]
+        if not changed.isdisjoint(rows.tolist()):
+            continue
         width = float(upper[row] - lower[row])
         if world.shown[row] or not np.isfinite(width) or width <= 0:
             continue

@@ -143,6 +143,33 @@ def in_job_and_sex(rows, hidden):
     return shown("t", {"job": flat(jobs), "sex": flat("xy")}, {}, value, "turnover")
 
 
+def test_categories_of_one_variable_in_two_tables_leave_a_sum():
+    """The total without a is b and c together, as if one table showed all three."""
+    people = case(job="aaabc")
+    grouped = flat("abc", x="ab")
+    every = shown("t", {"job": grouped}, {}, {"Total": 5, "x": None, "c": None})
+    some = shown("u", {"job": flat("ab")}, {"job": ["a", "b"]}, {"Total": None, "a": 3, "b": None})
+    assert kinds(people, every, some) == set()
+    assert kinds(people, every, replace(some, value=some.value | {("Total",): 4})) == {"cell"}
+
+
+def test_a_safe_cell_that_another_table_shows_need_not_stay_uncertain():
+    people = case(job="aaaaabbbcccc")
+    three = ("what three or more of these tables say",)
+    hidden = {"Total": 8, "a": None, "b": None}
+    one = shown("t", {"job": flat("ab")}, {"job": ["a", "b"]}, hidden)
+    all_of_them = shown("u", {"job": flat("abc")}, {}, {"Total": 12, "a": 5, "b": 3, "c": 4})
+    other = shown("v", {"job": flat("ac")}, {"job": ["a", "c"]}, {"Total": 9, "a": 5, "c": 4})
+    tables = [replace(t, unclaimed=three) for t in (one, all_of_them, other)]
+    assert kinds(people, *tables) == set()
+    assert kinds(people, one, other) == {"cell"}
+
+
+def test_what_three_earlier_tables_tell_is_told_already():
+    """Beyond what those claim, and the next release says so."""
+    assert one(301866)["outcome"] == "protected"
+
+
 def test_a_firm_that_is_alone_in_a_hidden_cell():
     """The firm of A × y computes B × x exactly; the outsider does not."""
     table = in_job_and_sex(INSIDER, ["A x", "A y", "B x", "B y"])

@@ -248,5 +248,6 @@ def test_places_are_those_of_intervals_that_a_draw_made():
     bounds = {"a": (38, 46), "b": (39, 47)}
     table = shown("t", {"job": flat("abc")}, {}, value, bounds=bounds)
     assert places(people, [table]) == [(8, 2, True)]
+    assert places(people, [replace(table, noisy=True)]) == []
     wide = shown("t", {"job": flat("abc")}, {}, value, bounds={"a": (0, 60), "b": (25, 85)})
     assert places(people, [wide]) == []

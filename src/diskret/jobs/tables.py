@@ -42,7 +42,10 @@ def read_table(
     records: Records | DatabaseRecords | None,
 ) -> TableJob:
     """One of ``[[tables]]``."""
-    needed = ("by",) if "noise" in section else ("by", "rules")
+    given_status = isinstance(section.values.get("cells"), dict) and "status" in section.section(
+        "cells"
+    )
+    needed = ("by",) if "noise" in section or given_status else ("by", "rules")
     given = section.read(TableJob, required=needed, optional=_OWN, without=(*_OWN, "rule", "total"))
     by, total = _by(section.section("by"), hierarchies)
     cells = _cells(section)
@@ -59,7 +62,7 @@ def read_table(
         **given,
         name=section.text("name", value or "count"),
         by=by,
-        rule=_rules(section.section("rules"), section) if "rules" in section else NoRule(),
+        rule=_judged(section, by, cells),
         total=total,
         cells=cells,
         where=_where(section.section("where")),
@@ -183,6 +186,29 @@ def _rules(section: Section, table: Section) -> Rule:
         known = ", ".join(name for name, one in BY_NAME.items() if one.of_sums)
         raise section.error(f"'shadow' needs a rule that looks at contributions: {known}")
     return reduce(or_, read)
+
+
+def _judged(section: Section, by: Mapping[str, object], cells: CellsFile | None) -> Rule:
+    """The rules, and what the file of cells says of these itself."""
+    rules = _rules(section.section("rules"), section) if "rules" in section else None
+    if cells is None or not cells.given:
+        return NoRule() if rules is None else rules
+    own = section.section("cells")
+    if "noise" in section:
+        raise own.error("a status, levels and costs are for cells that are hidden, not for noise")
+    if cells.status is not None and not (cells.who and cells.date):
+        missing = "date" if cells.who else "who"
+        raise own.error(
+            f"'status' needs '{missing}': who answers for what is given, and since when, e.g. "
+            'who = "A. Meyer", date = "2025-12-31"',
+            "status",
+        )
+    answers = {"who": cells.who or "", "date": cells.date or ""}
+    try:
+        given = Apriori.of_cells(cells.file, tuple(by), **cells.given, **answers)
+    except InputError as error:
+        raise own.error(str(error)) from error
+    return given if rules is None else rules | given
 
 
 def _rule(name: str, section: Section, table: Section) -> Any:

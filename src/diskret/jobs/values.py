@@ -99,7 +99,10 @@ def _but_usual(encoding: str) -> str | None:
 
 @dataclass(frozen=True)
 class CellsFile:
-    """A file of cells that a table is made of; the arguments of `diskret.Table.from_cells`."""
+    """A file of cells that a table is made of; the arguments of `diskret.Table.from_cells`.
+
+    `status`, `lower`, `upper`, `cost`, `who`, `date`: as of `Apriori.of_cells`.
+    """
 
     file: DataFile
     count: str | None = None
@@ -108,6 +111,18 @@ class CellsFile:
     signed: bool | None = None
     rounding: Positive | None = None
     additivity: Additivity = "check"
+    status: str | None = None
+    lower: str | None = None
+    upper: str | None = None
+    cost: str | None = None
+    who: str | None = None
+    date: str | None = None
+
+    @property
+    def given(self) -> dict[str, str]:
+        """What the file says of its cells, with the column."""
+        named = {name: getattr(self, name) for name in ("status", "lower", "upper", "cost")}
+        return {name: column for name, column in named.items() if column is not None}
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
@@ -26,7 +27,9 @@ from diskret.rules.apriori_entries import (
     check_code_columns,
     check_date,
     checked_entries,
+    given_entries,
     hst_entries,
+    name_of,
     read_hst,
 )
 from diskret.rules.parents import same_cell
@@ -107,6 +110,7 @@ class Apriori(Joinable):
     encoding: str = "utf-8"
     _entries: pa.Table | None = field(default=None, init=False, repr=False, compare=False)
     _lines: tuple[Line, ...] = field(default=(), init=False, repr=False, compare=False)
+    _of: str = field(default="the a priori entries", init=False, repr=False, compare=False)
 
     rank: ClassVar[int] = 7
 
@@ -128,6 +132,67 @@ class Apriori(Joinable):
             object.__setattr__(self, "entries", frame)
         object.__setattr__(self, "_entries", checked_entries(frame, Origin(self.where)))
 
+    @classmethod
+    def of_cells(
+        cls,
+        cells: Any,
+        by: Sequence[str],
+        *,
+        status: str | None = None,
+        lower: str | None = None,
+        upper: str | None = None,
+        cost: str | None = None,
+        who: str = "",
+        date: str = "",
+        range: Annotated[float, Percentage()] = 10,  # noqa: A002
+    ) -> Apriori:
+        """What a file of cells says of them itself, in columns of its own.
+
+        Parameters
+        ----------
+        cells
+            The frame or file that the table is made of.
+        by
+            The code columns.
+        status
+            Column of what is given: ``true``, ``1``, ``yes``, ``unsafe``, ``U`` or, of the files
+            of structural business statistics, ``A``, ``B``, ``C``, ``F``: the cell is unsafe;
+            ``safe``, ``S``; ``frozen``, ``P``; nothing is given by ``false``, ``0``, ``no``, ``V``,
+            an empty field, and by the secondaries of somebody else, ``D`` and ``M``.
+        lower, upper, cost
+            Columns of protection levels and costs, or None. Levels of cells given as safe or frozen
+            do not count.
+        who, date
+            Who answers for the status, and since when (``2025-12-31``); needed with `status`.
+        range
+            As of the rule.
+
+        Raises
+        ------
+        InputError
+            A column is missing or holds something else; the message names the row.
+
+        Examples
+        --------
+        >>> cells = pa.table({"region": ["N", "S"], "v": [70, 20], "secret": [False, True]})
+        >>> table = Table.from_cells(cells, by={"region": None}, value="v")
+        >>> given = Apriori.of_cells(
+        ...     cells, ["region"], status="secret", who="A. Meyer", date="2025-12-31"
+        ... )
+        >>> given(table).unsafe.tolist()
+        [False, False, True]
+        """
+        columns = {"status": status, "lower": lower, "upper": upper, "cost": cost}
+        named = {name: one for name, one in columns.items() if one is not None}
+        if not named:
+            raise InputError("of_cells needs status=, lower=, upper= or cost=, a column of each")
+        frame = to_arrow(cells, (lower, upper, cost))[0]
+        where = name_of(cells)
+        entries = given_entries(frame, by, named, who, date, where)
+        made = cls(entries, range)
+        object.__setattr__(made, "_of", where)
+        return made
+
     def __repr__(self) -> str:
         return f"Apriori({self.where}, range={self.range!r})"
 
@@ -136,7 +201,7 @@ class Apriori(Joinable):
         """What the entries came from, in words."""
         if isinstance(self.entries, str | PathLike):
             return Path(self.entries).name
-        return "the a priori entries"
+        return self._of
 
     def __call__(self, table: Table) -> Sensitivity:
         """Say what was set by hand."""

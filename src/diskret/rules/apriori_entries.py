@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from os import PathLike
@@ -19,6 +19,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
+from diskret.io import DataFile
+from diskret.io.columns import column as column_of
 from diskret.tables.dimension import Dimension
 
 STATUS = ("safe", "unsafe", "frozen")
@@ -175,6 +177,74 @@ def hst_entries(
     columns = {**codes, **content}
     table = pa.table({name: pa.array(column, pa.string()) for name, column in columns.items()})
     return table, Origin(where, tuple(first.values()))
+
+
+def name_of(cells: Any) -> str:
+    """What a file of cells is called in messages."""
+    path = cells.path if isinstance(cells, DataFile) else cells
+    return Path(path).name if isinstance(path, str | PathLike) else "the cells"
+
+
+def given_entries(
+    cells: pa.Table,
+    by: Sequence[str],
+    named: Mapping[str, str],
+    who: str,
+    date: str,
+    where: str,
+) -> pa.Table:
+    """Entries from columns of the cells themselves, for the rows of which something is given.
+
+    `named`: of ``status``, ``lower``, ``upper`` and ``cost`` those that are columns, with the name
+    of the column.
+    """
+    given = {name: column_of(cells, own) for name, own in named.items()}
+    said = np.full(cells.num_rows, None, dtype=object)
+    if "status" in given:
+        texts = _text(cells, named["status"], Origin(where))
+        said = np.array(
+            [
+                _given(text, f"{where}, row {row}, column {named['status']!r}")
+                for row, text in enumerate(texts.to_pylist(), 1)
+            ],
+            dtype=object,
+        )
+    levels = np.isin(said, ("safe", "frozen"))
+    there = said != None  # noqa: E711 - of each
+    for name in [name for name in given if name != "status"]:
+        numbers = _number(cells, named[name], Origin(where))
+        numbers[levels & (name != "cost")] = np.nan
+        there |= ~np.isnan(numbers)
+        given[name] = pa.chunked_array([pa.array(numbers, from_pandas=True)])
+    status = pa.array([s for s in said], pa.string())  # noqa: C416 - objects as a list
+    own = {
+        "reason": pa.array([s and f"given in {where}" for s in said], pa.string()),
+        "who": pa.array([s and who for s in said], pa.string()),
+        "date": pa.array([s and date for s in said], pa.string()),
+    }
+    content = {"status": status, **{n: v for n, v in given.items() if n != "status"}, **own}
+    entries = pa.table({**{name: column_of(cells, name) for name in by}, **content})
+    return entries.filter(pa.array(there))
+
+
+#: What a status column holds → what it says.
+_GIVEN: dict[str, str | None] = {
+    **dict.fromkeys(("unsafe", "u", "true", "1", "yes", "a", "b", "c", "f"), "unsafe"),
+    **dict.fromkeys(("safe", "s"), "safe"),
+    **dict.fromkeys(("frozen", "p"), "frozen"),
+    **dict.fromkeys(("false", "0", "no", "v", "d", "m"), None),
+}
+
+
+def _given(text: str | None, place: str) -> str | None:
+    if text is None:
+        return None
+    if text.lower() not in _GIVEN:
+        raise InputError(
+            f"{place}: {text!r} is no status; use true or false, A, B, C, F (unsafe), V, D "
+            "(nothing given), U, S, P or M of τ-ARGUS, or unsafe, safe and frozen"
+        )
+    return _GIVEN[text.lower()]
 
 
 def _check_status(
