@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from diskret import Hierarchy, tabulate
 from diskret.attack import Attacker
+from diskret.deadline import Deadline
 from diskret.protect.plan import TableToProtect, plan
 from diskret.rules import MinimumFrequency, PPercent, Rule
 from diskret.suppression import Problem
@@ -46,7 +47,7 @@ def problem_of(table: Table, rule: Rule, cost: str, seconds: float | None = None
         [TableToProtect(table, rule, rule(table), cost, None, None, 0, "table")],
         keys=None,
         attacker=Attacker(),
-        time_limit=seconds,
+        deadline=Deadline.after(seconds),
         progress=lambda *_: None,
     )
 

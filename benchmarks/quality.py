@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from _tables import random_problem
 
+from diskret.deadline import Deadline
 from diskret.errors import DiskretError, InputError
 from diskret.protect.suppress import METHODS
 from diskret.suppression import Problem
@@ -71,7 +72,7 @@ def case(seed: int, seconds: float) -> Case:
     what = "value" if seed % 2 else "count"
     branching, records = SHAPES[seed // 2 % len(SHAPES)]
     problem = random_problem(branching, records, what, seed)
-    pattern = METHODS["optimal"](replace(problem, deadline=time.monotonic() + seconds))
+    pattern = METHODS["optimal"](replace(problem, deadline=Deadline.after(seconds)))
     best = cost_of(problem, pattern.suppressed)
     proven = pattern.bound is not None and best <= pattern.bound * 1.0001
     return Case(seed, what, problem, best, proven)

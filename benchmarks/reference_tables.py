@@ -21,6 +21,7 @@ import numpy as np
 
 from diskret import DiskretError, Hierarchy, tabulate
 from diskret.attack import Attacker, examine, targets_of, unmet
+from diskret.deadline import Deadline
 from diskret.io import Column, Source, read_fixed
 from diskret.protect.plan import TableToProtect, plan, publish
 from diskret.protect.suppress import METHODS
@@ -83,7 +84,7 @@ def measure(name: str, method: str, seconds: float) -> None:
         [TableToProtect(table, sensitivity, sensitivity, "value", None, None, 0, name)],
         keys=None,
         attacker=Attacker(),
-        time_limit=seconds,
+        deadline=Deadline.after(seconds),
         progress=lambda *_: None,
     )
     line = f"{name:20} {len(problem.cost):8,} {len(problem.requirements.cell):7,}"

@@ -22,6 +22,7 @@ from _tables import _codes, _tree, problem_of
 
 from diskret import suppress, tabulate
 from diskret.attack import Attacker
+from diskret.deadline import Deadline
 from diskret.protect.suppress import METHODS
 from diskret.rules import PPercent
 from diskret.suppression import optimal
@@ -59,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             protect(name, table, method)
         if options.bound:
             problem = problem_of(table, PPercent(10), "value")
-            found = optimal(replace(problem, deadline=time.monotonic() + options.bound))
+            found = optimal(replace(problem, deadline=Deadline.after(options.bound)))
             print(f"{name:6} no safe pattern costs less than {found.bound:,.0f}", flush=True)
 
 

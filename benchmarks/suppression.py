@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from diskret import suppression
 from diskret.attack import Requirements
+from diskret.deadline import Deadline
 from diskret.hierarchy import Hierarchy
 from diskret.suppression import Pattern, Problem
 from diskret.system import System
@@ -71,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 pattern = Pattern(np.zeros(len(problem.cost), dtype=bool), "none")
                 for _ in range(options.repeat):
                     begin = time.perf_counter()
-                    limit = options.seconds and time.monotonic() + options.seconds
+                    limit = Deadline.after(options.seconds or None)
                     pattern = method(replace(problem, deadline=limit))
                     seconds.append(time.perf_counter() - begin)
                 secondary = pattern.suppressed.copy()

@@ -61,6 +61,7 @@ HOUSE = {
     "keys": 21,
     "texts": 20,
     # base
+    "deadline": 1,
     "parameters": 1,
     "errors": 0,
     "kernel": 0,

@@ -48,11 +48,15 @@ def in_order(
             yield work(piece)
         return
     pool = ThreadPoolExecutor(workers)
+    patient = True
     try:
         futures: list[Future[Result]] = [pool.submit(work, piece) for piece in pieces]
         for future in futures:
             while not wait([future], _PATIENCE).done:
                 waiting()
             yield future.result()
+    except KeyboardInterrupt:
+        patient = False  # a solver in another thread hears nothing
+        raise
     finally:
-        pool.shutdown(cancel_futures=True)
+        pool.shutdown(wait=patient, cancel_futures=True)

@@ -37,7 +37,6 @@ def problem(seed: int, sizes: tuple[int, ...]) -> Problem:
         [TableToProtect(table, rule, rule(table), "value", None, None, 0, "table")],
         keys=None,
         attacker=dk.Attacker(),
-        time_limit=None,
         progress=lambda *_: None,
     )
 

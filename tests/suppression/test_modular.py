@@ -22,6 +22,7 @@ from suppression_problems import (
     with_totals,
 )
 
+from diskret.deadline import Deadline
 from diskret.suppression import (
     Method,
     Problem,
@@ -160,7 +161,7 @@ def test_the_work_done_until_a_deadline_repeats_as_a_budget(
 
     monkeypatch.setattr(time, "monotonic", lambda: 0.0)
     work = Work()
-    cut = method(replace(problem, work=work, deadline=1.0, progress=late))
+    cut = method(replace(problem, work=work, deadline=Deadline(1.0), progress=late))
     assert not cut.complete and 0 < work.done
     assert violations(problem, cut.suppressed) == []
     again = method(replace(problem, work=Work(budget=work.done)))

@@ -31,6 +31,7 @@ from suppression_problems import (
 )
 
 from diskret.attack import Requirements
+from diskret.deadline import NEVER, Deadline
 from diskret.errors import ProtectionError
 from diskret.suppression import Pattern, Problem, optimal, sequential
 from diskret.suppression.attack_cuts import Attacks
@@ -96,7 +97,7 @@ def test_costs_with_fractions_are_met_within_the_gap(problem: Problem, seed: int
 @examples(60)
 def test_what_serves_large_tables_is_right_in_small_ones_too(problem: Problem, limited: bool):
     """Blocks of a few groups, and components that are taken for large."""
-    limit = time.monotonic() + 600 if limited else None
+    limit = Deadline.after(600 if limited else None)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(searching, "_SMALL_PART", 0)
         patch.setattr(searching, "_SMALL_GAP", 0)
@@ -255,12 +256,12 @@ def test_a_time_limit_gives_a_safe_pattern_with_its_bound(
         if task == "prove" and done > 10:
             clock[0] = 2.0
 
-    problem = replace(problem, progress=late, deadline=1.0)
+    problem = replace(problem, progress=late, deadline=Deadline(1.0))
     pattern = optimal(problem)
     cost = cost_of(problem, pattern.suppressed)
     assert not pattern.complete
     assert pattern.bound is not None and 0 < pattern.bound < cost
-    assert cost <= cost_of(problem, sequential(replace(problem, deadline=None)).suppressed)
+    assert cost <= cost_of(problem, sequential(replace(problem, deadline=NEVER)).suppressed)
     assert violations(problem, pattern.suppressed) == []
 
 

@@ -23,6 +23,7 @@ from suppression_problems import (
     with_totals,
 )
 
+from diskret.deadline import Deadline
 from diskret.suppression import Problem, sequential
 
 
@@ -42,7 +43,7 @@ def test_a_time_limit_that_only_cuts_the_tidying_up_is_reported(
         if (task, done) == ("suppress", total):
             clock[0] = 2.0
 
-    problem = replace(lecture, progress=late, deadline=1.0)
+    problem = replace(lecture, progress=late, deadline=Deadline(1.0))
     pattern = sequential(problem)
     assert not pattern.complete
     assert violations(problem, pattern.suppressed) == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from math import lcm
 from typing import TYPE_CHECKING
@@ -14,7 +14,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from diskret.attack.component import Attacked, Component, Start, attack_component, exact_ones
+from diskret.attack.component import (
+    Attacked,
+    Component,
+    Start,
+    attack_component,
+    exact_ones,
+    shown_in_time,
+)
 from diskret.attack.equations import Equations, cell_name, equations
 from diskret.attack.exact import LIMIT, UNKNOWN, Point, times
 from diskret.attack.examination import Examination, Targets
@@ -23,6 +30,7 @@ from diskret.attack.moves import Moves, Proposals, joined, proposed_moves, start
 from diskret.attack.reduction import Reduction, reduce
 from diskret.attack.search import Wanted
 from diskret.attack.witnesses import Witnesses
+from diskret.deadline import NEVER, Deadline
 from diskret.errors import ContradictionError, InputError
 from diskret.parallel import in_order
 from diskret.progress import Progress, silent
@@ -60,10 +68,14 @@ def attack_equations(
     original: NDArray[np.int64] | None = None,
     proposals: Proposals | None = None,
     earlier: dict[bytes, Attacked] | None = None,
+    deadline: Deadline = NEVER,
+    quick: bool = False,
 ) -> Examination:
     """The attacker's intervals, with witnesses, from equations and bounds of the unknown cells.
 
     known, bounds: the intervals are those of the cells that `Equations.hidden` marks.
+    quick: only what single equations say, which takes no time; then `deadline` ends the search for
+        witnesses. Else raises `OutOfTime` at the deadline.
     """
     lower, upper = bounds
     reduced = reduce(known.matrix, known.right, lower, upper)
@@ -89,18 +101,26 @@ def attack_equations(
             done += settled.popleft()
         progress("attack", done, 2 * len(low))
 
+    def settle(number: int) -> None:
+        deadline.check()
+        settled.append(number)
+
     def attacked(component: Component, exactly: bool) -> Attacked:
         own = component.unknown
         start = Start(value[own], given[own], proposed.of(own))
         claimed = None if wanted is None else wanted.at(own)
+        if quick:
+            return shown_in_time(
+                component, asked[own], start, claimed, whole, settled.append, deadline
+            )
         how = exactly, asked[own], start, claimed, whole, far
         if earlier is None or not exactly:
-            return attack_component(component, *how, settled.append)
+            return attack_component(component, *how, settle, deadline)
         mark = component.mark(*how)
         if mark in earlier:
             settled.append(2 * len(own))
         else:
-            earlier[mark] = attack_component(component, *how, settled.append)
+            earlier[mark] = attack_component(component, *how, settle, deadline)
         return earlier[mark]
 
     loose, components = _components(reduced)
@@ -128,7 +148,7 @@ def attack_equations(
 
     tables = complete_tables(parts, reduced.link, reduced.offset)
     checked = (table for table in tables if table.solves(known.matrix, known.right, lower, upper))
-    return _examination(known, reduced, low, high, exact, checked)
+    return replace(_examination(known, reduced, low, high, exact, checked), quick=quick)
 
 
 def _proposed(

@@ -21,6 +21,7 @@ from diskret.attack.proof import unmet
 from diskret.attack.rests import beside_filters
 from diskret.attack.statements import Scope, claimed, different_variables, not_claimed, summary
 from diskret.attack.sums import unmet_sums
+from diskret.deadline import NEVER, Deadline
 from diskret.errors import ProofError
 from diskret.progress import Progress, silent
 from diskret.tables import Publication, Published, together
@@ -163,7 +164,13 @@ class SuppressionCertificate:
             "name": self.published.name,
             "attacker": self.attacker.kind,
             **self._together(),
-            "claimed": claimed(publication, scope, self.attacker.contributor, self.outsider.outer),
+            "claimed": claimed(
+                publication,
+                scope,
+                self.attacker.contributor,
+                self.outsider.outer,
+                self.outsider.quick,
+            ),
             "not_claimed": not_claimed(publication, scope, self.attacker),
             **outer_intervals(self.outsider),
             "intervals": interval_columns(self.published, self.outsider),
@@ -253,13 +260,17 @@ class SuppressionCertificate:
             sliding_only=self.sliding_only,
             repaired=self.repaired,
             outer=self.outsider.outer,
+            quick=self.outsider.quick,
             unsafe=self.proof.unsafe,
         )
 
 
-def outer_intervals(examination: Examination) -> dict[str, int]:
-    """How many of a table's intervals are outer bounds, where some are."""
-    return {"outer_intervals": examination.outer} if examination.outer else {}
+def outer_intervals(examination: Examination) -> dict[str, Any]:
+    """How many of a table's intervals are outer bounds, where some are, and of what kind."""
+    if not examination.outer:
+        return {}
+    quick = {"single_equations": True} if examination.quick else {}
+    return {"outer_intervals": examination.outer, **quick}
 
 
 def beside(publication: Publication) -> list[dict[str, str]]:
@@ -332,6 +343,7 @@ def certify(
     groups: Sequence[bool] | None = None,
     unclaimed: NDArray[np.int64] | None = None,
     progress: Progress = silent,
+    deadline: Deadline = NEVER,
 ) -> list[SuppressionCertificate]:
     """The certificate of each table published now, if the examination proves every claim.
 
@@ -339,7 +351,8 @@ def certify(
     are the sums of suppressed cells that a contributor must not know too closely; `parts`,
     `rests` and `crossed` say how many revealed ones were judged, none of them unsafe; `insiders`
     what was asked of contributors who know what is theirs; `groups`, of each table, as in
-    `SuppressionCertificate`; `unclaimed` as in `targets_of`, by which the targets were made.
+    `SuppressionCertificate`; `unclaimed` as in `targets_of`, by which the targets were made;
+    `deadline` ends what is only told, never what is claimed.
     """
     publication = together(published)
     if not publication.suppressed[requirements.cell].all():
@@ -359,7 +372,9 @@ def certify(
         )
     outsider = examination
     if attacker.informed:
-        outsider = examine(publication, Attacker(), progress=progress, original=original)
+        outsider = examine(
+            publication, Attacker(), progress=progress, original=original, deadline=deadline
+        )
     nothing = np.zeros(0, dtype=np.int64) if unclaimed is None else unclaimed
     proof = Proof(
         publication,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 
 import numpy as np
@@ -17,6 +17,7 @@ from diskret.attack.search import Wanted, search
 from diskret.attack.small_windows import Shown, show
 from diskret.attack.surroundings import outer_bounds
 from diskret.attack.witnesses import Witnesses
+from diskret.deadline import NEVER, Deadline, OutOfTime
 
 #: Questions times squared unknowns, over all components, up to which the exact interval of every
 #: unknown is computed; some ten seconds.
@@ -37,9 +38,9 @@ class Component:
     lower: NDArray[np.int64]
     upper: NDArray[np.int64]
 
-    def programme(self) -> LinearProgramme:
+    def programme(self, deadline: Deadline = NEVER) -> LinearProgramme:
         """The linear programme of all of it."""
-        return LinearProgramme(self.matrix, self.right, self.lower, self.upper)
+        return LinearProgramme(self.matrix, self.right, self.lower, self.upper, deadline=deadline)
 
     def mark(
         self,
@@ -116,6 +117,7 @@ def attack_component(
     whole: bool,
     far: int,
     tick: Callable[[int], None],
+    deadline: Deadline = NEVER,
 ) -> Attacked:
     """Find the interval of every asked unknown, or outer bounds of it.
 
@@ -125,21 +127,23 @@ def attack_component(
     asked: whose intervals matter, bool, ``(n,)``.
     wanted: how far unknowns should be able to move, if anybody wants to know.
     far: how far an unknown without end is moved to show that it has none.
+    deadline: raises `OutOfTime` then.
     """
     if exact:
         points = _points_before(component, asked, start, wanted, whole, tick)
-        finding = search(component.programme(), whole, far, asked, wanted, tick, points)
+        finding = search(component.programme(deadline), whole, far, asked, wanted, tick, points)
         return Attacked(finding.lower, finding.upper, finding.needed, True)
     n = len(component.unknown)
     lower, upper = np.empty(n), np.empty(n)
     for block, low, high in outer_bounds(
-        component.matrix, component.right, component.lower, component.upper, asked
+        component.matrix, component.right, component.lower, component.upper, asked, deadline
     ):
         lower[block], upper[block] = low, high
         tick(2 * len(block))
-    base, proposed = completed(component.programme(), start.value, start.given), start.proposed
+    base = completed(component.programme(deadline), start.value, start.given)
+    proposed = start.proposed
     if base is None:
-        vertex = component.programme().begin()  # is there any table at all?
+        vertex = component.programme(deadline).begin()  # is there any table at all?
         base, proposed = _near(component, vertex), joined([], n)
         if base is None:
             points = [] if whole or vertex.point is None else [vertex.point]
@@ -150,6 +154,45 @@ def attack_component(
     shown = Shown(wanted, asked, lower, upper, *known.extremes(base))
     moves = _moves_wanted(component, base, shown, whole, tick, component.programme)
     return Attacked(lower, upper, packed(joined([known, moves], n)).tables(base), False)
+
+
+def shown_in_time(
+    component: Component,
+    asked: NDArray[np.bool_],
+    start: Start,
+    wanted: Wanted | None,
+    whole: bool,
+    tick: Callable[[int], None],
+    deadline: Deadline,
+) -> Attacked:
+    """What single equations say of a component, and points for what is wanted, as time permits.
+
+    Bounds depend on the publication alone, so everybody finds the same; points that are missing
+    are for the judge of the attack to see. Other parameters as of `attack_component`.
+    """
+    n = len(component.unknown)
+    lower, upper = _known_bounds(component)
+    nothing = Attacked(lower, upper, [], False)
+    try:
+        base = completed(component.programme(deadline), start.value, start.given)
+    except OutOfTime:
+        return nothing
+    if base is None:
+        return nothing
+    if wanted is None:
+        return replace(nothing, points=[Point(base, 1)])
+    known = _kept(component, start.proposed, base, whole)
+    shown = Shown(wanted, asked, lower, upper, *known.extremes(base))
+    moves = _moves_wanted(component, base, shown, whole, tick, component.programme, deadline)
+    tick(2 * n)
+    return replace(nothing, points=packed(joined([known, moves], n)).tables(base))
+
+
+def _known_bounds(component: Component) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    return (
+        np.where(component.lower > -UNKNOWN, component.lower, -np.inf),
+        np.where(component.upper < UNKNOWN, component.upper, np.inf),
+    )
 
 
 def _points_before(
@@ -170,11 +213,7 @@ def _points_before(
         return []
     moves = _kept(component, start.proposed, base, whole)
     if sought is not None:
-        bounds = (
-            np.where(component.lower > -UNKNOWN, component.lower, -np.inf),
-            np.where(component.upper < UNKNOWN, component.upper, np.inf),
-        )
-        shown = Shown(sought, asked, *bounds, *moves.extremes(base))
+        shown = Shown(sought, asked, *_known_bounds(component), *moves.extremes(base))
         moves = joined([moves, _moves_wanted(component, base, shown, whole, tick, None)], n)
     return packed(moves).points(base)
 
@@ -193,13 +232,14 @@ def _moves_wanted(
     shown: Shown,
     whole: bool,
     tick: Callable[[int], None],
-    programme: Callable[[], LinearProgramme] | None,
+    programme: Callable[[Deadline], LinearProgramme] | None,
+    deadline: Deadline = NEVER,
 ) -> Moves:
     """Moves that show what is open, where numbers are small enough to be added up."""
     matrix, lower, upper = component.matrix, component.lower, component.upper
     if not _adds_up(matrix, base):
         return joined([], len(base))
-    return show(programme, base, matrix, lower, upper, shown, whole, tick)
+    return show(programme, base, matrix, lower, upper, shown, whole, tick, deadline)
 
 
 def _near(component: Component, vertex: Answer) -> NDArray[np.int64] | None:

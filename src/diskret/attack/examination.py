@@ -46,6 +46,7 @@ class Examination:
     exact: whether the interval is all that equations and bounds say of a cell, ``(k,)``, bool.
         Where it is false, equations connect so many cells that only those near each cell were used:
         the true interval lies within the stated one. None: everywhere.
+    quick: whether only what single equations say was used for such intervals, as time was limited.
     """
 
     cell: NDArray[np.int64]
@@ -55,6 +56,7 @@ class Examination:
     witness_upper: NDArray[np.float64]
     witnesses: Witnesses
     exact: NDArray[np.bool_] | None = None
+    quick: bool = False
 
     @property
     def outer(self) -> int:
@@ -83,6 +85,16 @@ class Examination:
             witnesses=witnesses,
         )
 
+    def narrowed(self, other: Examination) -> Examination:
+        """The same with the intervals of another attack on the same cells."""
+        return replace(
+            self,
+            lower=np.minimum(other.lower, self.witness_lower),
+            upper=np.maximum(other.upper, self.witness_upper),
+            exact=other.exact,
+            quick=other.quick,
+        )
+
     def of_tables(self, publication: Publication) -> list[Examination]:
         """What was found about each table alone, at the flat positions of its cells."""
         if len(publication.tables) == 1:
@@ -103,6 +115,7 @@ class Examination:
                 np.flatnonzero(self.witnesses.hidden)[which], np.ones(int(which.sum()), dtype=bool)
             ),
             exact=None if self.exact is None else self.exact[which],
+            quick=self.quick,
         )
 
 

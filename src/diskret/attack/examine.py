@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from diskret.attack.examination import Examination, Targets, interval_frame
 from diskret.attack.knowledge import unknown_bounds
 from diskret.attack.moves import Proposals
 from diskret.attack.reduction import reduce
+from diskret.deadline import NEVER, Deadline, OutOfTime
 from diskret.errors import InputError
 from diskret.io import FrameKind, from_arrow
 from diskret.progress import Progress, silent
@@ -30,6 +33,8 @@ def examine(
     original: NDArray[np.int64] | None = None,
     proposals: Proposals | None = None,
     earlier: dict[bytes, Attacked] | None = None,
+    deadline: Deadline = NEVER,
+    quick: bool = False,
 ) -> Examination:
     """Compute the attacker's interval of every suppressed cell, with witnesses.
 
@@ -53,10 +58,14 @@ def examine(
         left out.
     earlier: what earlier attacks found about small connected parts, and this one will: one that is
         the same, and of which the same is claimed, is not attacked again.
+    deadline: intervals that all equations have not told by then are what single equations tell, as
+        with `quick`; no more witnesses are looked for then.
+    quick: only what single equations tell, see `Examination.quick`.
     """
     publication = together(published)
     known, bounds = known_beforehand(publication, attacker, original)
-    return attack_equations(
+    attacked = partial(
+        attack_equations,
         publication,
         known,
         bounds,
@@ -64,8 +73,12 @@ def examine(
         progress,
         original=original,
         proposals=proposals,
-        earlier=earlier,
+        deadline=deadline,
     )
+    if not quick:
+        with suppress(OutOfTime):
+            return attacked(earlier=earlier)
+    return attacked(quick=True)
 
 
 def intervals(

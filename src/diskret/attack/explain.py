@@ -26,6 +26,7 @@ from diskret.attack.republished import (
     connected_parts,
     farther,
 )
+from diskret.deadline import OutOfTime
 from diskret.errors import ContradictionError, InputError, ProofError
 from diskret.progress import Progress, silent
 from diskret.tables import Publication, Published, together
@@ -157,7 +158,10 @@ def explain(
             left = None if limit is None else limit - spent
             found[s] = _without(setting, part, alternatives, s, left)
             spent += found[s].programmes
-            progress("explain", len(found), len(secondary))
+            try:
+                progress("explain", len(found), len(secondary))
+            except OutOfTime:  # what was found is told, and the rest is not examined
+                limit = spent
     answers = [found[s] for s in secondary.tolist()]
     rows = [len(answer.needed_by) for answer in answers]
 

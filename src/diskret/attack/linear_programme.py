@@ -19,11 +19,14 @@ from diskret.attack.exact import (
     times,
 )
 from diskret.attack.solver import Status, solver_of
+from diskret.deadline import NEVER, Deadline, out_of_time
 from diskret.errors import ContradictionError, ProofError
 
 #: Up to here float64 numbers are far above the solver's tolerance of 1e-7.
 _COMFORTABLE = 2**24
 _FINER = 2**20
+#: Seconds by which clocks may differ.
+_GRACE = 0.05
 #: Nodes of a search near a vertex; most need one.
 _NEAR_NODES = 50
 _LINEAR: dict[str, Any] = {
@@ -69,6 +72,7 @@ class LinearProgramme:
     basis it ends with is then solved again in integers, so that points and rays are exact.
 
     centre: a solution near which to begin, where one is known, ``(n,)``, int64.
+    deadline: questions that are not answered by then end with `OutOfTime`.
     """
 
     def __init__(
@@ -78,7 +82,9 @@ class LinearProgramme:
         lower: NDArray[np.int64],
         upper: NDArray[np.int64],
         centre: NDArray[np.int64] | None = None,
+        deadline: Deadline = NEVER,
     ):
+        self._deadline = deadline
         self.matrix, self.right = matrix, right
         self.lower, self.upper = lower.copy(), upper.copy()
         if centre is None:
@@ -131,7 +137,7 @@ class LinearProgramme:
         self._direction = nowhere
         for option, value in {"solver": "ipm", "presolve": "on"}.items():
             self._solver.setOptionValue(option, value)
-        self._solver.run()  # whatever it says: the simplex method goes on from there
+        self._run_in_time(self._solver)  # whatever it says: the simplex method goes on from there
         for option in ("solver", "presolve"):
             self._solver.setOptionValue(option, _LINEAR[option])
         return self.farthest(nowhere)
@@ -149,6 +155,7 @@ class LinearProgramme:
             self.right,
             np.where(at_upper, self.upper, self.lower),
             np.where(at_lower, self.lower, self.upper),
+            deadline=self._deadline,
         )
 
     def holds(self, point: Point) -> bool:
@@ -216,7 +223,7 @@ class LinearProgramme:
         every = np.arange(n, dtype=np.int32)
         solver.changeColsCost(n, every, -direction[among])
         solver.changeColsIntegrality(n, every, np.ones(n, dtype=np.uint8))
-        solver.run()
+        self._run_in_time(solver)
         status = solver.getModelStatus()
         steps = np.array(solver.getSolution().col_value)
         if len(steps) < n or not np.all(np.isfinite(steps)):
@@ -232,12 +239,21 @@ class LinearProgramme:
         rest = self.right - product(self.matrix, centre)
         _set_bounds(self._solver, self.lower, self.upper, centre, rest, scale)
 
+    def _run_in_time(self, solver: Any) -> None:
+        if self._deadline.limited:
+            self._deadline.check()
+            left = max(self._deadline.seconds(), 0.0) + _GRACE
+            solver.setOptionValue("time_limit", solver.getRunTime() + left)
+        solver.run()
+        if solver.getModelStatus() == Status.kTimeLimit:
+            raise out_of_time()
+
     def _run(self) -> tuple[bool, NDArray[np.float64]]:
-        self._solver.run()
+        self._run_in_time(self._solver)
         status = self._solver.getModelStatus()  # read before any change resets it
         if status not in (Status.kOptimal, Status.kUnbounded):
             self._solver.clearSolver()  # a second opinion, without the basis
-            self._solver.run()
+            self._run_in_time(self._solver)
             status = self._solver.getModelStatus()
         if status == Status.kInfeasible:
             raise ContradictionError("no values satisfy all equations and bounds")

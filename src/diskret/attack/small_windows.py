@@ -15,6 +15,7 @@ from diskret.attack.linear_programme import Answer, LinearProgramme
 from diskret.attack.moves import Moves, joined
 from diskret.attack.search import Wanted
 from diskret.attack.surroundings import Surroundings
+from diskret.deadline import NEVER, Deadline, OutOfTime
 from diskret.errors import ContradictionError, ProofError
 from diskret.parallel import in_order
 
@@ -98,7 +99,7 @@ class Shown:
 
 
 def show(
-    programme: Callable[[], LinearProgramme] | None,
+    programme: Callable[[Deadline], LinearProgramme] | None,
     base: NDArray[np.int64],
     matrix: sparse.csr_array,
     lower: NDArray[np.int64],
@@ -106,6 +107,7 @@ def show(
     shown: Shown,
     whole: bool,
     tick: Callable[[int], None],
+    deadline: Deadline = NEVER,
 ) -> Moves:
     """Look for moves that show what is open, first in small windows, then in larger ones.
 
@@ -116,9 +118,10 @@ def show(
         left.
     base: a table that satisfies all equations and bounds, ``(n,)``, int64.
     shown: what is wanted and shown; brought up to date.
+    deadline: nothing more is looked for then; what was found counts.
     """
     n = len(base)
-    windows = _Windows(base, matrix, lower, upper, whole)
+    windows = _Windows(base, matrix, lower, upper, whole, deadline)
     found: list[Moves] = []
 
     def look(pieces: list[tuple[NDArray[np.int64], NDArray[np.int64]]]) -> None:
@@ -128,6 +131,8 @@ def show(
                 if shown.see(unknowns, point.numerator / point.denominator):
                     found.append(_as_moves(base, unknowns, point))
             tick(0)
+            if deadline.passed:
+                return
 
     near = Surroundings(matrix)
     pieces: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
@@ -138,17 +143,18 @@ def show(
             pieces.append((near.unknowns(near.rows(mine)), mine))
     look(pieces)
     size = _FIRST
-    while size < min(n, _LARGEST):
+    while size < min(n, _LARGEST) and not deadline.passed:
         look(_around(near, np.flatnonzero(_either(shown.open())), size, n))
         size *= _MORE
     left = np.flatnonzero(_either(shown.open()))[: max(1, _LARGEST_WORK // n)]
-    if len(left) and programme is not None:
+    if len(left) and programme is not None and not deadline.passed:
         everything = np.arange(n)
         mine = np.isin(everything, left)
-        all_of_it = programme()
-        with suppress(ContradictionError, ProofError):
+        all_of_it = programme(deadline)
+        with suppress(ContradictionError, ProofError, OutOfTime):
             all_of_it.begin()
-        for point in _Questions(all_of_it, shown.at(everything, mine), whole).settle():
+        questions = _Questions(all_of_it, shown.at(everything, mine), whole)
+        for point in questions.settle():
             if shown.see(everything, point.numerator / point.denominator):
                 found.append(_as_moves(base, everything, point))
     return joined(found, n)
@@ -192,7 +198,9 @@ class _Windows:
         lower: NDArray[np.int64],
         upper: NDArray[np.int64],
         whole: bool,
+        deadline: Deadline,
     ):
+        self._deadline = deadline
         self.base, self.lower, self.upper, self.whole = base, lower, upper, whole
         self._by_row, self._by_column = matrix, sparse.csc_array(matrix)
 
@@ -203,12 +211,15 @@ class _Windows:
         base = self.base[window]
         room = min(_ROOM * _largest_need(shown, base), LIMIT // 4)
         low, high = self.lower[window], self.upper[window]
+        if self._deadline.passed:
+            return []
         programme = LinearProgramme(
             inside,
             product(inside, base).astype(np.int64),
             np.where(low > base - room, low, base - room),
             np.where(high < base + room, high, base + room),
             base,
+            self._deadline,
         )
         return [(window, point) for point in _Questions(programme, shown, self.whole).settle()]
 
@@ -237,7 +248,7 @@ class _Questions:
         There is a table, so a solver that finds none has lost its way: what it found before
         counts all the same.
         """
-        with suppress(ContradictionError, ProofError):
+        with suppress(ContradictionError, ProofError, OutOfTime):
             self._settle()
         return self.points
 

@@ -54,12 +54,17 @@ class Scope:
 
 
 def claimed(
-    publication: Publication, scope: Scope, contributor: bool = False, outer: int = 0
+    publication: Publication,
+    scope: Scope,
+    contributor: bool = False,
+    outer: int = 0,
+    quick: bool = False,
 ) -> Text:
     """What is proven, for any reader.
 
     contributor: whether sums of cells were judged against contributors.
     outer: number of a table's intervals that are outer bounds.
+    quick: these rest on single equations.
     """
     tables, earlier = publication.own, scope.earlier
     several = len(tables) > 1
@@ -78,7 +83,8 @@ def claimed(
         unless = sentence("suppression.unless parts were revealed") if earlier else ""
         said.append(sentence("suppression.parts", unless=unless))
     if outer:
-        said.append(sentence("suppression.outer bounds", outer=outer))
+        kind = "single equations" if quick else "outer bounds"
+        said.append(sentence(f"suppression.{kind}", outer=outer))
     if any(table.rounding > 1 for table in tables):
         said.append(sentence("suppression.rounded"))
     if tables[0].frequency:
@@ -142,6 +148,7 @@ def summary(
     sliding_only: int,
     repaired: int,
     outer: int = 0,
+    quick: bool = False,
     unsafe: UnsafeSums | None = None,
 ) -> list[str]:
     """The certificate for the office's own eyes."""
@@ -167,7 +174,7 @@ def summary(
         )
     return [
         *lines,
-        *claimed(publication, scope, attacker.contributor, outer)[language],
+        *claimed(publication, scope, attacker.contributor, outer, quick)[language],
         *not_claimed(publication, scope, attacker)[language],
     ]
 

@@ -17,6 +17,7 @@ from diskret.attack.examination import Examination, Targets
 from diskret.attack.knowledge import unknown_bounds
 from diskret.attack.ties import shown_somewhere
 from diskret.attack.witnesses import ends
+from diskret.deadline import NEVER, Deadline
 from diskret.progress import Progress, silent
 from diskret.tables import Publication, Published, together
 from diskret.tables.requirements import UnsafeSums
@@ -214,6 +215,7 @@ def show_sums(
     unsafe: UnsafeSums,
     original: NDArray[np.int64],
     progress: Progress = silent,
+    deadline: Deadline = NEVER,
 ) -> Examination:
     """The same examination, with more witnesses where sums need them.
 
@@ -236,6 +238,8 @@ def show_sums(
         sum_targets(asked, original),
         progress,
         original=original,
+        deadline=deadline,
+        quick=deadline.limited,
     )
     # what its witnesses tell of every unknown cell stands before the sums
     tables = found.witnesses.among(np.arange(len(known.cell)), known.hidden)

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from diskret.attack.exact import UNKNOWN
 from diskret.attack.linear_programme import Answer, LinearProgramme
+from diskret.deadline import NEVER, Deadline
 from diskret.errors import ProofError
 from diskret.parallel import in_order
 
@@ -112,6 +113,7 @@ def outer_bounds(
     lower: NDArray[np.int64],
     upper: NDArray[np.int64],
     asked: NDArray[np.bool_],
+    deadline: Deadline = NEVER,
 ) -> Iterator[Bounds]:
     """Bounds that equations near each unknown imply: valid, but not always the narrowest.
 
@@ -119,6 +121,7 @@ def outer_bounds(
     what is public goes in, so that the bounds tell nothing else.
 
     asked: whose bounds are of interest, bool, ``(n,)``.
+    deadline: raises `OutOfTime` then.
 
     >>> row = sparse.csr_array(np.array([[1, 1]]))
     >>> asked, zero = np.ones(2, dtype=bool), np.zeros(2, dtype=np.int64)
@@ -138,8 +141,9 @@ def outer_bounds(
             return block, known[0][block], known[1][block]
         window = near.unknowns(near.rows(block))
         rows = near.rows_among(window)
+        inside = sparse.csr_array(matrix[rows][:, window])
         programme = LinearProgramme(
-            sparse.csr_array(matrix[rows][:, window]), right[rows], lower[window], upper[window]
+            inside, right[rows], lower[window], upper[window], deadline=deadline
         )
         ends = _Ends(programme, asked[window] & np.isin(window, block))
         with suppress(ProofError):  # bounds stay as wide as they are where the solver gives up

@@ -14,11 +14,18 @@ def run_argus() -> None:
 
 
 def _run(arguments: list[str]) -> None:
+    german = "de" in sys.argv or "--language=de" in sys.argv
+    said = "abgebrochen" if german else "interrupted"
     try:
-        from diskret.cli.main import main  # numpy, pyarrow and the like take a second
+        from diskret.cli.interrupt import end_at_once, interruptible
 
-        main(arguments)
+        with interruptible(said):
+            try:
+                from diskret.cli.main import main  # numpy, pyarrow and the like take a second
+
+                main(arguments)
+            except KeyboardInterrupt:
+                end_at_once(said)
     except KeyboardInterrupt:
-        german = "de" in sys.argv or "--language=de" in sys.argv
-        print("abgebrochen" if german else "interrupted", file=sys.stderr)
+        print(said, file=sys.stderr)
         sys.exit(130)

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from diskret.attack import Attacker
 from diskret.datasets import business_register
+from diskret.deadline import Deadline
 from diskret.engines.engine import Engine
 from diskret.engines.spark import SparkEngine
 from diskret.errors import InputError
@@ -43,6 +44,9 @@ from diskret.rules.unions import against
 from diskret.suppression import Method, Pattern, Problem
 from diskret.tables import MeasureSum, Published, Table
 from diskret.texts import words_in
+
+#: Share of a time limit that is kept for writing: reasons of secondaries, and intervals.
+_WRITING = 0.2
 
 
 def run_job(
@@ -91,7 +95,10 @@ def run_job(
     found += changed_tables(changing, keys)
     by_name = {result.name: result for result in found}
     results = [by_name[one.name] for one in tables]
-    write_job(job, results, written, keys, progress, ledger=ledger, name=job.output.release)
+    limits = [one.time_limit for one in job.tables if one.time_limit]
+    # reasons that are not found by then are said not to be examined
+    told = Deadline.after(_WRITING * max(limits) if limits else None).watched(progress)
+    write_job(job, results, written, keys, told, ledger=ledger, name=job.output.release)
     return written, results
 
 
@@ -326,7 +333,7 @@ def protected(
             attacker=_attacker(together),
             ledger=ledger,
             keys=SecretKeys.load(keys) if job.keyed_ties else None,
-            time_limit=first.time_limit,
+            deadline=Deadline.after(first.time_limit).share(1 - _WRITING),
             budget=first.budget,
             progress=progress,
         )

@@ -86,7 +86,7 @@ def repaired_against(
         if problem.start is not None:
             start[: len(problem.start)] |= problem.start
         try:
-            more = modular(replace(harder, start=start, deadline=None, work=Work()))
+            more = modular(replace(harder, start=start, work=Work()))
         except ProtectionError:
             # the bounds are no less than what a coalition knows, and the attack decides
             cells = np.concatenate([asked.cells(one) for one in claims])

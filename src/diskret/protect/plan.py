@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from diskret.attack import Attacker, Requirements, attacker_bounds
 from diskret.attack.earlier_tables import earlier_requirements, joined_requirements
+from diskret.deadline import NEVER, Deadline
 from diskret.errors import InputError, ProtectionError
 from diskret.keys import SecretKeys
 from diskret.progress import Progress
@@ -65,7 +65,7 @@ def plan(
     sums: Sequence[MeasureSum] = (),
     keys: SecretKeys | None,
     attacker: Attacker,
-    time_limit: float | None,
+    deadline: Deadline = NEVER,
     budget: int | None = None,
     progress: Progress,
     before: EarlierTables | None = None,
@@ -107,7 +107,7 @@ def plan(
         upper=joined([part.upper for part in parts], np.inf),
         integer=tables[0].frequency,
         start=start if start.any() else None,
-        deadline=None if time_limit is None else time.monotonic() + time_limit,
+        deadline=deadline,
         ties=joined([part.ties for part in parts], 0.0) if decided else None,
         work=Work(budget),
         progress=progress,

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from diskret.attack import Attacker, certify
 from diskret.attack.earlier_tables import read_beside
+from diskret.deadline import Deadline
 from diskret.errors import ProtectionError
 from diskret.keys import SecretKeys
 from diskret.progress import Progress
@@ -28,18 +29,21 @@ from diskret.rules import Sensitivity
 from diskret.suppression import Method, Pattern, Problem
 from diskret.tables import MeasureSum, Publication, Table
 
+#: Share of the time that is left at last for what only the outsider can tell.
+_INTERVALS = 0.8
+
 
 @dataclass(frozen=True, eq=False)
 class Options:
     """How to protect; see `suppress`.
 
-    `position` is the state of the ledger, if there is one.
+    `deadline`: of all that follows. `position`: the state of the ledger, if there is one.
     """
 
     method: Method
     attacker: Attacker
     keys: SecretKeys | None
-    time_limit: float | None
+    deadline: Deadline
     budget: int | None
     progress: Progress
     position: str | None
@@ -88,7 +92,7 @@ def _protected(
         sums=sums,
         keys=options.keys,
         attacker=options.attacker,
-        time_limit=options.time_limit,
+        deadline=options.deadline,
         budget=options.budget,
         progress=options.progress,
         before=before,
@@ -136,6 +140,7 @@ def _protected(
         crossed=proven.crossed,
         unclaimed=proven.unclaimed,
         progress=options.progress,
+        deadline=options.deadline.share(_INTERVALS),
     )
     price = _price(problem, pattern, proven.publication.suppressed)
     return [

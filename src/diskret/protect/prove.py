@@ -15,6 +15,7 @@ from diskret.attack import (
     InsidersWithstood,
     JudgedParts,
     Open,
+    Proposals,
     Requirements,
     Targets,
     UnsafeSums,
@@ -28,6 +29,7 @@ from diskret.attack import (
 )
 from diskret.attack.component import Attacked
 from diskret.attack.earlier_tables import unclaimed_cells
+from diskret.deadline import OutOfTime
 from diskret.errors import ProofError, ProtectionError
 from diskret.protect.insider_repair import everything_around, repaired_against
 from diskret.protect.insiders import InsiderJudge
@@ -47,6 +49,8 @@ _EXAMPLES = 5
 _Cells = tuple[list[int], list[int]]
 #: With more suppressed cells the attack is shown alternative tables to check.
 _LARGE = 5_000
+#: Shares of the time left for alternative tables, and for intervals once all is proven.
+_PROPOSE, _INTERVALS = 0.3, 0.7
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +104,60 @@ def prove(
     parts: which parts of categories and rests beside filters that are revealed are unsafe, if there
         are any.
     insiders: who contributes, and what must stay uncertain to them, if a contributor attacks.
+
+    Under the problem's deadline witnesses come first; intervals get what time is left after them.
+    Raises OutOfTime: the proof was not finished by then.
     """
+    try:
+        proven = _proven(
+            of_tables,
+            problem,
+            pattern,
+            attacker,
+            public,
+            finer,
+            earlier,
+            judge,
+            parts,
+            insiders,
+        )
+    except OutOfTime as error:
+        raise OutOfTime(
+            "time limit too short: a pattern was found, but that it protects every cell could not "
+            "be proven in time. Nothing was published; allow more time"
+            + (", or protect against the outsider alone, attacker=dk.Attacker()" if judge else "")
+        ) from error
+    if not problem.deadline.limited or problem.deadline.passed:
+        return proven
+    return replace(proven, examination=_narrowed(proven, problem, attacker))
+
+
+def _narrowed(proven: Proven, problem: Problem, attacker: Attacker) -> Examination:
+    """The attack with the intervals that all equations tell, if there is time for them."""
+    found = examine(
+        proven.publication,
+        attacker,
+        original=problem.system.value[: proven.publication.starts[-1]],
+        progress=problem.progress,
+        deadline=problem.deadline.share(_INTERVALS),
+    )
+    return proven.examination.narrowed(found)
+
+
+def _proven(
+    of_tables: Problem,
+    problem: Problem,
+    pattern: Pattern,
+    attacker: Attacker,
+    public: Callable[[NDArray[np.bool_]], Publication],
+    finer: Callable[[], Problem] | None,
+    earlier: Sequence[Earlier],
+    judge: Judge | None,
+    parts: PartsJudge | None,
+    insiders: InsiderJudge | None,
+) -> Proven:
+    deadline = problem.deadline
+    progress = deadline.watched(problem.progress)
     missed = open_sums = np.empty(0, dtype=bool)
     withstood: InsidersWithstood | None = None
     found: Withstood | None = None
@@ -119,6 +176,8 @@ def prove(
     growing = judge is not None or parts is not None
     tidied = False
     for repaired in range(_ROUNDS if growing else 2 + len(_REPAIRS)):
+        if repaired:
+            deadline.check()
         if growing:
             problem, pattern, unsafe = cleared(problem, pattern, public, judge, parts)
         published = public(pattern.suppressed)
@@ -130,9 +189,11 @@ def prove(
             attacker,
             targets,
             original=original,
-            proposals=propose(problem, pattern.suppressed) if large else None,
+            proposals=_proposals(problem, pattern, large),
             progress=problem.progress,
             earlier=attacked,
+            deadline=deadline,
+            quick=deadline.limited,
         )
         missed, open_sums = unmet(examination, targets), open_sums[:0]
         late = _secondaries_before(published, required, examination.cell[missed])
@@ -143,7 +204,7 @@ def prove(
             missed = unmet(examination, targets)
         if unsafe is not None and not missed.any():
             examination = show_sums(
-                published, examination, attacker, unsafe, original, problem.progress
+                published, examination, attacker, unsafe, original, problem.progress, deadline
             )
             open_sums = unmet_sums(examination, unsafe, original)
             if open_sums.any():
@@ -155,12 +216,12 @@ def prove(
             continue
         if insiders is not None and unsafe is not None and not (missed.any() or open_sums.any()):
             examination, found, asked = insiders.attack(
-                published, examination, required, unsafe, original, problem.progress, found
+                published, examination, required, unsafe, original, progress, found
             )
             told = found.open
             while insiders.already(told, asked, published, required, unsafe, original):
                 examination, found, asked = insiders.attack(
-                    published, examination, required, unsafe, original, problem.progress, found
+                    published, examination, required, unsafe, original, progress, found
                 )
                 told = found.open
             withstood = insiders.withstood(found, asked)
@@ -246,6 +307,14 @@ def prove(
         f"{_named(published, failing)}. Nothing was published; combine categories or choose "
         "another method"
     ) from unrepaired
+
+
+def _proposals(problem: Problem, pattern: Pattern, large: bool) -> Proposals | None:
+    """Alternative tables for the attack to check: those of the method, if it told some."""
+    if pattern.proposals is not None:
+        return pattern.proposals
+    within = replace(problem, deadline=problem.deadline.share(_PROPOSE))
+    return propose(within, pattern.suppressed) if large or problem.deadline.limited else None
 
 
 def _named(published: Publication, failing: Sequence[_Cells]) -> str:

@@ -33,6 +33,9 @@ from diskret.system import with_sums
 from diskret.tables import Earlier, Publication, Table
 from diskret.tables.unions import union_table, unions_exact
 
+#: Shares of the time left for a pattern that tells what is revealed, for the pattern itself, and
+#: for one repair; the rest is that of the proof.
+_FIRST, _SEARCH, _REPAIR = 0.2, 0.5, 0.3
 #: The unsafe sums of a publication, and which of them everybody knows exactly.
 Judge = Callable[[Publication], tuple[UnsafeSums, NDArray[np.bool_]]]
 
@@ -215,10 +218,11 @@ def found_once(
     known = method not in (hypercube, network) and not (judge is None and parts is None)
     named = ""
     if known:
-        quick = untidied(replace(problem, deadline=None, work=Work()))
+        quick = untidied(replace(problem, deadline=problem.deadline.share(_FIRST), work=Work()))
         problem, _, _, named = _asking(problem, public(quick.suppressed), judge, parts)
     with _parts_named(named):
-        return problem, checked_pattern(problem, method(problem))
+        search = replace(problem, deadline=problem.deadline.share(_SEARCH))
+        return problem, checked_pattern(problem, method(search))
 
 
 def _asking(
@@ -290,13 +294,13 @@ def extended(problem: Problem, pattern: Pattern, keep: bool) -> Pattern:
     hidden[: len(pattern.suppressed)] = pattern.suppressed
     start = hidden if problem.start is None else problem.start | hidden
     requirements = _keeping(problem.requirements, np.flatnonzero(hidden)) if keep else None
-    # whatever limits the search for a cheap pattern, a safe one has to be found
+    # however many steps the search for a cheap pattern may take, a safe one has to be found
     found = modular(
         replace(
             problem,
             requirements=requirements or problem.requirements,
             start=start,
-            deadline=None,
+            deadline=problem.deadline.share(_REPAIR),
             work=Work(),
         )
     )

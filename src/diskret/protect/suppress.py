@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.attack import Attacker
+from diskret.deadline import Deadline
 from diskret.errors import InputError
 from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
@@ -163,9 +164,12 @@ def suppress(
         keyed hash of their definitions decides, so that nobody without the keys can replay
         the choice. The same keys give the same pattern. None: a fixed choice, no secret.
     time_limit
-        Seconds after which the search for a cheaper pattern stops. The protection is always
-        proven, whatever the limit; `Result.gap` says how much cheaper a pattern could be, if
-        the method knows. An impossible limit is an error.
+        Seconds from the beginning to the proven result; the search for a cheaper pattern gets
+        half of them. Where no pattern was found by then, cells around each unsafe one are hidden
+        that protect it without any programme. The protection is always proven; what is only told
+        gives way: intervals become outer bounds, as the certificate says. What cannot be proven in
+        time is an error. `Result.gap` says how much cheaper a pattern could be, if the method
+        knows.
     budget
         The same in steps instead of seconds, at least 1: the same pattern on every computer.
         ``Result.work`` says how many steps a search took; given as the budget, that number
@@ -226,7 +230,7 @@ def suppress(
         attacker=attacker,
         ledger=ledger,
         keys=keys,
-        time_limit=time_limit,
+        deadline=Deadline.after(time_limit),
         budget=budget,
         progress=progress,
     )
@@ -241,7 +245,7 @@ def suppress_tables(
     attacker: Attacker | None,
     ledger: KnownBefore | None,
     keys: SecretKeys | str | PathLike[str] | None,
-    time_limit: float | None,
+    deadline: Deadline,
     budget: int | None,
     progress: Progress,
 ) -> list[Result]:
@@ -256,7 +260,7 @@ def suppress_tables(
         _method(method),
         whom or Attacker(),
         None if keys is None else SecretKeys.load(keys),
-        time_limit,
+        deadline,
         _check_budget(budget),
         progress,
         None if ledger is None else ledger.position,
@@ -265,7 +269,8 @@ def suppress_tables(
     waiting = found = _groups(asked, sums, ledger)
     shown = [o.table.empty & (not o.sensitivity.zeros_may_hide) for o in asked]
     while waiting:
-        for group in waiting:
+        for place, group in enumerate(waiting):
+            options = replace(options, deadline=deadline.share(1 / (len(waiting) - place)))
             stays = _empty_elsewhere(asked, shown)
             staying = [asked[i].staying(stays[i]) for i in group.new]
             if whom is None:

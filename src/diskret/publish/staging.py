@@ -44,6 +44,10 @@ class Stage:
     internal: Path
 
 
+#: Rooms that are being filled or moved: a process must not be ended without taking them back.
+writing: set[Path] = set()
+
+
 @contextmanager
 def staged(folder: str | PathLike[str], keys: SecretKeys) -> Generator[Stage]:
     """Write ``public/`` and ``internal/`` below `folder`: both complete, or nothing at all.
@@ -90,6 +94,7 @@ def filled(room: Path, keys: SecretKeys) -> Generator[Stage]:
             f"nothing can be written in {room.parent} ({error.strerror}); create that folder, "
             "or choose another place"
         ) from None
+    writing.add(room)
     try:
         stage = Stage(room / "public", room / "internal")
         stage.public.mkdir(mode=0o700)
@@ -100,12 +105,18 @@ def filled(room: Path, keys: SecretKeys) -> Generator[Stage]:
     except BaseException:
         shutil.rmtree(room, ignore_errors=True)
         raise
+    finally:
+        writing.discard(room)
 
 
 def move(room: Path, target: Path) -> None:
     """Put the finished folder in the target's place, unless files have appeared there."""
     _check_target(target)
-    _move(room, target)
+    writing.add(room)
+    try:
+        _move(room, target)
+    finally:
+        writing.discard(room)
 
 
 def moved(room: Path, target: Path, files: Mapping[str, str]) -> bool:

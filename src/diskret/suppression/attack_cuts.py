@@ -14,14 +14,13 @@ covering problems", SODA, 106-115). Where levels are large this says much more t
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Iterator, Sequence
-from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from diskret.deadline import NEVER, Deadline
 from diskret.suppression.attacked_choice import Ask, Component, View, components
 from diskret.suppression.changeable import Changeable
 from diskret.suppression.changes import Reach
@@ -48,7 +47,7 @@ class Attacks:
     `cells`: the groups and their requirements.
     `shown`: what holds for every pattern.
     `fixed`: groups that every pattern hides, or may hide for nothing, bool, ``(g,)``.
-    `deadline`: value of ``time.monotonic()`` after which nothing more is asked, or None.
+    `deadline`: after it nothing more is asked.
     """
 
     def __init__(
@@ -56,9 +55,9 @@ class Attacks:
         cells: Changeable,
         shown: Reach,
         fixed: NDArray[np.bool_],
-        deadline: float | None = None,
+        deadline: Deadline = NEVER,
     ):
-        self._deadline = inf if deadline is None else deadline
+        self._deadline = deadline
         self._cells = cells
         self.fixed = fixed
         self._by_group = sparse.csc_array(cells.equations)
@@ -154,7 +153,7 @@ class Attacks:
 
     def _met(self, view: View, number: int) -> bool:
         """Whether movements that were found already are enough, or time is up."""
-        if time.monotonic() > self._deadline:
+        if self._deadline.passed:
             return True
         moved = self._moved.get(number)
         if moved is not None and view.certain[moved].all():

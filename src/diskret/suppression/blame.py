@@ -144,7 +144,8 @@ class _Question:
         self._seconds = problem.seconds
         self._here = part(cells, np.ones(len(cells.down), dtype=bool))
         k = len(self._here.cell)
-        self._search = Search(self._here, np.zeros(k, dtype=bool), cells.price[self._here.cell])
+        free = np.zeros(k, dtype=bool)
+        self._search = Search(self._here, free, cells.price[self._here.cell], self._seconds)
         self._left = min(max(_WORK // max(k, 1), _FEWEST), _MOST)
 
     @property

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, partial
 from math import prod
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.hierarchy import Hierarchy
-from diskret.parallel import cores
+from diskret.parallel import in_order
 from diskret.suppression.changeable import Changeable
 from diskret.suppression.changes import Change, Reach, part_of
 from diskret.suppression.problem import Problem
@@ -167,28 +166,31 @@ def hide_in_blocks(
             queue[ladder.pop(0)].append(group)
     changes: list[Change] = []
     total, left = len(ladders), len(ladders)
-    with ThreadPoolExecutor(cores()) as pool:
-        while queue and problem.seconds() > 0:
-            wave = _next_wave(queue)
-            if wave[0].size > share * len(cells.group):
-                break
-            asked = [queue.pop(block) for block in wave]
-            inside = [blocks.groups(block) for block in wave]
-            tasks = (
-                partial(_in_block, cells, groups, of, hidden, reach, problem.seconds, whole)
-                for groups, of in zip(inside, asked, strict=True)
-            )
-            together = len(np.unique(np.concatenate(inside))) == sum(map(len, inside))
-            work = pool.map(_do, tasks) if together else map(_do, tasks)
-            problem.work.step(sum(map(len, asked)))
-            for groups, (found, failed) in zip(asked, work, strict=True):
-                changes += found
-                left -= len(groups)
-                for group in failed:
-                    if ladders[group]:
-                        queue[ladders[group].pop(0)].append(group)
-                        left += 1
-                problem.progress("suppress", total - left, total)
+
+    def tell() -> None:
+        problem.progress("suppress", total - left, total)
+
+    while queue and problem.seconds() > 0:
+        wave = _next_wave(queue)
+        if wave[0].size > share * len(cells.group):
+            break
+        asked = [queue.pop(block) for block in wave]
+        inside = [blocks.groups(block) for block in wave]
+        tasks = [
+            partial(_in_block, cells, groups, of, hidden, reach, problem.seconds, whole)
+            for groups, of in zip(inside, asked, strict=True)
+        ]
+        together = len(np.unique(np.concatenate(inside))) == sum(map(len, inside))
+        work = in_order(_do, tasks, tell) if together else map(_do, tasks)
+        problem.work.step(sum(map(len, asked)))
+        for groups, (found, failed) in zip(asked, work, strict=True):
+            changes += found
+            left -= len(groups)
+            for group in failed:
+                if ladders[group]:
+                    queue[ladders[group].pop(0)].append(group)
+                    left += 1
+            tell()
     return changes
 
 
@@ -219,7 +221,7 @@ def _in_block(
     here = part_of(cells, inside) if asked else None
     if here is None or len(here.cell) == 0:
         return [], asked
-    search = Search(here, hidden[here.cell], cells.price[here.cell])
+    search = Search(here, hidden[here.cell], cells.price[here.cell], seconds)
     found: list[Change] = []
     for group in sorted(asked, key=lambda group: (-int(cells.need[group]), group)):
         if not reach.misses(cells, group) or seconds() <= 0:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from diskret.attack import Proposals, Requirements
-from diskret.parallel import cores
+from diskret.parallel import in_order
 from diskret.suppression.blocks import Blocks, hide_in_blocks
 from diskret.suppression.changeable import Changeable, changeable
 from diskret.suppression.changes import Change, Part, Reach, checked, part, part_of
@@ -24,17 +23,23 @@ _BUNDLE = 1_000
 _ROUNDS = 8
 
 
-def certify(cells: Changeable, hidden: NDArray[np.bool_], one_by_one: bool = True) -> Reach:
+def certify(
+    cells: Changeable,
+    hidden: NDArray[np.bool_],
+    one_by_one: bool = True,
+    seconds: Callable[[], float] | None = None,
+) -> Reach:
     """Show how far the `hidden` groups can move, as far as it is required.
 
     A few programs move all groups at once in random directions; then every component is
     asked for one group after the other. All changes use hidden groups only, so what is
     shown stays true if more is hidden.
 
-    `hidden`: which groups are suppressed, bool, ``(g,)``.
+    `hidden`: which groups are suppressed, bool, ``(g,)``. `seconds`: time left; None: all that it
+    takes.
     """
     reach = Reach(len(cells.down))
-    show(cells, hidden, reach, one_by_one)
+    reach.by = tuple(show(cells, hidden, reach, one_by_one, seconds))
     return reach
 
 
@@ -43,17 +48,17 @@ def show(
     hidden: NDArray[np.bool_],
     reach: Reach,
     one_by_one: bool = True,
+    seconds: Callable[[], float] | None = None,
 ) -> list[Change]:
     """Add to `reach` what the `hidden` groups can show of what is missing; the changes found.
 
     Without `one_by_one` only by random directions: quick, but some groups may be left.
     """
-    with ThreadPoolExecutor(cores()) as pool:
-        bundles = pool.map(
-            lambda groups: _show(cells, part_of(cells, groups), reach, one_by_one),
-            _bundles(part(cells, hidden)),
-        )
-        return [change for found in bundles for change in found]
+    bundles = in_order(
+        lambda groups: _show(cells, part_of(cells, groups), reach, one_by_one, seconds),
+        _bundles(part(cells, hidden)),
+    )
+    return [change for found in bundles for change in found]
 
 
 def _bundles(here: Part) -> list[NDArray[np.int64]]:
@@ -65,21 +70,34 @@ def _bundles(here: Part) -> list[NDArray[np.int64]]:
     return [np.sort(here.cell[own]) for own in np.split(order, cuts[:-1]) if len(own)]
 
 
-def _show(cells: Changeable, here: Part, reach: Reach, one_by_one: bool) -> list[Change]:
+def _show(
+    cells: Changeable,
+    here: Part,
+    reach: Reach,
+    one_by_one: bool,
+    seconds: Callable[[], float] | None,
+) -> list[Change]:
     found: list[Change] = []
-    _together(cells, here, reach, found)
+    _together(cells, here, reach, found, seconds)
     if one_by_one:
-        _one_by_one(cells, here, reach, found)
+        _one_by_one(cells, here, reach, found, seconds)
     return found
 
 
-def _together(cells: Changeable, here: Part, reach: Reach, found: list[Change]) -> None:
+def _together(
+    cells: Changeable,
+    here: Part,
+    reach: Reach,
+    found: list[Change],
+    seconds: Callable[[], float] | None,
+) -> None:
     """Move as many groups as possible as far as needed, in random directions."""
     random = np.random.default_rng(0)
     k = len(here.cell)
     needed = cells.need[here.cell].astype(np.float64)
     # z = first + second; only the first, up to the need, is rewarded
-    program = Program(sparse.hstack([here.equations, here.equations], format="csr"), here.unit)
+    both = sparse.hstack([here.equations, here.equations], format="csr")
+    program = Program(both, here.unit, seconds)
     everything = np.arange(2 * k)
     wanted = reach.missing(cells, here.cell)
     below = wanted & (reach.down[here.cell] < needed)
@@ -109,16 +127,22 @@ def _together(cells: Changeable, here: Part, reach: Reach, found: list[Change]) 
             return
 
 
-def _one_by_one(cells: Changeable, here: Part, reach: Reach, found: list[Change]) -> None:
+def _one_by_one(
+    cells: Changeable,
+    here: Part,
+    reach: Reach,
+    found: list[Change],
+    seconds: Callable[[], float] | None,
+) -> None:
     """Ask every component for one group at a time; one program asks all components."""
-    program = Program(here.equations, here.unit)
+    program = Program(here.equations, here.unit, seconds)
     program.bound(np.arange(len(here.cell)), -here.down, here.up)
     needed = cells.need[here.cell].astype(np.float64)
     for sign in (1.0, -1.0):
         asked = np.zeros(len(here.cell), dtype=bool)
         while True:
             wanted = np.flatnonzero(reach.missing(cells, here.cell) & ~asked)
-            if len(wanted) == 0:
+            if len(wanted) == 0 or (seconds is not None and seconds() <= 0):
                 break
             now = wanted[np.unique(here.component[wanted], return_index=True)[1]]
             asked[now] = True
@@ -158,7 +182,6 @@ def propose(problem: Problem, suppressed: NDArray[np.bool_]) -> Proposals:
         requirements=_of_all(problem.requirements, np.flatnonzero(suppressed)),
         frozen=~suppressed,
         start=None,
-        deadline=None,
         work=Work(),
     )
     cells = changeable(within)
@@ -167,11 +190,11 @@ def propose(problem: Problem, suppressed: NDArray[np.bool_]) -> Proposals:
     primary = np.zeros(len(cells.down), dtype=bool)
     primary[cells.group[own & (cells.group >= 0)]] = True
     reach = Reach(len(cells.down))
-    changes = show(cells, primary, reach, one_by_one=False)
+    changes = show(cells, primary, reach, one_by_one=False, seconds=within.seconds)
     blocks = Blocks(problem.system.tables, cells.group)
     everything = np.ones(len(cells.down), dtype=bool)
     changes += hide_in_blocks(within, cells, blocks, everything, reach, share=1.0, whole=False)
-    return _proposals(cells, changes)
+    return proposals_of(cells, changes)
 
 
 def _of_all(requirements: Requirements, cell: NDArray[np.int64]) -> Requirements:
@@ -191,7 +214,7 @@ def _of_all(requirements: Requirements, cell: NDArray[np.int64]) -> Requirements
     )
 
 
-def _proposals(cells: Changeable, changes: Sequence[Change]) -> Proposals:
+def proposals_of(cells: Changeable, changes: Sequence[Change]) -> Proposals:
     """Changes of groups, there and back, as differences of cells."""
     group: list[NDArray[np.int64]] = []
     step: list[NDArray[np.int64]] = []

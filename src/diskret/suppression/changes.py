@@ -83,12 +83,16 @@ class Change:
 
 
 class Reach:
-    """How far each of ``g`` groups is shown to move; grows with every change added."""
+    """How far each of ``g`` groups is shown to move; grows with every change added.
+
+    `by`: changes that show it, as far as somebody keeps them.
+    """
 
     def __init__(self, groups: int):
         self.down = np.zeros(groups, dtype=np.int64)
         self.up = np.zeros(groups, dtype=np.int64)
         self.width = np.zeros(groups, dtype=np.int64)
+        self.by: tuple[Change, ...] = ()
 
     def add(self, change: Change) -> None:
         """Take note of a change."""
@@ -131,6 +135,7 @@ class Reach:
         """A copy that can be added to on its own."""
         other = Reach(0)
         other.down, other.up, other.width = self.down.copy(), self.up.copy(), self.width.copy()
+        other.by = self.by
         return other
 
 

@@ -113,7 +113,7 @@ def _again(
     None: time is up.
     """
     reach, used = certified.copy(), cells.primary | cells.started
-    search = Search(here, used[here.cell], cells.price[here.cell])
+    search = Search(here, used[here.cell], cells.price[here.cell], problem.deadline.seconds)
     todo = here.cell[reach.missing(cells, here.cell)]
     changes: list[Change] = []
     by_group: defaultdict[int, list[Change]] | None = None

@@ -11,6 +11,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from diskret.deadline import Deadline
 from diskret.suppression.blocks import Block, Blocks
 from diskret.suppression.changeable import Changeable
 from diskret.suppression.changes import Change, Reach, part, part_of
@@ -55,7 +56,7 @@ def clean_up(
     to stop, if that is before time is up. Gives the smaller pattern, changes within it that show
     all requirements, and why the pass ended.
     """
-    pattern = _Pattern(cells, hidden, certified, changes, blocks)
+    pattern = _Pattern(cells, hidden, certified, changes, blocks, problem.deadline)
     candidates = np.flatnonzero(hidden & ~cells.primary)
     candidates = candidates[np.argsort(-cells.price[candidates], kind="stable")]
     work, cost = 0, pattern.cost
@@ -84,6 +85,7 @@ class _Pattern:
         certified: Reach,
         changes: list[Change],
         blocks: Blocks | None,
+        deadline: Deadline,
     ):
         self.cells = cells
         self.hidden = hidden.copy()
@@ -97,7 +99,7 @@ class _Pattern:
         here = part(cells, hidden)
         self.component = np.full(len(hidden), -1)
         self.component[here.cell] = here.component
-        self.searches = _Searches(cells, self.hidden, self.component, blocks)
+        self.searches = _Searches(cells, self.hidden, self.component, blocks, deadline)
         self.left = np.diff(cells.equations[:, np.flatnonzero(hidden)].indptr)
         for change in changes:
             for component in np.unique(self.component[change.cell]):
@@ -196,7 +198,9 @@ class _Searches:
         hidden: NDArray[np.bool_],
         component: NDArray[np.int64],
         blocks: Blocks | None,
+        deadline: Deadline,
     ):
+        self._deadline = deadline
         self._cells, self._hidden, self._component, self._blocks = cells, hidden, component, blocks
         self._size = np.bincount(component + 1)[1:]
         self._published: list[NDArray[np.int64]] = []
@@ -224,7 +228,8 @@ class _Searches:
             here = part_of(self._cells, groups[self._hidden[groups]])
             # short changes depend on few groups, so that few are looked for again
             nothing = np.zeros(len(here.cell), dtype=bool)
-            search = Search(here, nothing, np.ones(len(here.cell)))
+            one = np.ones(len(here.cell))
+            search = Search(here, nothing, one, self._deadline.seconds)
         elif upto < len(self._published):
             gone = np.concatenate(self._published[upto:])
             search.publish(np.flatnonzero(np.isin(search.here.cell, gone)))

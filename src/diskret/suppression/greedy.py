@@ -7,19 +7,20 @@ the table, on all cores.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.errors import ProtectionError
+from diskret.deadline import OutOfTime
 from diskret.suppression.blame import refuse_fixed, unprotectable
 from diskret.suppression.blocks import Blocks, hide_in_blocks
-from diskret.suppression.certify import certify
+from diskret.suppression.certify import certify, proposals_of
 from diskret.suppression.changeable import Changeable, changeable
 from diskret.suppression.changes import Change, Reach, moved, part
 from diskret.suppression.cheaper import cheaper
 from diskret.suppression.cleanup import End, clean_up
+from diskret.suppression.cubes import hide_in_cubes
 from diskret.suppression.problem import Pattern, Problem
 from diskret.suppression.search import Search, fulfil
 
@@ -43,9 +44,9 @@ def sequential(problem: Problem) -> Pattern:
     """
     cells = changeable(problem)
     refuse_fixed(problem, cells)
-    certified = certify(cells, cells.primary)
-    hidden, complete = safe(problem, cells, cells.primary | cells.started, certified)
-    return Pattern(cells.of_cells(hidden), "sequential", complete)
+    certified = certify(cells, cells.primary, seconds=problem.seconds)
+    found = safe(problem, cells, cells.primary | cells.started, certified)
+    return found.pattern(problem, cells, "sequential")
 
 
 def modular(problem: Problem) -> Pattern:
@@ -69,20 +70,39 @@ def modular(problem: Problem) -> Pattern:
     cells = changeable(problem)
     refuse_fixed(problem, cells)
     # what random directions leave open is asked for in the blocks, at no more cost
-    certified = certify(cells, cells.primary, one_by_one=False)
+    certified = certify(cells, cells.primary, one_by_one=False, seconds=problem.seconds)
     blocks = Blocks(problem.system.tables, cells.group)
-    hidden, complete = safe(problem, cells, cells.primary | cells.started, certified, blocks=blocks)
-    return Pattern(cells.of_cells(hidden), "modular", complete)
+    found = safe(problem, cells, cells.primary | cells.started, certified, blocks=blocks)
+    return found.pattern(problem, cells, "modular")
 
 
 def untidied(problem: Problem) -> Pattern:
     """The first safe pattern of [`modular`][diskret.suppression.modular]: it hides some more."""
     cells = changeable(problem)
     refuse_fixed(problem, cells)
-    certified = certify(cells, cells.primary, one_by_one=False)
+    certified = certify(cells, cells.primary, one_by_one=False, seconds=problem.seconds)
     blocks = Blocks(problem.system.tables, cells.group)
     hidden, _ = _hide(problem, cells, cells.primary | cells.started, certified, (), blocks)
     return Pattern(cells.of_cells(hidden), "untidied", complete=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Safe:
+    """Groups to hide, bool, ``(g,)``.
+
+    `complete`: false if the publishing of what need not be hidden was cut short. `changes`: they
+    show every requirement.
+    """
+
+    hidden: NDArray[np.bool_]
+    complete: bool
+    changes: Sequence[Change]
+
+    def pattern(self, problem: Problem, cells: Changeable, method: str) -> Pattern:
+        """As a method gives it."""
+        proposals = proposals_of(cells, self.changes) if problem.deadline.limited else None
+        hidden = cells.of_cells(self.hidden)
+        return Pattern(hidden, method, self.complete, proposals=proposals)
 
 
 def safe(
@@ -94,7 +114,7 @@ def safe(
     price: NDArray[np.float64] | None = None,
     blocks: Blocks | None = None,
     tidy_until: float | None = None,
-) -> tuple[NDArray[np.bool_], bool]:
+) -> Safe:
     """Hide the cheapest groups until all is shown, then publish again what is not needed.
 
     Once that saves little, a cheaper pattern is looked for within the one found.
@@ -102,9 +122,8 @@ def safe(
     `hidden`: groups that are free of charge at first, primaries included, bool, ``(g,)``. `price`:
     prices for the search alone, float64 > 0, ``(g,)``; by default those of `cells`. `blocks`: where
     to look first, if not in the whole table. `tidy_until`: value of ``time.monotonic()`` after
-    which nothing more is published again, if that is before the deadline. Gives the pattern, and
-    False if the publishing was cut short. Raises ProtectionError: a group cannot be protected, or
-    the deadline passed before all were.
+    which nothing more is published again, if that is before the deadline. Raises ProtectionError: a
+    group cannot be protected, or time was up before all were, and cubes do not protect the rest.
     """
     search = cells if price is None else replace(cells, price=price)
     hidden, shown = _hide(problem, search, hidden, certified, changes, blocks)
@@ -120,7 +139,7 @@ def safe(
     while (exact := _exact_secondaries(cells, hidden, certified, shown)).any():
         cells = replace(cells, width=np.maximum(cells.width, exact))
         hidden, shown = _hide(problem, cells, hidden, certified, shown, blocks)
-    return hidden, end is not End.TIME
+    return Safe(hidden, end is not End.TIME, [*certified.by, *shown])
 
 
 def _hide(
@@ -144,12 +163,18 @@ def _hide(
         return hidden, changes
     todo = todo[np.argsort(-cells.need[todo], kind="stable")]
     here = part(cells, np.ones(len(hidden), dtype=bool))
-    search = Search(here, hidden[here.cell], cells.price[here.cell])
+    search = Search(here, hidden[here.cell], cells.price[here.cell], problem.deadline.seconds)
+
+    def late() -> bool:
+        """Whether time is up, which cubes do not need; a budget says what was to be done."""
+        return problem.deadline.passed and problem.work.left
 
     for done, group in enumerate(todo.tolist()):
         problem.progress("suppress", done, len(todo))
         if not reach.misses(cells, group):
             continue
+        if late():
+            break
         problem.work.step()
         asked = problem.seconds() > 0
         for change in fulfil(search, cells, reach, group, problem.seconds) if asked else ():
@@ -160,12 +185,22 @@ def _hide(
         if reach.misses(cells, group):
             if problem.seconds() > 0:
                 raise unprotectable(problem, _originals(problem, cells, group))
-            raise ProtectionError(
-                f"time limit too short: {len(todo) - done} of {len(todo)} cells were still to be "
-                "protected; allow more time, or a larger budget"
-            )
+            if not late():
+                raise _too_short(len(todo) - done, len(todo))
+    if late():
+        changes += hide_in_cubes(problem, cells, hidden, reach, todo)
+        left = int(np.count_nonzero(reach.missing(cells, todo)))
+        if left:
+            raise _too_short(left, len(todo))
     problem.progress("suppress", len(todo), len(todo))
     return hidden, changes
+
+
+def _too_short(left: int, number: int) -> OutOfTime:
+    return OutOfTime(
+        f"time limit too short: {left} of {number} cells were still to be "
+        "protected; allow more time, or a larger budget"
+    )
 
 
 def _exact_secondaries(

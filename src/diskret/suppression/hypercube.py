@@ -43,13 +43,12 @@ def hypercube(problem: Problem) -> Pattern:
     table = _table(problem)
     cells = changeable(problem)
     refuse_fixed(problem, cells)
-    certified = certify(cells, cells.primary)
+    certified = certify(cells, cells.primary, seconds=problem.seconds)
     corners = covered(problem, cells, table)
     hidden = cells.primary | cells.started
     hidden[cells.group[corners]] = True
-    changes = show(cells, hidden, certified.copy(), one_by_one=False)
-    hidden, complete = safe(problem, cells, hidden, certified, changes)
-    return Pattern(cells.of_cells(hidden), "hypercube", complete)
+    changes = show(cells, hidden, certified.copy(), one_by_one=False, seconds=problem.seconds)
+    return safe(problem, cells, hidden, certified, changes).pattern(problem, cells, "hypercube")
 
 
 def covered(problem: Problem, cells: Changeable, table: RectangularCells) -> NDArray[np.bool_]:

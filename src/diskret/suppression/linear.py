@@ -6,6 +6,9 @@ whole numbers.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from math import inf
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
@@ -17,6 +20,8 @@ from diskret.solver import Solver, Status
 _SET_UP = 50
 #: An amount of work (see `Program`) that takes less than a second.
 QUANTUM = 1e8
+#: Seconds by which clocks may differ.
+_GRACE = 0.05
 #: With costs that bound the objective, "unbounded or infeasible" can only be the latter.
 _NONE = (Status.IMPOSSIBLE, Status.IMPOSSIBLE_OR_ENDLESS)
 
@@ -26,18 +31,24 @@ class Program:
 
     `equations`: shape ``(m, k)``; one column for each variable. `unit`: the solver computes in this
     many units of x, a power of two: its tolerances are made for numbers that are neither tiny nor
-    huge.
+    huge. `seconds`: time left for an answer; None: all that it takes.
 
     `work`: what its answers took, in pivots times columns: a measure of time that is the same on
     every computer.
     """
 
-    def __init__(self, equations: sparse.csr_array, unit: float = 1.0):
+    def __init__(
+        self,
+        equations: sparse.csr_array,
+        unit: float = 1.0,
+        seconds: Callable[[], float] | None = None,
+    ):
         by_column = sparse.csc_array(equations, dtype=np.float64)
         by_column.sort_indices()
         self._solver = Solver(presolve="off", solver="simplex")
         self._solver.load(0, by_column, columns=(0, 0), rows=(0, 0))
         self._unit = unit
+        self._seconds = seconds
         self._columns = equations.shape[1]
         self.work = 0
 
@@ -52,19 +63,33 @@ class Program:
         self._solver.price_columns(index, cost)
 
     def solve(self, cold: bool = False) -> NDArray[np.float64] | None:
-        """A best vertex, or None if no solution exists.
+        """A best vertex, or None if no solution exists, or time runs out.
 
         `cold`: start from the slack basis: faster than the last basis when both costs and bounds
         have changed, as it is dual feasible for costs ≥ 0.
         """
         if cold:
             self._solver.forget()
-        status = self._solver.run()
-        if status is not Status.OPTIMAL and status not in _NONE:
+        left = self._left()
+        if left is not None and left <= 0:
+            return None
+        status = self._run()
+        if status not in (Status.OPTIMAL, Status.OUT_OF_TIME, *_NONE):
             self._solver.forget()
-            status = self._solver.run()
+            status = self._run()
+        if status is Status.OUT_OF_TIME:
+            return None
         self.work += (_SET_UP + self._solver.pivots) * self._columns
         return self._answer(status)
+
+    def _run(self) -> Status:
+        # an answer that takes too long comes when nobody has time left, never earlier
+        left = self._left()
+        return self._solver.run(None if left is None else max(left, 0.0) + _GRACE)
+
+    def _left(self) -> float | None:
+        left = inf if self._seconds is None else self._seconds()
+        return None if left == inf else left
 
     def duals(self) -> NDArray[np.float64]:
         """What the best vertex just found would gain by each equation's right-hand side."""

@@ -43,12 +43,11 @@ def network(problem: Problem) -> Pattern:
     arcs = arcs_of(table)
     cells = changeable(problem)
     refuse_fixed(problem, cells)
-    certified = certify(cells, cells.primary)
+    certified = certify(cells, cells.primary, seconds=problem.seconds)
     hidden = cells.primary | cells.started
     cycles = Cycles(arcs, cells.group, cells.down, cells.up, prices(problem), hidden)
     hidden, changes = _protected(problem, cells, cycles, hidden, certified.copy())
-    hidden, complete = safe(problem, cells, hidden, certified, changes)
-    return Pattern(cells.of_cells(hidden), "network", complete)
+    return safe(problem, cells, hidden, certified, changes).pattern(problem, cells, "network")
 
 
 def _protected(

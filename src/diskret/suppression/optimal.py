@@ -54,8 +54,14 @@ def optimal(problem: Problem, steps: int | None = None, first: Pattern | None = 
     if steps is not None:
         search.end_after(steps)
     # a solver in trouble ends the search: the pattern is safe, and the bound holds
-    with search.pool, suppress(ProtectionError):
-        search.run()
+    try:
+        with suppress(ProtectionError):
+            if not (search.safe and problem.deadline.passed):
+                search.run()
+    except KeyboardInterrupt:
+        search.pool.shutdown(wait=False, cancel_futures=True)
+        raise
+    search.pool.shutdown()
     if not search.safe:
         search.begin()
     search.finish()
@@ -65,6 +71,7 @@ def optimal(problem: Problem, steps: int | None = None, first: Pattern | None = 
         "optimal",
         complete=search.lower >= search.target,
         bound=search.bound,
+        proposals=search.proposals,
     )
 
 

@@ -13,15 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from diskret.attack import Proposals
 from diskret.errors import ProtectionError
 from diskret.progress import silent
 from diskret.suppression.attack_cuts import Attacks
 from diskret.suppression.blame import refuse_fixed
 from diskret.suppression.blocks import Blocks
-from diskret.suppression.certify import certify, show
+from diskret.suppression.certify import certify, proposals_of, show
 from diskret.suppression.changeable import changeable
 from diskret.suppression.changes import Change, moved, part
-from diskret.suppression.greedy import safe
+from diskret.suppression.greedy import Safe, safe
 from diskret.suppression.problem import Pattern, Problem, Work
 from diskret.suppression.search import Search, fulfil
 from diskret.suppression.surroundings import neighbours
@@ -70,7 +71,7 @@ class Closing:
         self.problem = problem
         self.cells = cells = changeable(problem)
         refuse_fixed(problem, cells)
-        self.certified = certify(cells, cells.primary)
+        self.certified = certify(cells, cells.primary, seconds=problem.seconds)
         cost = problem.cost.copy()
         cost[problem.requirements.cell] = 0
         inside = cells.group >= 0
@@ -84,7 +85,9 @@ class Closing:
         self.step = self.whole / self.scale
         self.free = (self.cost == 0) & ~cells.primary
         self.pool = ThreadPoolExecutor(1)
-        self.pending: tuple[Future[tuple[NDArray[np.bool_], bool] | None], Work] | None = None
+        self.pending: tuple[Future[Safe | None], Work] | None = None
+        # what shows that the pattern is safe, if that is known
+        self.proposals: Proposals | None = None
         self.blocks = Blocks(problem.system.tables, cells.group)
         # nothing is known yet that costs less than to hide everything
         self.hidden, self.safe = np.ones(len(cells.down), dtype=bool), False
@@ -124,7 +127,7 @@ class Closing:
         """Take note of a safe pattern."""
         hidden = self.cells.primary.copy()
         hidden[self.cells.group[pattern.suppressed & (self.cells.group >= 0)]] = True
-        self._accept(hidden, pattern.complete)
+        self._accept(hidden, pattern.complete, pattern.proposals)
 
     def begin(self) -> None:
         """A first safe pattern, quickly.
@@ -134,17 +137,16 @@ class Closing:
         cells, seconds = self.cells, self.seconds()
         until = None if seconds == inf else time.monotonic() + _TIDY * seconds
         hidden = cells.primary | cells.started
-        hidden, tidy = safe(
-            self.problem, cells, hidden, self.certified, blocks=self.blocks, tidy_until=until
+        self._take(
+            safe(self.problem, cells, hidden, self.certified, blocks=self.blocks, tidy_until=until)
         )
-        self._accept(hidden, tidy)
 
     def run(self) -> None:
         """Raise the bound and lower the cost until they meet or time is up."""
         if self.safe and self.lower >= self.target:
             return
         shown = self.certified.copy()
-        show(self.cells, self.cells.primary | self.free, shown)
+        show(self.cells, self.cells.primary | self.free, shown, seconds=self.seconds)
         fixed = self.cells.primary | self.free
         totals = np.bincount(
             self.cells.equations.indices[self.cells.equations.data > 0], minlength=len(fixed)
@@ -185,14 +187,16 @@ class Closing:
             return
         changes: list[Change] = []
         if not self._large(self.hidden):
-            changes = show(self.cells, self.hidden, self.certified.copy(), one_by_one=False)
+            reach = self.certified.copy()
+            changes = show(self.cells, self.hidden, reach, one_by_one=False, seconds=self.seconds)
         # a solver in trouble, or time that runs out, leaves the pattern as it is
         with suppress(ProtectionError):
-            hidden, _ = safe(
+            found = safe(
                 self.quiet, self.cells, self.hidden, self.certified, changes, blocks=self.blocks
             )
-            if self._cost_of(hidden) <= self.upper:
-                self.hidden, self.upper = hidden, self._cost_of(hidden)
+            if self._cost_of(found.hidden) <= self.upper:
+                self.hidden, self.upper = found.hidden, self._cost_of(found.hidden)
+                self.proposals = self._proposals(found)
 
     def _raise(self, bound: float) -> None:
         self.lower = max(self.lower, min(bound / (1 + _SURCHARGE), self.dropped, self.upper))
@@ -350,19 +354,23 @@ class Closing:
             self._take(future.result())
             self.problem.work.step(work.done)
 
-    def _take(self, found: tuple[NDArray[np.bool_], bool] | None) -> None:
-        if found is not None:
-            self._accept(*found)
+    def _take(self, found: Safe | None) -> None:
+        if found is not None and (not self.safe or self._cost_of(found.hidden) < self.upper):
+            self._accept(found.hidden, found.complete, self._proposals(found))
 
-    def _repaired(
-        self, problem: Problem, x: NDArray[np.float64], tidy: bool
-    ) -> tuple[NDArray[np.bool_], bool] | None:
-        """A safe pattern near a choice, and whether all of it is needed; None if time is up."""
+    def _proposals(self, found: Safe) -> Proposals | None:
+        limited = self.problem.deadline.limited
+        return proposals_of(self.cells, found.changes) if limited else None
+
+    def _repaired(self, problem: Problem, x: NDArray[np.float64], tidy: bool) -> Safe | None:
+        """A safe pattern near a choice; None if time is up."""
         hidden = self.cells.primary | self.free | (x > 0.9)
         price = self.cells.price * np.maximum(1 - x, 0.02)
         # in a large table programs of all that is hidden take longer than its blocks
         reach = self.certified.copy()
-        changes = [] if self._large(hidden) else show(self.cells, hidden, reach, one_by_one=False)
+        changes: list[Change] = []
+        if not self._large(hidden):
+            changes = show(self.cells, hidden, reach, one_by_one=False, seconds=self.seconds)
         until = None if tidy else -inf
         try:
             return safe(
@@ -371,13 +379,16 @@ class Closing:
         except ProtectionError:
             return None
 
-    def _accept(self, hidden: NDArray[np.bool_], tidy: bool = False) -> None:
+    def _accept(
+        self, hidden: NDArray[np.bool_], tidy: bool = False, proposals: Proposals | None = None
+    ) -> None:
         cost = self._cost_of(hidden)
         if not self.safe:
             asked = max(int(np.count_nonzero(self.certified.missing(self.cells))), 1)
             self.problem.progress("suppress", asked, asked)
         if cost < self.upper or not self.safe:
             self.hidden, self.upper, self.safe, self.tidy = hidden, cost, True, tidy
+            self.proposals = proposals
 
     def _cost_of(self, hidden: NDArray[np.bool_]) -> float:
         return float(self.cost[hidden].sum())
@@ -397,9 +408,10 @@ class Closing:
             self._repair(chosen.astype(np.float64))
             return [], None
         reach = self.certified.copy()
-        changes = show(cells, allowed, reach)
+        changes = show(cells, allowed, reach, seconds=self.seconds)
         here = part(cells, allowed)
-        search = Search(here, np.ones(len(here.cell), dtype=bool), np.zeros(len(here.cell)))
+        free = np.ones(len(here.cell), dtype=bool)
+        search = Search(here, free, np.zeros(len(here.cell)), self.seconds)
         others = np.flatnonzero(~allowed)
         ones = np.ones(len(others))
         for group in np.flatnonzero(reach.missing(cells)).tolist():

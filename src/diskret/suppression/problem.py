@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field
-from math import inf
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.attack import Requirements
+from diskret.attack import Proposals, Requirements
+from diskret.deadline import NEVER, Deadline
 from diskret.progress import Progress, silent
 from diskret.system import System
 
@@ -26,6 +25,11 @@ class Work:
 
     budget: int | None = None
     done: int = 0
+
+    @property
+    def left(self) -> bool:
+        """Whether more may be done."""
+        return self.budget is None or self.done < self.budget
 
     def step(self, steps: int = 1) -> None:
         """Count what has been done."""
@@ -44,8 +48,8 @@ class Problem:
         / inf where nothing is known).
     `integer`: the attacker knows that values are whole scaled units (frequency tables).
     `start`: A pattern to start from: cells already decided to be suppressed, bool, or None.
-    `deadline`: value of ``time.monotonic()`` after which a method returns the best safe pattern it
-        has, or None.
+    `deadline`: after it a method returns the best safe pattern it has; if it has none, the quickest
+        one that there is.
     `work`: counts the steps done, and says how many may be.
     `ties`: which of several cells at equal cost is hidden rather: the one with the smaller number,
         float64 from 0 to 1, or None. Being no total counts for more.
@@ -59,7 +63,7 @@ class Problem:
     upper: NDArray[np.float64]
     integer: bool = False
     start: NDArray[np.bool_] | None = None
-    deadline: float | None = None
+    deadline: Deadline = NEVER
     ties: NDArray[np.float64] | None = None
     work: Work = field(default_factory=Work)
     progress: Progress = field(default=silent)
@@ -67,13 +71,11 @@ class Problem:
     @property
     def limited(self) -> bool:
         """Whether a deadline or a budget ends the search."""
-        return self.deadline is not None or self.work.budget is not None
+        return self.deadline.limited or self.work.budget is not None
 
     def seconds(self) -> float:
         """Time left; 0 if the budget is used up, inf if nothing limits it."""
-        if self.work.budget is not None and self.work.done >= self.work.budget:
-            return 0.0
-        return inf if self.deadline is None else self.deadline - time.monotonic()
+        return self.deadline.seconds() if self.work.left else 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,12 +87,15 @@ class Pattern:
     `complete`: False if a deadline cut short the search for a cheaper pattern.
     `bound`: what every safe pattern costs at least (`Problem.cost` of its secondaries), up to the
         tolerances of the solver; None if the method does not ask.
+    `proposals`: alternative tables that show what is required, for the attack to check; None: it
+        has to look for them. Methods tell them where time is limited.
     """
 
     suppressed: NDArray[np.bool_]
     method: str
     complete: bool = True
     bound: float | None = None
+    proposals: Proposals | None = None
 
 
 class Method(Protocol):
@@ -98,56 +103,57 @@ class Method(Protocol):
 
     Parameters
     ----------
-    problem
-        Cells that `problem.start` suppresses without being primary are free of charge at
-        first and are published again where no requirement needs them.
+        problem
+            Cells that `problem.start` suppresses without being primary are free of charge at
+            first and are published again where no requirement needs them.
 
     Returns
     -------
-    Pattern
-        All requirements hold, and every secondary can take values at least one scaled unit
-        apart. `complete` is False if the deadline or the budget fell into the final tidying up.
+        Pattern
+            All requirements hold, and every secondary can take values at least one scaled unit
+            apart. `complete` is False if the deadline or the budget fell into the final tidying up.
 
     Raises
     ------
-    ProtectionError
-        A primary cell cannot be protected, e.g. because of frozen cells; or the deadline or
-        budget ended before a safe pattern was found.
-    InputError
-        The attacker's bounds exclude an original value.
+        ProtectionError
+            A primary cell cannot be protected, e.g. because of frozen cells; or the deadline or
+            budget ended before a safe pattern was found, and cubes gave none either.
+        InputError
+            The attacker's bounds exclude an original value.
 
     Examples
     --------
-    A total of 11 and its parts 1, 4 and 6: with the 1 at least one more has to go, and none is
-    cheaper than the 4. `optimal` proves that.
+        A total of 11 and its parts 1, 4 and 6: with the 1 at least one more has to go, and none is
+        cheaper than the 4. `optimal` proves that.
 
-    >>> import numpy as np
-    >>> from diskret.attack import Requirements
-    >>> from diskret.hierarchy import Hierarchy
-    >>> from diskret.suppression import auto, hypercube, modular, network, optimal, sequential
-    >>> from diskret.system import System
-    >>> from diskret.tables import Dimension, Table
-    >>> sizes = Hierarchy(("Total", "S", "M", "L"), np.array([-1, 0, 0, 0]))
-    >>> system = System.of_table(Table((Dimension("size", sizes),), np.array([11, 1, 4, 6])))
-    >>> one = np.array([1])
-    >>> problem = Problem(
-    ...     system=system,
-    ...     requirements=Requirements(cell=one, lower=one, upper=one, sliding=0 * one),
-    ...     cost=system.value.astype(float),
-    ...     frozen=system.value == 0,
-    ...     lower=np.zeros(4),
-    ...     upper=np.full(4, np.inf),
-    ...     integer=True,
-    ... )
-    >>> for method in (auto, sequential, modular, hypercube, network, optimal):
-    ...     pattern = method(problem)
-    ...     print(*pattern.suppressed.tolist(), pattern.method, pattern.bound)
-    False True True False optimal 4.0
-    False True True False sequential None
-    False True True False modular None
-    False True True False hypercube None
-    False True True False network None
-    False True True False optimal 4.0
+        >>> import numpy as np
+        >>> from diskret.attack import Proposals, Requirements
+    from diskret.deadline import NEVER, Deadline
+        >>> from diskret.hierarchy import Hierarchy
+        >>> from diskret.suppression import auto, hypercube, modular, network, optimal, sequential
+        >>> from diskret.system import System
+        >>> from diskret.tables import Dimension, Table
+        >>> sizes = Hierarchy(("Total", "S", "M", "L"), np.array([-1, 0, 0, 0]))
+        >>> system = System.of_table(Table((Dimension("size", sizes),), np.array([11, 1, 4, 6])))
+        >>> one = np.array([1])
+        >>> problem = Problem(
+        ...     system=system,
+        ...     requirements=Requirements(cell=one, lower=one, upper=one, sliding=0 * one),
+        ...     cost=system.value.astype(float),
+        ...     frozen=system.value == 0,
+        ...     lower=np.zeros(4),
+        ...     upper=np.full(4, np.inf),
+        ...     integer=True,
+        ... )
+        >>> for method in (auto, sequential, modular, hypercube, network, optimal):
+        ...     pattern = method(problem)
+        ...     print(*pattern.suppressed.tolist(), pattern.method, pattern.bound)
+        False True True False optimal 4.0
+        False True True False sequential None
+        False True True False modular None
+        False True True False hypercube None
+        False True True False network None
+        False True True False optimal 4.0
     """
 
     def __call__(self, problem: Problem, /) -> Pattern:

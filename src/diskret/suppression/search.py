@@ -91,16 +91,23 @@ class Search:
     table and only the wanted movement violates it: few pivots lead to an optimum.
 
     `here`: what can change. `hidden`: which groups of the part move free of charge, bool, ``(k,)``.
-    `price`: price of moving any other group by one unit, ``(k,)``.
+    `price`: price of moving any other group by one unit, ``(k,)``. `seconds`: time left for an
+    answer; None: all that it takes.
     """
 
-    def __init__(self, here: Part, hidden: NDArray[np.bool_], price: NDArray[np.float64]):
+    def __init__(
+        self,
+        here: Part,
+        hidden: NDArray[np.bool_],
+        price: NDArray[np.float64],
+        seconds: Callable[[], float] | None = None,
+    ):
         self.here = here
         self._k = len(here.cell)
         self._price = np.where(hidden, 0, price)
         self._fixed = np.zeros(self._k, dtype=bool)
         halves = sparse.hstack([here.equations, -here.equations], format="csr")
-        self._program = Program(halves, here.unit)
+        self._program = Program(halves, here.unit, seconds)
         everything = np.arange(self._k)
         self._bound(everything)
         self._charge(everything)

@@ -31,6 +31,7 @@ PUBLIC_CERTIFICATE: Form = {
     "sums": [str],
     "refined_to": (str, None),
     "outer_intervals": int,
+    "single_equations": bool,
     "intervals": {"lower": _ENDS, "upper": _ENDS, "*": [str]},
     "shown": {"method": str, "base": (int, float), "additive": bool},
     "inputs": {"table": str},

@@ -1,0 +1,67 @@
+"""Ctrl-C ends a command at once, even while a solver runs, and never while files are moved."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from types import FrameType
+
+#: Seconds in which the command is expected to end by itself: it does unless it waits for a solver.
+_PATIENCE = 0.5
+#: Status of a program that was ended by Ctrl-C.
+INTERRUPTED = 130
+
+
+@contextmanager
+def interruptible(said: str) -> Generator[None]:
+    """Let Ctrl-C end the process even where Python waits for a solver, which hears no signal.
+
+    Python notices a signal between two of its own steps. If it does not within half a second, a
+    thread that listens ends the process: by then nothing is being written, for where files are
+    written it waits until Python has noticed and has taken back what was begun.
+
+    said: what is printed then.
+    """
+    listening, ringing = socket.socketpair()
+    ringing.setblocking(False)
+    noticed = threading.Event()
+
+    def notice(number: int, frame: FrameType | None) -> None:
+        noticed.set()
+        raise KeyboardInterrupt
+
+    def listen() -> None:
+        while rung := listening.recv(1):
+            if rung[0] == signal.SIGINT:
+                while not noticed.wait(_PATIENCE):
+                    if not _writing():
+                        end_at_once(said)
+
+    before = signal.signal(signal.SIGINT, notice)
+    descriptor = signal.set_wakeup_fd(ringing.fileno(), warn_on_full_buffer=False)
+    threading.Thread(target=listen, daemon=True).start()
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(descriptor)
+        signal.signal(signal.SIGINT, before)
+        ringing.close()
+
+
+def end_at_once(said: str) -> None:
+    """End the process without waiting for solvers in other threads."""
+    if sys.stderr.isatty():
+        sys.stderr.write("\x1b[?25h")  # bars hide the cursor
+    print(said, file=sys.stderr, flush=True)
+    os._exit(INTERRUPTED)
+
+
+def _writing() -> bool:
+    """Whether a release is being written."""
+    staging = sys.modules.get("diskret.publish.staging")
+    return staging is not None and bool(staging.writing)

@@ -1,0 +1,77 @@
+"""When a release has to stand: one value that search, repair, proof and explanations share."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from math import inf, isfinite
+
+from diskret.errors import ProtectionError
+from diskret.progress import Progress
+
+
+class OutOfTime(ProtectionError):
+    """Time ended before something was found or shown that nothing else can stand for."""
+
+
+def out_of_time() -> OutOfTime:
+    """The error of a stage that time has ended."""
+    return OutOfTime("time limit too short for all that was asked for; allow more time")
+
+
+@dataclass(frozen=True)
+class Deadline:
+    """A point in time, or none.
+
+    `end`: value of ``time.monotonic()``; inf: never.
+
+    >>> Deadline().seconds(), Deadline.after(-1).passed
+    (inf, True)
+    """
+
+    end: float = inf
+
+    @classmethod
+    def after(cls, seconds: float | None) -> Deadline:
+        """So many seconds from now; None: never."""
+        return NEVER if seconds is None else cls(time.monotonic() + seconds)
+
+    @property
+    def limited(self) -> bool:
+        """Whether there is an end at all."""
+        return isfinite(self.end)
+
+    @property
+    def passed(self) -> bool:
+        """Whether it is too late."""
+        return self.limited and time.monotonic() >= self.end
+
+    def seconds(self) -> float:
+        """Time left, below 0 if it is too late."""
+        return self.end - time.monotonic() if self.limited else inf
+
+    def share(self, part: float) -> Deadline:
+        """The end of a stage that may use this part of the time left, from 0 to 1."""
+        if not self.limited:
+            return self
+        now = time.monotonic()
+        return Deadline(now + part * max(self.end - now, 0.0))
+
+    def check(self) -> None:
+        """Raise `OutOfTime` if it is too late; for stages that another answer can stand for."""
+        if self.passed:
+            raise out_of_time()
+
+    def watched(self, progress: Progress) -> Progress:
+        """A callback that ends what reports to it once it is too late, by `OutOfTime`."""
+        if not self.limited:
+            return progress
+
+        def told(task: str, done: int, total: int) -> None:
+            self.check()
+            progress(task, done, total)
+
+        return told
+
+
+NEVER = Deadline()

@@ -1,0 +1,72 @@
+"""Ctrl-C ends a command even while a solver runs, and leaves nothing half-written."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows sends Ctrl-C to whole groups")
+
+#: Compiled code that hears no signal, as a solver, for longer than anybody waits.
+DEAF = """
+import hashlib
+from diskret.cli.interrupt import end_at_once, interruptible
+from diskret.parallel import in_order
+
+def deaf(seed):
+    hashlib.pbkdf2_hmac("sha256", b"password", b"salt", 2**31 - 1)
+
+with interruptible("ended from outside"):
+    try:
+        print("begun", flush=True)
+        {work}
+    except KeyboardInterrupt:
+        end_at_once("ended by itself")
+"""
+
+
+@pytest.mark.parametrize(
+    ("work", "says"),
+    [
+        ("deaf(1)", "ended from outside\n"),
+        ("list(in_order(deaf, [1, 2], workers=2))", "ended by itself\n"),
+    ],
+)
+def test_a_solver_is_not_waited_for(work: str, says: str):
+    command = [sys.executable, "-c", DEAF.replace("{work}", work)]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None and process.stdout.readline() == "begun\n"
+        process.send_signal(signal.SIGINT)
+        _, error = process.communicate(timeout=120)
+    assert (process.returncode, error) == (130, says)
+
+
+WRITES = """
+import time
+from pathlib import Path
+from diskret.cli.interrupt import interruptible
+from diskret.keys import SecretKeys
+from diskret.publish.staging import staged
+
+with interruptible("stopped"), staged({folder!r}, SecretKeys(bytes(range(32)))) as stage:
+    (stage.public / "a.csv").write_text("half")
+    print("begun", flush=True)
+    time.sleep(600)
+"""
+
+
+def test_what_was_begun_to_be_written_is_taken_back(tmp_path: Path):
+    script = WRITES.format(folder=str(tmp_path / "out"))
+    with subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None and process.stdout.readline() == "begun\n"
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=120)
+    assert process.returncode != 0
+    assert list(tmp_path.iterdir()) == []

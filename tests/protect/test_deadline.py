@@ -1,0 +1,196 @@
+"""One deadline: what is not finished by then falls back to something proven, or nothing leaves."""
+
+import json
+import time
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from sealing import reseal
+
+import diskret as dk
+from diskret.attack import component, targets_of, unmet
+from diskret.deadline import NEVER, Deadline
+from diskret.errors import ProtectionError, VerificationError
+from diskret.publish.verify.folder import verify
+from diskret.suppression import Pattern, sequential
+
+RULE = dk.rules.MinimumFrequency(4)
+BUSINESS = dk.rules.PPercent(10) | dk.rules.MinimumFrequency(3)
+
+
+class Clock:
+    """Time that passes when a test says so."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch):
+        self.now = 0.0
+        monkeypatch.setattr(time, "monotonic", lambda: self.now)
+
+    def when(self, task: str, now: float):
+        """A callback that sets the time once a stage has ended."""
+
+        def told(name: str, done: int, total: int) -> None:
+            if name == task and done == total:
+                self.now = max(self.now, now)
+
+        return told
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    return Clock(monkeypatch)
+
+
+def counts(seed: int = 1, shape: tuple[int, ...] = (5, 6)) -> dk.Table:
+    value = np.random.default_rng(seed).integers(0, 12, shape)
+    codes = np.indices(shape).reshape(len(shape), -1)
+    columns = {f"v{k}": [f"{'abc'[k]}{i}" for i in of] for k, of in enumerate(codes.tolist())}
+    cells = pa.table({**columns, "n": value.ravel()})
+    return dk.Table.from_cells(cells, by=dict.fromkeys(columns), count="n")
+
+
+@pytest.fixture(scope="module")
+def firms() -> dk.Table:
+    register = dk.datasets.business_register(2_000, seed=3)
+    by = {"nace": register.nace, "region": register.region}
+    table = dk.tabulate(register.records, by=by, value="turnover", unit="firm_id")
+    return table.recode("nace", level=1)
+
+
+def proven(result: dk.Result) -> bool:
+    """Whether the witnesses alone show what is required."""
+    proof = result.proof
+    hidden = proof.examination.cell
+    low, high = proof.examination.witness_lower, proof.examination.witness_upper
+    at = np.searchsorted(hidden, proof.requirements.cell)
+    value = proof.original[proof.requirements.cell]
+    enough = (low[at] <= value - proof.requirements.lower).all()
+    enough &= (high[at] >= value + proof.requirements.upper).all()
+    return bool(enough and (high - low >= 1).all())
+
+
+# ── nothing passes that was not proven ─────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("told", ["nothing", "lies"])
+def test_a_proof_cut_short_never_certifies(clock: Clock, told: str):
+    """The pattern is safe, but time is up before anything shows that."""
+
+    def late(problem):
+        pattern = sequential(replace(problem, deadline=NEVER))
+        assert pattern.proposals is None
+        clock.now = 1e6
+        found = sequential(replace(problem, deadline=replace(NEVER, end=1e9)))
+        assert found.proposals is not None
+        difference = found.proposals.difference.copy()
+        difference.data += 1
+        lies = replace(found.proposals, difference=difference)
+        return replace(pattern, proposals=lies) if told == "lies" else pattern
+
+    table = counts()
+    assert proven(dk.suppress(table, RULE, method=sequential))
+    with pytest.raises(ProtectionError, match="could not be proven in time"):
+        dk.suppress(table, RULE, method=late, time_limit=1)
+
+
+def test_an_unsafe_pattern_is_repaired_or_refused_when_time_is_up(clock: Clock):
+    def unsafe(problem):
+        clock.now = 1e6
+        hidden = np.zeros(len(problem.cost), dtype=bool)
+        hidden[problem.requirements.cell] = True
+        return Pattern(hidden, "primaries alone")
+
+    with pytest.raises(ProtectionError, match="could not be proven in time"):
+        dk.suppress(counts(), RULE, method=unsafe, time_limit=1)
+
+
+@pytest.mark.parametrize("method", ["auto", "sequential", "modular", "optimal", "hypercube"])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_limit_that_is_over_at_once_still_gives_a_proven_result(
+    clock: Clock, method: str, seed: int
+):
+    """Cubes are found without a programme, and show what they protect."""
+
+    def over(task: str, done: int, total: int) -> None:
+        clock.now = 1e6
+
+    table = counts(seed, (4, 5, 4))
+    result = dk.suppress(table, RULE, method=method, time_limit=1, progress=over)
+    assert proven(result)
+    claims = targets_of(result.published, table.measure.sum, result.proof.requirements)
+    assert not unmet(result.proof.examination, claims).any()
+
+
+# ── what is only told gives way ─────────────────────────────────────────────────────
+
+
+def late_after(clock: Clock, task: str):
+    return clock.when(task, 1e6)
+
+
+@pytest.fixture
+def hurried(firms: dk.Table, clock: Clock) -> dk.Result:
+    """Time is up once the pattern stands."""
+    return dk.suppress(
+        firms,
+        BUSINESS,
+        attacker=dk.Attacker(),
+        time_limit=1,
+        progress=late_after(clock, "suppress"),
+    )
+
+
+def test_intervals_that_were_not_finished_are_what_single_equations_say(
+    hurried: dk.Result, firms: dk.Table
+):
+    assert proven(hurried)
+    examination = hurried.proof.examination
+    assert examination.quick and 0 < examination.outer
+    calm = dk.suppress(
+        firms,
+        BUSINESS,
+        attacker=dk.Attacker(),
+        method=lambda _: Pattern(hurried.published.suppressed.ravel(), "the same"),
+    ).proof.examination
+    assert np.array_equal(calm.cell, examination.cell) and calm.outer == 0
+    assert (examination.lower <= calm.lower + 1e-6).all()
+    assert (examination.upper >= calm.upper - 1e-6).all()
+
+
+def certificate(folder, side="public"):
+    return json.loads((folder / side / "turnover.certificate.json").read_text(encoding="utf-8"))
+
+
+def test_the_certificate_says_so_and_is_verified(hurried: dk.Result, tmp_path, monkeypatch):
+    folder = hurried.write(tmp_path / "out", ["csv", "html"], keys=tmp_path / "keys")
+    assert verify(folder, keys=tmp_path / "keys").checked_internal
+    content = certificate(folder)
+    assert content["single_equations"] and certificate(folder, "internal")["single_equations"]
+    assert any("as time was limited" in line for line in content["claimed"]["en"])
+    assert any("Zeit begrenzt" in line for line in content["claimed"]["de"])
+    for change in ({"single_equations": False}, {"outer_intervals": 1}):
+        path = folder / "public" / "turnover.certificate.json"
+        path.write_text(json.dumps(content | change), encoding="utf-8")
+        reseal(folder, tmp_path / "keys")
+        with pytest.raises(VerificationError):
+            verify(folder, keys=tmp_path / "keys")
+
+
+def test_without_a_limit_nothing_is_told_to_the_attack(firms: dk.Table, monkeypatch):
+    monkeypatch.setattr(component, "shown_in_time", None)
+    result = dk.suppress(firms, BUSINESS, attacker=dk.Attacker())
+    assert not result.proof.examination.quick and proven(result)
+
+
+def test_reasons_that_are_not_found_in_time_are_not_examined(clock: Clock):
+    result = dk.suppress(counts(0, (4, 5, 4)), RULE)
+
+    def over(task: str, done: int, total: int) -> None:
+        clock.now = 1e6
+
+    found = result.explanations(progress=Deadline(1.0).watched(over))
+    calm = result.explanations()
+    assert calm.not_examined == 0 < found.not_examined
+    first = {s for s, kind in zip(found.secondary, found.kind, strict=True) if kind in calm.kind}
+    assert first and set(found.secondary) == set(calm.secondary)
