@@ -174,7 +174,7 @@ def suppress(
         The same in steps instead of seconds, at least 1: the same pattern on every computer.
         ``Result.work`` says how many steps a search took; given as the budget, that number
         repeats what a `time_limit` had cut short (not for ``"optimal"``, whose course depends on
-        a limit in seconds).
+        a limit in seconds, nor where time was up before there was a first pattern).
     name
         Name of the published table and its files; by default the measure's name. For
         several tables a list; by default measure and variables.
