@@ -82,6 +82,7 @@ def compare(shape: Shape, seed: int, seconds: float, hypercubes: bool) -> None:
     table, rule = tabulated(shape, seed)
     what = "count" if shape.spread is None else "value"
     price = table.measure.sum if what == "value" else table.count
+    assert price is not None
     begin, cpu = time.monotonic(), time.process_time()
     try:
         result = suppress(table, rule, cost=what, attacker=Attacker(), time_limit=seconds)

@@ -73,7 +73,7 @@ def measure(name: str, what: str, contributor: bool, folder: Path) -> None:
         plain = sum(file[one].nbytes for one in file.files)
         witnesses = len(file["denominator"])
     print(
-        f"{name:7} {what:6}{table.count.size:8,}{int(result.published.suppressed.sum()):8,}"
+        f"{name:7} {what:6}{table.measure.sum.size:8,}{int(result.published.suppressed.sum()):8,}"
         f"{witnesses:11,}{path.stat().st_size / 1e6:10.1f}{plain / 1e6:10.1f}"
         f"{protected[0] - begin:12.1f}{protected[1]:6.0f}{written[0] - protected[0]:9.1f}"
         f"{written[1]:6.0f}",

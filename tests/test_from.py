@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 from test_docs import FENCE
 from typer.main import get_command
 
 import diskret
-from diskret import protect  # noqa: F401 - so that what is reached through it is imported
 from diskret.cli.main import app
 from diskret.parameters import parameters
 
@@ -172,7 +172,7 @@ def checked(target: object, name: str, value: object) -> None:
 
 
 def wrong_command(words: list[str]) -> str | None:
-    command = get_command(app)
+    command: Any = get_command(app)
     while words and words[0] in getattr(command, "commands", {}):
         command = command.commands[words.pop(0)]
     if hasattr(command, "commands"):

@@ -48,6 +48,7 @@ LAZY = {
     "diskret.safe": COMPILED,
     "diskret.safe.hoehne_kernels": COMPILED,
     "diskret.tables.card": SHOWN,
+    "diskret.suppression.cube_kernels": COMPILED,
     "diskret.tables.straddler_kernels": COMPILED,
     "diskret.texts": SHOWN,
     "diskret.texts.card": SHOWN,

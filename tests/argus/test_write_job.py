@@ -153,6 +153,7 @@ def test_what_is_set_by_hand_is_in_a_file_of_its_own(tmp_path):
     assert (tmp_path / "own_1.hst").read_text(encoding="utf-8").splitlines() == lines
     same(table, rule, found)
     assert np.array_equal(found.sensitivity.frozen, rule(table).frozen)
+    assert found.sensitivity.cost is not None
     assert np.nanmax(found.sensitivity.cost) == 12.5
 
 

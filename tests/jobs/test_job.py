@@ -430,7 +430,7 @@ def test_paths_are_seen_from_the_job_file(folder: Path, monkeypatch: pytest.Monk
     monkeypatch.chdir(folder.parent)
     job = read_job(path.relative_to(folder.parent))
     assert isinstance(job.records, Records)
-    assert job.records.file.path.is_file()
+    assert Path(job.records.file.path).is_file()
     assert job.output.folder.resolve() == (folder / "public files").resolve()
 
 

@@ -22,12 +22,12 @@ from suppression_problems import (
     with_totals,
 )
 
+from diskret import parallel
 from diskret.deadline import Deadline
 from diskret.suppression import (
     Method,
     Problem,
     Work,
-    blocks,
     cleanup,
     hypercube,
     modular,
@@ -115,7 +115,7 @@ def test_the_pattern_does_not_depend_on_the_number_of_cores(
     problem = regional(seed)
     patterns = []
     for cores in (1, 2, 7):
-        monkeypatch.setattr(blocks, "cores", lambda cores=cores: cores)
+        monkeypatch.setattr(parallel, "cores", lambda cores=cores: cores)
         patterns.append(modular(problem).suppressed)
     assert np.array_equal(patterns[0], patterns[1]) and np.array_equal(patterns[0], patterns[2])
 

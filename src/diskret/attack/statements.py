@@ -83,8 +83,11 @@ def claimed(
         unless = sentence("suppression.unless parts were revealed") if earlier else ""
         said.append(sentence("suppression.parts", unless=unless))
     if outer:
-        kind = "single equations" if quick else "outer bounds"
-        said.append(sentence(f"suppression.{kind}", outer=outer))
+        said.append(
+            sentence(
+                "suppression.single equations" if quick else "suppression.outer bounds", outer=outer
+            )
+        )
     if any(table.rounding > 1 for table in tables):
         said.append(sentence("suppression.rounded"))
     if tables[0].frequency:

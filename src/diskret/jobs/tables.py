@@ -203,12 +203,12 @@ def _judged(section: Section, by: Mapping[str, object], cells: CellsFile | None)
             'who = "A. Meyer", date = "2025-12-31"',
             "status",
         )
-    answers = {"who": cells.who or "", "date": cells.date or ""}
+    answers: dict[str, Any] = {"who": cells.who or "", "date": cells.date or "", **cells.given}
     try:
-        given = Apriori.of_cells(cells.file, tuple(by), **cells.given, **answers)
+        given = Apriori.of_cells(cells.file, tuple(by), **answers)
     except InputError as error:
         raise own.error(str(error)) from error
-    return given if rules is None else rules | given
+    return given if rules is None else cast(Any, rules) | given
 
 
 def _rule(name: str, section: Section, table: Section) -> Any:

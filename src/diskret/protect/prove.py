@@ -183,7 +183,7 @@ def _proven(
         published = public(pattern.suppressed)
         unclaimed = np.union1d(unclaimed_cells(published, earlier, required), lost)
         targets = targets_of(published, original, required, unclaimed)
-        large = np.count_nonzero(pattern.suppressed) > _LARGE
+        large = bool(np.count_nonzero(pattern.suppressed) > _LARGE)
         examination = examine(
             published,
             attacker,

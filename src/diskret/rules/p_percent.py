@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,7 +49,7 @@ class _Ambiguity(Joinable):
 
     def against(self, coalition: int) -> Self:
         """The same rule against at least so many who pool what they know."""
-        return replace(self, coalition=max(self.coalition, coalition))
+        return replace(cast(Any, self), coalition=max(self.coalition, coalition))
 
     def __call__(self, table: Table) -> Sensitivity:
         """Judge every cell: unsafe iff X − x1 − … − x(n+1) < share·x1, n the coalition's size.

@@ -128,7 +128,6 @@ class Method(Protocol):
 
         >>> import numpy as np
         >>> from diskret.attack import Proposals, Requirements
-    from diskret.deadline import NEVER, Deadline
         >>> from diskret.hierarchy import Hierarchy
         >>> from diskret.suppression import auto, hypercube, modular, network, optimal, sequential
         >>> from diskret.system import System
