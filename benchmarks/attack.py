@@ -65,7 +65,7 @@ def main(names: list[str]) -> None:
         print(
             f"{name:<18} {published.value.size:7} {len(found.cell):10} {found.outer:6}"
             f" {seconds:12.2f} {work:6.2f} {more:9.2f} {extra:6.2f}"
-            f" {1 - unmet(claims, targets).mean():6.1%} {claims.witnesses.shape[0]:10}",
+            f" {1 - unmet(claims, targets).mean():6.1%} {len(claims.witnesses):10}",
             flush=True,
         )
 
