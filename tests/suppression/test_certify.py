@@ -68,7 +68,7 @@ def test_the_attack_takes_proposals_of_a_large_table(monkeypatch: pytest.MonkeyP
     assert dk.attack.unmet(without, targets).any()
 
 
-def nothing_found(part, base, shown, whole, tick, programme):
+def nothing_found(part, base, *_):
     return component.joined([], len(base))
 
 

@@ -148,12 +148,10 @@ def attack_component(
         if base is None:
             points = [] if whole or vertex.point is None else [vertex.point]
             return Attacked(lower, upper, points, False)
-    if wanted is None:
-        return Attacked(lower, upper, [Point(base, 1)], False)
-    known = _kept(component, proposed, base, whole)
-    shown = Shown(wanted, asked, lower, upper, *known.extremes(base))
-    moves = _moves_wanted(component, base, shown, whole, tick, component.programme)
-    return Attacked(lower, upper, packed(joined([known, moves], n)).tables(base), False)
+    points = _points_around(
+        component, base, proposed, asked, (lower, upper), wanted, whole, tick, NEVER
+    )
+    return Attacked(lower, upper, points, False)
 
 
 def shown_in_time(
@@ -179,13 +177,31 @@ def shown_in_time(
         return nothing
     if base is None:
         return nothing
-    if wanted is None:
-        return replace(nothing, points=[Point(base, 1)])
-    known = _kept(component, start.proposed, base, whole)
-    shown = Shown(wanted, asked, lower, upper, *known.extremes(base))
-    moves = _moves_wanted(component, base, shown, whole, tick, component.programme, deadline)
+    points = _points_around(
+        component, base, start.proposed, asked, (lower, upper), wanted, whole, tick, deadline
+    )
     tick(2 * n)
-    return replace(nothing, points=packed(joined([known, moves], n)).tables(base))
+    return replace(nothing, points=points)
+
+
+def _points_around(
+    component: Component,
+    base: NDArray[np.int64],
+    proposed: Moves,
+    asked: NDArray[np.bool_],
+    bounds: tuple[NDArray[np.float64], NDArray[np.float64]],
+    wanted: Wanted | None,
+    whole: bool,
+    tick: Callable[[int], None],
+    deadline: Deadline,
+) -> Sequence[Point] | Witnesses:
+    """Points near a table that show what is wanted, by moves that are proposed or looked for."""
+    if wanted is None:
+        return [Point(base, 1)]
+    known = _kept(component, proposed, base, whole)
+    shown = Shown(wanted, asked, *bounds, *known.extremes(base))
+    moves = _moves_wanted(component, base, shown, whole, tick, component.programme, deadline)
+    return packed(joined([known, moves], len(base))).tables(base)
 
 
 def _known_bounds(component: Component) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from diskret.kernel import kernel
 
@@ -13,170 +14,164 @@ _OWN = 3
 #: Cubes that one movement is put together from, at most.
 _PARTS = 6
 
+_Whole = NDArray[np.int64]
+_Real = NDArray[np.float64]
+
+
+class Lattice(NamedTuple):
+    """The cells of a table of d variables, int64.
+
+    strides: of the table, ``(d,)``.
+    parents, leaves: of all variables, one behind the other, each from its start, ``(d + 1,)``.
+    group: of each cell, −1 if it cannot change.
+    """
+
+    strides: _Whole
+    parents: _Whole
+    parent_starts: _Whole
+    leaves: _Whole
+    leaf_starts: _Whole
+    group: _Whole
+
+
+class Groups(NamedTuple):
+    """What hiding each group costs, and how far it can move with a cell and against it, float64."""
+
+    price: _Real
+    plus: _Real
+    minus: _Real
+
+
+class Tries(NamedTuple):
+    """Ways compared along each variable, and whether totals above may move."""
+
+    most: int
+    totals: bool
+
 
 @kernel
-def _line(
-    base: int,
-    code: int,
+def _below(low: int, high: int, parent: Any) -> bool:
+    """Whether a code is another one or below it."""
+    while low >= 0 and low != high:
+        low = parent[low]
+    return low == high
+
+
+@kernel
+def _meeting(leaf: int, code: int, parent: Any) -> int:
+    """The lowest code above both."""
+    while not _below(code, leaf, parent):
+        leaf = parent[leaf]
+    return leaf
+
+
+@kernel
+def _chain(
+    low: int,
+    high: int,
+    origin: int,
     stride: int,
     parent: Any,
-    leaves: Any,
     group: Any,
     price: Any,
-    room_plus: Any,
-    room_minus: Any,
-    need: float,
-    most: int,
-    totals: bool,
+    room: Any,
+    cost: float,
+    left: float,
 ) -> Any:
+    """Cost and room of the codes from one to below another, added to those so far."""
+    while low != high:
+        g = group[origin + low * stride]
+        if g < 0:
+            return cost, 0.0
+        cost += price[g]
+        left = min(left, room[g])
+        low = parent[low]
+    return cost, left
+
+
+@kernel
+def _keep(leaf: int, cost: float, kept: Any, costs: Any) -> None:
+    """Keep the cheapest, in their order."""
+    for k in range(len(kept)):
+        if cost < costs[k]:
+            for j in range(len(kept) - 1, k, -1):
+                kept[j], costs[j] = kept[j - 1], costs[j - 1]
+            kept[k], costs[k] = leaf, cost
+            return
+
+
+@kernel
+def _write(way: Any, place: int, low: int, high: int, parent: Any) -> int:
+    """Write the codes from one to below another; the place behind them."""
+    while low != high:
+        way[place] = low
+        place += 1
+        low = parent[low]
+    return place
+
+
+@kernel
+def _short(room: float, need: float) -> float:
+    """What is added to the cost of too little room: it is taken if nothing has more."""
+    return 1e15 * (1 + (need - room) / need) if room < need else 0.0
+
+
+@kernel
+def _line(base: int, k: int, codes: Any, lattice: Any, groups: Any, need: float, tries: Any) -> Any:
     """The cheapest ways to move a cell along one variable; totals above move if nothing else does.
 
     Each way is a row: the codes that rise, −1, the codes that fall, −1. Returns ways and number.
     """
+    code, stride, group = codes[k], lattice.strides[k], lattice.group
+    parent = lattice.parents[lattice.parent_starts[k] : lattice.parent_starts[k + 1]]
+    leaves = lattice.leaves[lattice.leaf_starts[k] : lattice.leaf_starts[k + 1]]
+    price, plus, minus, most = groups.price, groups.plus, groups.minus, tries.most
+    origin = base - code * stride
     depth = 0
+    # chains from the code down to a leaf, and from one beside it
+    own, own_cost = np.full(_OWN, -1), np.full(_OWN, np.inf)
+    beside, beside_cost = np.full(most, -1), np.full(most, np.inf)
     for leaf in leaves:
         at, steps = leaf, 0
         while at >= 0:
             steps += 1
             at = parent[at]
         depth = max(depth, steps)
-    width = 2 * depth + 2
-    origin = base - code * stride
-    # leaves below the code: the cheapest chains from it down
-    own = np.full(_OWN, -1)
-    own_cost = np.full(_OWN, np.inf)
-    beside = np.full(most, -1)
-    beside_cost = np.full(most, np.inf)
-    for leaf in leaves:
-        at, cost, room, inside = leaf, 0.0, np.inf, False
-        while at >= 0:
-            if at == code:
-                inside = True
-                break
-            at = parent[at]
-        if inside:
-            at = leaf
-            while at != code:
-                g = group[origin + at * stride]
-                if g < 0:
-                    room = 0.0
-                    break
-                cost += price[g]
-                room = min(room, room_plus[g])
-                at = parent[at]
-            if room <= 0:
-                continue
-            if room < need:  # better than nothing, if nothing else has more room
-                cost += 1e15 * (1 + (need - room) / need)
-            for k in range(_OWN):
-                if cost < own_cost[k]:
-                    for j in range(_OWN - 1, k, -1):
-                        own[j], own_cost[j] = own[j - 1], own_cost[j - 1]
-                    own[k], own_cost[k] = leaf, cost
-                    break
+        if _below(leaf, code, parent):
+            cost, room = _chain(leaf, code, origin, stride, parent, group, price, plus, 0.0, np.inf)
+            if room > 0:
+                _keep(leaf, cost + _short(room, need), own, own_cost)
             continue
-        # the lowest code above both; those of the cell below it rise, those of the other fall
-        top = leaf
-        while True:
-            up, above = code, False
-            while up >= 0:
-                if up == top:
-                    above = True
-                    break
-                up = parent[up]
-            if above:
-                break
-            g = group[origin + top * stride]
-            if g < 0:
-                room = 0.0
-                break
-            cost += price[g]
-            room = min(room, room_minus[g])
-            top = parent[top]
-        if room <= 0:
-            continue
-        at = parent[code]
-        while at != top:
-            g = group[origin + at * stride]
-            if g < 0:
-                room = 0.0
-                break
-            cost += price[g]
-            room = min(room, room_plus[g])
-            at = parent[at]
-        if room <= 0:
-            continue
-        if room < need:
-            cost += 1e15 * (1 + (need - room) / need)
-        if cost < beside_cost[most - 1]:
-            for k in range(most):
-                if cost < beside_cost[k]:
-                    for j in range(most - 1, k, -1):
-                        beside[j], beside_cost[j] = beside[j - 1], beside_cost[j - 1]
-                    beside[k], beside_cost[k] = leaf, cost
-                    break
-    ways = np.full((_OWN * most + 1, width), -1)
+        # what lies between rises on the cell's side, and falls on the other
+        top = _meeting(leaf, code, parent)
+        cost, room = _chain(leaf, top, origin, stride, parent, group, price, minus, 0.0, np.inf)
+        if room > 0:
+            above = parent[code]
+            cost, room = _chain(above, top, origin, stride, parent, group, price, plus, cost, room)
+        if room > 0:
+            _keep(leaf, cost + _short(room, need), beside, beside_cost)
+    ways = np.full((_OWN * most + 1, 2 * depth + 2), -1)
     number = 0
     whole = parent[code] < 0
-    if totals and not whole and own[0] >= 0:
-        place, at = 0, own[0]
-        while at >= 0:
-            ways[number, place] = at
-            place += 1
-            at = parent[at]
-        number += 1
+    if tries.totals and not whole and own[0] >= 0:
+        _write(ways[0], 0, own[0], -1, parent)
+        number = 1
     for b in range(1 if whole else most):
         if not whole and beside[b] < 0:
             break
+        top = -1 if whole else _meeting(beside[b], code, parent)
         for a in range(_OWN):
             if own[a] < 0 or number > most:
                 break
-            top = -1
+            place = _write(ways[number], 0, own[a], top, parent)
             if not whole:
-                top = beside[b]
-                while True:
-                    up, above = code, False
-                    while up >= 0:
-                        if up == top:
-                            above = True
-                            break
-                        up = parent[up]
-                    if above:
-                        break
-                    top = parent[top]
-            place, at = 0, own[a]
-            while at != top:
-                ways[number, place] = at
-                place += 1
-                at = parent[at]
-            place += 1
-            if not whole:
-                at = beside[b]
-                while at != top:
-                    ways[number, place] = at
-                    place += 1
-                    at = parent[at]
+                _write(ways[number], place + 1, beside[b], top, parent)
             number += 1
     return ways, number
 
 
 @kernel
-def _cube(
-    base: int,
-    codes: Any,
-    strides: Any,
-    parents: Any,
-    parent_starts: Any,
-    leaves: Any,
-    leaf_starts: Any,
-    group: Any,
-    price: Any,
-    room_plus: Any,
-    room_minus: Any,
-    need: float,
-    most: int,
-    totals: bool,
-) -> Any:
+def _cube(base: int, codes: Any, lattice: Any, groups: Any, need: float, tries: Any) -> Any:
     """The cheapest cube with room for a movement, or else the one with most room.
 
     Returns its cells, the sign of each, and its room; no cells if there is none.
@@ -184,31 +179,15 @@ def _cube(
     d = len(codes)
     numbers = np.zeros(d, np.int64)
     all_ways = []
+    total = size = 1
     for k in range(d):
-        ways, number = _line(
-            base,
-            codes[k],
-            strides[k],
-            parents[parent_starts[k] : parent_starts[k + 1]],
-            leaves[leaf_starts[k] : leaf_starts[k + 1]],
-            group,
-            price,
-            room_plus,
-            room_minus,
-            need,
-            most,
-            totals,
-        )
+        ways, number = _line(base, k, codes, lattice, groups, need, tries)
         if number == 0:
             return np.zeros(0, np.int64), np.zeros(0, np.int64), 0.0
         all_ways.append(ways)
         numbers[k] = number
-    total = 1
-    for k in range(d):
-        total *= numbers[k]
-    size = 1
-    for k in range(d):
-        size *= all_ways[k].shape[1]
+        total *= number
+        size *= ways.shape[1]
     best_cells, best_signs = np.zeros(0, np.int64), np.zeros(0, np.int64)
     best_cost, best_room = np.inf, 0.0
     cell = np.zeros(size, np.int64)
@@ -230,7 +209,7 @@ def _cube(
                     falling = True
                     continue
                 for i in range(count):
-                    more[filled] = cell[i] + code * strides[k]
+                    more[filled] = cell[i] + code * lattice.strides[k]
                     more_sign[filled] = -sign[i] if falling else sign[i]
                     filled += 1
             count = filled
@@ -238,12 +217,12 @@ def _cube(
                 cell[i], sign[i] = more[i], more_sign[i]
         cost, room = 0.0, np.inf
         for i in range(count):
-            g = group[cell[i]]
+            g = lattice.group[cell[i]]
             if g < 0:
                 room = 0.0
                 break
-            cost += price[g]
-            room = min(room, room_plus[g] if sign[i] > 0 else room_minus[g])
+            cost += groups.price[g]
+            room = min(room, groups.plus[g] if sign[i] > 0 else groups.minus[g])
             if room <= 0:
                 break
         if room <= 0:
@@ -259,70 +238,35 @@ def _cube(
 
 
 @kernel
-def movement(
-    base: int,
-    codes: Any,
-    strides: Any,
-    parents: Any,
-    parent_starts: Any,
-    leaves: Any,
-    leaf_starts: Any,
-    group: Any,
-    price: Any,
-    room_plus: Any,
-    room_minus: Any,
-    need: int,
-    most: int,
-    totals: bool,
-) -> Any:
+def movement(base: int, codes: Any, lattice: Any, groups: Any, need: int, tries: Any) -> Any:
     """Groups and steps that move a cell up by `need`, from one cube or several; none: empty.
 
-    `base`: the cell. `codes`: its code of each variable, ``(d,)``. `strides`: of the table.
-    `parents`, `leaves`: of all variables, one behind the other, each from its start, ``(d + 1,)``.
-    `group`: of each cell, −1 if it cannot change. `price`:
-    of hiding each group. `room_plus`, `room_minus`: how far each can move with the cell and against
-    it, float64; changed and set back. `most`: ways compared along each variable. `totals`: whether
-    those above may move, too.
+    base: the cell. codes: its code of each variable, ``(d,)``. groups: changed and set back.
     """
     moved = [np.int64(0) for _ in range(0)]
     steps = [np.int64(0) for _ in range(0)]
     left = need
     for _ in range(_PARTS):
-        cells, signs, room = _cube(
-            base,
-            codes,
-            strides,
-            parents,
-            parent_starts,
-            leaves,
-            leaf_starts,
-            group,
-            price,
-            room_plus,
-            room_minus,
-            float(left),
-            most,
-            totals,
-        )
+        cells, signs, room = _cube(base, codes, lattice, groups, float(left), tries)
         if len(cells) == 0 or room < 1:
             break
         far = left if room >= left else np.int64(np.floor(room))
         seen = set([np.int64(-1)])
         for i in range(len(cells)):
-            g = group[cells[i]]
+            g = lattice.group[cells[i]]
             if g in seen:  # aliases: the same group more than once, in the same direction
                 continue
             seen.add(g)
             moved.append(g)
             steps.append(signs[i] * far)
-            room_plus[g] -= signs[i] * far
-            room_minus[g] += signs[i] * far
+            groups.plus[g] -= signs[i] * far
+            groups.minus[g] += signs[i] * far
         left -= far
         if left == 0:
             break
     for i in range(len(moved)):
-        room_plus[moved[i]] += steps[i]
-        room_minus[moved[i]] -= steps[i]
+        groups.plus[moved[i]] += steps[i]
+        groups.minus[moved[i]] -= steps[i]
     if left > 0:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     return np.array(moved), np.array(steps)

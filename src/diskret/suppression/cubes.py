@@ -83,24 +83,27 @@ class _Cubes:
     def __init__(
         self, dimensions: Sequence[Dimension], cells: Changeable, hidden: NDArray[np.bool_]
     ):
+        from diskret.suppression.cube_kernels import Lattice
+
         trees = [dimension.hierarchy for dimension in dimensions]
         shape = [len(tree) for tree in trees]
         self.cells = cells
         self.price = np.where(hidden, 0.0, cells.price)
         self._shape = tuple(shape)
-        self._size = prod(shape)
-        self._strides = np.array([prod(shape[k + 1 :]) for k in range(len(shape))], dtype=np.int64)
-        self._parents = np.concatenate([tree.parent for tree in trees]).astype(np.int64)
-        self._parent_starts = np.cumsum([0, *shape])
         leaves = [np.flatnonzero(tree.is_leaf) for tree in trees]
-        self._leaves = np.concatenate(leaves).astype(np.int64)
-        self._leaf_starts = np.cumsum([0, *map(len, leaves)])
+        self._lattice = Lattice(
+            np.array([prod(shape[k + 1 :]) for k in range(len(shape))], dtype=np.int64),
+            np.concatenate([tree.parent for tree in trees]).astype(np.int64),
+            np.cumsum([0, *shape]),
+            np.concatenate(leaves).astype(np.int64),
+            np.cumsum([0, *map(len, leaves)]),
+            np.ascontiguousarray(cells.group[: prod(shape)]),
+        )
         self._wide = max(sum(n > 1 for n in shape), 1)
-        self._group = np.ascontiguousarray(cells.group[: self._size])
         # the last member of a group in the table: no total of another one
         self._member = np.full(len(cells.down), -1, dtype=np.int64)
-        inside = np.flatnonzero(self._group >= 0)
-        self._member[self._group[inside]] = inside
+        inside = np.flatnonzero(self._lattice.group >= 0)
+        self._member[self._lattice.group[inside]] = inside
         self._room = {
             # the kernel changes them, and sets them back
             0: (np.minimum(cells.down, cells.up), np.minimum(cells.down, cells.up)),
@@ -140,7 +143,7 @@ class _Cubes:
         self, base: int, way: int, distance: int, still: Sequence[int], compared: int, totals: bool
     ) -> tuple[_Whole, _Whole]:
         """Groups and steps; none if no cube does it."""
-        from diskret.suppression.cube_kernels import movement
+        from diskret.suppression.cube_kernels import Groups, Tries, movement
 
         plus, minus = self._room[way]
         if still:
@@ -149,18 +152,10 @@ class _Cubes:
         group, step = movement(
             base,
             np.array(np.unravel_index(base, self._shape), dtype=np.int64),
-            self._strides,
-            self._parents,
-            self._parent_starts,
-            self._leaves,
-            self._leaf_starts,
-            self._group,
-            self.price,
-            plus,
-            minus,
+            self._lattice,
+            Groups(self.price, plus, minus),
             distance,
-            max(int(compared ** (1 / self._wide)), 2),
-            totals,
+            Tries(max(int(compared ** (1 / self._wide)), 2), totals),
         )
         return group, -step if way < 0 else step
 
