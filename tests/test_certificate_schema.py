@@ -12,6 +12,9 @@ import diskret as dk
 SCHEMAS = Path(__file__).parents[1] / "docs" / "schema"
 
 
+pytestmark = pytest.mark.xdist_group("schema")
+
+
 @pytest.fixture(scope="module")
 def released(tmp_path_factory):
     register = dk.datasets.business_register(3_000, seed=2)

@@ -44,6 +44,13 @@ def run(tmp_path):
     return run
 
 
+@pytest.mark.xdist_group("kept together")
+def test_groups_of_tests_are_kept_in_one_process(request):
+    """Else Spark is started twice, and what a file prepares is prepared again."""
+    if hasattr(request.config, "workerinput"):
+        assert request.node.nodeid.endswith("@kept together")
+
+
 def test_without_reference_data_what_needs_them_is_left_out_or_fails(run):
     report = run("-m", "not reference")
     assert "2 skipped, 1 deselected" in report

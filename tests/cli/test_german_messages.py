@@ -15,6 +15,9 @@ from diskret.cli.main import app
 from diskret.publish.pages.settings import told
 from diskret.texts.messages import catalogue, pattern, translated
 
+#: The code is read once.
+pytestmark = pytest.mark.xdist_group("messages")
+
 SOURCE = Path(dk.__file__).parent
 
 

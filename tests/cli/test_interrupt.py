@@ -13,15 +13,23 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows sends Ctrl-C to
 #: Compiled code that hears no signal, as a solver, for longer than anybody waits.
 DEAF = """
 import hashlib
+import threading
+import time
 from diskret.cli.interrupt import end_at_once, interruptible
 from diskret.parallel import in_order
 
+def say_when_at_work(since):
+    # Only compiled code can have used this time: a signal sent earlier would meet Python.
+    while time.process_time() < since + 0.3:
+        time.sleep(0.05)
+    print("begun", flush=True)
+
 def deaf(seed):
+    threading.Thread(target=say_when_at_work, args=(time.process_time(),), daemon=True).start()
     hashlib.pbkdf2_hmac("sha256", b"password", b"salt", 2**31 - 1)
 
 with interruptible("ended from outside"):
     try:
-        print("begun", flush=True)
         {work}
     except KeyboardInterrupt:
         end_at_once("ended by itself")

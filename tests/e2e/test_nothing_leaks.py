@@ -30,6 +30,9 @@ def every_byte(folder):
                         yield f"{path.name}/{name}", name.encode() + b"\n" + archive.read(name)
 
 
+pytestmark = pytest.mark.xdist_group("leaks")
+
+
 @pytest.fixture(scope="module")
 def released(tmp_path_factory):
     register = dk.datasets.business_register(5_000, seed=5)

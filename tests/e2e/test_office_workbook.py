@@ -9,7 +9,7 @@ import openpyxl
 import pytest
 
 #: Needs LibreOffice, and is run where that is installed.
-pytestmark = pytest.mark.office
+pytestmark = [pytest.mark.office, pytest.mark.xdist_group("office")]
 EXAMPLE = Path(__file__).parents[2] / "examples" / "workbook_template.py"
 SECONDS = 180
 
