@@ -70,6 +70,15 @@ class Layout:
 
 
 @dataclass(frozen=True)
+class Varying:
+    """The rule of the case holds for some categories of a variable, another one for all others."""
+
+    variable: str
+    categories: frozenset[str]
+    others: Rule  # () for none
+
+
+@dataclass(frozen=True)
 class Case:
     """Records, tables of them in the order in which they are released, rule and attacker."""
 
@@ -93,6 +102,7 @@ class Case:
     cells_given: str = ""  # tables from cells, their totals "said" or "found"
     judged: bool = False  # sums with noise, by a p% rule
     changed_first: bool = False  # what is released first is rounded, the rest is suppressed
+    varying: Varying | None = None
     unlike: str = ""  # one table again, from another "lookup" or with other "keys" of rounding
 
     def columns(self, vintage: str = "") -> dict[str, list[Any]]:
@@ -119,6 +129,7 @@ class Case:
             "nobody named as attacker": self.default,
             "sums with noise judged by a rule": self.judged,
             "beside earlier rounding": self.changed_first,
+            "rules by category": self.varying is not None,
             "one table with two noises": bool(self.unlike),
         }
         return [name for name, holds in said.items() if holds]
@@ -127,6 +138,14 @@ class Case:
     def summed(self) -> bool:
         """Whether values are added, not records counted."""
         return any(layout.measure is not None for layout in self.layouts)
+
+    def rules_of(self, categories: set[str]) -> list[Rule]:
+        """What judges records of these categories of the variable by which rules differ."""
+        if self.varying is None:
+            return [self.rule]
+        named = self.varying.categories
+        found = [self.rule] if categories & named else []
+        return found + ([self.varying.others] if categories - named else [])
 
     @cached_property
     def elements(self) -> dict[str, tuple[str, ...]]:

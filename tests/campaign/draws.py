@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from campaign.cases import LATER, MEASURES, MOST_STAFF, STAFF, Axis, Case, Layout, Rule
+from campaign.cases import LATER, MEASURES, MOST_STAFF, STAFF, Axis, Case, Layout, Rule, Varying
 
 NAMES = ("job", "place", "sex", "age")
 LETTERS = ("abcde", "pqrst", "fmd", "uvwx")
@@ -59,7 +59,8 @@ def draw(seed: int) -> Case:
         ledger=ledger,
         noise=noise,
     )
-    return _further(drawn, np.random.default_rng([20, seed]))
+    drawn = _further(drawn, np.random.default_rng([20, seed]))
+    return _by_category(drawn, np.random.default_rng([22, seed]))
 
 
 def _leaves(rng: np.random.Generator) -> dict[str, tuple[str, ...]]:
@@ -275,6 +276,25 @@ def _further(case: Case, rng: np.random.Generator) -> Case:
         case = replace(case, cells_given=str(rng.choice(["said", "found"])))
         case = _changed(case, lambda own: _called(own, total))
     return case
+
+
+def _by_category(case: Case, rng: np.random.Generator) -> Case:
+    """Some cases with rules that differ by a variable that each release shows."""
+    shown = [{name for own in release for name in own.axes} for release in case.releases]
+    common = sorted(set.intersection(*shown) - {STAFF}) if shown else []
+    strange = case.noise or case.cells_given or case.changed_first
+    if strange or not common or rng.random() >= 0.12:
+        return case
+    name = str(rng.choice(common))
+    leaves = case.leaves[name]
+    number = int(rng.integers(1, len(leaves)))
+    chosen = frozenset(map(str, rng.choice(leaves, size=number, replace=False)))
+    others = _rule(rng, case.summed) if rng.random() < 0.5 else ()
+    axes = [own.axes[name] for own in case.layouts if name in own.axes]
+    # where a combination has the name of a category, the rule is for the combination
+    if any(axis.codes.get(leaf, {leaf}) != {leaf} for axis in axes for leaf in chosen):
+        return case
+    return replace(case, varying=Varying(name, chosen, others))
 
 
 def _some(rng: np.random.Generator, share: float) -> Callable[[int], bool]:

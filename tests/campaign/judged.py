@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from campaign.cases import Rule
 
@@ -78,6 +78,12 @@ def level(
             if most >= [*everybody, *[0] * number][number - 1]:
                 found.append(top * Fraction(100, percent) - sum(everybody))
     return max((one for one in found if one > 0), default=None)
+
+
+def strictest(rules: Sequence[Rule], *of: Any) -> Fraction | None:
+    """The most that any of some rules asks for, see `level`; None: nothing is asked."""
+    needs = [need for rule in rules if (need := level(rule, *of)) is not None]
+    return max(needs, default=None)
 
 
 def _shares(given: Sequence[int | Share]) -> list[Share]:

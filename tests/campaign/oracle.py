@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import null_space
 
-from campaign.cases import Box, Case
-from campaign.judged import Share, level
+from campaign.cases import Box, Case, Rule
+from campaign.judged import Share, strictest
 from campaign.programme import End, Floats
 from campaign.world import Codes, Shown, World
 
@@ -82,6 +82,7 @@ class _Target:
     value: int
     shares: dict[int, Share]
     units: int
+    rules: list[Rule]
 
 
 class _Attack:
@@ -135,15 +136,16 @@ class _Attack:
         inside = self.world.union(rows)
         shares = self.world.records.shares(inside)
         value = int(self.world.true[list(rows)].sum())
-        return _Target(what, kind, rows, goal, value, shares, self.world.records.units(inside))
+        records = self.world.records
+        units, rules = records.units(inside), records.rules(inside)
+        return _Target(what, kind, rows, goal, value, shares, units, rules)
 
     def _level(self, inside: NDArray[np.bool_]) -> tuple[Fraction | None, int]:
         """What some records are owed by the rule, and what they have together."""
         records = self.world.records
         shares = list(records.shares(inside).values())
-        need = level(
-            self.case.rule, None, shares, self.coalition, self.counts, records.units(inside)
-        )
+        rules, units = records.rules(inside), records.units(inside)
+        need = strictest(rules, None, shares, self.coalition, self.counts, units)
         return need, int(records.value[inside].sum())
 
     def _cells(self) -> Iterator[Finding]:
@@ -358,7 +360,7 @@ class _Attack:
         for target in targets:
             own = [x for owner, x in target.shares.items() if owner in coalition]
             others = [x for owner, x in target.shares.items() if owner not in coalition]
-            need = level(self.case.rule, own, others, self.coalition, self.counts, target.units)
+            need = strictest(target.rules, own, others, self.coalition, self.counts, target.units)
             if need is not None:
                 down = (
                     min(need, Fraction(sum(one.value for one in others))) if self._floored else need

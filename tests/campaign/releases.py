@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 import diskret as dk
-from campaign.cases import MEASURES, STAFF, Axis, Case, Layout
+from campaign.cases import MEASURES, STAFF, Axis, Case, Layout, Rule
 from campaign.noise import P_OF_NOISE, Noisy
 from campaign.world import Codes, Records, Shown
 
@@ -188,15 +188,30 @@ def _protected(
     if not case.default:
         contributor = {"contributor": True, "coalition": case.coalition}
         options["attacker"] = dk.Attacker(**(contributor if case.coalition else {}))
+    rules = [rule(case, table) for table in tables]
     if len(tables) == 1:
-        return [dk.suppress(tables[0], rule(case), name=layouts[0].name, **options)]
+        return [dk.suppress(tables[0], rules[0], name=layouts[0].name, **options)]
     names = [layout.name for layout in layouts]
-    return dk.suppress(tables, rule(case), name=names, **options)
+    return dk.suppress(tables, rules, name=names, **options)
 
 
-def rule(case: Case) -> Any:
+def rule(case: Case, table: Any) -> Any:
     """The rule as diskret has it."""
-    own = dict(case.rule)
+    if case.varying is None:
+        return _joined(case.rule)
+    variable, inside = case.varying.variable, case.varying.categories
+    for dimension in table.dimensions:
+        if dimension.name == variable:
+            tree = dimension.hierarchy
+            inside &= {*tree.codes} | {text for of in tree.members.values() for text in of}
+    named = dict.fromkeys(sorted(inside), _joined(case.rule))
+    return dk.rules.Varying(variable, {**named, "*": _joined(case.varying.others)})
+
+
+def _joined(rule: Rule) -> Any:
+    if not rule:
+        return None
+    own = dict(rule)
     parts = [
         dk.rules.MinimumFrequency(how, level=own.get("level"))
         if kind == "frequency"
@@ -205,7 +220,7 @@ def rule(case: Case) -> Any:
         else dk.rules.Request(how)
         if kind == "request"
         else dk.rules.Dominance(*how)
-        for kind, how in case.rule
+        for kind, how in rule
         if kind != "level"
     ]
     joined = parts[0]

@@ -49,6 +49,8 @@ def smaller(case: Case) -> Iterator[Case]:
     for option in ("intervals", "holdings", "waivers", "weighted", "unlike", "judged"):
         if getattr(case, option):
             yield replace(case, **{option: type(getattr(case, option))()})
+    if case.varying is not None:
+        yield replace(case, varying=None)
     for part in case.rule if len(case.rule) > 1 else ():
         yield replace(case, rule=tuple(own for own in case.rule if own != part))
     if case.ledger and len(case.releases) == 1:
@@ -83,6 +85,8 @@ def show(seed: int) -> int:
     """Print a case, small if something is wrong with it, and what that is; 1 if something is."""
     case = made_small(draw(seed))
     print(f"case {seed}: rule {case.rule}, method {case.method}, coalition {case.coalition}")
+    if case.varying is not None:
+        print(f"  {case.varying}")
     print(f"  holdings {case.holdings}, contributions listed {case.listed}", end=", ")
     print(f"intervals {case.intervals}, ledger {case.ledger}, noise {case.noise}", end="; ")
     print(", ".join(case.further) or "nothing further", case.unlike, case.cells_given)

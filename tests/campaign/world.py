@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from campaign.cases import Box, Case, Layout
+from campaign.cases import Box, Case, Layout, Rule
 from campaign.judged import Share
 from campaign.programme import Floats, Programme
 
@@ -43,7 +43,7 @@ class Records:
     def __init__(self, case: Case, measure: str | None, vintage: str = "") -> None:
         columns = case.columns(vintage)
         number = len(columns["unit"])
-        self.measure = measure
+        self._case, self.measure = case, measure
         self.bits = np.array(
             [
                 [1 << elements.index(value) for value in columns[name]]
@@ -85,6 +85,16 @@ class Records:
                 own = Share(value, waived, before.asked or own.asked, own.weight)
             found[int(self.owner[i])] = own
         return found
+
+    def rules(self, inside: NDArray[np.bool_]) -> list[Rule]:
+        """The rules that judge these records."""
+        varying = self._case.varying
+        if varying is None:
+            return self._case.rules_of(set())
+        names = list(self._case.elements)
+        elements = self._case.elements[varying.variable]
+        bits = self.bits[names.index(varying.variable)][inside]
+        return self._case.rules_of({elements[bit.bit_length() - 1] for bit in bits.tolist()})
 
     def units(self, inside: NDArray[np.bool_]) -> int:
         """How many are counted by a minimum frequency: units, also where there are holdings."""

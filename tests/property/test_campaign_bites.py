@@ -145,6 +145,22 @@ def test_levels_above_1(monkeypatch):
     assert "cell" in found(monkeypatch, belongs, (releases, "dk", rules))
 
 
+def test_totals_where_rules_differ_by_category(monkeypatch):
+    """A total is not judged by the rules of its categories."""
+    belongs = lambda c: c.varying is not None and small(c)  # noqa: E731
+    held = dk.rules.Varying.held
+
+    def of_categories(self, table):
+        found = held(self, table).copy()
+        for axis, dimension in enumerate(table.dimensions):
+            if dimension.name == self.variable:
+                leaf = np.isin(np.arange(len(dimension.hierarchy)), dimension.hierarchy.leaves)
+                np.moveaxis(found, axis, 0)[~leaf] = False
+        return found
+
+    assert "shown" in found(monkeypatch, belongs, (dk.rules.Varying, "held", of_categories))
+
+
 class _Rules:
     def __init__(self, frequency):
         self.MinimumFrequency = frequency
