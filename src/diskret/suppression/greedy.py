@@ -100,7 +100,7 @@ class Safe:
 
     def pattern(self, problem: Problem, cells: Changeable, method: str) -> Pattern:
         """As a method gives it."""
-        proposals = proposals_of(cells, self.changes) if problem.deadline.limited else None
+        proposals = proposals_of(cells, self.changes)  # else the attack looks for the same again
         hidden = cells.of_cells(self.hidden)
         return Pattern(hidden, method, self.complete, proposals=proposals)
 

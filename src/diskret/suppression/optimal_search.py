@@ -196,7 +196,7 @@ class Closing:
             )
             if self._cost_of(found.hidden) <= self.upper:
                 self.hidden, self.upper = found.hidden, self._cost_of(found.hidden)
-                self.proposals = self._proposals(found)
+                self.proposals = proposals_of(self.cells, found.changes)
 
     def _raise(self, bound: float) -> None:
         self.lower = max(self.lower, min(bound / (1 + _SURCHARGE), self.dropped, self.upper))
@@ -356,11 +356,7 @@ class Closing:
 
     def _take(self, found: Safe | None) -> None:
         if found is not None and (not self.safe or self._cost_of(found.hidden) < self.upper):
-            self._accept(found.hidden, found.complete, self._proposals(found))
-
-    def _proposals(self, found: Safe) -> Proposals | None:
-        limited = self.problem.deadline.limited
-        return proposals_of(self.cells, found.changes) if limited else None
+            self._accept(found.hidden, found.complete, proposals_of(self.cells, found.changes))
 
     def _repaired(self, problem: Problem, x: NDArray[np.float64], tidy: bool) -> Safe | None:
         """A safe pattern near a choice; None if time is up."""
