@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from insiders_oracle import Beside, ByCategory, Case, published
+from insiders_oracle import Beside, Between, ByCategory, Case, published
 from scipy import sparse
 
 import diskret as dk
@@ -32,6 +32,10 @@ class Filtered(ByCategory, Beside):
     """One table and filters of its records."""
 
 
+class Overlapping(ByCategory, Between):
+    """Filters, and groupings of industries that cut through each other."""
+
+
 def told(seed, kind, coalition=1, tables=()):
     """What somebody can tell of others; None if the tables are refused."""
     case = kind(random.Random(f"{kind.__name__} {seed} {coalition} {tables}"), coalition, *tables)
@@ -47,7 +51,7 @@ def told(seed, kind, coalition=1, tables=()):
         except (ProtectionError, ProofError):
             return None
     seen = [(t, case.seen(t, one)) for t, one in zip(case.layouts, found, strict=True)]
-    rests = case.told_of_rests(seen) if isinstance(case, Beside) else []
+    rests = case.told_of_rests(seen) if isinstance(case, Between) else []
     return rests + case.broken(seen)
 
 
@@ -71,10 +75,15 @@ def test_beside_filters(seed):
     assert not told(seed, Filtered)
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_between_groupings_that_overlap(seed):
+    assert not told(seed, Overlapping)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(1_000, 1_000 + CASES))
 def test_many_more(seed):
-    kind = Tables if seed % 2 else Filtered
+    kind = (Tables, Filtered, Overlapping)[seed % 3]
     assert not told(seed, kind, 1 + (seed % 8 == 0))
 
 
