@@ -19,6 +19,7 @@ from diskret.tables.cells import cells_frame
 from diskret.tables.contributions import Asked, Contributions, Measure
 from diskret.tables.dimension import Dimension
 from diskret.tables.from_cells import from_cells, scaled_unit
+from diskret.tables.made_of import MadeOf
 from diskret.tables.recode import recode
 from diskret.tables.ties import About
 
@@ -84,6 +85,8 @@ class Table:
         What `count` is as a measure: ``"count"`` of records, or ``"units"``, see `of_units`.
     asked
         How the records can be asked what they are together with other variables.
+    made_of
+        What the cells are unions of; None: they are cells of their own.
     """
 
     dimensions: tuple[Dimension, ...]
@@ -108,6 +111,7 @@ class Table:
     contributions: Contributions | None = None
     counted: str = "count"
     asked: Asked | None = None
+    made_of: MadeOf | None = None
 
     def __post_init__(self) -> None:
         counts = dict.fromkeys(("count", "units", "holdings", "shown"), np.int64)
