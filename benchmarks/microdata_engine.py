@@ -3,7 +3,8 @@
 Run it from the repository as ``python benchmarks/microdata_engine.py [records …]``; the defaults
 are 1, 10 and 100 million records in Parquet files of 10 million each. DuckDB is given 4 GB. The
 records are those of ``make_synth.py`` among the reference data, drawn block by block: six keys, a
-weight and one of so many households that 2.5 persons live in each. A second file has ten keys and combinations that are mostly unique, so that DuckDB spills.
+weight, and one of so many households that 2.5 persons live in each. A second file has ten keys and
+combinations that are mostly unique, so that DuckDB spills.
 """
 
 from __future__ import annotations
