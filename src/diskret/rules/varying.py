@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -232,6 +232,13 @@ def for_tables(rules: Sequence[Any], tables: Sequence[Table]) -> list[Any]:
     return [of(rule, table) for rule, table in zip(rules, tables, strict=True)]
 
 
+def check_codes(rule: Any, table: Table) -> None:
+    """Refuse rules by categories that do not fit a table, before anything is judged."""
+    for one in everything_in(rule):
+        if isinstance(one, Varying):
+            one.held(table)
+
+
 def everywhere(rule: Any) -> Any:
     """A rule as it judges cells that may hold records of any category."""
     return rebuilt(rule, lambda one: one.strictest if isinstance(one, Varying) else one)
@@ -291,7 +298,7 @@ class _Reading:
             raise InputError(
                 f"rules differ by {variable!r}, and {len(self.unruled):,} of its categories have "
                 f"none: {some([*map(repr, self.unruled)])}; name them, or say what holds for all "
-                'others: "*": a rule, or "*": None for no rule'
+                'others: "*": a rule, or None for no rule (in a job file "none")'
             )
 
 
@@ -370,5 +377,5 @@ def _checked(variable: str, given: Any) -> dict[str, Rule | None]:
                 f"{kind} decides for single cells whatever the rules are, so it stays outside: "
                 f"Varying(...) | {kind}(...)"
             )
-        rules[code] = rule
+        rules[code] = cast(Any, rule)
     return rules
