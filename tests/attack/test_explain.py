@@ -1,6 +1,7 @@
 """Why secondaries are hidden, compared with publishing each of them and attacking anew."""
 
 from dataclasses import replace
+from importlib import import_module
 
 import numpy as np
 import pyarrow as pa
@@ -211,6 +212,19 @@ def test_a_limit_leaves_the_rest_unexamined():
         known = [row for row in rows_of(some) if row[1] != "not examined"]
         assert set(known) <= set(rows_of(every))
     assert rows_of(explained(result, limit=every.programmes)) == rows_of(every)
+
+
+def test_programmes_of_large_parts_count_more(monkeypatch):
+    table = table_of(LADDER)
+    cells = [r + c for r in "xy" for c in "abc"]
+    result = dk.suppress(table, dk.rules.MinimumFrequency(3), method=hidden(table, *cells))
+    every = explained(result)
+    monkeypatch.setattr(import_module("diskret.attack.explain"), "_LARGE", 1)
+    more = explained(result)
+    assert rows_of(more) == rows_of(every)
+    assert more.programmes > every.programmes
+    some = explained(result, limit=every.programmes)
+    assert some.not_examined and some.programmes <= every.programmes
 
 
 def test_progress_counts_secondaries():
