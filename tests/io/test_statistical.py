@@ -163,3 +163,21 @@ def test_damaged_files_are_one_sentence(tmp_path_factory, cut, flip, kind):
         source(damaged)
     except InputError as error:
         assert "\n" not in str(error)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda raw: raw[:181] + b"\x80" + raw[182:],  # a text 32,768 characters wide
+        lambda raw: raw[:-1].replace(b"\4\0\0\0\1\0\0\0\1\0\0\0", b"\4\0\0\0\1\0\0\0\0\0\0\0"),
+        lambda raw: raw.replace(b"\4\0\0\0\1\0\0\0\1\0\0\0", b"\4\0\0\0\1\0\0\0\1\0\1\0"),
+    ],
+)
+def test_a_dictionary_that_contradicts_itself_does_not_end_the_process(tmp_path, damage):
+    """Each of these once ended it, in the library that reads these files."""
+    path = spss(tmp_path)
+    raw = path.read_bytes()
+    assert damage(raw) != raw
+    path.write_bytes(damage(raw))
+    with pytest.raises(InputError, match="contradicts itself near byte"):
+        source(path)

@@ -36,9 +36,7 @@ def parquet_columns(paths: tuple[Path, ...]) -> tuple[str, ...]:
         try:
             columns.append(tuple(parquet.read_schema(path).names))
         except (pa.ArrowException, OSError) as error:
-            raise InputError(
-                f"{path}: cannot be read as a Parquet file; is it complete, and one? ({error})"
-            ) from error
+            raise _no_parquet(path, error) from error
         check_names(columns[-1], f"{path}: ")
         lonely = sorted(set(columns[-1]) ^ set(columns[0]))
         if lonely:
@@ -61,7 +59,23 @@ def parquet_rows(paths: tuple[Path, ...]) -> int:
 
 def read_parquet(paths: tuple[Path, ...]) -> list[pa.Table]:
     """Read each file as a table."""
-    return [parquet.ParquetFile(path).read() for path in paths]
+    return [_read_parquet(path) for path in paths]
+
+
+def _read_parquet(path: Path) -> pa.Table:
+    try:
+        table = parquet.ParquetFile(path).read()
+        table.validate(full=True)
+    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
+        raise _no_parquet(path, error) from error
+    return table
+
+
+def _no_parquet(path: Path, error: Exception) -> InputError:
+    found = str(error).partition("\n")[0]
+    return InputError(
+        f"{path}: cannot be read as a Parquet file; is it complete, and one? ({found})"
+    )
 
 
 def parquet_blocks(
@@ -69,9 +83,12 @@ def parquet_blocks(
 ) -> Iterator[pa.RecordBatch]:
     """The files block by block, some columns, text as dictionaries."""
     for path in paths:
-        file = parquet.ParquetFile(path, read_dictionary=list(columns))
-        for batch in file.iter_batches(batch_size=rows, columns=list(columns)):
-            yield batch.select(list(columns))
+        try:
+            file = parquet.ParquetFile(path, read_dictionary=list(columns))
+            for batch in file.iter_batches(batch_size=rows, columns=list(columns)):
+                yield batch.select(list(columns))
+        except (pa.ArrowException, OSError) as error:
+            raise _no_parquet(path, error) from error
 
 
 def csv_header(path: Path) -> tuple[tuple[str, ...], str]:

@@ -13,6 +13,7 @@ from diskret.errors import InputError
 from diskret.io.code_book import CodeBook
 from diskret.io.columns import check_names
 from diskret.io.data_file import DataFile
+from diskret.io.spss_dictionary import check_dictionary
 
 _READERS = {"sas7bdat": "read_sas7bdat", "xpt": "read_xport", "sav": "read_sav", "dta": "read_dta"}
 _TAG = re.compile(r"[a-z_]")
@@ -37,6 +38,8 @@ def read_statistical(said: DataFile) -> tuple[pa.Table, Mapping[str, pa.ChunkedA
         options["encoding"] = said.encoding
     if said.format != "xpt":
         options["user_missing"] = True
+    if said.format == "sav":
+        check_dictionary(said.file)
     try:
         found, told = getattr(pyreadstat, _READERS[said.format or ""])(str(said.file), **options)
     except Exception as error:  # damaged files raise errors of many kinds
