@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
+import io
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -35,7 +37,7 @@ def parquet_columns(paths: tuple[Path, ...]) -> tuple[str, ...]:
     for path in paths:
         try:
             columns.append(tuple(parquet.read_schema(path).names))
-        except (pa.ArrowException, OSError) as error:
+        except Exception as error:  # damaged files raise errors of many kinds
             raise _no_parquet(path, error) from error
         check_names(columns[-1], f"{path}: ")
         lonely = sorted(set(columns[-1]) ^ set(columns[0]))
@@ -66,7 +68,7 @@ def _read_parquet(path: Path) -> pa.Table:
     try:
         table = parquet.ParquetFile(path).read()
         table.validate(full=True)
-    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
+    except Exception as error:  # damaged files raise errors of many kinds
         raise _no_parquet(path, error) from error
     return table
 
@@ -87,7 +89,7 @@ def parquet_blocks(
             file = parquet.ParquetFile(path, read_dictionary=list(columns))
             for batch in file.iter_batches(batch_size=rows, columns=list(columns)):
                 yield batch.select(list(columns))
-        except (pa.ArrowException, OSError) as error:
+        except Exception as error:  # damaged files raise errors of many kinds
             raise _no_parquet(path, error) from error
 
 
@@ -187,7 +189,7 @@ def _read_csv(
     try:
         return read(threads=True)
     except (pa.ArrowException, OSError) as error:
-        if "UTF8" in str(error):
+        if "UTF8" in str(error) or not _is_utf8(data):
             raise InputError(f"{path}: is not UTF-8 text; {_RECODE}") from error
         with suppress(pa.ArrowException, OSError):
             read(threads=False)  # which knows the number of the row
@@ -201,6 +203,18 @@ def _read_csv(
         raise InputError(
             f"{path}: cannot be read as CSV; every row needs as many fields as the header ({error})"
         ) from error
+
+
+def _is_utf8(data: Path | bytes) -> bool:
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        with io.BytesIO(data) if isinstance(data, bytes) else data.open("rb") as file:
+            while block := file.read(2**24):
+                decoder.decode(block)
+            decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def mixed_line_ends(path: Path) -> bool:
