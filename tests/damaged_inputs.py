@@ -1,8 +1,8 @@
 """Reads many damaged files of every kind; run in a process of its own, which they must not end.
 
-``python damaged_inputs.py NUMBER SEED [KIND …]``: what is read is damaged by structure (lines and fields
-dropped, doubled, exchanged with those of other kinds) and by bytes. Every file is read, or refused in
-one sentence, in time, and nothing is written beside it.
+``python damaged_inputs.py NUMBER SEED [KIND …]``: what is read is damaged by structure (lines and
+fields dropped, doubled, exchanged with those of other kinds) and by bytes. Every file is read, or
+refused in one sentence, in time, and nothing is written beside it.
 """
 
 import random
@@ -103,9 +103,9 @@ formats = ["csv", "dta"]
 k_anonymity = { k = 2 }
 """
 TOKENS = (
-    *"{}[]\"',;=.#@:- 0 9\t\r\n", "\x00", "ä", "\ufeff", "\u2028", '""', "1e400", "-1", "nan", "inf",
-    "9" * 30, "true", "null", "1979-05-27", "[[tables]]\n", "[records]\n", "{}", "[]", "[[", "Total",
-    '"x"', "A" * 300, "x = 1\n", "'''", '"""', "\\u12", "<GOINTERACTIVE>",
+    *"{}[]\"',;=.#@:- 0 9\t\r\n", "\x00", "ä", "\ufeff", "\u2028", '""', "1e400", "-1", "nan",
+    "inf", "9" * 30, "true", "null", "1979-05-27", "[[tables]]\n", "[records]\n", "{}", "[]", "[[",
+    "Total", '"x"', "A" * 300, "x = 1\n", "'''", '"""', "\\u12", "<GOINTERACTIVE>",
 )  # fmt: skip
 
 
@@ -230,7 +230,9 @@ def kinds() -> dict[str, Kind]:
         "published": Kind({"published.csv": PUBLISHED.encode()}, ("published.csv",), _published),
         "hrc": Kind(tree, ("region.hrc",), lambda at: read_hrc(at / "region.hrc", total="Total")),
         "labels": Kind(
-            {"l.csv": LABELS.encode()}, ("l.csv",), lambda at: read_labels(at / "l.csv", None, "utf-8", "NSW")
+            {"l.csv": LABELS.encode()},
+            ("l.csv",),
+            lambda at: read_labels(at / "l.csv", None, "utf-8", "NSW"),
         ),
         "job": Kind(
             {"job.toml": JOB.encode(), **firms, **tree, **given},

@@ -13,7 +13,7 @@ from diskret.errors import InputError
 from diskret.io.code_book import CodeBook
 from diskret.io.columns import check_names
 from diskret.io.data_file import DataFile
-from diskret.io.spss_dictionary import check_dictionary
+from diskret.io.before_reading import check_dictionary, check_length
 
 _READERS = {"sas7bdat": "read_sas7bdat", "xpt": "read_xport", "sav": "read_sav", "dta": "read_dta"}
 _TAG = re.compile(r"[a-z_]")
@@ -40,6 +40,8 @@ def read_statistical(said: DataFile) -> tuple[pa.Table, Mapping[str, pa.ChunkedA
         options["user_missing"] = True
     if said.format == "sav":
         check_dictionary(said.file)
+    elif said.format == "dta":
+        check_length(said.file)
     try:
         found, told = getattr(pyreadstat, _READERS[said.format or ""])(str(said.file), **options)
     except Exception as error:  # damaged files raise errors of many kinds

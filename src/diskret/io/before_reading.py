@@ -1,11 +1,13 @@
-"""The dictionary of an SPSS file, looked at before it is read.
+"""What files of SPSS and Stata say of their variables, looked at before they are read.
 
-The library that reads these files trusts two things in it, and where they are damaged it ends the
-process: how wide a text is, and which variables labels are of.
+The library that reads them trusts some of it, and where that is damaged ends the process: in SPSS
+whether a variable is a text and how wide, and which variables labels are of; in Stata how many
+records there are.
 """
 
 from __future__ import annotations
 
+import re
 import struct
 from pathlib import Path
 from typing import BinaryIO
@@ -14,7 +16,9 @@ from diskret.errors import InputError
 
 _HEAD = 176
 _WIDEST = 255  # longer texts are several variables
+_TEXT = (1, 2)  # formats A and AHEX
 _END = 999
+_RECORDS = re.compile(rb"<byteorder>(MSF|LSF)</byteorder>.{0,20}?<N>(.{8}|.{4})</N>", re.DOTALL)
 
 
 def check_dictionary(path: Path) -> None:
@@ -23,7 +27,8 @@ def check_dictionary(path: Path) -> None:
     Raises
     ------
     InputError
-        A variable is wider than can be, labels are of variables that are not there, or it ends.
+        A text is wider than can be or has formats of numbers, or the other way round; labels are of
+        variables that are not there; or it ends too early.
     """
     with path.open("rb") as file:
         head = file.read(_HEAD)
@@ -39,6 +44,30 @@ def check_dictionary(path: Path) -> None:
         raise InputError(
             f"{path}: is damaged: what it says of its variables contradicts itself near byte "
             f"{at:,}; take a copy that is whole"
+        )
+
+
+def check_length(path: Path) -> None:
+    """Refuse a .dta file that says it has more records than bytes; others are left to their reader.
+
+    Raises
+    ------
+    InputError
+        There are fewer.
+    """
+    with path.open("rb") as file:
+        head = file.read(_HEAD)
+        size = file.seek(0, 2)
+    if found := _RECORDS.search(head):
+        said = int.from_bytes(found[2], "little" if found[1] == b"LSF" else "big")
+    elif len(head) > 10 and head[0] in range(104, 116) and head[1] in (1, 2):
+        said = int.from_bytes(head[6:10], "little" if head[1] == 2 else "big")
+    else:
+        return
+    if said > size:
+        raise InputError(
+            f"{path}: is damaged: it says that it has {said:,} records, and there are no more than "
+            f"{size:,} bytes; take a copy that is whole"
         )
 
 
@@ -76,14 +105,18 @@ class _Dictionary:
         return False
 
     def _variable(self) -> bool:
-        width, label, missing = self._numbers(3)
-        self._skip(16)  # formats and name
+        width, label, missing, *formats = self._numbers(5)
+        self._skip(8)  # its name
         if width == -1 and self.rest:
             self.rest -= 1
             self.begins.append(False)
         elif 0 <= width <= _WIDEST and not self.rest:
             self.rest = max(0, -(-width // 8) - 1)
             self.begins.append(True)
+            if any((one >> 16 & 0xFF in _TEXT) != (width > 0) for one in formats):
+                return False
+            if width and missing < 0:  # a range of texts
+                return False
         else:
             return False
         if label == 1 and not self._skip(-(-self._numbers(1)[0] // 4) * 4):
