@@ -18,6 +18,7 @@ _HEAD = 176
 _WIDEST = 255  # longer texts are several variables
 _TEXT = (1, 2)  # formats A and AHEX
 _END = 999
+_ZIPPED = 1100  # zlib makes no more of a byte
 _RECORDS = re.compile(rb"<byteorder>(MSF|LSF)</byteorder>.{0,20}?<N>(.{8}|.{4})</N>", re.DOTALL)
 
 
@@ -35,6 +36,8 @@ def check_dictionary(path: Path) -> None:
         if len(head) < _HEAD or head[:3] != b"$FL":
             return
         order = "<" if head[64:68] in (b"\2\0\0\0", b"\3\0\0\0") else ">"
+        dense = 1 if head[:4] == b"$FL2" else _ZIPPED
+        _check_records(path, struct.unpack(f"{order}i", head[80:84])[0] // dense, file.seek(0, 2))
         try:
             whole = _Dictionary(file, order).whole()
         except (struct.error, OverflowError, IndexError):  # it ends too early
@@ -64,10 +67,14 @@ def check_length(path: Path) -> None:
         said = int.from_bytes(head[6:10], "little" if head[1] == 2 else "big")
     else:
         return
+    _check_records(path, said, size)
+
+
+def _check_records(path: Path, said: int, size: int) -> None:
     if said > size:
         raise InputError(
-            f"{path}: is damaged: it says that it has {said:,} records, and there are no more than "
-            f"{size:,} bytes; take a copy that is whole"
+            f"{path}: is damaged: it says that it has {said:,} records or more, and it has {size:,} "
+            "bytes; take a copy that is whole"
         )
 
 
