@@ -58,6 +58,25 @@ def test_case_tabs_blanks_and_comments_do_not_matter(read):
     assert found.writes[0].file == "o.txt"
 
 
+def test_what_stands_after_two_slashes_is_a_comment(read):
+    found = read(
+        BEGIN.replace('"a.asc"', '"a //b.asc" // records')
+        + "<COMMENT> nothing at all\n"
+        + TABLE.replace("READMICRODATA>", "READMICRODATA> // now")
+        + "<SUPPRESS> MOD(1,5)// no blank before it belongs to the command\n"[:19]
+        + "\t// and here\n"
+    )
+    assert found.data[0].file.name == "a //b.asc"
+    assert found.suppress[0].options == (5,)
+
+
+def test_the_perturbation_tables_of_the_cell_key_method(read):
+    text = BEGIN + TABLE + "<SUPPRESS> CKM(1) {}\n"
+    asked = [read(text.format(more)).suppress[0] for more in ("", '"p.txt"', '"c"|"s"|0.5', "c||")]
+    assert [one.files for one in asked] == [(), ("p.txt",), ("c", "s"), ("c", "")]
+    assert [one.options for one in asked] == [(), (), (0.5,), ()]
+
+
 def test_old_encodings_are_read(read):
     for encoding in ("utf-8", "utf-8-sig", "cp1252", "latin-1"):
         table = read((BEGIN + '<SPECIFYTABLE> "Größe"|"Umsatz"\n').encode(encoding)).tables[0]
@@ -131,6 +150,7 @@ def test_rules_of_a_kind_look_at_holdings_from_the_third_on():
     assert rules("FREQ(0,0)|FREQ(3,10)") == [("FREQ", (3, 10), True)]
     assert rules("REQ(50,40,3,10)") == [("REQ", (50, 40, 3, 10), False)]
     assert rules("P(10,80,2)") == [("P", (10, 80, 2), False)]
+    assert rules("P(10)") == [("P", (10, 1), False)]  # nobody else is in the coalition
 
 
 def test_what_is_not_said_of_rules():
@@ -169,7 +189,8 @@ def test_what_is_not_said_of_rules():
         (BEGIN + TABLE + "<SUPPRESS> CTA(0)", "CTA protects one table and 0 stands for all"),
         (BEGIN + TABLE + "<SUPPRESS> NET(1,2)", "NET takes from 1 to 1 numbers, not 2"),
         (BEGIN + TABLE + "<SUPPRESS> OPT()", "there are no numbers between the brackets"),
-        (BEGIN + TABLE + "<SUPPRESS> OPT(1)\n<SUPPRESS> MOD(0)", "table 0 is protected already"),
+        (BEGIN + TABLE + '<SUPPRESS> CKM(1) a|b|0|c', "are no perturbation tables; write one"),
+        (BEGIN + TABLE + '<WRITETABLE> (1,3,3,"o")', "options by number, 3, are of older"),
         (BEGIN + TABLE + "<SUPPRESS> OPT(1)\n<RECODE> 1,A,1", "table 1 is protected already; rec"),
         (BEGIN + TABLE + "<RECODE> 1,A", "is no recoding"),
         (BEGIN + TABLE + "<APRIORI> ", "line 6, <APRIORI>: names no file"),
@@ -190,7 +211,7 @@ def test_what_cannot_be_understood_is_said_with_its_place(read, text, said):
     [
         ("Q(1)", "'Q(1)' is no rule; known are P, NK"),
         ("P 10,1", "is no rule"),
-        ("P(10)", "P takes from 2 to 3 numbers that are not negative, not '10'"),
+        ("P(10,1,1,1)", "P takes from 1 to 3 numbers that are not negative, not '10,1,1,1'"),
         ("P(-1,1)", "not negative"),
         ("P(a,1)", "'a' is no number"),
         ("P(1e400,1)", "is no number, or too large"),

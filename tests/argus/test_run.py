@@ -206,8 +206,8 @@ def test_totals_that_do_not_add_up_are_refused_or_computed(run):
     done = run(batch.format(1), **files)
     assert done.tables[0].table.measure.sum.tolist() == [20, 12, 8]
     assert done.notes[0].startswith("table 1: 1 of 1 totals of 'V' changed")
-    with pytest.raises(JobError, match="need not add up"):
-        run(batch.format(2), **files)
+    # off by less than rounding could be
+    assert run(batch.format(2), **files).tables[0].table.measure.sum.tolist() == [200, 120, 80]
 
 
 # ── coarser codes ───────────────────────────────────────────────────────────────────
@@ -339,8 +339,12 @@ def test_methods_that_change_values(run, tmp_path, method):
     assert "x" not in shown
     if method.startswith("RND"):
         assert all(float(value) % 500 == 0 for value in shown if value != "-")
-    with pytest.raises(JobError, match="line 7, <WRITETABLE>: values of this table are changed"):
-        run(BATCH.replace("MOD(1,5)", method))
+    # with the status the true values stand beside
+    run(BATCH.replace("MOD(1,5)", method))
+    assert rows(tmp_path / "status.txt")[0] == '"Region","Size","Original","Turnover"'
+    assert rows(tmp_path / "status.txt")[1].startswith('"Total","Total",1615,')
+    with pytest.raises(JobError, match="line 8, <WRITETABLE>: values of this table are changed"):
+        run(BATCH.replace("MOD(1,5)", method).replace("(1,3,,", "(1,4,,"))
 
 
 def test_linked_tables_are_protected_together_and_others_are_noted(run):
@@ -394,8 +398,7 @@ def test_layers_of_a_csv_file(run, tmp_path):
         (BATCH.replace('"public.txt"', '"region.hrc"'), "region.hrc is read by the job"),
         (BATCH.replace('"public.txt"', '"job.arb"'), "job.arb is read by the job"),
         (BATCH.replace('(1,3,,"pu', '(1,5,,"fi').replace("blic.txt", "rms.tab"), "firms.rda is"),
-        (BATCH.replace('(1,3,,"pu', '(1,7,,"pu'), "files of type 7 are not written here"),
-        (BATCH.replace('(1,3,,"pu', '(1,3,HL+,"pu'), "HL+ is not offered for files of type 3"),
+        (BATCH.replace('(1,3,,"pu', '(1,7,,"pu'), "files of type 7 hold what the cell key"),
         (BATCH.replace('"public.txt"', '"nowhere/public.txt"'), "there is no folder"),
         (BATCH.replace('"public.txt"', '".."'), "is a folder; name a file"),
         (BATCH.replace("firms.asc", "firm.asc"), "<OPENMICRODATA>: there is no file"),
@@ -407,7 +410,7 @@ def test_layers_of_a_csv_file(run, tmp_path):
         (BATCH.replace("FREQ(2,30)", "FREQ(2,30)|WGT(1)"), "marked <WEIGHT>"),
         (BATCH.replace('"Turnover"||', '"<freq>"'), "line 4, <SAFETYRULE>: P judges sums"),
         (BATCH.replace('"Turnover"||', '"Turnover"||-3'), "costs by distance (-3)"),
-        (BATCH.replace("MOD(1,5)", 'CKM(1) "p.txt"'), "<SUPPRESS>: the cell key method"),
+        (BATCH.replace("MOD(1,5)", 'CKM(1) "p.txt"'), "<SUPPRESS>: needs one variable that is"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_done_is_refused_before_anything_is_written(tmp_path, batch, said):

@@ -46,7 +46,7 @@ def test_a_weighted_count_alone_is_named_in_value():
 def test_rounded_counts_judge_by_the_least_that_they_can_be():
     """5 rounded to the nearest 5 is 3 to 7; a 0 beside a value is one contributor or two."""
     cells = pa.table(
-        {"region": ["a", "b", "c", "d", "e"], "sales": [9, 9, 9, 9, 0], "n": [5, 10, 0, 15, 0]}
+        {"region": ["a", "b", "c", "d", "e"], "sales": [9, 8, 7, 5, 0], "n": [5, 10, 0, 15, 0]}
     )
     options = {"by": BY, "value": "sales", "count": "n"}
     table = dk.Table.from_cells(cells, count_within=2, **options)

@@ -111,7 +111,7 @@ def add_noise(
     after = np.empty_like(before)
     far = 0
     for number, rows in enumerate(parts.rows()):
-        own = before[rows]
+        own = before if len(parts.values) == 1 else before[rows]
         with parts.named(number):
             if method == "outliers":
                 hit = outliers(own, quantile)
@@ -119,7 +119,10 @@ def add_noise(
                 own = np.where(hit[:, None], correlated(own, share, rng), own)
             else:
                 own = _noisy(own, method, share, rescale, rng)
-        after[rows] = own
+        if len(parts.values) == 1:
+            after = own
+        else:
+            after[rows] = own
     if keep_zeros:
         after[before == 0] = 0.0
     found: dict[str, Any] = {

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal
 
-from diskret.argus.rule_text import RuleSet, numbers, read_rules
+from diskret.argus.commands import (
+    AprioriText,
+    Batch,
+    DataText,
+    File,
+    Recode,
+    Suppress,
+    TableText,
+    Write,
+)
+from diskret.argus.rule_text import numbers, read_rules
 from diskret.argus.text import Place, text_of, unquoted
 from diskret.errors import JobError
 
@@ -18,131 +28,12 @@ _QUOTED = re.compile(r'"([^"]*)"')
 _CALL = re.compile(r"(\w+)\s*\(([^()]*)\)\s*(.*)")
 _WRITE = re.compile(r'\(?\s*(\d+)\s*,\s*(\d+)\s*,([^,]*),\s*("[^"]*"|[^"()]+)\s*\)?')
 _OPTION = re.compile(r"\s*([A-Za-z]{2})\s*([+-])")
+#: What follows a command, up to a comment; names in quotes may hold two slashes.
+_SAID = re.compile(r'(?:"[^"]*"|(?!\s//).)*')
 #: Ways to protect, and how many numbers each takes at most.
 METHODS = {"GH": 4, "MOD": 8, "OPT": 2, "NET": 1, "RND": 7, "CTA": 1, "CKM": 1}
 _ALSO = {"HYPERCUBE": "GH", "MODULAR": "MOD", "OPTIMAL": "OPT", "NETWORK": "NET"}
 OPTIONS = ("AS", "SE", "FL", "QU", "HL", "SO", "AR", "HI", "TR", "AO", "AD", "AC")
-
-
-@dataclass(frozen=True)
-class File:
-    """A file that a job names, and where."""
-
-    name: str
-    place: Place
-
-
-@dataclass(frozen=True)
-class TableText:
-    """A table as it is specified.
-
-    cost: a variable, -1 (frequency), -2 (each the same), or "" (the response).
-    power: exponent of the cost; 0: its logarithm.
-    """
-
-    number: int
-    place: Place
-    by: tuple[str, ...]
-    response: str
-    shadow: str = ""
-    cost: str = ""
-    power: float = 1.0
-    rules: RuleSet = field(default_factory=RuleSet)
-
-    @property
-    def frequency(self) -> bool:
-        """Whether records are counted."""
-        return self.response.casefold() == "<freq>"
-
-
-@dataclass(frozen=True)
-class DataText:
-    """A file of records, or of cells, with its metadata and the tables made of it.
-
-    additivity: 0: totals must add up; 1: they are computed; 2: they need not add up.
-    status: whether the status in a file of cells counts.
-    """
-
-    kind: Literal["records", "cells"]
-    file: File
-    metadata: File
-    tables: tuple[TableText, ...]
-    additivity: int = 0
-    status: bool = True
-
-
-@dataclass(frozen=True)
-class Recode:
-    """Coarser codes of a variable of a table: a file of groups, or the levels that are kept."""
-
-    place: Place
-    table: int
-    variable: str
-    file: str = ""
-    level: int = 0
-
-
-@dataclass(frozen=True)
-class AprioriText:
-    """A file of what is known of single cells."""
-
-    place: Place
-    table: int
-    file: str
-    separator: str
-    ignore_unknown: bool = True
-
-
-@dataclass(frozen=True)
-class Suppress:
-    """How a table is protected; table 0: all of them, linked."""
-
-    place: Place
-    method: str
-    table: int
-    options: tuple[float, ...] = ()
-    file: str = ""
-
-
-@dataclass(frozen=True)
-class Write:
-    """A file of a protected table."""
-
-    place: Place
-    table: int
-    kind: int
-    options: Mapping[str, bool]
-    file: str
-
-
-@dataclass(frozen=True)
-class Batch:
-    """A job as it was understood.
-
-    logs: where a log, and the version, are to be written.
-    interactive: where the job goes on by hand.
-    """
-
-    path: Path
-    data: tuple[DataText, ...]
-    recodes: tuple[Recode, ...] = ()
-    apriori: tuple[AprioriText, ...] = ()
-    suppress: tuple[Suppress, ...] = ()
-    writes: tuple[Write, ...] = ()
-    logbook: File | None = None
-    version: File | None = None
-    interactive: Place | None = None
-    cleared: tuple[Batch, ...] = ()
-
-    @property
-    def tables(self) -> tuple[TableText, ...]:
-        """All tables, in the order of their numbers."""
-        return tuple(table for data in self.data for table in data.tables)
-
-    @property
-    def parts(self) -> tuple[Batch, ...]:
-        """What was done before the tables were cleared, and what comes after."""
-        return (*self.cleared, self)
 
 
 def read_batch(path: Path) -> Batch:
@@ -183,6 +74,7 @@ class _Reader:
             "WRITETABLE": self.write,
             "CLEAR": self.clear,
             "GOINTERACTIVE": self.go,
+            "COMMENT": lambda text: None,
             # which solver is used, and how much is said on the screen, is not the job's to say here
             "SOLVER": lambda text: None,
             "ANCO": lambda text: None,
@@ -218,7 +110,8 @@ class _Reader:
             near = get_close_matches(keyword, self.known, 1)
             hint = f"did you mean <{near[0]}>?" if near else f"known are {', '.join(self.known)}"
             raise JobError(f"{self.place}: is no command; {hint}")
-        self.known[keyword](found[2].strip())
+        said = _SAID.match(found[2])
+        self.known[keyword](said[0].strip() if said else "")
 
     def done(self) -> Batch:
         """All of the job."""
@@ -377,10 +270,8 @@ class _Reader:
                 f"{self.place}: {method} protects one table and 0 stands for all linked tables "
                 "(τ-ARGUS would take the first or refuse); use MOD(0,...), or name a table"
             )
-        if any({one.table, table} & {0} or one.table == table for one in self.suppresses):
-            raise JobError(f"{self.place}: table {table} is protected already")
-        done = Suppress(self.place, method, table, options[1:], unquoted(found[3]))
-        self.suppresses.append(done)
+        files, more = self.noise_files(found[3]) if method == "CKM" else ((), ())
+        self.suppresses.append(Suppress(self.place, method, table, (*options[1:], *more), files))
 
     def write(self, text: str) -> None:
         found = _WRITE.fullmatch(text)
@@ -392,6 +283,11 @@ class _Reader:
         asked = unquoted(found[3])
         options = {name.upper(): sign == "+" for name, sign in _OPTION.findall(asked)}
         if _OPTION.sub("", asked).strip() or not {*options} <= {*OPTIONS}:
+            if re.fullmatch("[0-9]+", asked):
+                raise JobError(
+                    f"{self.place}: options by number, {asked}, are of older versions of τ-ARGUS; "
+                    "write letters, e.g. AS+ for the status and SE+ to leave empty cells out"
+                )
             raise JobError(
                 f"{self.place}: the options {asked!r} are not known; they are "
                 f"{', '.join(OPTIONS)}, each with + or -"
@@ -426,6 +322,17 @@ class _Reader:
         if not found or not name:
             raise JobError(f"{self.place}: names no file")
         return name, text[found.end() :].rstrip(") ")
+
+    def noise_files(self, text: str) -> tuple[tuple[str, ...], tuple[float, ...]]:
+        """The perturbation tables of the cell key method, and the extra noise μ if it is said."""
+        parts = [unquoted(part) for part in text.split("|")]
+        if len(parts) > 3:
+            raise JobError(
+                f"{self.place}: {text!r} are no perturbation tables; write one, or that of sums, "
+                'that of small cells and the extra noise, e.g. CKM(1) "sums.txt"|"small.txt"|0'
+            )
+        more = numbers(parts[2], self.place) if len(parts) == 3 and parts[2] else ()
+        return tuple(parts[:2]) if any(parts[:2]) else (), more[:1]
 
     def number(self, text: str, linked: bool = False) -> int:
         """The number of a table that there is."""

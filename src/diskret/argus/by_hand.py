@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from diskret.argus.batch import AprioriText
+from diskret.argus.commands import AprioriText
 from diskret.argus.metadata import Metadata
 from diskret.argus.text import Folders, encoding_of, said_at
 from diskret.argus.trees import Axis
@@ -79,10 +79,10 @@ def given_status(
     return [Apriori(pa.table({**columns, **_answers(path, len(rows))}), percent or _HARDLY)]
 
 
-def _answers(path: Path, rows: int) -> dict[str, pa.Array]:
+def _answers(path: Path, rows: int, reason: str = "status in a file") -> dict[str, pa.Array]:
     """Why, who and when: the job does not say, its files do."""
     day = datetime.fromtimestamp(path.stat().st_mtime, UTC).date().isoformat()
-    said = {"reason": "status in a file", "who": path.name, "date": day}
+    said = {"reason": reason, "who": path.name, "date": day}
     return {name: pa.array([text] * rows, pa.string()) for name, text in said.items()}
 
 
@@ -135,6 +135,21 @@ def _taken_over(
     trees = {dimension.name: dimension.hierarchy for dimension in table.dimensions}
     taken.ravel()[locate(entries, trees)[1]] = True
     return Apriori(entries, _HARDLY)
+
+
+def kept_hidden(table: Table, hidden: NDArray[np.bool_], job: Path) -> Rule:
+    """Cells that stay hidden as another step left them; nobody may know them to the unit."""
+    columns: dict[str, pa.Array] = {}
+    places = np.nonzero(hidden)
+    for dimension, at in zip(table.dimensions, places, strict=True):
+        codes = pa.array(dimension.hierarchy.codes, pa.string())
+        columns[dimension.name] = codes.take(pa.array(at))
+    number = len(places[0])
+    columns["status"] = pa.array(["unsafe"] * number, pa.string())
+    unit = pa.array([10.0**-table.measure.decimals] * number, pa.float64())
+    columns |= {"lower": unit, "upper": unit}
+    columns |= _answers(job, number, "hidden to protect others")
+    return Apriori(pa.table(columns), _HARDLY)
 
 
 def _known(fields: Sequence[str], trees: Sequence[Hierarchy]) -> bool:

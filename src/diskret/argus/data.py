@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -18,20 +18,25 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pyarrow import csv as arrow_csv
 
-from diskret.argus.batch import AprioriText, DataText, Recode, TableText
 from diskret.argus.by_hand import apriori_rules, given_status, numbers_of
+from diskret.argus.commands import AprioriText, DataText, Recode, TableText
+from diskret.argus.distance import costs_by_distance
 from diskret.argus.metadata import Metadata, Variable
 from diskret.argus.rules import Judged
 from diskret.argus.text import Folders, encoding_of, said_at, text_of
 from diskret.argus.trees import Axis, axis_of, recoded
-from diskret.errors import InputError, JobError
+from diskret.errors import AdditivityError, InputError, JobError
 from diskret.io import Column, read_fixed
 from diskret.protect.tabulate import tabulate
 from diskret.rules import Rule
 from diskret.tables import Table
 from diskret.tables.from_cells import locate
 
-_CODES_OF_COST = {"": "value", "-1": "count", "-2": "cells"}
+#: <READTABLE> 2: totals need not be the sums of their parts.
+_ROUNDED = 2
+_BY_DISTANCE = "-3"
+#: Costs of -3 are known when the cells have been judged.
+_CODES_OF_COST = {"": "value", "-1": "count", "-2": "cells", _BY_DISTANCE: "cells"}
 _LISTED = 3  # contributions that are kept of every cell at least
 
 
@@ -73,13 +78,20 @@ class Opened:
     judged: Mapping[int, Judged] = field(default_factory=dict[int, Judged])
 
 
-def opened(text: DataText, folders: Folders, metadata: Metadata) -> Opened:
-    """Check what the tables need of the data, and read it."""
+def opened(
+    text: DataText, folders: Folders, metadata: Metadata, keyed: Collection[int] = ()
+) -> Opened:
+    """Check what the tables need of the data, and read it.
+
+    keyed: numbers of the tables whose noise is made of record keys.
+    """
     path = folders.find(text.file.name, text.file.place)
     judged = {one.number: _judged(one, text.kind, metadata) for one in text.tables}
     needed: dict[str, Variable] = {}
     for one in text.tables:
         needed |= {v.name: v for v in _needed(one, metadata, judged[one.number], text)}
+        if one.number in keyed:
+            needed |= {v.name: v for v in metadata.of_role("key")}
     with said_at(text.file.place):
         frame = _read(path, text.kind, metadata, list(needed.values()))
     return Opened(text, metadata, frame, folders, path, judged)
@@ -99,6 +111,12 @@ def made(
     for one in apriori:
         by_hand += apriori_rules(one, data.folders, table, text.rules.by_hand, taken)
     rule = judged.rule(records, by_hand)
+    if text.cost == _BY_DISTANCE:
+        with said_at(text.place):
+            unsafe = rule(table).unsafe
+        steps = [axis.variable.distances for axis in axes]
+        cost = costs_by_distance(unsafe, [axis.tree for axis in axes], steps)
+        cost = cost if text.power == 1 else _raised(cost, text.power)
     return Made(text, tuple(axes), table, rule, cost, judged.shadow, taken)
 
 
@@ -116,10 +134,12 @@ def _judged(text: TableText, kind: str, metadata: Metadata) -> Judged:
     by = [metadata.named(name, text.place) for name in text.by]
     response = "" if text.frequency else metadata.named(text.response, text.place).name
     shadow = metadata.named(text.shadow, text.place).name if text.shadow else ""
-    if text.cost == "-3":
+    far = [variable.name for variable in by if not variable.distances]
+    if text.cost == _BY_DISTANCE and far:
         raise JobError(
-            f"{text.place}: costs by distance (-3) are not offered; use a variable, -1 for the "
-            "frequency or -2 for the same cost everywhere"
+            f"{text.place}: costs by distance (-3) need what 1, 2, … steps cost in every variable, "
+            f"and {metadata.path.name} has no <DISTANCE> for {far[0]!r}; add e.g. <DISTANCE> 1 2 "
+            "3 4 5"
         )
     if text.cost not in _CODES_OF_COST:
         metadata.named(text.cost, text.place)
@@ -195,6 +215,7 @@ def _read(
 
 def _has_numbers(variable: Variable) -> bool:
     numbers = {"numeric", "weight", "frequency", "largest", "cost", "lower", "upper", "shadow"}
+    numbers |= {"key"}
     return bool(variable.roles & numbers) or not variable.roles
 
 
@@ -260,11 +281,7 @@ _Built = tuple[Table, Table | None, "str | NDArray[np.float64]", list[Rule]]
 
 
 def _from_records(data: Opened, text: TableText, axes: Sequence[Axis], judged: Judged) -> _Built:
-    metadata, frame = data.metadata, data.frame
-    for axis in axes:
-        if axis.moved:
-            at = frame.column_names.index(axis.variable.name)
-            frame = frame.set_column(at, axis.variable.name, _moved(frame.column(at), axis.moved))
+    metadata, frame = data.metadata, coded(data.frame, axes)
     response = None if text.frequency else metadata.named(text.response, text.place)
     cost = _CODES_OF_COST.get(text.cost) or metadata.named(text.cost, text.place).name
     values = {} if response is None else {response.name: response.decimals}
@@ -304,6 +321,15 @@ def _chosen(response: Variable | None) -> str:
     return "count" if response is None else response.name
 
 
+def coded(frame: pa.Table, axes: Sequence[Axis]) -> pa.Table:
+    """Records with the codes that recoding made."""
+    for axis in axes:
+        if axis.moved:
+            at = frame.column_names.index(axis.variable.name)
+            frame = frame.set_column(at, axis.variable.name, _moved(frame.column(at), axis.moved))
+    return frame
+
+
 def _moved(column: pa.ChunkedArray, moved: Mapping[str, str]) -> pa.Array:
     coded = column.combine_chunks().dictionary_encode()
     names = [moved.get(code, code) for code in coded.dictionary.to_pylist()]
@@ -329,11 +355,6 @@ def _raised(base: NDArray[np.float64], power: float) -> NDArray[np.float64]:
 
 def _from_cells(data: Opened, text: TableText, axes: Sequence[Axis], judged: Judged) -> _Built:
     metadata, frame = data.metadata, data.frame
-    if data.text.additivity == 2:
-        raise JobError(
-            f"{text.place}: totals that need not add up (<READTABLE> 2) cannot be protected with "
-            "proof; use 1, which computes them"
-        )
     response = None if text.frequency else metadata.named(text.response, text.place)
     frequency = metadata.of_role("frequency")
     if response is None and not frequency:
@@ -349,18 +370,29 @@ def _from_cells(data: Opened, text: TableText, axes: Sequence[Axis], judged: Jud
         )
     shadow = judged.shadow or None
     by = {axis.variable.name: axis.tree for axis in axes}
-    table = Table.from_cells(
-        frame,
-        by=by,
-        total={name: tree.total for name, tree in by.items()},
-        value=None if response is None else response.name,
-        count=counted,
-        largest=[] if response is None else largest,
-        shadow=shadow,
-        decimals=0 if response is None else response.decimals,
-        round_values=response is not None,
-        additivity="totals" if data.text.additivity == 1 else "check",
-    )
+
+    def made_with(rounding: float | None) -> Table:
+        return Table.from_cells(
+            frame,
+            by=by,
+            total={name: tree.total for name, tree in by.items()},
+            value=None if response is None else response.name,
+            count=counted,
+            largest=[] if response is None else largest,
+            shadow=shadow,
+            decimals=0 if response is None else response.decimals,
+            rounding=rounding,
+            round_values=response is not None,
+            additivity="totals" if data.text.additivity == 1 else "check",
+        )
+
+    try:
+        table = made_with(None)
+    except AdditivityError:
+        if data.text.additivity != _ROUNDED or response is None:
+            raise
+        # values that do not add up because each of them was rounded
+        table = made_with(10.0**-response.decimals)
     table = table if response is None or shadow is None else table[response.name]
     at = locate(frame, by)[1]
     by_hand: list[Rule] = []

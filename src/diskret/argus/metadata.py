@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
+from diskret.argus.rule_text import numbers
 from diskret.argus.text import Place, text_of, unquoted
 from diskret.errors import JobError
 
@@ -33,6 +35,35 @@ _ROLES = {
 }
 
 
+#: What the perturbation tables are for.
+_NOISE = {"PFILE": "counts", "PFILE_FREQ": "counts", "PFILE_CONT": "sums", "PFILE_SEP": "small"}
+_STEPS = 5
+_CHANGES = re.compile(r"([A-Za-z])\s*(?:\(([^()]*)\))?")
+_YES = {"Y": True, "N": False}
+
+
+@dataclass(frozen=True)
+class SumNoise:
+    """How the cell key method changes sums of a variable.
+
+    of: T: by the largest contributions, M: the mean, D: the range, V: the value; N: not at all.
+    largest: how many of the largest contributions count.
+    zeros: whether the keys of those count who contribute 0.
+    parity: whether cells with an odd number of contributors have a table of their own.
+    separation: whether small cells have a table of their own.
+    scaling: F: shares fall with size, N: they are constant; "" where nothing is said.
+    numbers: of the scaling.
+    """
+
+    of: str = "N"
+    largest: int = 1
+    zeros: bool = True
+    parity: bool = False
+    separation: bool = False
+    scaling: str = ""
+    numbers: tuple[float, ...] = ()
+
+
 @dataclass(frozen=True)
 class Variable:
     """A column of the data.
@@ -40,8 +71,11 @@ class Variable:
     start, width: its place in a line of fixed format; None in free format.
     missing: the codes of what is not known.
     levels: digits that each level of the code adds.
-    tree, labels, noise: names of files.
+    tree, labels: names of files.
     requests: codes of who asks for protection, at the first and the second level.
+    distances: what hiding a cell costs that is 1, 2, … steps away from an unsafe one.
+    noise: the perturbation tables of the cell key method, by what they are for.
+    changed: how the cell key method changes sums.
     """
 
     name: str
@@ -57,7 +91,9 @@ class Variable:
     lead: str = "@"
     labels: str = ""
     requests: tuple[str, ...] = ()
-    noise: str = ""
+    distances: tuple[float, ...] = ()
+    noise: Mapping[str, str] = field(default_factory=dict[str, str])
+    changed: SumNoise | None = None
 
     def __str__(self) -> str:
         return f"{self.place}, variable {self.name!r}"
@@ -176,19 +212,63 @@ def _with_option(variable: Variable, keyword: str, text: str, place: Place) -> V
         if not digits or not all(re.fullmatch("[0-9]{1,3}", digit) for digit in digits):
             raise JobError(f"{place}: {value!r} are no numbers of digits, e.g. 3 1 1")
         return replace(variable, levels=tuple(int(d) for d in digits if int(d)))
+    if keyword == "DISTANCE":
+        steps = numbers(",".join(value.replace(",", " ").split()), place)
+        if len(steps) > _STEPS or min(steps) <= 0:
+            raise JobError(
+                f"{place}: {value!r} are no costs of 1, 2, … steps; give up to {_STEPS} numbers "
+                "above 0, e.g. 1 2 3 4 5"
+            )
+        return replace(variable, distances=steps)
+    if keyword in ("CKM", "SCALING", "INCLUDEZEROS", "PARITY", "SEPARATION"):
+        return _with_noise(variable, keyword, text.strip(), place)
     field_of = {
         "TOTCODE": "total",
         "HIERCODELIST": "tree",
         "HIERLEADSTRING": "lead",
         "CODELIST": "labels",
-        "PFILE": "noise",
-        "PFILE_FREQ": "noise",
     }
-    if keyword not in field_of:
+    if keyword not in field_of and keyword not in _NOISE:
         return variable
     if not value:
         raise JobError(f"{place}: says nothing; give a value after it or remove it")
+    if keyword in _NOISE:
+        return replace(variable, noise={**variable.noise, _NOISE[keyword]: value})
     return replace(variable, **{field_of[keyword]: value})
+
+
+def _with_noise(variable: Variable, keyword: str, text: str, place: Place) -> Variable:
+    """A variable with one option more of how the cell key method changes its sums."""
+    how = variable.changed
+    if keyword == "CKM":
+        how = SumNoise()
+    elif how is None:
+        raise JobError(f"{place}: stands before <CKM>, which says how sums are changed")
+    said = _CHANGES.fullmatch(text)
+    letter = said[1].upper() if said else ""
+    inside = said[2] if said and said[2] else ""
+    if keyword == "CKM":
+        largest = numbers(inside, place)[0] if letter == "T" and inside else 1
+        if letter not in ("N", "T", "M", "D", "V") or largest not in range(1, _STEPS + 2):
+            raise JobError(
+                f"{place}: {text!r} is no way to change sums; write N (not at all), T(3) (by the "
+                "3 largest contributions, at most 6), M (by the mean), D (by the range) or V (by "
+                "the value)"
+            )
+        return replace(variable, changed=SumNoise(letter, int(largest)))
+    if keyword == "SCALING":
+        if letter not in ("F", "N") or not inside:
+            raise JobError(
+                f"{place}: {text!r} is no scaling; write F(share of large contributions, of small "
+                "ones, flex point, power, …) or N(share, …)"
+            )
+        return replace(
+            variable, changed=replace(how, scaling=letter, numbers=numbers(inside, place))
+        )
+    if text.upper() not in _YES:
+        raise JobError(f"{place}: {text!r} is neither Y nor N")
+    name = {"INCLUDEZEROS": "zeros"}.get(keyword, keyword.lower())
+    return replace(variable, changed=replace(how, **{name: _YES[text.upper()]}))
 
 
 def _check(variables: list[Variable], path: Path) -> None:

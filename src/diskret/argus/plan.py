@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-from diskret.argus.batch import Batch, DataText
+from diskret.argus.cell_key import check_keys
+from diskret.argus.commands import Batch, DataText
 from diskret.argus.data import Opened, opened
-from diskret.argus.metadata import read_metadata
-from diskret.argus.outputs import check_write
+from diskret.argus.metadata import Metadata, read_metadata
+from diskret.argus.outputs import check_write, is_internal, passed_over
 from diskret.argus.text import Folders
 from diskret.errors import JobError
 
 
 def planned(part: Batch, folders: Folders) -> tuple[Batch, list[Opened]]:
     """Read all files, and refuse what cannot be carried out."""
-    for step in part.suppress:
-        if step.method == "CKM":
-            raise JobError(
-                f"{step.place}: the cell key method is not run from τ-ARGUS jobs yet; use "
-                'diskret.perturb, or method = "cell_key" in a job file of diskret'
-            )
-        if step.method == "GH" and step.table == 0 and len(part.tables) > 1:
-            raise JobError(
-                f"{step.place}: the hypercube protects one table alone here; use MOD(0,...) for "
-                "linked tables"
-            )
-    changed = {step.table for step in part.suppress if step.method in ("RND", "CTA")}
     for write in part.writes:
-        check_write(write, folders, write.table in changed)
+        check_write(write, folders, part.step_of(write))
     check_protected(part)
     metadata = [
         read_metadata(folders.find(data.metadata.name, data.metadata.place), data.kind)
@@ -41,7 +30,33 @@ def planned(part: Batch, folders: Folders) -> tuple[Batch, list[Opened]]:
         table = part.tables[recode.table - 1]
         if name not in [variables.named(one, table.place).name for one in table.by]:
             raise JobError(f"{recode.place}: table {recode.table} has no variable {name!r}")
-    return part, [opened(d, folders, m) for d, m in zip(part.data, metadata, strict=True)]
+    check_costs(part)
+    keyed = _keyed(part, metadata, folders)
+    pairs = zip(part.data, metadata, strict=True)
+    return part, [opened(data, folders, of, keyed) for data, of in pairs]
+
+
+def _keyed(part: Batch, metadata: list[Metadata], folders: Folders) -> frozenset[int]:
+    """The numbers of the tables that the cell key method changes, all of which can be."""
+    found: set[int] = set()
+    for step in part.suppress:
+        if step.method == "CKM":
+            of = [d for d in part.data if _has(d, step.table)][0]
+            table = part.tables[step.table - 1]
+            check_keys(step, of.kind, table, metadata[part.data.index(of)], folders)
+            found.add(step.table)
+    return frozenset(found)
+
+
+def check_costs(part: Batch) -> None:
+    """Costs by distance say where secondaries are best, which the modular method alone asks."""
+    for step in part.suppress:
+        for table in part.tables:
+            if table.cost == "-3" and step.protects(table.number) and step.method != "MOD":
+                raise JobError(
+                    f"{step.place}: costs by distance (-3) go with MOD, as in τ-ARGUS; use MOD, or "
+                    f"another cost in line {table.place.line}"
+                )
 
 
 def _has(data: DataText, number: int) -> bool:
@@ -50,11 +65,30 @@ def _has(data: DataText, number: int) -> bool:
 
 def check_protected(part: Batch) -> None:
     """Nothing that looks public is written of a table that is not protected."""
-    protected = {step.table for step in part.suppress}
     for write in part.writes:
-        internal = write.kind in (4, 5, 6) or write.options.get("AS") or write.options.get("SO")
-        if not internal and not protected & {0, write.table}:
+        if not is_internal(write) and part.step_of(write) is None:
             raise JobError(
                 f"{write.place}: table {write.table} is not protected; put <SUPPRESS> above it, or "
                 "ask for the status (AS+), which makes the file internal"
             )
+
+
+def notes_of(part: Batch) -> list[str]:
+    """What a reader should know of the commands themselves."""
+    notes: list[str] = []
+    for write in part.writes:
+        names = passed_over(write)
+        if names:
+            notes.append(
+                f"{write.place}: {', '.join(f'{name}+' for name in names)} says nothing for files "
+                f"of type {write.kind} and was passed over, as in τ-ARGUS"
+            )
+    for table in part.tables:
+        steps = [step for step in part.suppress if step.protects(table.number)]
+        if len(steps) > 1:
+            notes.append(
+                f"table {table.number} is protected {len(steps)} times in different ways; only the "
+                "files of the last way may leave the office, for what one way hides another may "
+                "show"
+            )
+    return notes

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from diskret.argus.batch import Batch, Suppress
+from diskret.argus.by_hand import kept_hidden
+from diskret.argus.cell_key import changed_by_keys
+from diskret.argus.commands import Batch, Suppress, Write
 from diskret.argus.data import Made, Opened, made
-from diskret.argus.outputs import Done
+from diskret.argus.done import Done
 from diskret.argus.rules import OnRecords
 from diskret.argus.text import said_at
 from diskret.attack import Attacker
@@ -36,25 +40,84 @@ def tables_of(part: Batch, read: Sequence[Opened]) -> list[Made]:
     ]
 
 
+@dataclass(frozen=True, eq=False)
+class Course:
+    """What became of the tables of a part, one step after the other.
+
+    first: the tables before they are protected.
+    after: of each step, the number of a table → the table as it then is.
+    """
+
+    part: Batch
+    first: Sequence[Done]
+    after: Mapping[Suppress, Mapping[int, Done]]
+
+    def at(self, write: Write) -> Done:
+        """The table of a file when the file is written."""
+        step = self.part.step_of(write)
+        return self.first[write.table - 1] if step is None else self.after[step][write.table]
+
+    def outdated(self, write: Write) -> bool:
+        """Whether the table is protected in another way after a file of it is written."""
+        return self.part.step_of(write) is not self.part.last_step(write.table)
+
+    @property
+    def last(self) -> list[Done]:
+        """The tables in the end."""
+        steps = [self.part.last_step(number) for number in range(1, len(self.first) + 1)]
+        return [
+            found if step is None else self.after[step][number]
+            for number, (found, step) in enumerate(zip(self.first, steps, strict=True), start=1)
+        ]
+
+
 def carried_out(
     part: Batch, read: Sequence[Opened], contributor: bool | None, before: int, progress: Progress
-) -> tuple[list[Done], list[Result | PerturbedResult | None]]:
+) -> Course:
     """Make all tables of a part, and protect those that are to be protected."""
     tables = tables_of(part, read)
-    done = [_judged(one) for one in tables]
-    results: list[Result | PerturbedResult | None] = [None] * len(tables)
+    first = [_judged(one) for one in tables]
+    after: dict[Suppress, Mapping[int, Done]] = {}
     for step in part.suppress:
         wanted = range(len(tables)) if step.table == 0 else [step.table - 1]
-        found = _protected(
-            step,
-            [tables[i] for i in wanted],
-            [f"table_{before + i + 1}" for i in wanted],
-            contributor,
-            progress,
-        )
-        for i, result in zip(wanted, found, strict=True):
-            results[i], done[i] = result, _shown(tables[i], result, done[i].sensitivity)
-    return done, results
+        given = [tables[i] for i in wanted]
+        names = [f"table_{before + i + 1}" for i in wanted]
+        if step.method == "CKM":
+            (i,) = wanted
+            of = next(data for data in read if tables[i].text in data.text.tables)
+            with said_at(step.place):
+                found = [changed_by_keys(step, of, tables[i], first[i].sensitivity, names[0])]
+        else:
+            if step.method == "GH" and len(given) > 1:
+                given = [
+                    _held(one, hidden, step)
+                    for one, hidden in zip(given, _alone(step, given), strict=True)
+                ]
+            found = _protected(step, given, names, contributor, progress)
+        after[step] = {
+            i + 1: _shown(one, result, first[i].sensitivity)
+            for i, one, result in zip(wanted, given, found, strict=True)
+        }
+    return Course(part, first, after)
+
+
+def _alone(step: Suppress, tables: Sequence[Made]) -> list[NDArray[np.bool_]]:
+    """What the hypercube hides in each of several tables for itself."""
+    with said_at(step.place):
+        results = [
+            suppress(one.table, one.rule, cost=_cost(one), method="hypercube") for one in tables
+        ]
+    return [result.published.suppressed for result in results]
+
+
+def _held(one: Made, hidden: NDArray[np.bool_], step: Suppress) -> Made:
+    """A table in which these cells stay hidden, and nobody may know them to the unit."""
+    more = hidden & ~one.rule(one.table).unsafe
+    if not more.any():
+        return one
+    taken = more if one.taken is None else more | one.taken
+    held = kept_hidden(one.table, more, step.place.file)
+    return replace(one, rule=one.rule | held, taken=taken)  # type: ignore[operator]
 
 
 def _of(steps: Sequence[Any], number: int) -> list[Any]:
@@ -65,18 +128,12 @@ def _judged(one: Made) -> Done:
     """A table before it is protected."""
     with said_at(one.text.place):
         says = one.rule(one.table)
-    measure = one.table.measure
-    return Done(one, says, measure.sum, says.unsafe, measure.decimals)
+    return Done(one, says)
 
 
 def _shown(one: Made, result: Result | PerturbedResult, says: Sensitivity) -> Done:
     """A table as it is protected."""
-    if isinstance(result, Result):
-        measure, hidden = one.table.measure, result.published.suppressed
-        return Done(one, result.sensitivity, measure.sum, hidden, measure.decimals)
-    shown = result.published
-    nothing = np.zeros(one.table.shape, dtype=bool)
-    return Done(one, says, shown.value, nothing, shown.decimals, changed=True)
+    return Done(one, result.sensitivity if isinstance(result, Result) else says, result)
 
 
 def _protected(
@@ -109,7 +166,8 @@ def _protected(
             [one.table for one in tables],
             [_as_given(one.rule, whom) for one in tables],
             cost=[_cost(one) for one in tables],
-            method=HIDES[step.method],
+            # what the hypercubes hid one by one stays hidden; what they share is for all of them
+            method="modular" if step.table == 0 and len(tables) > 1 else HIDES[step.method],
             attacker=Attacker(contributor=whom),
             time_limit=60 * minutes or None,
             name=list(names),

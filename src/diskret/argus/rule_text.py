@@ -12,7 +12,7 @@ from diskret.errors import JobError
 _RULE = re.compile(r"(\w+)\s*\(([^()]*)\)")
 #: How many numbers a rule takes, at least and at most, and how often it may stand.
 _SHAPES = {
-    "P": (2, 3, 4),
+    "P": (1, 3, 4),
     "NK": (2, 2, 4),
     "FREQ": (2, 2, 2),
     "REQ": (3, 4, 2),
@@ -79,6 +79,7 @@ def read_rules(text: str, place: Place) -> RuleSet:
         if kind in ("MIS", "WGT", "MAN"):
             said[kind] = given[0]
         elif _switched_on(kind, given):
+            given = (*given, 1.0) if kind == "P" and len(given) == 1 else given  # nobody else
             holdings = at >= _HOLDINGS_FROM.get(kind, times)
             found.append(OneRule(kind, given, holdings, place))
     return RuleSet(

@@ -12,10 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret import __version__
-from diskret.argus.batch import Batch, read_batch
+from diskret.argus.batch import read_batch
+from diskret.argus.commands import Batch
+from diskret.argus.done import Done
 from diskret.argus.files import check_outputs, write_files
-from diskret.argus.outputs import Done, Output, outputs_of
-from diskret.argus.plan import check_protected, planned
+from diskret.argus.outputs import Output, outputs_of
+from diskret.argus.plan import check_protected, notes_of, planned
 from diskret.argus.protection import carried_out
 from diskret.argus.text import Folders, Place
 from diskret.errors import JobError
@@ -162,16 +164,18 @@ def run(
     notes: list[str] = []
     results: list[Any] = []
     for part, read in plans:
-        done, own = carried_out(part, read, contributor, len(tables), progress)
-        notes += _notes(part, done)
-        results += [one for one in own if one is not None]
+        course = carried_out(part, read, contributor, len(tables), progress)
+        done = course.last
+        notes += [*notes_of(part), *_notes(part)]
+        results += [one.result for one in done if one.result is not None]
         for number, one in enumerate(done, start=1):
-            found = ArgusTable(number, one.made.table, one.sensitivity, one.status, own[number - 1])
-            tables.append(found)
+            tables.append(
+                ArgusTable(number, one.made.table, one.sensitivity, one.status, one.result)
+            )
             notes += _said(one, number)
         for write in part.writes:
             target = folders.target(write.file, write.place)
-            outputs += outputs_of(write, target, done[write.table - 1])
+            outputs += outputs_of(write, target, course.at(write), course.outdated(write))
     outputs += [_log_text(log, job, tables, outputs, notes)] if log else []
     if batch.version is not None:
         target = folders.target(batch.version.name, batch.version.place)
@@ -207,10 +211,13 @@ def _side_files(batch: Batch, folders: Folders, logbook: str | PathLike[str] | N
     return folders.target(batch.logbook.name, batch.logbook.place)
 
 
-def _notes(part: Batch, done: Sequence[Done]) -> list[str]:
+def _notes(part: Batch) -> list[str]:
     """What a reader should know of tables that are protected one by one."""
-    alone = [step.table for step in part.suppress if step.table]
-    if len(alone) < 2 or any(data.kind == "cells" for data in part.data):
+    last = {table.number: part.last_step(table.number) for table in part.tables}
+    # the noise of the cell key method is the same in every table
+    last = {number: step for number, step in last.items() if step and step.method != "CKM"}
+    alone = [*last]
+    if len({*last.values()}) < 2 or any(data.kind == "cells" for data in part.data):
         return []
     return [
         f"tables {', '.join(map(str, alone))} are made of the same records and protected one by "
@@ -219,12 +226,18 @@ def _notes(part: Batch, done: Sequence[Done]) -> list[str]:
 
 
 def _said(done: Done, number: int) -> list[str]:
-    """What became of totals that were computed."""
-    return [
+    """What became of totals that were computed, or that do not add up."""
+    found = [
         f"table {number}: {recomputed}"
         for recomputed in done.made.table.recomputed
         if recomputed.changed
     ]
+    if done.made.table.rounding > 1:
+        found.append(
+            f"table {number}: totals do not add up, so every value is taken as rounded to its last "
+            "decimal, and protected as such"
+        )
+    return found
 
 
 def _log_text(

@@ -16,7 +16,8 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
-from diskret.argus.batch import Batch, Suppress, read_batch
+from diskret.argus.batch import read_batch
+from diskret.argus.commands import Batch, Suppress
 from diskret.argus.data import Made, Opened
 from diskret.argus.files import check_outputs, write_files
 from diskret.argus.job_rules import JobRules, job_rules
@@ -150,8 +151,14 @@ class _Writer:
         """The command that protects each table; None: no command does."""
         found: list[Suppress | None] = [None] * len(self.made)
         for step in self.part.suppress:
+            self.check_step(step)
             for at in range(len(found)):
-                if step.table in (0, at + 1):
+                if step.protects(at + 1):
+                    if found[at] is not None:
+                        raise JobError(
+                            f"{step.place}: table {at + 1} is protected in another way above, and "
+                            "a job protects a table in one way; leave one of them out"
+                        )
                     found[at] = step
         at = [i for i, step in enumerate(found) if step is not None]
         if not at:
@@ -170,6 +177,18 @@ class _Writer:
                     "protects such tables together; use MOD(0,...) for all of them"
                 )
         return found
+
+    def check_step(self, step: Suppress) -> None:
+        """Refuse what a job protects in another way."""
+        if step.method == "CKM":
+            raise JobError(
+                f"{step.place}: the cell key method is asked for in another way in a job; write "
+                'method = "cell_key" in [tables.noise], as diskret cellkey and the guide say'
+            )
+        if step.method == "GH" and step.table == 0 and len(self.made) > 1:
+            raise JobError(
+                f"{step.place}: a job does not start linked tables from hypercubes; use MOD(0,...)"
+            )
 
     def attacker(self, steps: Sequence[Suppress | None]) -> list[str]:
         """Against whom; the same for all tables of a job."""
@@ -396,6 +415,11 @@ class _Writer:
         cells |= {"largest": largest} if largest else {}
         if file.text.additivity == 1:
             cells["additivity"] = "totals"
+        if one.table.rounding > 1:
+            raise JobError(
+                f"{text.place}: totals that do not add up (<READTABLE> 2) are for the batch file; "
+                "correct them, or let them be computed (<READTABLE> 1)"
+            )
         own: dict[str, Any] = {"cells": cells}
         if response:
             own["value"] = response

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from diskret.argus.batch import Recode
+from diskret.argus.commands import Recode
 from diskret.argus.metadata import Variable
 from diskret.argus.text import Folders, Place, said_at, text_of, unquoted
 from diskret.errors import HierarchyError, JobError

@@ -23,7 +23,7 @@ from diskret.argus.files import write_files
 from diskret.argus.outputs import Output
 from diskret.argus.protection import HIDES
 from diskret.errors import InputError, JobError
-from diskret.protect.arguments import for_each
+from diskret.protect.arguments import rules_for
 from diskret.rules import PQ, Dominance, MinimumFrequency, PPercent, Rule, Sensitivity, ZeroCells
 from diskret.rules.sensitivity import parts
 from diskret.tables import Table
@@ -109,7 +109,7 @@ def write_job(
     if not target.parent.is_dir():
         raise JobError(f"{target}: there is no folder {str(target.parent)!r} to write to")
     tables = [table] if isinstance(table, Table) else list(table)
-    rules = for_each(rule, tables, "rule")
+    rules = rules_for(rule, tables)
     if method not in HIDES.values():
         raise InputError(f"method= is one of {', '.join(HIDES.values())}, not {method!r}")
     if method in ("optimal", "network") and len(tables) > 1:

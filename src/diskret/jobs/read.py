@@ -74,7 +74,8 @@ def read_job(path: str | PathLike[str]) -> Job:
     sections = job.sections("tables")
     if not sections:
         raise job.error("there must be at least one [[tables]]", "tables")
-    read = [(section, read_table(section, hierarchies, records)) for section in sections]
+    columns = _columns(sections)
+    read = [(one, read_table(one, hierarchies, records, columns)) for one in sections]
     _check_distinct(read)
     tables = tuple(table for _, table in read)
     figures = [(section, read_derived_job(section, tables)) for section in job.sections("derived")]
@@ -100,6 +101,12 @@ def _all_of_cells(tables: Any) -> bool:
     if not isinstance(tables, list) or not tables:
         return False
     return all(isinstance(table, dict) and "cells" in table for table in tables)
+
+
+def _columns(tables: Sequence[Section]) -> tuple[str, ...]:
+    """The columns that some table is broken down by or filtered by."""
+    asked = [one.section(key).values for one in tables for key in ("by", "where") if key in one]
+    return tuple(dict.fromkeys(name for columns in asked for name in columns))
 
 
 def _sums(job: Section, tables: tuple[TableJob, ...]) -> tuple[str, ...]:

@@ -41,6 +41,7 @@ from diskret.protect.tabulate import tabulate
 from diskret.protect.write import FORMATS, WritingSeveral, write
 from diskret.rules import MinimumFrequency, PPercent
 from diskret.rules.unions import against
+from diskret.rules.varying import for_tables
 from diskret.suppression import Method, Pattern, Problem
 from diskret.tables import MeasureSum, Published, Table
 from diskret.texts import words_in
@@ -318,7 +319,12 @@ def protected(
     ledger: what was published before.
     """
     job = tables[0].job
-    checked_tables([one.table for one in tables])
+    made = checked_tables([one.table for one in tables])
+    rules = for_tables([one.wanted.rule for one in tables], made)
+    tables = [
+        replace(one, wanted=replace(one.wanted, rule=rule))
+        for one, rule in zip(tables, rules, strict=True)
+    ]
     said = dict.fromkeys(text for one in tables for text in one.job.sums)
     sums = [MeasureSum.read(text) for text in said]
     results: dict[int, Result] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from operator import or_
 from pathlib import Path
@@ -23,7 +23,8 @@ from diskret.jobs.values import (
 )
 from diskret.population import Population
 from diskret.protect.tabulate import Marking, record_marks
-from diskret.rules import BY_NAME, Apriori, NoRule, Rule, Shadow
+from diskret.rules import BY_NAME, Apriori, NoRule, Rule, Shadow, Varying
+from diskret.rules.sensitivity import everything_in
 from diskret.tables import Table
 from diskret.tables.cells import check_reserved
 from diskret.texts import LANGUAGES
@@ -33,6 +34,8 @@ _OWN = (
     *("name", "by", "rules", "noise", "cells", "where", "recode", "request", "waiver", "title"),
     *("frozen", "previous"),
 )
+#: Rules about single cells, which do not differ by category.
+_OF_SINGLE_CELLS = ("missing_safe", "apriori")
 _OF_RECORDS = ("unit", "holding", "weight", "where", "request", "waiver", "waiver_note")
 
 
@@ -40,8 +43,9 @@ def read_table(
     section: Section,
     hierarchies: Mapping[str, HierarchyFile],
     records: Records | DatabaseRecords | None,
+    columns: Sequence[str],
 ) -> TableJob:
-    """One of ``[[tables]]``."""
+    """One of ``[[tables]]``; `columns` are those that tables of the job are broken down by."""
     given_status = isinstance(section.values.get("cells"), dict) and "status" in section.section(
         "cells"
     )
@@ -62,7 +66,7 @@ def read_table(
         **given,
         name=section.text("name", value or "count"),
         by=by,
-        rule=_judged(section, by, cells),
+        rule=_judged(section, by, cells, columns),
         total=total,
         cells=cells,
         where=_where(section.section("where")),
@@ -164,33 +168,77 @@ def _previous(section: Section) -> Path | None:
 # ── rules ───────────────────────────────────────────────────────────────────────────
 
 
-def _rules(section: Section, table: Section) -> Rule:
+def _rules(section: Section, table: Section, columns: Sequence[str]) -> Rule:
     """The rules that a table is judged by, joined.
 
     `section` is what stands below ``[tables.rules]``, `table` the table that they are for.
     """
-    section.check(optional=tuple(BY_NAME))
+    read = _joined(section, table, columns, tuple(BY_NAME))
+    of_sums = any(getattr(one, "of_sums", False) for one in everything_in(read))
+    if "shadow" in table and not of_sums:
+        known = ", ".join(name for name, one in BY_NAME.items() if one.of_sums)
+        raise section.error(f"'shadow' needs a rule that looks at contributions: {known}")
+    return read
+
+
+def _joined(
+    section: Section, table: Section, columns: Sequence[str], admissible: Sequence[str]
+) -> Rule:
+    """The rules that a section names, which may be some of these."""
+    section.check(optional=admissible)
     if not section.values:
-        raise section.error(f"{section.name} must name at least one rule: {', '.join(BY_NAME)}")
+        raise section.error(f"{section.name} must name at least one rule: {', '.join(admissible)}")
     for name in section.values:
         if BY_NAME[name].of_sums and "value" not in table:
             raise section.error(f"the rule '{name}' needs a 'value', not a count", name)
     shadow = table.text("shadow", None)
-    of_sums = [name for name in section.values if BY_NAME[name].of_sums]
     read: list[Rule] = []
     for name in section.values:
         for own in section.each(name):
+            if name == "varying":
+                read += _varying(own, table, columns)
+                continue
             rule = _rule(name, own, table)
-            read.append(Shadow(rule, shadow) if shadow is not None and name in of_sums else rule)
-    if shadow is not None and not of_sums:
-        known = ", ".join(name for name, one in BY_NAME.items() if one.of_sums)
-        raise section.error(f"'shadow' needs a rule that looks at contributions: {known}")
+            read.append(Shadow(rule, shadow) if shadow is not None and rule.of_sums else rule)
     return reduce(or_, read)
 
 
-def _judged(section: Section, by: Mapping[str, object], cells: CellsFile | None) -> Rule:
+def _varying(section: Section, table: Section, columns: Sequence[str]) -> list[Rule]:
+    """Rules that differ by category: column → code → rules, or ``"none"``."""
+    if not section.values:
+        raise section.error(
+            f"{section.name} must name a column and the rules of its codes, e.g. region = "
+            '{ "01" = { minimum_frequency = { n = 10 } }, "*" = { minimum_frequency = { n = 3 } } }'
+        )
+    inside = [name for name in BY_NAME if name not in _OF_SINGLE_CELLS]
+    read: list[Rule] = []
+    for column in section.values:
+        if column not in columns:
+            raise section.unknown("no table has the column", column, columns, column)
+        codes = section.section(column)
+        rules: dict[str, Rule | None] = {}
+        for code, asked in codes.values.items():
+            if not isinstance(asked, dict) and asked != "none":
+                raise codes.unfit(
+                    code, 'rules, e.g. { minimum_frequency = { n = 3 } }, or "none" for no rule'
+                )
+            none = asked == "none"
+            rules[code] = None if none else _joined(codes.section(code), table, columns, inside)
+        try:
+            read.append(Varying(column, rules))
+        except InputError as error:
+            raise codes.error(f"'varying': {error}") from error
+    return read
+
+
+def _judged(
+    section: Section,
+    by: Mapping[str, object],
+    cells: CellsFile | None,
+    columns: Sequence[str],
+) -> Rule:
     """The rules, and what the file of cells says of these itself."""
-    rules = _rules(section.section("rules"), section) if "rules" in section else None
+    rules = _rules(section.section("rules"), section, columns) if "rules" in section else None
     if cells is None or not cells.given:
         return NoRule() if rules is None else rules
     own = section.section("cells")

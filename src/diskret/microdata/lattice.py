@@ -24,11 +24,14 @@ from diskret.risk import Keys, classes
 LARGEST = 5_000_000
 #: Nodes that are kept for later, and their classes as a multiple of those of the finest level.
 _KEPT, _ROOM = 256, 2
+#: Keys are looked up together in tables of at most so many numbers, which stay near the processor.
+_TABLE = 2**15
 #: Up to so many possible combinations for each class a table of all is quicker than sorting.
 _DENSE = 8
 _LARGEST_NUMBER = 2**62
 
 _Codes = tuple[NDArray[np.int32], ...]
+_Parts = tuple[NDArray[np.intp], ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,12 +152,27 @@ class Node:
     lattice: Lattice
     levels: tuple[int, ...]
     count: NDArray[np.int64]
-    _codes: Callable[[], _Codes]
+    _parts: Callable[[], _Parts]
+
+    @cached_property
+    def parts(self) -> _Parts:
+        """For each of the lattice's `groups` of keys one number for their codes, each ``(c,)``."""
+        return self._parts()
+
+    @cached_property
+    def weight(self) -> NDArray[np.float64]:
+        """`count` as it is added up, which saves a conversion each time."""
+        return self.count.astype(np.float64)
 
     @cached_property
     def codes(self) -> _Codes:
         """For each key the code of each class on its level, -1 where missing, each ``(c,)``."""
-        return self._codes()
+        widths = self.lattice.widths(self.levels)
+        return tuple(
+            (code - 1).astype(np.int32)
+            for part, group in zip(self.parts, self.lattice.groups, strict=True)
+            for code in _split(part, [widths[at] for at in group])
+        )
 
     @cached_property
     def merged(self) -> NDArray[np.intp]:
@@ -209,40 +227,58 @@ class Lattice:
         """Number of codes of each key on some levels."""
         return [ladder.sizes[g] for ladder, g in zip(self.ladders, levels, strict=True)]
 
+    def widths(self, levels: Sequence[int]) -> list[int]:
+        """The same with one more, the first, for missing values."""
+        return [size + 1 for size in self.sizes(levels)]
+
+    @cached_property
+    def groups(self) -> list[list[int]]:
+        """Positions of keys that follow each other, and whose codes are looked up together."""
+        made: list[list[int]] = []
+        size = 0
+        for at, width in enumerate(self.widths((0,) * len(self.ladders))):
+            if made and size * width <= _TABLE:
+                made[-1].append(at)
+                size *= width
+            else:
+                made.append([at])
+                size = width
+        return made
+
     @cached_property
     def base(self) -> Node:
         """All keys as they are."""
         found = self.keys.classes
-        codes = _columns(found.codes)
-        return Node(self, (0,) * len(codes), found.count, lambda: codes)
+        levels = (0,) * len(self.ladders)
+        parts = self._together(found.codes, levels)
+        return Node(self, levels, found.count, lambda: parts)
 
     def node(self, levels: tuple[int, ...]) -> Node:
         """The classes on some levels, put together from those of a finer node that is kept."""
         source = self._source(levels)
         if source.levels == levels:
             return source
-        sizes = self.sizes(levels)
-        widths = [size + 1 for size in sizes]  # 0 stands for missing
+        widths = self.widths(levels)
         if prod(widths) > _LARGEST_NUMBER:
             found = classes(
                 [
                     up[codes]
                     for up, codes in zip(self._up(source, levels), source.codes, strict=True)
                 ],
-                sizes,
+                self.sizes(levels),
             )
-            count = np.bincount(found.of, weights=source.count, minlength=len(found.count))
-            made = Node(self, levels, count.astype(np.int64), lambda: _columns(found.codes))
+            count = np.bincount(found.of, weights=source.weight, minlength=len(found.count))
+            parts = partial(self._together, found.codes, levels)
+            made = Node(self, levels, count.astype(np.int64), parts)
         else:
-            number = np.zeros(len(source.count), dtype=np.int64)
-            stride = prod(widths)
-            for up, width, codes in zip(
-                self._up(source, levels), widths, source.codes, strict=True
-            ):
-                stride //= width
-                number += ((up.astype(np.int64) + 1) * stride)[codes]
-            numbers, count = _counted(number, source.count, prod(widths))
-            made = Node(self, levels, count, partial(_decoded, numbers, widths))
+            tables = self._tables(source, levels, widths)
+            first, *others = zip(tables, source.parts, strict=True)
+            number = first[0].take(first[1])
+            for table, part in others:
+                number += table.take(part)
+            numbers, count = _counted(number, source.weight, prod(widths))
+            spans = [prod(widths[at] for at in group) for group in self.groups]
+            made = Node(self, levels, count, partial(_split, numbers, spans))
         self._keep(made, source)
         return made
 
@@ -264,6 +300,33 @@ class Lattice:
             for ladder, low, high in zip(self.ladders, source.levels, levels, strict=True)
         ]
 
+    def _tables(
+        self, source: Node, levels: Sequence[int], widths: Sequence[int]
+    ) -> list[NDArray[np.int64]]:
+        """For each group, by its number in a finer node, what it adds to that of some levels."""
+        up, stride = self._up(source, levels), prod(widths)
+        made: list[NDArray[np.int64]] = []
+        for group in self.groups:
+            table = np.zeros(1, dtype=np.int64)
+            for at in group:
+                stride //= widths[at]
+                # what becomes of a missing value stands last there, and comes first here
+                own = (np.roll(up[at], 1).astype(np.int64) + 1) * stride
+                table = (table[:, None] + own).ravel()
+            made.append(table)
+        return made
+
+    def _together(self, codes: NDArray[np.int32], levels: Sequence[int]) -> _Parts:
+        """For each group one number for the codes of classes, ``(c, m)``, on some levels."""
+        widths = self.widths(levels)
+        made: list[NDArray[np.intp]] = []
+        for group in self.groups:
+            number = np.zeros(len(codes), dtype=np.intp)
+            for at in group:
+                number = number * widths[at] + (codes[:, at] + 1)
+            made.append(number)
+        return tuple(made)
+
     def _keep(self, made: Node, source: Node) -> None:
         """Keep a node that saves work, and let go those that did not help for longest."""
         room = _ROOM * len(self.base.count)
@@ -275,26 +338,22 @@ class Lattice:
             total -= len(self._kept.pop(0).count)
 
 
-def _columns(codes: NDArray[np.int32]) -> _Codes:
-    return tuple(np.ascontiguousarray(column) for column in codes.T)
-
-
 def _counted(
-    number: NDArray[np.int64], count: NDArray[np.int64], span: int
+    number: NDArray[np.int64], weight: NDArray[np.float64], span: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Distinct numbers in [0, span), ascending, and the records of each."""
     if span <= _DENSE * len(number) + 2**16:
-        total = np.bincount(number, weights=count)
-        numbers = np.flatnonzero(total).astype(np.int64)
-        return numbers, total[numbers].astype(np.int64)
+        total = np.bincount(number, weights=weight)
+        numbers = np.flatnonzero(total > 0).astype(np.int64, copy=False)
+        return numbers, total.take(numbers).astype(np.int64)
     numbers, of = np.unique(number, return_inverse=True)
-    return numbers, np.bincount(of, weights=count).astype(np.int64)
+    return numbers, np.bincount(of, weights=weight).astype(np.int64)
 
 
-def _decoded(numbers: NDArray[np.int64], widths: Sequence[int]) -> _Codes:
-    """The codes that numbers were made of, -1 where missing."""
-    columns: list[NDArray[np.int32]] = []
-    for width in reversed(widths):
-        numbers, rest = np.divmod(numbers, width)
-        columns.append((rest - 1).astype(np.int32))
-    return tuple(columns[::-1])
+def _split(numbers: NDArray[np.intp], widths: Sequence[int]) -> _Parts:
+    """The digits that numbers are made of, by their widths."""
+    found: list[NDArray[np.intp]] = []
+    for width in reversed(widths[1:]):
+        numbers, digit = np.divmod(numbers, width)
+        found.append(digit)
+    return (numbers, *reversed(found))

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
+from diskret.risk.products import product
 from diskret.risk.robust import robust_scatter
 
 Numbers = NDArray[np.float64]
@@ -48,14 +49,18 @@ def additive(
     >>> additive(values, 0.1, np.random.default_rng(1)).round(1).tolist()
     [[0.1, 1.2], [2.1, 2.7], [4.2, 5.1], [5.9, 7.2]]
     """
-    there = ~np.isnan(values)
-    count = there.sum(axis=0)
+    missing = np.isnan(values)
+    complete = not missing.any()
+    add = np.sum if complete else np.nansum
+    count = np.full(values.shape[1], len(values)) if complete else (~missing).sum(axis=0)
     if count.min(initial=2) < 2:
         raise InputError("a variable has fewer than 2 values, so that noise has no measure")
-    mean = np.nansum(values, axis=0) / count
+    mean = add(values, axis=0) / count
     centred = values - mean
-    deviation = np.sqrt(np.nansum(centred**2, axis=0) / (count - 1))
-    return _added(mean, centred, rng.standard_normal(values.shape) * deviation, share, rescale)
+    deviation = np.sqrt(add(np.square(centred), axis=0) / (count - 1))
+    noise = rng.standard_normal(values.shape)
+    noise *= deviation
+    return _added(mean, centred, noise, share, rescale)
 
 
 def correlated(
@@ -101,7 +106,8 @@ def correlated(
         )
     mean = complete.mean(axis=0)
     _, factor = _spread(complete - mean)
-    noise = rng.standard_normal((len(values), len(factor))) @ factor / math.sqrt(len(complete) - 1)
+    noise = product(rng.standard_normal((len(values), len(factor))), factor)
+    noise /= math.sqrt(len(complete) - 1)
     return _added(mean, values - mean, noise, share, rescale)
 
 
@@ -149,7 +155,7 @@ def restricted(values: Numbers, share: float, rng: np.random.Generator) -> Numbe
             f"{len(factor)} variables; noise that is independent of them needs "
             f"{2 * len(factor) + 2}"
         )
-    return _turned(mean, centred, exact_draws(basis, len(factor), rng) @ factor, share)
+    return _turned(mean, centred, product(exact_draws(basis, len(factor), rng), factor), share)
 
 
 def romm(values: Numbers, share: float, rng: np.random.Generator) -> Numbers:
@@ -282,14 +288,23 @@ def _spread(centred: Numbers) -> tuple[Numbers, Numbers]:
 
 
 def _added(mean: Numbers, centred: Numbers, noise: Numbers, share: float, rescale: bool) -> Numbers:
-    return _turned(mean, centred, noise, share) if rescale else mean + centred + share * noise
+    """Values with noise; writes over `centred` and `noise`."""
+    if rescale:
+        return _turned(mean, centred, noise, share)
+    centred += mean
+    noise *= share
+    centred += noise
+    return centred
 
 
 def _turned(mean: Numbers, centred: Numbers, noise: Numbers, share: float) -> Numbers:
-    """Values mixed with noise of the same size so that variances stay."""
+    """Values mixed with noise of the same size so that variances stay; writes over both."""
     angle = math.atan(share)
-    rest = 0.0 if math.isinf(share) else math.cos(angle)
-    return mean + rest * centred + math.sin(angle) * noise
+    centred *= 0.0 if math.isinf(share) else math.cos(angle)
+    centred += mean
+    noise *= math.sin(angle)
+    centred += noise
+    return centred
 
 
 def _odd_blocks(n: int) -> tuple[int, list[int]]:

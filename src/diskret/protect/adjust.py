@@ -14,7 +14,7 @@ from diskret.attack import Attacker, Requirements
 from diskret.attack.certify_changed import certify_adjustment
 from diskret.errors import InputError
 from diskret.parameters import Percentage, Positive, reading
-from diskret.protect.arguments import checked_tables, for_each
+from diskret.protect.arguments import checked_tables, for_each, rules_for
 from diskret.protect.linked import default_names, linked, of_each
 from diskret.protect.perturbed_result import PerturbedResult
 from diskret.protect.plan import frozen_cells, requirements
@@ -125,7 +125,7 @@ def adjust(
     """
     tables = checked_tables(table, changed=True)
     names = default_names(tables, [name] if isinstance(table, Table) else name)
-    rules = for_each(rule, tables, "rule")
+    rules = rules_for(rule, tables)
     stays = for_each([frozen] if isinstance(table, Table) else frozen, tables, "frozen")
     parts = [
         _movable(own, judge, fixed, cost, largest_change)

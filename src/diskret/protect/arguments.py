@@ -11,6 +11,7 @@ from diskret.protect.last_period import suppressed_before
 from diskret.protect.plan import Cost, TableToProtect
 from diskret.rules import Rule, Sensitivity
 from diskret.rules.unions import rules_for_unions
+from diskret.rules.varying import for_tables
 from diskret.tables import Table
 from diskret.tables.cells import check_reserved
 
@@ -101,6 +102,11 @@ def _check_rule(rule: Any) -> None:
         raise InputError(
             f"{rule!r} is no rule; give one like dk.rules.PPercent(5), or several joined with |"
         )
+
+
+def rules_for(rule: Any, tables: Sequence[Table]) -> list[Any]:
+    """A rule for all tables, or a list with one for each, as they judge tables of one office."""
+    return for_tables(for_each(rule, tables, "rule"), tables)
 
 
 def for_each(option: Any, tables: Sequence[Table], what: str) -> list[Any]:

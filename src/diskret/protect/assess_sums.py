@@ -14,6 +14,7 @@ from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.protect.assess_verdicts import Judged, Verdict, in_percent
 from diskret.rules import Rule
+from diskret.rules.varying import everywhere
 from diskret.tables import Dimension, Measure, Table
 from diskret.texts import Statement
 
@@ -77,9 +78,12 @@ class SumAssessment(Judged):
 
 def assess_sums(noise: MagnitudeNoise, rule: Rule, table: Table | None) -> SumAssessment:
     """See [`assess`][diskret.assess]."""
+    anywhere = everywhere(rule)
     if table is None:
         table = made_up(max(rule.largest, len(noise.shares), 3))
-    found = rule(table)
+        found = anywhere(table)
+    else:
+        found = rule(table)
     windows = Windows(found.unsafe, found.noise_above, found.noise_below)
     if not windows.sensitive.any():
         raise InputError("the rule finds no cell sensitive; give table=, with sensitive cells")
@@ -90,7 +94,7 @@ def assess_sums(noise: MagnitudeNoise, rule: Rule, table: Table | None) -> SumAs
     }
     used = UsedNoise(noise, as_lookup(noise.ptable, table.key_modulus), **lookups)
     judged = closeness(used, table, windows, table.rounding, count)
-    return SumAssessment(noise, table, windows, judged, *_ratios(noise, rule))
+    return SumAssessment(noise, table, windows, judged, *_ratios(noise, anywhere))
 
 
 def made_up(largest: int) -> Table:

@@ -24,11 +24,11 @@ from diskret.protect.known_contributions import Present
 from diskret.protect.rests import counted_rests, judged_rests, model_of
 from diskret.protect.unpublished_cells import Unpublished
 from diskret.rules import Rule, Sensitivity
-from diskret.rules.insiders import Judged, Known, Left, judged_by
-from diskret.rules.unions import rules_for_unions
+from diskret.rules.insiders import Judged, Known, Left, for_insiders, judged_by
 from diskret.tables import Publication, Table
+from diskret.tables.made_of import MadeOf
 from diskret.tables.requirements import stacked
-from diskret.tables.rests import beyond_whole, listed_rests
+from diskret.tables.rests import beyond_whole, listed_rests, wholes_of
 from diskret.tables.shares import shares
 
 
@@ -38,6 +38,7 @@ class RestsOfTables:
 
     rests: which.
     rules: those for their measure.
+    wholes: the cells in which they lie.
     sums: the same as sums of the cells of all tables, entries 1 and −1, with their levels.
     listed: who contributes to them, behind an empty total; None if nobody lists it, for counts
         alone.
@@ -46,6 +47,7 @@ class RestsOfTables:
 
     rests: Rests
     rules: Sequence[Rule]
+    wholes: MadeOf
     sums: UnsafeSums
     listed: Table | None
     bounded: bool
@@ -104,7 +106,8 @@ def unsafe_rests(
         if bounded:
             lower = np.minimum(lower, rests.value)
         sums = UnsafeSums(rests.member(int(publication.starts[-1])), lower, upper, sliding)
-        found.append(RestsOfTables(rests, used, sums, listed, bounded))
+        wholes = wholes_of(own, cells)
+        found.append(RestsOfTables(rests, used, wholes, sums, listed, bounded))
     return found
 
 
@@ -143,7 +146,7 @@ class CountedRests:
     """What is owed in rests of counts, whose records nobody lists.
 
     number: how many records are left, ``(r,)``.
-    rules: what judges them, and what it finds unsafe, ``(r,)``.
+    rules: what judges them, what it finds unsafe and where it holds, ``(r,)``.
     inside, own: contributor and rest as one number, ascending, and how many of these records are
         his.
     unsure: the same numbers where that is not known for certain.
@@ -152,7 +155,7 @@ class CountedRests:
     """
 
     number: NDArray[np.int64]
-    rules: Sequence[tuple[Any, NDArray[np.bool_]]]
+    rules: Sequence[tuple[Any, NDArray[np.bool_], NDArray[np.bool_]]]
     inside: NDArray[np.int64]
     own: NDArray[np.int64]
     unsure: NDArray[np.int64]
@@ -162,12 +165,12 @@ class CountedRests:
     @classmethod
     def of(cls, found: RestsOfTables, between: Unpublished | None, there: Present) -> CountedRests:
         """As far as it follows from what contributors have in unpublished cells."""
-        table = counted_rests(found.rests.value)
+        table = counted_rests(found.rests.value, found.wholes)
         rules = [
-            (one, one(table).unsafe.ravel()[1:])
+            (one, unsafe, held)
             for rule in found.rules
-            for one in rules_for_unions(rule)[0]
-            if hasattr(one, "for_insiders")
+            for one, unsafe, held, shadow in for_insiders(rule, table)
+            if not shadow
         ]
         people, n = len(there.names), len(found.rests)
         place = np.full(people, -1)
@@ -221,11 +224,12 @@ class CountedRests:
         others = np.maximum(self.number[at] - own, 0)
         largest = np.minimum(others, 1)
         found = np.zeros(len(at), dtype=np.int64)
-        for rule, unsafe in self.rules:
+        for rule, unsafe, held in self.rules:
             top = (np.arange(max(1, rule.largest)) < others[:, None]).astype(np.int64)
             nobody = np.zeros(len(at), dtype=bool)
             left = Left(largest, others - largest, own, own, top, nobody, True, 0)
-            found = np.maximum(found, rule.for_insiders(left, unsafe[at]))
+            level = rule.for_insiders(left, unsafe[at])
+            found = np.maximum(found, np.where(held[at], level, 0))
         found = np.where(sure.all(axis=1) & (others > 0), found, 0)
         return np.minimum(found, others), found
 

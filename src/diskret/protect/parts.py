@@ -25,6 +25,7 @@ from diskret.rules.unions import judge_unions
 from diskret.system import System, cell_inside
 from diskret.tables import Publication, Table
 from diskret.tables.dimension import Dimension
+from diskret.tables.made_of import ANYWHERE
 from diskret.tables.meanings import Side, side_by_side
 from diskret.tables.requirements import stacked
 from diskret.tables.unions import union_table_of_parts
@@ -216,7 +217,7 @@ def _unions(
         codes = ("Total", *map(str, range(1, len(parts) + 1)))
         parent = np.where(np.arange(len(codes)) == 0, -1, 0).astype(np.int32)
         union = Dimension("union", Hierarchy(codes, parent))
-        yield Table((union,), np.append(0, parts.value))
+        yield Table((union,), np.append(0, parts.value), made_of=ANYWHERE)
 
 
 def _members(parts: Parts, system: System) -> sparse.csr_array:

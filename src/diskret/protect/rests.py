@@ -19,12 +19,13 @@ from diskret.hierarchy import Hierarchy
 from diskret.protect.arguments import rules_of
 from diskret.protect.earlier_tables import EarlierTables
 from diskret.protect.plan import TableToProtect
-from diskret.rules import MinimumFrequency, Rule, Sensitivity
+from diskret.rules import MinimumFrequency, Rule, Sensitivity, Varying
 from diskret.rules.unions import judge_unions, rules_for_unions
 from diskret.tables import Earlier, Measure, Publication, Table
 from diskret.tables.dimension import Dimension
+from diskret.tables.made_of import MadeOf
 from diskret.tables.requirements import stacked
-from diskret.tables.rests import beyond_whole, rest_table
+from diskret.tables.rests import beyond_whole, rest_table, wholes_of
 
 _EXAMPLES = 3
 
@@ -169,7 +170,7 @@ def judged_rests(
         return _by(used, left), True
     with suppress(InputError):  # it looks at contributors, who are not known
         if model.frequency:
-            return _by(used, counted_rests(rests.value)), True
+            return _by(used, counted_rests(rests.value, wholes_of(tables, cells))), True
     counts = [table.units if table.units is not None else table.count for table in tables]
     least = [own for rule in used for own in _frequencies(rule)]
     if model.frequency or not least or any(count is None for count in counts):
@@ -179,7 +180,8 @@ def judged_rests(
     # every record a contributor of its own, and counted: nothing is left to be told
     alone = all(table.contributors == "records" and table.units is None for table in tables)
     enough = alone and all(len(_frequencies(r)) == len(rules_for_unions(r)[0]) for r in used)
-    return _by(least, counted_rests(number, model.measure, rests.value)), enough
+    wholes = wholes_of(tables, cells)
+    return _by(least, counted_rests(number, wholes, model.measure, rests.value)), enough
 
 
 def model_of(rules: Sequence[Rule], tables: Sequence[Table]) -> Table:
@@ -195,23 +197,34 @@ def _by(rules: Sequence[Rule], rests: Table) -> Sensitivity:
 
 def _frequencies(rule: Rule) -> list[Rule]:
     """The minimum frequencies among joined rules, whatever they count."""
-    used = rules_for_unions(rule)[0]
-    return [replace(one, of=None) for one in used if isinstance(one, MinimumFrequency)]
+
+    def of_records(one: Rule) -> Rule | None:
+        if isinstance(one, Varying):  # all that is inside is one rule
+            inside = of_records(one.rules_inside[0])
+            return inside and one.with_rules(lambda _: inside)
+        return replace(one, of=None) if isinstance(one, MinimumFrequency) else None
+
+    found = (of_records(one) for one in rules_for_unions(rule)[0])
+    return [one for one in found if one is not None]
 
 
 def counted_rests(
     number: NDArray[np.int64],
+    wholes: MadeOf,
     measure: Measure | None = None,
     value: NDArray[np.int64] | None = None,
 ) -> Table:
-    """A table of so many records, perhaps with their sums, behind an empty total."""
+    """A table of so many records, perhaps with their sums, behind an empty total.
+
+    wholes: the cells in which they lie.
+    """
     codes = ("Total", *map(str, range(1, len(number) + 1)))
     parent = np.where(np.arange(len(codes)) == 0, -1, 0).astype(np.int32)
     union = Dimension("rest", Hierarchy(codes, parent))
     count = np.append(0, number)
     if measure is None or value is None:
-        return Table((union,), count)
+        return Table((union,), count, made_of=wholes)
     total = np.append(0, value)
     nobody = np.empty((len(codes), 0), dtype=np.int64)
     own = Measure(measure.name, measure.decimals, total, np.abs(total), nobody, signed=True)
-    return Table((union,), count, measures=(own,))
+    return Table((union,), count, measures=(own,), made_of=wholes)

@@ -15,7 +15,7 @@ from diskret.errors import InputError
 from diskret.keys import SecretKeys
 from diskret.parameters import Positive, Whole, reading
 from diskret.progress import Progress, silent
-from diskret.protect.arguments import checked_tables, for_each
+from diskret.protect.arguments import checked_tables, rules_for
 from diskret.protect.linked import default_names, of_each
 from diskret.protect.perturbed_result import PerturbedResult
 from diskret.rounding import (
@@ -274,7 +274,7 @@ def _sensitivities(rule: Any, tables: Sequence[Table]) -> list[Sensitivity]:
     """What the rules find, table by table."""
     found: list[Sensitivity] = []
     says: Any
-    for given, table in zip(for_each(rule, tables, "rule"), tables, strict=True):
+    for given, table in zip(rules_for(rule, tables), tables, strict=True):
         says = given
         if not isinstance(given, Sensitivity):
             if isinstance(given, type) or not callable(given):

@@ -15,7 +15,7 @@ from diskret.deadline import Deadline
 from diskret.errors import InputError
 from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
-from diskret.protect.arguments import Asked, checked_tables, for_each, tables_to_protect
+from diskret.protect.arguments import Asked, checked_tables, for_each, rules_for, tables_to_protect
 from diskret.protect.attackers import check_names, default_attacker
 from diskret.protect.earlier_tables import Group, KnownBefore, groups
 from diskret.protect.linked import default_names, known_empty, linked
@@ -214,7 +214,7 @@ def suppress(
         Asked(*of_table)
         for of_table in zip(
             tables,
-            for_each(rule, tables, "rule"),
+            rules_for(rule, tables),
             default_names(tables, [name] if alone else name),
             for_each(cost, tables, "cost"),
             for_each([frozen] if alone else frozen, tables, "frozen"),

@@ -17,6 +17,7 @@ from diskret.errors import InputError
 from diskret.parallel import cores
 from diskret.parameters import reading
 from diskret.risk.keys import grouped
+from diskret.risk.products import product
 from diskret.risk.robust import robust_scale, robust_scatter
 
 if TYPE_CHECKING:
@@ -271,7 +272,7 @@ class Space:
             return placed
         size, direction = np.linalg.eigh(self.scatter[np.ix_(shown, shown)])
         varies = size > _FLAT * max(size[-1], 0.0)
-        return placed @ (direction[:, varies] / np.sqrt(size[varies]))
+        return product(placed, direction[:, varies] / np.sqrt(size[varies]))
 
 
 @reading

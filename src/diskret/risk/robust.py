@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from diskret.risk.products import product, squared_lengths
+
 Numbers = NDArray[np.float64]
 
 #: Share of its variance that is left of a variable which follows from others, at most.
@@ -51,7 +53,7 @@ class RobustScatter:
 
         Variables that followed from those before them do not count (a generalised inverse).
         """
-        return np.sqrt(_lengths((values - self.center) @ self._sphere))
+        return np.sqrt(squared_lengths(product(values, self._sphere, self.center)))
 
 
 def robust_scale(values: Numbers) -> tuple[Numbers, Numbers]:
@@ -159,8 +161,8 @@ def _independent(y: Numbers) -> tuple[NDArray[np.intp], Numbers]:
     """Variables that do not follow from those before them, and how all follow: ``(r, p)``."""
     p = y.shape[1]
     # seen from a record, which lies in every plane that all lie in; outliers count like the rest
-    away = y - y[np.argmin(_lengths(y))]
-    length = np.sqrt(_lengths(away))
+    away = y - y[np.argmin(squared_lengths(y))]
+    length = np.sqrt(squared_lengths(away))
     away /= np.where(length > 0, length, 1.0)[:, None]
     product = away.T @ away
     free: list[int] = []
@@ -208,11 +210,7 @@ def _shape(y: Numbers, everybody: Numbers, scale: float = 1.0) -> _Shape:
 
 
 def _squared(y: Numbers, shape: _Shape) -> Numbers:
-    return _lengths((y - shape.center) @ shape.sphere)
-
-
-def _lengths(y: Numbers) -> Numbers:
-    return np.einsum("ij,ij->i", y, y)
+    return squared_lengths(product(y, shape.sphere, shape.center))
 
 
 def _concentrated(y: Numbers, distances: Numbers, h: int, everybody: Numbers) -> _Shape:
@@ -228,7 +226,7 @@ def _concentrated(y: Numbers, distances: Numbers, h: int, everybody: Numbers) ->
 
 def _nearest(y: Numbers, distances: Numbers, h: int) -> Numbers:
     """The h records of least distance, and those that tie with the last of them."""
-    return y[distances <= np.partition(distances, h - 1)[h - 1]]
+    return y.take(np.flatnonzero(distances <= np.partition(distances, h - 1)[h - 1]), axis=0)
 
 
 def _starts(y: Numbers, everybody: Numbers) -> Iterator[Numbers]:
@@ -239,7 +237,7 @@ def _starts(y: Numbers, everybody: Numbers) -> Iterator[Numbers]:
     n = len(y)
     half = (n + 1) // 2
     ranks = np.column_stack([rankdata(column) for column in y.T])
-    squared = _lengths(y)
+    squared = squared_lengths(y)
     for rough in (
         np.tanh(y),
         ranks,
@@ -247,9 +245,9 @@ def _starts(y: Numbers, everybody: Numbers) -> Iterator[Numbers]:
         y / np.sqrt(np.where(squared > 0, squared, 1.0))[:, None],
         _nearest(y, squared, half),
     ):
-        turned = y @ _shape(rough, np.eye(y.shape[1])).direction
+        turned = product(y, _shape(rough, np.eye(y.shape[1])).direction)
         center, scale = robust_scale(turned)
-        first = _nearest(y, _lengths((turned - center) / scale), half)
+        first = _nearest(y, squared_lengths((turned - center) / scale), half)
         yield _squared(y, _shape(first, everybody))
 
 

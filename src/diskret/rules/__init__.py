@@ -17,6 +17,7 @@ from diskret.rules.p_percent import PQ, PPercent
 from diskret.rules.request import Request
 from diskret.rules.sensitivity import NoRule, Rule, Sensitivity
 from diskret.rules.shadow import Shadow
+from diskret.rules.varying import Varying
 from diskret.rules.zero_cells import ZeroCells
 
 #: How job files call the rules.
@@ -31,6 +32,7 @@ BY_NAME: Mapping[str, type[Any]] = {
     "zero_cells": ZeroCells,
     "missing_safe": MissingSafe,
     "apriori": Apriori,
+    "varying": Varying,
 }
 
 __all__ = [
@@ -48,5 +50,6 @@ __all__ = [
     "Rule",
     "Sensitivity",
     "Shadow",
+    "Varying",
     "ZeroCells",
 ]

@@ -6,6 +6,7 @@ the level, 0 or less where it asks for nothing. Definitions are on the page abou
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -14,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.rules.apriori import Apriori
-from diskret.rules.sensitivity import Rule, parts
+from diskret.rules.sensitivity import Rule, everything_in, parts
 from diskret.rules.shadow import Shadow, more_decimals, share_of
 from diskret.rules.unions import rules_for_unions
+from diskret.rules.varying import Varying
 from diskret.tables import Table
 from diskret.tables.shares import Shares, shares
 
@@ -159,10 +161,11 @@ class Known:
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """One rule, what it finds unsafe, and what it looks at."""
+    """One rule, what it finds unsafe, where it holds, and what it looks at."""
 
     rule: Any
     unsafe: NDArray[np.bool_]
+    held: NDArray[np.bool_]
     known: Known
     scale: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
 
@@ -170,6 +173,12 @@ class Judged:
         self, at: NDArray[np.int64], who: NDArray[np.uint64], used: NDArray[np.bool_]
     ) -> NDArray[np.int64]:
         """The level that the rule asks for, 0 where it asks for nothing."""
+        return np.where(self.held[at], self._level(at, who, used), 0)
+
+    def _level(
+        self, at: NDArray[np.int64], who: NDArray[np.uint64], used: NDArray[np.bool_]
+    ) -> NDArray[np.int64]:
+        """The same as if the rule held everywhere."""
         left = self.known.left(at, who, used)
         if self.scale is None:
             return np.maximum(self.rule.for_insiders(left, self.unsafe[at]), 0)
@@ -188,24 +197,40 @@ def judged_by(rule: Rule, table: Table, unions: Table, member: Any, place: int =
     `rule`: as it judges against this coalition (`diskret.rules.unions.against`). `unions`: the sets
     as `union_table` makes them; `member`, `place`: as for `shares`.
     """
-    used, _ = rules_for_unions(rule)
     own = shares(table, member, place)
     found: list[Judged] = []
-    for one in used:
-        inner: Any = one.rule if isinstance(one, Shadow) else one
-        if not hasattr(inner, "for_insiders"):
-            continue
-        unsafe = one(unions).unsafe.ravel()[1:]
+    for inner, unsafe, held, shadow in for_insiders(rule, unions):
         kept = max(1, inner.largest)
-        if isinstance(one, Shadow):
-            theirs = shares(table, member, place, one.variable)
-            decimals = next(m.decimals for m in table.measures if m.name == one.variable)
+        if shadow:
+            theirs = shares(table, member, place, shadow)
+            decimals = next(m.decimals for m in table.measures if m.name == shadow)
             known = Known(theirs, False, decimals, kept)
-            found.append(Judged(inner, unsafe, known, (theirs.size, own.size)))
+            found.append(Judged(inner, unsafe, held, known, (theirs.size, own.size)))
         else:
             known = Known(own, table.frequency, table.measure.decimals, kept)
-            found.append(Judged(one, unsafe, known))
+            found.append(Judged(inner, unsafe, held, known))
     return found
+
+
+def for_insiders(
+    rule: Rule, unions: Table
+) -> Iterator[tuple[Any, NDArray[np.bool_], NDArray[np.bool_], str]]:
+    """Each rule that says what contributors must not learn of unions, and where it says so.
+
+    Yields the rule without what stands around it, the unions that it finds unsafe and those for
+    which it holds, ``(unions,)``, and the shadow that it looks at, "" for none.
+    """
+    for one in rules_for_unions(rule)[0]:
+        inner: Any = one
+        held, shadow = np.ones(unions.shape, dtype=bool), ""
+        while isinstance(inner, Shadow | Varying):
+            if isinstance(inner, Shadow):
+                shadow = inner.variable
+            else:
+                held = held & inner.held(unions)
+            inner = inner.rules_inside[0]
+        if hasattr(inner, "for_insiders"):
+            yield inner, one(unions).unsafe.ravel()[1:], held.ravel()[1:], shadow
 
 
 def largest_coalition(rule: Rule, coalition: int) -> int:
@@ -215,12 +240,7 @@ def largest_coalition(rule: Rule, coalition: int) -> int:
     >>> largest_coalition(PPercent(5, coalition=2) | MinimumFrequency(3), 1)
     2
     """
-    named = [
-        largest_coalition(part.rule, 1)
-        if isinstance(part, Shadow)
-        else getattr(part, "coalition", 1)
-        for part in parts(rule)
-    ]
+    named = [getattr(one, "coalition", 1) for one in everything_in(rule)]
     return max(coalition, *named)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any, ClassVar, Protocol
@@ -174,9 +174,19 @@ class AnyOf(Joinable):
         """The most that any of the rules needs."""
         return max(rule.largest for rule in self.rules)
 
+    @property
+    def rules_inside(self) -> tuple[Rule, ...]:
+        """The rules that are joined."""
+        return self.rules
+
+    def with_rules(self, change: Callable[[Rule], Rule]) -> AnyOf:
+        """Other rules, joined."""
+        return AnyOf(tuple(part for rule in self.rules for part in parts(change(rule))))
+
     def __call__(self, table: Table) -> Sensitivity:
         """Judge every cell by all rules."""
-        found = [rule(table) for rule in sorted(self.rules, key=rank)]
+        alone = [own for rule in self.rules for own in single(rule)]
+        found = [rule(table) for rule in sorted(alone, key=rank)]
         joined = reduce(lambda a, b: a | b, found)
         _refuse_contradictions(table, found, joined)
         return joined
@@ -219,6 +229,26 @@ def _one_below_the_other(one: pa.Table, other: pa.Table) -> pa.Table:
 def parts(rule: Rule) -> tuple[Rule, ...]:
     """The rules that are joined, or the one."""
     return rule.rules if isinstance(rule, AnyOf) else (rule,)
+
+
+def single(rule: Rule) -> tuple[Rule, ...]:
+    """The rules that are judged one by one, each of which has one place among joined ones."""
+    alone: Any = getattr(rule, "single", None)
+    return (rule,) if alone is None else alone()
+
+
+def everything_in(rule: Any) -> Iterator[Any]:
+    """A rule and all rules inside of it, as joined rules and a shadow have some."""
+    yield rule
+    for one in getattr(rule, "rules_inside", ()):
+        yield from everything_in(one)
+
+
+def rebuilt(rule: Any, change: Callable[[Any], Any]) -> Any:
+    """A rule of other rules: what is inside is changed first, then the rule itself."""
+    if hasattr(rule, "with_rules"):
+        rule = rule.with_rules(lambda one: rebuilt(one, change))
+    return change(rule)
 
 
 def rank(rule: Rule) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -90,6 +91,15 @@ class Shadow(Joinable):
     def largest(self) -> int:
         """How many of the largest contributions to the shadow the rule needs."""
         return self.rule.largest
+
+    @property
+    def rules_inside(self) -> tuple[Rule, ...]:
+        """The rule that looks at the shadow."""
+        return (self.rule,)
+
+    def with_rules(self, change: Callable[[Rule], Rule]) -> Shadow:
+        """Another rule that looks at the same shadow."""
+        return replace(self, rule=change(self.rule))
 
     def __call__(self, table: Table) -> Sensitivity:
         """Judge every cell."""

@@ -8,11 +8,12 @@ All others are left out of account, as what they say has no meaning for a union:
 and group disclosure compare a cell with its totals; `MissingSafe` looks at the cell's codes; an
 `Apriori` list and other decisions by hand are about single cells, and that one of them is safe
 is no reason to find its sum with others safe.
+
+Of rules that differ by category all that hold for one of its cells judge a union.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import reduce
 from operator import or_
 from typing import Any
@@ -20,8 +21,18 @@ from typing import Any
 import numpy as np
 
 from diskret.errors import InputError
-from diskret.rules.sensitivity import AnyOf, Rule, Sensitivity, declared, rank
+from diskret.rules.sensitivity import (
+    AnyOf,
+    Rule,
+    Sensitivity,
+    declared,
+    parts,
+    rank,
+    rebuilt,
+    single,
+)
 from diskret.rules.shadow import Shadow
+from diskret.rules.varying import Varying
 from diskret.tables import Table
 
 
@@ -77,14 +88,24 @@ def rules_for_unions(rule: Rule) -> tuple[tuple[Rule, ...], tuple[Rule, ...]]:
     >>> left_out
     (GroupDisclosure(percent=90, minimum_parent=3, range=10),)
     """
-    if isinstance(rule, AnyOf):
-        parts = [rules_for_unions(part) for part in sorted(rule.rules, key=rank)]
-        return sum((used for used, _ in parts), ()), sum((left for _, left in parts), ())
-    if isinstance(rule, Shadow):
-        used, left = rules_for_unions(rule.rule)
+    used: tuple[Rule, ...] = ()
+    left: tuple[Rule, ...] = ()
+    if isinstance(rule, AnyOf | Varying):
+        every = [own for part in parts(rule) for own in single(part)]
+        for one in sorted(every, key=rank):
+            judging, others = _for_unions(one)
+            used, left = used + judging, left + others
+        return used, left
+    return _for_unions(rule)
+
+
+def _for_unions(rule: Rule) -> tuple[tuple[Rule, ...], tuple[Rule, ...]]:
+    """The same of a rule that is judged alone."""
+    if isinstance(rule, Shadow | Varying):  # all that is inside of one of these is one rule
+        used, left = rules_for_unions(rule.rules_inside[0])
         return (
-            tuple(replace(rule, rule=part) for part in used),
-            tuple(replace(rule, rule=part) for part in left),
+            tuple(rule.with_rules(lambda _, part=part: part) for part in used),
+            tuple(rule.with_rules(lambda _, part=part: part) for part in left),
         )
     if getattr(rule, "judges_unions", False):
         return (rule,), ()
@@ -126,9 +147,8 @@ def against(rule: Rule, coalition: int) -> Rule:
         raise InputError(f"a coalition is a whole number of contributors ≥ 1, not {coalition!r}")
     if coalition == 1:
         return rule
-    if isinstance(rule, AnyOf):
-        return AnyOf(tuple(against(part, coalition) for part in rule.rules))
-    if isinstance(rule, Shadow):
-        return replace(rule, rule=against(rule.rule, coalition))
-    grown: Any = getattr(rule, "against", None)
-    return rule if grown is None else grown(coalition)
+
+    def grown(one: Any) -> Any:
+        return one.against(coalition) if hasattr(one, "against") else one
+
+    return rebuilt(rule, grown)

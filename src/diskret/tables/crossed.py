@@ -12,6 +12,7 @@ from scipy import sparse
 from diskret.engines import Leaves
 from diskret.hierarchy import Hierarchy
 from diskret.tables.boxes import Boxes, boxes_of_cells, leaves_in_boxes
+from diskret.tables.made_of import ANYWHERE
 from diskret.tables.rollup import roll_up
 from diskret.tables.table import Table
 
@@ -98,7 +99,7 @@ def crossed(
         measure.name: measure.decimals for measure in model.measures if measure.name in leaves.sums
     }
     records = roll_up(alone, decimals, vintage=model.vintage, where=model.where)
-    records = replace(records, chosen=model.chosen, counted=model.counted)
+    records = replace(records, chosen=model.chosen, counted=model.counted, made_of=ANYWHERE)
     return Crossed((groupings[0], groupings[1]), in_context, records)
 
 

@@ -13,9 +13,10 @@ from scipy import sparse
 
 from diskret.errors import InputError
 from diskret.tables.contributions import Contributions
+from diskret.tables.made_of import MadeOf
 from diskret.tables.table import Table
 from diskret.tables.union_members import Pairs, of_contributors
-from diskret.tables.unions import pairs_of
+from diskret.tables.unions import made_of, pairs_of
 
 
 def rest_table(model: Table, tables: Sequence[Table], cells: NDArray[np.int64]) -> Table:
@@ -40,7 +41,7 @@ def rest_table(model: Table, tables: Sequence[Table], cells: NDArray[np.int64]) 
     >>> left.measure.sum.tolist(), left.units.tolist()
     ([0, 14, 5], [0, 2, 1])
     """
-    return of_contributors(*_left(model, tables, cells))
+    return replace(of_contributors(*_left(model, tables, cells)), made_of=wholes_of(tables, cells))
 
 
 def listed_rests(model: Table, tables: Sequence[Table], cells: NDArray[np.int64]) -> Table:
@@ -60,7 +61,11 @@ def listed_rests(model: Table, tables: Sequence[Table], cells: NDArray[np.int64]
     [dimension] = rests.dimensions
     by = {dimension.name: dimension.hierarchy.codes[1:]}
     leaf = (pairs.union - 1).astype(np.int32)[:, None]
-    return replace(rests, contributions=replace(left, by=by, leaf=leaf))
+    return replace(
+        rests,
+        contributions=replace(left, by=by, leaf=leaf),
+        made_of=wholes_of(tables, cells),
+    )
 
 
 def _left(
@@ -91,6 +96,11 @@ def _left(
     )
     row = np.arange(int(stays.sum()))
     return model, left, Pairs(len(cells), net.rest[stays], row, np.ones_like(row))
+
+
+def wholes_of(tables: Sequence[Table], cells: NDArray[np.int64]) -> MadeOf:
+    """The whole cells in which the rests lie; parameters as of `rest_table`."""
+    return made_of(tables[0], _alone(cells[:, 0], tables[0]))
 
 
 def beyond_whole(tables: Sequence[Table], cells: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -19,6 +19,7 @@ from diskret.tables.cells import cells_frame
 from diskret.tables.contributions import Asked, Contributions, Measure
 from diskret.tables.dimension import Dimension
 from diskret.tables.from_cells import from_cells, scaled_unit
+from diskret.tables.made_of import MadeOf
 from diskret.tables.recode import recode
 from diskret.tables.ties import About
 
@@ -87,6 +88,8 @@ class Table:
     count_within
         How far true counts of an already tabulated file may lie from those in it; `count` then
         holds the least number of contributors that each cell can have. 0: counts are exact.
+    made_of
+        What the cells are unions of; None: they are cells of their own.
     """
 
     dimensions: tuple[Dimension, ...]
@@ -112,6 +115,7 @@ class Table:
     counted: str = "count"
     asked: Asked | None = None
     count_within: int = 0
+    made_of: MadeOf | None = None
 
     def __post_init__(self) -> None:
         counts = dict.fromkeys(("count", "units", "holdings", "shown"), np.int64)

@@ -12,6 +12,7 @@ from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.tables.contributions import Contributions, Measure
 from diskret.tables.dimension import Dimension
+from diskret.tables.made_of import ANYWHERE
 from diskret.tables.table import Table
 
 
@@ -135,6 +136,7 @@ def _table(
         chosen=table.chosen,
         marked=marked,
         waiver_note=table.waiver_note,
+        made_of=ANYWHERE,
     )
 
 

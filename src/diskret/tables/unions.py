@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from diskret.tables.boxes import (
     ranges,
 )
 from diskret.tables.contributions import Contributions
+from diskret.tables.made_of import ANYWHERE, MadeOf, behind_total
 from diskret.tables.table import Table
 from diskret.tables.union_members import Pairs, of_cells, of_contributors
 
@@ -79,10 +80,11 @@ def union_table(table: Table, member: Any) -> Table:
     leaves = _leaves(table)
     of_used, used = _used(table, member)
     net = _net(of_used, boxes_of_cells(table.dimensions, leaves.by, used), leaves)
+    cells = made_of(table, member)
     if table.contributions is None and not (of_used.data < 0).any():
         # of a cell at least as much is known as of its leaves
-        return of_cells(table, _pairs(of_used, used))
-    return _unions(table, net, leaves)
+        return replace(of_cells(table, _pairs(of_used, used)), made_of=cells)
+    return replace(_unions(table, net, leaves), made_of=cells)
 
 
 def union_table_of_parts(
@@ -125,6 +127,17 @@ def union_table_of_parts(
     [0, 14]
     """
     return _unions(table, *_net_of_parts(table, parts, meaning or {}))
+
+
+def made_of(table: Table, member: Any) -> MadeOf:
+    """The cells of a table that unions are made of; of unions of unions nobody knows them.
+
+    member: as of `union_table`.
+    """
+    if table.made_of is not None:
+        return ANYWHERE
+    cells = behind_total(sparse.csr_array(member))
+    return MadeOf(table.dimensions, table.where, table.recorded, cells)
 
 
 def pairs_of(table: Table, member: Any) -> Pairs:

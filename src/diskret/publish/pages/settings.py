@@ -25,6 +25,9 @@ def told(settings: Mapping[str, Any], language: str) -> list[tuple[str, str]]:
     [('Regeln', 'p-Prozent-Regel mit p = 20'), ('Nachbesserungen', '0')]
     >>> told({"rules_without_sums": []}, "de")
     [('Regeln, die Summen von Feldern nicht beurteilen', 'keine')]
+    >>> rule = "Varying(variable='land', rules={'DE': PPercent(p=20), '*': None})"
+    >>> told({"rule": rule}, "de")
+    [('Regeln', 'je nach land (DE: p-Prozent-Regel mit p = 20 | sonst: keine Regel)')]
     """
     words = words_in(language, "settings")
     return [
@@ -61,6 +64,8 @@ def _of_call(call: ast.expr, words: Words) -> str | None:
     name, given = call.func.id, {one.arg or "": one.value for one in call.keywords}
     if name == "AnyOf" and isinstance(parts := given.get("rules"), ast.Tuple):
         return "; ".join(_of_call(one, words) or ast.unparse(one) for one in parts.elts)
+    if name == "Varying" and isinstance(codes := given.get("rules"), ast.Dict):
+        return _by_category(given["variable"], codes, words)
     if f"rules.{name}" not in words:
         return None
     values = {key: ast.unparse(one) for key, one in given.items()}
@@ -73,6 +78,19 @@ def _of_call(call: ast.expr, words: Words) -> str | None:
         return ", ".join([words.said(f"rules.{name}", **values), *more])
     except KeyError:
         return None
+
+
+def _by_category(variable: ast.expr, rules: ast.Dict, words: Words) -> str:
+    """The rules of each category."""
+    said: list[str] = []
+    for code, rule in zip(rules.keys, rules.values, strict=True):
+        named = ast.literal_eval(code) if isinstance(code, ast.Constant) else ""
+        of_code = words["varying.others"] if named == "*" else named
+        nothing = isinstance(rule, ast.Constant) and rule.value is None
+        told = words["varying.none"] if nothing else _of_call(rule, words) or ast.unparse(rule)
+        said.append(f"{of_code}: {told}")
+    name = ast.literal_eval(variable)
+    return words.said("varying.each", variable=name, rules=" | ".join(said))
 
 
 def _counted(text: str, words: Words) -> str:
