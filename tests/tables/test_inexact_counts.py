@@ -111,6 +111,8 @@ def test_what_rounded_counts_cannot_do_is_refused():
     table = dk.Table.from_cells(cells, by=BY, value="sales", count="n", count_within=2)
     with pytest.raises(InputError, match="no table of their own"):
         table["count"]
+    with pytest.raises(InputError, match="what may be wrong adds up"):
+        table.recode("region", {"ab": ["a", "b"]})
     for rule in (dk.rules.MarginalValue(), dk.rules.GroupDisclosure(90)):
         with pytest.raises(InputError, match="known to within 2 only"):
             rule(table)

@@ -73,8 +73,8 @@ def check_length(path: Path) -> None:
 def _check_records(path: Path, said: int, size: int) -> None:
     if said > size:
         raise InputError(
-            f"{path}: is damaged: it says that it has {said:,} records or more, and it has {size:,} "
-            "bytes; take a copy that is whole"
+            f"{path}: is damaged: it says that it has {said:,} records or more, and it has "
+            f"{size:,} bytes; take a copy that is whole"
         )
 
 

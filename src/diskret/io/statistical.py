@@ -10,10 +10,10 @@ from typing import Any
 import pyarrow as pa
 
 from diskret.errors import InputError
+from diskret.io.before_reading import check_dictionary, check_length
 from diskret.io.code_book import CodeBook
 from diskret.io.columns import check_names
 from diskret.io.data_file import DataFile
-from diskret.io.before_reading import check_dictionary, check_length
 
 _READERS = {"sas7bdat": "read_sas7bdat", "xpt": "read_xport", "sav": "read_sav", "dta": "read_dta"}
 _TAG = re.compile(r"[a-z_]")
