@@ -3,11 +3,14 @@
 Run it as ``python benchmarks/spark.py [records …]``; the default is 100,000 and 1,000,000
 records. Each figure comes from a process of its own, whose session runs already and has
 answered the question once for a thousand records. Memory is that of Python and of Spark's
-own process together. Without pyspark or Java it does nothing.
+own process together, processor seconds those of Spark's alone, and jobs are counted as
+Spark's adaptive execution runs them: each stage is one. Nothing else of the session is set than
+where it is and what memory it has. Without pyspark or Java it does nothing.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import statistics
@@ -32,7 +35,7 @@ ENGINES = {"spark": SparkEngine, "duckdb": DuckDBEngine}
 
 def main(sizes: list[int], rounds: int = 3) -> None:
     """Print a table of seconds and megabytes."""
-    print("     records   units   Spark s     MB  DuckDB s     MB")
+    print("     records   units   Spark s  CPU s  jobs     MB  DuckDB s     MB")
     with tempfile.TemporaryDirectory() as folder:
         for n in sizes:
             for units in ("unique", "shared"):
@@ -43,16 +46,16 @@ def main(sizes: list[int], rounds: int = 3) -> None:
                     for engine in ENGINES
                     for column in zip(*(apart(engine, path) for _ in range(rounds)), strict=True)
                 ]
-                written = "{:>10.2f} {:>6.0f}{:>10.2f} {:>6.0f}".format(*figures)
+                del figures[-3:-1]  # DuckDB has no jobs, and no process of its own
+                written = "{:>10.2f} {:>6.1f} {:>5.0f} {:>6.0f}{:>10.2f} {:>6.0f}".format(*figures)
                 print(f"{n:>12,} {units:>7}{written}", flush=True)
 
 
-def apart(engine: str, path: Path) -> tuple[float, float]:
-    """Seconds and megabytes in a process of its own."""
+def apart(engine: str, path: Path) -> tuple[float, ...]:
+    """Seconds, processor seconds and jobs of Spark, and megabytes, in a process of its own."""
     command = [sys.executable, __file__, "--run", engine, str(path)]
     output = subprocess.run(command, check=True, capture_output=True, encoding="utf-8").stdout
-    seconds, megabytes = output.split()[-2:]
-    return float(seconds), float(megabytes)
+    return tuple(float(figure) for figure in output.split()[-4:])
 
 
 def here(engine: str, path: Path) -> None:
@@ -61,14 +64,18 @@ def here(engine: str, path: Path) -> None:
         session = start(folder) if engine == "spark" else None
         write_records(path.with_name("warm.parquet"), 1_000, shared=True)
         tabulated(engine, path.with_name("warm.parquet"))
-        begun = time.perf_counter()
-        table = tabulated(engine, path)
-        seconds = time.perf_counter() - begun
-        megabytes = peak_megabytes() + (java_megabytes(session) if session else 0)
         if session:
+            session.sparkContext.setJobGroup("measured", "measured")
+        used, begun = java_seconds(session), time.perf_counter()
+        table = tabulated(engine, path)
+        seconds, used = time.perf_counter() - begun, java_seconds(session) - used
+        megabytes = peak_megabytes() + (java_megabytes(session) if session else 0)
+        jobs = 0
+        if session:
+            jobs = len(session.sparkContext.statusTracker().getJobIdsForGroup("measured"))
             assert np.array_equal(table.measure.sum, tabulated("duckdb", path).measure.sum)
             session.stop()
-    print(seconds, megabytes)
+    print(seconds, used, jobs, megabytes)
 
 
 def tabulated(engine: str, path: Path) -> Table:
@@ -85,11 +92,19 @@ def start(folder: str) -> Any:
         "spark.driver.host": "127.0.0.1",
         "spark.driver.memory": "4g",
         "spark.local.dir": folder,
-        "spark.sql.shuffle.partitions": "4",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
     }
     return SparkSession.builder.master("local[2]").config(map=options).getOrCreate()
+
+
+def java_seconds(session: Any) -> float:
+    """The processor seconds that Spark's own process has used; Linux only."""
+    if session is None:
+        return 0.0
+    process = session.sparkContext._gateway.proc.pid
+    stat = Path(f"/proc/{process}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    return (int(stat[11]) + int(stat[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def java_megabytes(session: Any) -> float:

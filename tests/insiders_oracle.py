@@ -64,15 +64,11 @@ class Case:
 
     @property
     def rule(self):
-        made = [
-            dk.rules.MinimumFrequency(how)
-            if kind == "frequency"
-            else dk.rules.PPercent(how)
-            if kind == "p"
-            else dk.rules.Dominance(*how)
-            for kind, how in self.rules
-        ]
-        return made[0] if len(made) == 1 else made[0] | made[1]
+        return joined(self.rules)
+
+    def rules_at(self, trees, cells):
+        """The rules that judge some cells."""
+        return self.rules
 
     @property
     def attacker(self):
@@ -162,7 +158,8 @@ class Case:
         return sum(row[3] for row in own) if self.values else len(own)
 
     def unsafe(self, trees, cells):
-        return any(self.finds(kind, how, trees, cells) for kind, how in self.rules)
+        rules = self.rules_at(trees, cells)
+        return any(self.finds(kind, how, trees, cells) for kind, how in rules)
 
     def finds(self, kind, how, trees, cells):
         """Whether a rule finds a cell or sum unsafe."""
@@ -203,7 +200,7 @@ class Case:
         most = max(open_)
         rest = sum(outside.values()) - most
         levels = [0]
-        for kind, how in self.rules:
+        for kind, how in self.rules_at(trees, cells):
             if kind == "p":
                 levels.append(Fraction(how, 100) * most - rest)
             elif kind == "dominance":
@@ -316,6 +313,51 @@ class Beside(Between):
             self.rows[2 + place] = (*self.rows[2 + place][:-1], code)
 
 
+class ByCategory:
+    """Mixed into a case: rules differ by the industry; cells that hold several have all of theirs.
+
+    by_category: code, or "*" for all others → rules; none for no rule.
+    """
+
+    def __init__(self, random, coalition, *more):
+        super().__init__(random, coalition, *more)
+        self.by_category = {}
+        trees = [trees["nace"] for trees in self.layouts if "nace" in trees]
+        if not trees:
+            return
+        codes = [*NACE] + ["A", "B"] * all(tree == DEEP for tree in trees)
+        how = {"frequency": [2, 3, 4], "p": [5, 20], "dominance": [(1, 75), (2, 85)]}
+        kinds = ["frequency", "frequency", "p", "dominance"] if self.values else ["frequency"]
+
+        def some():
+            chosen = {random.choice(kinds) for _ in range(random.choice([0, 1, 1, 2]))}
+            return [(kind, random.choice(how[kind])) for kind in sorted(chosen)]
+
+        named = random.sample(codes, random.randint(1, len(codes)))
+        self.by_category = {code: some() for code in [*named, "*"]}
+
+    @property
+    def rule(self):
+        if not self.by_category:
+            return super().rule
+        return dk.rules.Varying(
+            "nace", {code: joined(own) if own else None for code, own in self.by_category.items()}
+        )
+
+    def rules_at(self, trees, cells):
+        if not self.by_category:
+            return self.rules
+        held = set(NACE)
+        if "nace" in trees:
+            axis = [*trees].index("nace")
+            held = set().union(*(below(trees["nace"], cell[axis]) for cell in cells))
+        found = []
+        for code in sorted(held):
+            above = [code, DEEP[code], "*"]  # inner codes are named only where they are there
+            found += self.by_category[next(a for a in above if a in self.by_category)]
+        return [*dict.fromkeys(found)]
+
+
 FILTER, REST = "some", "others"
 #: Groupings of industries that cut through each other.
 GROUPS = [("ab", "cd"), ("bc", "ad"), ("ab",), ("bc",), ("acd",), ("bcd",)]
@@ -399,6 +441,19 @@ def published(result):
         )
         for at in np.ndindex(seen.shape)
     }
+
+
+def joined(rules):
+    """Rules as the package has them."""
+    made = [
+        dk.rules.MinimumFrequency(how)
+        if kind == "frequency"
+        else dk.rules.PPercent(how)
+        if kind == "p"
+        else dk.rules.Dominance(*how)
+        for kind, how in rules
+    ]
+    return made[0] if len(made) == 1 else made[0] | made[1]
 
 
 # ── codes ────────────────────────────────────────────────────────────────────────────

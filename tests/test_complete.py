@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
+from source import TOGETHER, nodes, trees
 
 import diskret
 from diskret import Microdata, engines, rules
@@ -340,11 +341,12 @@ def test_jobs_offer_what_verbs_offer_and_nothing_else(one, other):
 # ── texts stand in catalogues ───────────────────────────────────────────────────────────
 
 
+@TOGETHER
 def test_no_text_stands_in_two_languages_in_the_code():
     """`tests/texts` compares the catalogues; a pair in the code would be missed."""
     found = []
-    for path in sorted((ROOT / "src").rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for path, tree in trees().items():
+        for node in nodes(tree):
             if isinstance(node, ast.Dict):
                 pairs = zip(node.keys, node.values, strict=True)
                 said = {k.value: holds_text(v) for k, v in pairs if isinstance(k, ast.Constant)}

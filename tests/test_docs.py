@@ -2,12 +2,13 @@
 
 import re
 import shlex
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
+
+from diskret.cli.main import app
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -61,11 +62,8 @@ def test_page_runs(page, tmp_path, monkeypatch):
 
 
 def diskret(arguments: list[str]) -> None:
-    script = "from diskret.cli.main import main; main()"
-    done = subprocess.run(
-        [sys.executable, "-c", script, *arguments], capture_output=True, text=True
-    )
-    assert done.returncode == 0, f"diskret {' '.join(arguments)}\n{done.stdout}{done.stderr}"
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 0, f"diskret {' '.join(arguments)}\n{done.output}{done.exception!r}"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)

@@ -2,9 +2,10 @@
 
 import ast
 from collections import defaultdict
-from pathlib import Path
 
-PACKAGE = Path(__file__).parent.parent / "src" / "diskret"
+from source import PACKAGE, TOGETHER, nodes, trees
+
+pytestmark = TOGETHER
 
 EXTRA = "not installed everywhere"
 HEAVY = "heavy, and few calls need it"
@@ -60,14 +61,14 @@ LAZY = {
 def lazily_imported():
     """What functions import → the modules that do so."""
     found = defaultdict(set)
-    for path in PACKAGE.rglob("*.py"):
+    for path, tree in trees().items():
         inside = path.relative_to(PACKAGE)
         if inside.parts[0] == "cli":
             continue
-        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for function in nodes(tree):
             if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
                 continue
-            for node in ast.walk(function):
+            for node in nodes(function):
                 names = [one.name for one in node.names] if isinstance(node, ast.Import) else []
                 if isinstance(node, ast.ImportFrom) and node.module:
                     names = [node.module]

@@ -18,6 +18,9 @@ from pathlib import Path
 
 import diskret as dk
 
+sys.path.append(str(Path(__file__).parents[1]))  # where it is run as a program
+from source import nodes, trees
+
 SOURCE = Path(dk.__file__).parent
 GAP = "{}"
 _ENOUGH = 60  # alternatives of one text
@@ -47,10 +50,7 @@ class Code:
     """The code of the package: what its names mean."""
 
     def __init__(self):
-        self.modules = {
-            path: ast.parse(path.read_text(encoding="utf-8"))
-            for path in sorted(SOURCE.rglob("*.py"))
-        }
+        self.modules = trees()
         self.inside: dict[ast.AST, tuple[Path, ast.FunctionDef | None]] = {}
         self.functions: dict[str, list[ast.FunctionDef]] = {}
         self.constants: dict[str, list[tuple[Path, ast.expr]]] = {}
@@ -89,7 +89,7 @@ class Code:
         classes = [
             node
             for tree in self.modules.values()
-            for node in ast.walk(tree)
+            for node in nodes(tree)
             if isinstance(node, ast.ClassDef)
         ]
         while len(known) > before:
@@ -100,7 +100,7 @@ class Code:
     def raised(self) -> Iterator[tuple[Path, ast.expr]]:
         """Every text handed to an error, a warning or a section of a job."""
         for path, tree in self.modules.items():
-            for node in ast.walk(tree):
+            for node in nodes(tree):
                 if not isinstance(node, ast.Call) or not (node.args or node.keywords):
                     continue
                 name, last = ast.unparse(node.func), _last(node)
@@ -144,7 +144,7 @@ class Code:
         path, function = self.inside[node]
         if isinstance(node, ast.Name):
             if function is not None:
-                here = [v for one in ast.walk(function) for n, v in _assigned(one) if n == node.id]
+                here = [v for one in nodes(function) for n, v in _assigned(one) if n == node.id]
                 if here or node.id in _arguments(function):
                     return here or self._handed(function, node.id)
             home = self._home(path, node.id)
@@ -164,7 +164,7 @@ class Code:
         if isinstance(node, ast.Call):
             called = self._called(node)
             functions = [called] if called else self._callbacks(node)
-            returned = (part for one in functions for part in ast.walk(one))
+            returned = (part for one in functions for part in nodes(one))
             return [r.value for r in returned if isinstance(r, ast.Return) and r.value]
         return []
 
@@ -264,16 +264,16 @@ class Code:
             inner = [node.body, node.orelse]
         elif isinstance(node, ast.Name):
             inner = self.meant(node)
-            for call in ast.walk(self.inside[node][1] or ast.Module([], [])):
+            for call in nodes(self.inside[node][1] or ast.Module([], [])):
                 if isinstance(call, ast.Call) and ast.unparse(call.func) == f"{node.id}.append":
                     yield from call.args
         elif isinstance(node, ast.Call):
             function = self._called(node)
             if function is not None:
-                yields = (y for y in ast.walk(function) if isinstance(y, ast.Yield))
+                yields = (y for y in nodes(function) if isinstance(y, ast.Yield))
                 yield from (y.value for y in yields if y.value is not None)
                 inner = self.meant(node) + [
-                    y.value for y in ast.walk(function) if isinstance(y, ast.YieldFrom)
+                    y.value for y in nodes(function) if isinstance(y, ast.YieldFrom)
                 ]
             else:  # list, sorted, dict.fromkeys …
                 inner = node.args

@@ -3,11 +3,11 @@
 import ast
 import errno
 import os
-from pathlib import Path
 
 import pyarrow as pa
 import pytest
 import said
+from source import TOGETHER, nodes, trees
 from typer.testing import CliRunner
 
 import diskret as dk
@@ -15,17 +15,14 @@ from diskret.cli.main import app
 from diskret.publish.pages.settings import told
 from diskret.texts.messages import catalogue, pattern, translated
 
-#: The code is read once.
-pytestmark = pytest.mark.xdist_group("messages")
-
-SOURCE = Path(dk.__file__).parent
+pytestmark = TOGETHER
 
 
 def texts_in_code():
     """Every text of the code, f-strings with gaps as one sign."""
     found = set()
-    for path in SOURCE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for tree in trees().values():
+        for node in nodes(tree):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 found.add(node.value)
             elif isinstance(node, ast.JoinedStr):

@@ -7,6 +7,7 @@ from decimal import Decimal
 import numpy as np
 import pyarrow as pa
 import pytest
+import spark_words
 from hypothesis import given
 from hypothesis import strategies as st
 from postgres_server import in_postgres, table_of
@@ -242,9 +243,9 @@ COLUMNS = [
 WEIGHT = sampling_weight(Column("w", "c3", "text", "VARCHAR"), 9).expression
 STATEMENT = sql.key_counts([key(c).expression for c in COLUMNS], WEIGHT, "c4 >= 10")
 LIMIT = 2**63 - 1
+TOTAL = f"CASE WHEN SUM(w) BETWEEN -{LIMIT} AND {LIMIT} THEN CAST(SUM(w) AS BIGINT) END"
 DUCKDB = (
-    "SELECT g0, g1, g2, COUNT(*) AS records, "
-    f"CASE WHEN SUM(w) BETWEEN -{LIMIT} AND {LIMIT} THEN CAST(SUM(w) AS BIGINT) END AS weight "
+    f"SELECT g0, g1, g2, COUNT(*) AS records, {TOTAL} AS weight "
     "FROM (SELECT c0 AS g0, "
     "CASE WHEN ABS(c1) <= 9007199254740992 THEN CAST(c1 AS BIGINT) END AS g1, "
     "CAST(c2 AS TEXT) AS g2, CAST(FLOOR((CAST(1000000000 AS DOUBLE) * "
@@ -267,7 +268,7 @@ POSTGRES = (
 )
 TRIMMED = f"TRIM('{spark_sql.BLANKS}' FROM c3)"
 SPARK = (
-    DUCKDB.replace("SUM(w)", "SUM(CAST(w AS DECIMAL(19, 0)))")
+    DUCKDB.replace(TOTAL, spark_words.int64("w"))
     .replace("AS TEXT)", "AS STRING)")
     .replace(
         TEXT, f"CASE WHEN {TRIMMED} RLIKE {NUMBER.replace(chr(92) + '.', '[.]')} THEN {TEXT} END"

@@ -4,6 +4,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
+import spark_words
 from sqlglot.expressions import Select, Table, maybe_parse
 
 import diskret as dk
@@ -56,8 +57,8 @@ SPARK = (
     .replace("(VALUES", "VALUES")
     .replace(") AS listed(", " AS listed(")
     .replace("CAST(c0 AS TEXT)", "CAST(c0 AS STRING)")
-    .replace("SUM(n)", "SUM(CAST(n AS DECIMAL(19, 0)))")
-    .replace("SUM(k)", "SUM(CAST(k AS DECIMAL(19, 0)))")
+    .replace("CAST(SUM(n) AS BIGINT)", "TRY_SUM(CAST(n AS BIGINT))")
+    .replace("SUM(k)", spark_words.wide("k"))
 )
 POSTGRES = DUCKDB.replace("CAST(c0 AS TEXT)", 'CAST(c0 AS VARCHAR) COLLATE "C"')
 

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import uuid
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -15,7 +16,7 @@ from pyarrow import csv
 from spark_server import INTERPRETED, ONE_SPARK, frame_of, in_spark, session
 
 import diskret as dk
-from diskret.engines import LeafQuestion, spark
+from diskret.engines import LeafQuestion, one_pass, spark
 from diskret.engines.duckdb import DuckDBEngine
 from diskret.engines.spark import SparkEngine
 from diskret.errors import InputError
@@ -73,6 +74,56 @@ def test_a_result_is_a_frame_too():
     result = dk.suppress(dk.tabulate(frame_of(FIRMS), **QUESTION), dk.rules.PPercent(10))
     assert result.public.count() == 4
     assert result.public.columns == ["Region", "turnover", "status"]
+
+
+def jobs(ask):
+    """How many jobs Spark runs for something, with adaptive execution, where each stage is one."""
+    context, group = session().sparkContext, uuid.uuid4().hex
+    context.setJobGroup(group, group)
+    try:
+        with setting("spark.sql.adaptive.enabled", "true"):
+            ask()
+    finally:
+        context.setLocalProperty("spark.jobGroup.id", None)
+    return len(context.statusTracker().getJobIdsForGroup(group))
+
+
+MANY = pa.table(
+    {
+        **{name: [f"{i % n}" for i in range(60)] for name, n in {"a": 5, "b": 3, "c": 2}.items()},
+        "firm": [i // 2 for i in range(60)],
+        "group": [None if i % 3 else i // 6 for i in range(60)],
+        "turnover": list(range(60)),
+        "asked": [i % 7 == 0 for i in range(60)],
+    }
+)
+JOBS = {
+    "records": ({}, 5),
+    "units": ({"unit": "firm", "contributions": False}, 6),
+    "units, listed": ({"unit": "firm"}, 9),
+    "units with marks": ({"unit": "firm", "contributions": False, "request": "asked"}, 7),
+    "holdings": ({"unit": "firm", "holding": "group", "contributions": False}, 14),
+}
+
+
+@pytest.mark.parametrize(("question", "most"), JOBS.values(), ids=JOBS)
+def test_a_table_takes_few_jobs_whatever_its_number_of_dimensions(question, most):
+    frame = frame_of(MANY)
+    by = {"a": None, "b": None, "c": None}
+    tables = []
+    number = jobs(lambda: tables.append(dk.tabulate(frame, by=by, value="turnover", **question)))
+    assert 1 < number <= most
+    assert (
+        tables[0]
+        .cells.toArrow()
+        .equals(dk.tabulate(MANY, by=by, value="turnover", **question).cells)
+    )
+
+
+def test_columns_with_very_many_combinations_are_asked_one_by_one(monkeypatch):
+    monkeypatch.setattr(one_pass, "MOST_COMBINATIONS", 29)
+    question = {"by": {"a": None, "b": None, "c": None}, "values": {"turnover": 0}, "unit": "firm"}
+    assert asked(in_spark, MANY, **question) == asked(DuckDBEngine, MANY, **question)
 
 
 def test_any_names():

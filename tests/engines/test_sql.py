@@ -2,6 +2,7 @@
 
 import pyarrow as pa
 import pytest
+import spark_words
 
 from diskret.engines import postgres_sql, spark_sql, sql
 from diskret.engines.columns import Column, value
@@ -200,10 +201,6 @@ def test_postgres_gets_this(query, expected):
     assert postgres_sql.text(query, RELATIONS) == BEFORE + expected
 
 
-def spark_int64(wide):
-    return int64(f"SUM(CAST({wide} AS DECIMAL(19, 0)))")
-
-
 BLANKS = spark_sql.BLANKS
 TRIMMED = f"TRIM('{BLANKS}' FROM c0)"
 NUMBER_IN_TEXT = (
@@ -217,9 +214,9 @@ SPARK = {
         "JOIN mine_m0 AS m0 ON c0 = m0.raw), "
         "contributors AS (SELECT leaf AS low, leaf AS high, 1 AS records, v0 AS s0 FROM records) "
         "SELECT CASE WHEN low = high THEN low END AS leaf, COUNT(*) AS contributors, "
-        "CAST(SUM(CAST(records AS DECIMAL(19, 0))) AS BIGINT) AS records, "
-        f"CASE WHEN COUNT(s0) = COUNT(*) THEN {spark_int64('s0')} END AS sum0, "
-        f"{spark_int64('ABS(s0)')} AS magnitude0, "
+        "TRY_SUM(CAST(records AS BIGINT)) AS records, "
+        f"CASE WHEN COUNT(s0) = COUNT(*) THEN {spark_words.int64('s0')} END AS sum0, "
+        f"{spark_words.int64('ABS(s0)')} AS magnitude0, "
         "SLICE(SORT_ARRAY(COLLECT_LIST(ABS(s0)), FALSE), 1, 2) AS largest0 "
         "FROM contributors GROUP BY 1",
     ),

@@ -244,3 +244,11 @@ def _(folder: Path) -> None:
     arguments = (str(file), "--value", "value", "--by", "region=flat", "--by", "size=flat")
     for language in LANGUAGES:
         printed(folder / f"{language}.txt", "audit", *arguments, "--language", language)
+
+
+@case("rules-by-category")
+def _(folder: Path) -> None:
+    by_size = {"1-9": dk.rules.MinimumFrequency(5), "10-49": None, "*": dk.rules.PPercent(10)}
+    rule = dk.rules.Varying("size", by_size) | FEW
+    both = [firms(contributions=True), firms(by={"nace": REGISTER.nace}, contributions=True)]
+    release(dk.suppress(both, rule, name=["a", "b"]), folder)

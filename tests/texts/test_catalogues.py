@@ -6,9 +6,9 @@ import subprocess
 import sys
 import tomllib
 from importlib.resources import files
-from pathlib import Path
 
 import pytest
+from source import TOGETHER, nodes, trees
 
 from diskret.errors import InputError
 from diskret.texts import (
@@ -123,11 +123,12 @@ def test_scaled_numbers(value, decimals, english, german):
         assert scaled(value, decimals, "de") == german
 
 
+@TOGETHER
 def test_every_sentence_of_certificates_stands_in_the_catalogue_with_its_blanks():
     """Sentences are read when they are shown, so a wrong key would be found late."""
     known, asked = words_in("en", "certificates").texts, set()
-    for path in Path(str(files("diskret"))).rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for path, tree in trees().items():
+        for node in nodes(tree):
             if not isinstance(node, ast.Call):
                 continue
             function = ast.unparse(node.func)

@@ -21,6 +21,7 @@ from diskret.engines import sql
 from diskret.engines.columns import Column, Kind
 from diskret.engines.engine import Engine, key_values
 from diskret.engines.key_counts import KeyQuestion
+from diskret.engines.stepwise import Stepwise
 from diskret.errors import InputError
 from diskret.io import Source
 
@@ -75,7 +76,7 @@ class DuckDBEngine(Engine):
 
 
 @dataclass(frozen=True, eq=False)
-class _Records:
+class _Records(Stepwise):
     """Records as `answer` wants them."""
 
     connection: duckdb.DuckDBPyConnection

@@ -28,12 +28,11 @@ from diskret.engines.contributions import (
 )
 from diskret.engines.records import (
     Records,
-    check,
-    code_counts,
     column_named,
     examples,
     filtered,
     reader,
+    refuse_failed,
 )
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
@@ -44,10 +43,12 @@ def answer(question: LeafQuestion, records: Records) -> Leaves:
     """Aggregate the records at leaf level; see `Engine.leaves`."""
     where = filtered(question.where, records)
     shape, checks = _shape(question, records, where)
-    hierarchies = _attach_codes(question, records, shape)
-    check(records, checks, where)
-    if question.weight is not None and question.unit is not None:
-        _refuse_unequal_weights(records, shape)
+    coded = [*shape.codes, *(code for code, _ in shape.marks)]
+    survey = records.survey(coded, checks, where)
+    _attach_marks(question, records, survey.codes[len(shape.codes) :])
+    hierarchies = _attach_codes(question, records, survey.codes[: len(shape.codes)])
+    refuse_failed(records, checks, survey.failed, where)
+    shape = records.placed(shape)
     measures = list(question.values)
     weight_unit = None if question.weight is None else 10**question.weight_decimals
 
@@ -114,7 +115,10 @@ def _shape(
         key=maybe(question.record_key, _key_reader(question)),
         modulus=question.key_modulus,
         where=where,
-        marks=_attach_marks(question, records, where),
+        marks=tuple(
+            (columns.code(column_named(records, mark.column)), mark.listed)
+            for mark in question.marks.values()
+        ),
         weight=maybe(question.weight, partial(columns.weight, decimals=question.weight_decimals)),
     )
     return shape, checks
@@ -124,23 +128,17 @@ def _key_reader(question: LeafQuestion) -> Callable[[Column], Reading]:
     return partial(columns.record_key, modulus=question.key_modulus, digits=question.key_digits)
 
 
-def _attach_marks(
-    question: LeafQuestion, records: Records, where: str | None
-) -> tuple[tuple[str, bool], ...]:
-    """Attach the values that tell each mark; the expressions they are looked up by."""
-    told: list[tuple[str, bool]] = []
-    for j, mark in enumerate(question.marks.values()):
-        code = columns.code(column_named(records, mark.column))
-        found = code_counts(records, code, where)
-        refuse_too_many(mark.column, found)
-        records.attach(f"g{j}", spellings_of_mark(mark, found))
-        told.append((code, mark.listed))
-    return tuple(told)
+def _attach_marks(question: LeafQuestion, records: Records, found: Sequence[pa.Table]) -> None:
+    """Attach the values that tell each mark."""
+    for j, (mark, table) in enumerate(zip(question.marks.values(), found, strict=True)):
+        refuse_too_many(mark.column, table)
+        records.attach(f"g{j}", spellings_of_mark(mark, table))
 
 
-def _attach_codes(question: LeafQuestion, records: Records, shape: sql.Shape) -> list[Hierarchy]:
-    """Find the codes in the records and attach what each adds to the leaf number."""
-    found = [code_counts(records, code, shape.where) for code in shape.codes]
+def _attach_codes(
+    question: LeafQuestion, records: Records, found: Sequence[pa.Table]
+) -> list[Hierarchy]:
+    """Attach what each code in the records adds to the leaf number; the trees of all dimensions."""
     hierarchies = [
         resolve(name, table, hierarchy, question.totals.get(name, "Total"))
         for (name, hierarchy), table in zip(question.by.items(), found, strict=True)
@@ -158,14 +156,16 @@ def _passes(question: LeafQuestion) -> dict[str, list[sql.SomeRecords]]:
     keyed = question.record_key is not None
     k = question.largest if question.values else 0
     own, kind = (None, "record") if question.unit is None else ("u", "unit")
+    alike = question.unit is not None and question.weight is not None
     if question.holding is None:
-        return {kind: [sql.SomeRecords(own, keyed=keyed, largest=k)]}
+        return {kind: [sql.SomeRecords(own, keyed=keyed, largest=k, weighted_alike=alike)]}
     holdings = [
         sql.SomeRecords("h", "NOT h IS NULL", largest=k),
         sql.SomeRecords(own, "h IS NULL", largest=k),
     ]
     if own or keyed:
-        return {kind: [sql.SomeRecords(own, keyed=keyed)], "holding": holdings}
+        every = sql.SomeRecords(own, keyed=keyed, weighted_alike=alike)
+        return {kind: [every], "holding": holdings}
     return {"holding": holdings}
 
 
@@ -183,36 +183,21 @@ def _contributions(
         marks=len(shape.marks),
         weight_unit=weight_unit,
     )
-    records.keep("kept", sql.stayers(shape, part))
-    if part.contributor is None:
-        stayers = records.fetch(sql.stayer_rows(shape, part, "kept"))
-        return read(stayers, None)
-    if part.keyed:
-        _refuse_conflicts(records, shape)
-    stayers = records.fetch(sql.stayer_rows(shape, part, "kept"))
-    straddlers = records.fetch(sql.straddlers(shape, part, "kept"))
-    return read(stayers, straddlers)
-
-
-def _refuse_unequal_weights(records: Records, shape: sql.Shape) -> None:
-    units = records.fetch(sql.unequal_weights(shape))["units"][0].as_py()
-    if units:
+    found = records.contributors(shape, part)
+    if found.unequal:
         shown = examples(records, sql.unequal_weight_examples(shape))
         raise InputError(
-            f"units with more than one weight: {units:,}{shown}; a unit stands for equally "
+            f"units with more than one weight: {found.unequal:,}{shown}; a unit stands for equally "
             "many in all its records: give it one weight, or leave unit= out if each record was "
             "sampled on its own"
         )
-
-
-def _refuse_conflicts(records: Records, shape: sql.Shape) -> None:
-    units = records.fetch(sql.key_conflicts("kept"))["units"][0].as_py()
-    if units:
+    if found.conflicts:
         shown = examples(records, sql.key_conflict_examples(shape))
         raise InputError(
-            f"{units:,} units have more than one record key{shown}; a unit needs the same key "
-            "in all its records"
+            f"{found.conflicts:,} units have more than one record key{shown}; a unit needs the "
+            "same key in all its records"
         )
+    return read(found.stayers, found.straddlers)
 
 
 def _straddlers(

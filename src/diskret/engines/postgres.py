@@ -25,6 +25,7 @@ from diskret.engines.postgres_connection import (
     login,
     message,
 )
+from diskret.engines.stepwise import Stepwise
 from diskret.errors import InputError
 from diskret.hierarchy.codes import some
 from diskret.io import PostgresTable, Source
@@ -97,7 +98,7 @@ class PostgresEngine(Engine):
 
 
 @dataclass(frozen=True, eq=False)
-class _Records:
+class _Records(Stepwise):
     """Records as `answer` wants them; `relations` are what queries may name."""
 
     connection: Connection

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 import pyarrow as pa
@@ -41,12 +42,48 @@ class Records(Protocol):
         """Make a small table ``raw``, ``leaf`` known under a name, replacing an earlier one."""
         ...
 
-    def keep(self, name: str, query: Select) -> None:
-        """Let later queries name the answer to this one, replacing an earlier one.
-
-        An engine may store the answer, or put the query into those that name it.
-        """
+    def survey(self, codes: Sequence[str], checks: Sequence[Check], where: str | None) -> Survey:
+        """Which codes there are in some columns, and how many records fail each check."""
         ...
+
+    def placed(self, shape: sql.Shape) -> sql.Shape:
+        """The shape once ``m0 …`` are attached, as this engine best finds the leaf of a record."""
+        ...
+
+    def contributors(self, shape: sql.Shape, part: sql.SomeRecords) -> Contributors:
+        """Contributors of one kind: those of a single leaf together, the others one by one."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """What the records hold in the columns that a question names.
+
+    `codes`: for each column of codes its distinct values, ``raw``, with their numbers of
+        ``records``; not all of them where they are more than `MOST_CODES`.
+    `failed`: for each check the number of records that fail it.
+    """
+
+    codes: tuple[pa.Table, ...]
+    failed: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Contributors:
+    """Contributors of one kind, as engines tell them; read by `contributions.read`.
+
+    `stayers`: a row for each leaf, ascending: those who lie in it alone.
+    `straddlers`: a row for each other contributor and leaf, sorted by both; contributors are
+        numbered in the order of their identifiers: numbers by size, text by code points. None:
+        each record is a contributor of its own.
+    `conflicts`: how many of them have more than one record key.
+    `unequal`: how many of them have more than one weight, if that was asked.
+    """
+
+    stayers: pa.Table
+    straddlers: pa.Table | None
+    conflicts: int = 0
+    unequal: int = 0
 
 
 def column_named(records: Records, name: str) -> Column:
@@ -109,8 +146,15 @@ def check(records: Records, checks: Sequence[Check], where: str | None = None) -
     if not checks:
         return
     counts = records.fetch(sql.check_counts(tuple(checks), where)).to_pylist()[0]
-    for i, check in enumerate(checks):
-        if number := counts[f"n{i}"]:
+    refuse_failed(records, checks, [counts[f"n{i}"] for i in range(len(checks))], where)
+
+
+def refuse_failed(
+    records: Records, checks: Sequence[Check], failed: Sequence[int], where: str | None
+) -> None:
+    """Refuse records that fail a check, with their number and examples."""
+    for check, number in zip(checks, failed, strict=True):
+        if number:
             found = _found(records, sql.check_examples(check, where))
             raise InputError(
                 f"{counted(number)}: {check.problem}{_shown(found)}; {check.remedied(found)}"

@@ -7,15 +7,18 @@ import uuid
 import weakref
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
+from sqlglot import exp
 from sqlglot.expressions import Select
 
-from diskret.engines import spark_sql
-from diskret.engines.columns import Column, Kind
+from diskret.engines import one_pass, spark_sql, sql
+from diskret.engines.columns import Check, Column, Kind
 from diskret.engines.engine import Engine
+from diskret.engines.records import Contributors, Survey
+from diskret.engines.stepwise import surveyed
 from diskret.errors import InputError
 from diskret.io import Source
 from diskret.io.frames import arrow_to_frame, first_line
@@ -30,8 +33,11 @@ class SparkEngine(Engine):
     own, which are dropped. Only aggregates and contributors in several leaf combinations
     come to this process.
 
-    A frame is computed several times for one question, once for each query. If that is
-    expensive, or does not give the same rows each time, call ``frame.cache()`` before.
+    A frame is computed two or three times for one question, once for each query: which codes there
+    are, what is in each leaf, and who contributes, if that is listed. If that is expensive, or
+    does not give the same rows each time, call ``frame.cache()`` before. Keep adaptive execution
+    (``spark.sql.adaptive.enabled``, on unless the session says otherwise): it makes the parts of
+    the records fit.
 
     Parameters
     ----------
@@ -79,7 +85,7 @@ class SparkEngine(Engine):
             try:
                 yield _Records(self._views, self._columns)
             finally:
-                self._views.drop(but="source")
+                self._views.drop(*(self._views.frames.keys() - {"source"}))
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,53 +103,77 @@ class _Views:
 
     def make(self, relation: str, frame: Any) -> None:
         """Make a view, replacing an earlier one."""
-        self._forget(relation)
+        self.drop(relation)
         self.frames[relation] = frame
         frame.createOrReplaceTempView(self.names[relation])
 
-    def drop(self, but: str = "") -> None:
-        """Drop all views but one."""
-        for relation in [relation for relation in self.frames if relation != but]:
-            self._forget(relation)
-
-    def _forget(self, relation: str) -> None:
-        if relation in self.frames:
-            name = self.names[relation]
-            frame = self.frames.pop(relation)
-            with suppress(*_spark_errors()):  # a lost session has no views any more
-                self.session.catalog.dropTempView(name)
-                if relation == "kept":
-                    frame.unpersist()
+    def drop(self, *relations: str) -> None:
+        """Drop the views of some relations, as far as there are any."""
+        for relation in relations:
+            if relation in self.frames:
+                name = self.names[relation]
+                self.frames.pop(relation)
+                with suppress(*_spark_errors()):  # a lost session has no views any more
+                    self.session.catalog.dropTempView(name)
 
 
 @dataclass(frozen=True, eq=False)
 class _Records:
-    """Records as `answer` wants them."""
+    """Records as `answer` wants them.
+
+    `attached`: what queries may name, made known to Spark once one does. `combinations`: what the
+    columns of codes hold together, as far as a survey found it.
+    """
 
     views: _Views
     columns: tuple[Column, ...]
+    attached: dict[str, pa.Table] = field(default_factory=dict[str, pa.Table])
+    combinations: dict[tuple[str, ...], pa.Table] = field(
+        default_factory=dict[tuple[str, ...], pa.Table]
+    )
 
     def fetch(self, query: Select) -> pa.Table:
-        return self._asked(query).toArrow()
+        for name in {table.name for table in query.find_all(exp.Table)}:
+            if name in self.attached and name not in self.views.frames:
+                self._make(name)
+        return self.views.session.sql(spark_sql.text(query, self.views.names)).toArrow()
 
     def stream(self, query: Select) -> pa.RecordBatchReader:
         return self.fetch(query).to_reader()
 
     def attach(self, name: str, table: pa.Table) -> None:
+        self.views.drop(name)
+        self.attached[name] = table
+
+    def survey(self, codes: Sequence[str], checks: Sequence[Check], where: str | None) -> Survey:
+        found = self.fetch(one_pass.combinations(codes, checks, where))
+        if len(found) > one_pass.MOST_COMBINATIONS:
+            return surveyed(self.fetch, codes, checks, where)
+        self.combinations[tuple(codes)] = found
+        return one_pass.survey(found, len(codes), len(checks))
+
+    def placed(self, shape: sql.Shape) -> sql.Shape:
+        """One mapping for all dimensions, where their combinations are known: one broadcast."""
+        found = self.combinations.get((*shape.codes, *(code for code, _ in shape.marks)))
+        if found is None or not shape.codes:
+            return shape
+        mappings = [self.attached[f"m{i}"] for i in range(len(shape.codes))]
+        self.attach("m", one_pass.mapping(found, mappings))
+        return replace(shape, together=True)
+
+    def contributors(self, shape: sql.Shape, part: sql.SomeRecords) -> Contributors:
+        return one_pass.read(self.fetch(one_pass.contributors(shape, part)), part)
+
+    def _make(self, name: str) -> None:
         from pyspark.sql.functions import broadcast
 
         # Spark does not know that the table is small, and would sort all records for the join
-        self.views.make(name, broadcast(arrow_to_frame(table, self.views.session)))
-
-    def keep(self, name: str, query: Select) -> None:
-        self.views.make(name, self._asked(query).persist())
-
-    def _asked(self, query: Select) -> Any:
-        return self.views.session.sql(spark_sql.text(query, self.views.names))
+        frame = arrow_to_frame(self.attached[name], self.views.session)
+        self.views.make(name, broadcast(frame))
 
 
 def _close(views: _Views, ours: bool) -> None:
-    views.drop()
+    views.drop(*views.frames.copy())
     if ours:
         with suppress(*_spark_errors()):
             views.session.stop()

@@ -1,9 +1,10 @@
 """The queries in the words of Spark, whatever its session has set.
 
-Sums are taken as decimals, because those of 64-bit integers wrap or fail on the way to a total
-that fits. Products of decimals stay within 38 digits, beyond which Spark rounds them. What
-Spark's cast from text would let pass (digits of other scripts) or leave (blanks that DuckDB
-trims) is settled before it. Nothing here depends on ``spark.sql.ansi.enabled``.
+Sums of 64-bit integers would wrap or fail on the way to a total that fits, and sums of decimals are
+slow: the upper and the lower 32 bits are added up apart, and put together once. Products of
+decimals stay within 38 digits, beyond which Spark rounds them. What Spark's cast from text would
+let pass (digits of other scripts) or leave (blanks that DuckDB trims) is settled before it. Nothing
+here depends on ``spark.sql.ansi.enabled``.
 """
 
 from __future__ import annotations
@@ -33,6 +34,13 @@ def text(query: Select, views: Mapping[str, str]) -> str:
         if isinstance(sum_, exp.Add) and isinstance(sum_.this, exp.Mul) and sum_.find(exp.TryCast):
             product = sum_.this
             floor.replace(_rounded_product(product.this.sql("spark"), product.expression.name))
+    for case in list(whole.find_all(exp.Case)):
+        if isinstance(within := case.args["ifs"][0].this, exp.Between):
+            if isinstance(within.this, exp.Sum):
+                case.replace(_parsed(_total_of_64_bits(within.this.this.sql("spark"))))
+    for cast in list(whole.find_all(exp.Cast)):
+        if isinstance(cast.this, exp.Sum) and cast.to.is_type("bigint"):  # numbers of records
+            cast.replace(_parsed(f"TRY_SUM(CAST({cast.this.this.sql('spark')} AS BIGINT))"))
     for node in reversed(list(whole.bfs())):  # from the inside outwards
         if (adapted := _adapted(node, views)) is not node:
             node.replace(adapted)
@@ -51,7 +59,9 @@ def _adapted(node: exp.Expr, views: Mapping[str, str]) -> exp.Expr:
         sorted_ = f"SORT_ARRAY(COLLECT_LIST(STRUCT({pairs})), FALSE)"
         return _parsed(f"TRANSFORM(SLICE({sorted_}, 1, {k.name}), pair -> pair.{w.name})")
     if isinstance(node, exp.Sum):
-        return _parsed(f"SUM(CAST({node.this.sql('spark')} AS DECIMAL(19, 0)))")
+        upper, lower = _halves(node.this.sql("spark"))
+        wide = "CAST({0} AS DECIMAL(19, 0))".format
+        return _parsed(f"({wide(upper)} * 4294967296 + {wide(lower)})")
     if isinstance(node, exp.Trim):
         return exp.Trim(this=node.this.copy(), expression=exp.Literal.string(BLANKS))
     if isinstance(node, exp.TryCast) and isinstance(node.this, exp.Trim):
@@ -60,6 +70,26 @@ def _adapted(node: exp.Expr, views: Mapping[str, str]) -> exp.Expr:
     if isinstance(node, exp.Mul) and node.this.find(exp.TryCast):
         return _exact_product(node.this.sql("spark"), node.expression.name)
     return node
+
+
+def _halves(x: str) -> tuple[str, str]:
+    """The sums of the upper and of the lower 32 bits; null, never wrapped, from 2³¹ rows on."""
+    x = f"CAST({x} AS BIGINT)"
+    return f"TRY_SUM(SHIFTRIGHT({x}, 32))", f"TRY_SUM({x} & 4294967295)"
+
+
+def _total_of_64_bits(x: str) -> str:
+    """A sum of 64-bit integers; null if it leaves the range, which the smallest of them does too.
+
+    It is put together without decimals, because it is asked for each contributor.
+    """
+    upper, lower = _halves(x)
+    upper, lower = f"({upper} + SHIFTRIGHT({lower}, 32))", f"({lower} & 4294967295)"
+    return (
+        f"CASE WHEN {upper} BETWEEN -2147483648 AND 2147483647 "
+        f"AND NOT ({upper} = -2147483648 AND {lower} = 0) "
+        f"THEN SHIFTLEFT({upper}, 32) | {lower} END"
+    )
 
 
 def _exact_product(number: str, unit: str) -> exp.Expr:

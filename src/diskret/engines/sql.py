@@ -36,6 +36,8 @@ class Shape:
     `marks`: expression that tells each mark, and whether the records with a value in the relation
         ``g0 …`` (column ``raw``) bear it, or all others.
     `weight`: expression of the weights, or None.
+    `together`: whether one relation ``m`` maps the values of all dimensions (``raw0 …``) to the
+        leaf number (``leaf``), in place of ``m0 …``.
     """
 
     codes: tuple[str, ...]
@@ -47,6 +49,7 @@ class Shape:
     where: str | None = None
     marks: tuple[tuple[str, bool], ...] = ()
     weight: str | None = None
+    together: bool = False
 
 
 @dataclass(frozen=True)
@@ -57,12 +60,14 @@ class SomeRecords:
     `where`: condition on the records that belong here, or None for all.
     `keyed`: whether record keys are wanted.
     `largest`: how many of the largest |contributions| are wanted.
+    `weighted_alike`: whether to ask if each of them has one weight in all its records.
     """
 
     contributor: str | None
     where: str | None = None
     keyed: bool = False
     largest: int = 0
+    weighted_alike: bool = False
 
 
 def text(query: Select, dialect: str) -> str:
@@ -126,37 +131,43 @@ def stayers(shape: Shape, part: SomeRecords) -> Select:
     One pass over the contributors: those that straddle leaves go to the row whose leaf is
     null, which lists them in ``straddlers``.
     """
-    outer = [
-        "CASE WHEN low = high THEN low END AS leaf",
-        "COUNT(*) AS contributors",
-        "CAST(SUM(records) AS BIGINT) AS records",
-    ]
+    outer = ["CASE WHEN low = high THEN low END AS leaf", *of_leaf(shape, part)]
+    if part.keyed:
+        outer.append("COUNT(CASE WHEN k <> other_k THEN 1 END) AS conflicts")
+    if part.contributor:
+        outer.append("ARRAY_AGG(c) FILTER (WHERE low < high) AS straddlers")
+    query = exp.select(*outer).from_("contributors", copy=False).group_by("1", copy=False)
+    query = with_largest(query, shape, part)
+    return over_records(shape, query, contributors=_contributors(shape, part))
+
+
+def of_leaf(shape: Shape, part: SomeRecords) -> list[str]:
+    """What is told of the contributors in a leaf, but for their largest contributions."""
+    told = ["COUNT(*) AS contributors", "CAST(SUM(records) AS BIGINT) AS records"]
     for i in range(len(shape.measures)):
         # one contributor out of range puts the whole leaf out of range
-        outer += [
+        told += [
             f"CASE WHEN COUNT(s{i}) = COUNT(*) THEN {_int64(f'SUM(s{i})')} END AS sum{i}",
             f"{_int64(f'SUM(ABS(s{i}))')} AS magnitude{i}",
         ]
     if part.keyed:
-        outer += [
-            f"CAST(MOD(SUM(k), {shape.modulus}) AS BIGINT) AS key_sum",
-            "COUNT(CASE WHEN k <> other_k THEN 1 END) AS conflicts",
-        ]
+        told.append(f"CAST(MOD(SUM(k), {shape.modulus}) AS BIGINT) AS key_sum")
     for j in range(len(shape.marks)):
-        outer.append(f"CAST(SUM(x{j}) AS BIGINT) AS marked{j}")
+        told.append(f"CAST(SUM(x{j}) AS BIGINT) AS marked{j}")
         for i in range(len(shape.measures)):
-            outer.append(f"MAX(CASE WHEN x{j} > 0 THEN ABS(s{i}) END) AS top{j}_{i}")
-    if part.contributor:
-        outer.append("ARRAY_AGG(c) FILTER (WHERE low < high) AS straddlers")
-    query = exp.select(*outer).from_("contributors", copy=False).group_by("1", copy=False)
-    if part.largest:
-        for i in range(len(shape.measures)):
-            own = "a" if _paired(shape, part) else "s"
-            query.select(_largest(f"ABS({own}{i})", part.largest, f"largest{i}"), copy=False)
-            if _paired(shape, part):
-                weight = _whose_weight(f"ABS(a{i})", part.largest, f"weight{i}")
-                query.select(weight, copy=False)
-    return _over_records(shape, query, contributors=_contributors(shape, part))
+            told.append(f"MAX(CASE WHEN x{j} > 0 THEN ABS(s{i}) END) AS top{j}_{i}")
+    return told
+
+
+def with_largest(query: Select, shape: Shape, part: SomeRecords) -> Select:
+    """Add the largest contributions in a leaf to what is told of it; the query is changed."""
+    for i in range(len(shape.measures) if part.largest else 0):
+        own = "a" if paired(shape, part) else "s"
+        query.select(_largest(f"ABS({own}{i})", part.largest, f"largest{i}"), copy=False)
+        if paired(shape, part):
+            weight = _whose_weight(f"ABS(a{i})", part.largest, f"weight{i}")
+            query.select(weight, copy=False)
+    return query
 
 
 @_once
@@ -165,7 +176,7 @@ def stayer_rows(shape: Shape, part: SomeRecords, relation: str) -> Select:
     names = ["leaf", "contributors", "records", *(["key_sum"] if part.keyed else [])]
     for i in range(len(shape.measures)):
         names += [f"sum{i}", f"magnitude{i}", *([f"largest{i}"] if part.largest else [])]
-        names += [f"weight{i}"] if part.largest and _paired(shape, part) else []
+        names += [f"weight{i}"] if part.largest and paired(shape, part) else []
     for j in range(len(shape.marks)):
         names += [f"marked{j}", *[f"top{j}_{i}" for i in range(len(shape.measures))]]
     return exp.select(*names).from_(relation).where("NOT leaf IS NULL").order_by("leaf")
@@ -184,7 +195,7 @@ def straddlers(shape: Shape, part: SomeRecords, relation: str) -> Select:
     columns = ["contributor", "leaf", "COUNT(*) AS records"]
     columns += [f"{_sum(shape, i)} AS sum{i}" for i in range(len(shape.measures))]
     columns += ["MIN(k) AS k"] if part.keyed else []
-    columns += ["MIN(w) AS w"] if _paired(shape, part) else []
+    columns += ["MIN(w) AS w"] if paired(shape, part) else []
     columns += [f"CAST(SUM(x{j}) AS BIGINT) AS marked{j}" for j in range(len(shape.marks))]
     query = (
         exp.select(*columns)
@@ -194,7 +205,7 @@ def straddlers(shape: Shape, part: SomeRecords, relation: str) -> Select:
         .order_by("contributor", "leaf", copy=False)
     )
     query = _only(query, part.where)
-    return _over_records(shape, query, numbered=numbered)
+    return over_records(shape, query, numbered=numbered)
 
 
 @_once
@@ -213,7 +224,7 @@ def listed(shape: Shape) -> Select:
         .from_("records", copy=False)
         .group_by("leaf", *[f"records.{name}" for name in named], copy=False)
     )
-    return _over_records(shape, _only(query, None if shape.unit else "NOT h IS NULL"))
+    return over_records(shape, _only(query, None if shape.unit else "NOT h IS NULL"))
 
 
 @_once
@@ -226,7 +237,7 @@ def listed_records(shape: Shape) -> Select:
         .from_("records")
         .where("h IS NULL")
     )
-    return _over_records(shape, query)
+    return over_records(shape, query)
 
 
 @_once
@@ -246,30 +257,31 @@ def key_conflict_examples(shape: Shape) -> Select:
         .order_by("example")
         .limit(6)
     )
-    return _over_records(shape, query)
+    return over_records(shape, query)
 
 
 @_once
 def unequal_weights(shape: Shape) -> Select:
     """How many units have more than one weight."""
     units = _of_unequal_weight("u").subquery("unequal")
-    return _over_records(shape, exp.select("COUNT(*) AS units").from_(units))
+    return over_records(shape, exp.select("COUNT(*) AS units").from_(units))
 
 
 @_once
 def unequal_weight_examples(shape: Shape) -> Select:
     """A few units with more than one weight."""
     query = _of_unequal_weight("CAST(u AS VARCHAR) AS example").order_by("example").limit(6)
-    return _over_records(shape, query)
+    return over_records(shape, query)
 
 
 def _of_unequal_weight(selected: str) -> Select:
     return exp.select(selected).from_("records").group_by("u").having("MIN(w) < MAX(w)")
 
 
-def _over_records(shape: Shape, query: Select, **ctes: Select) -> Select:
+def over_records(shape: Shape, query: Select, **ctes: Select) -> Select:
     """Put the relation ``records`` and further ones before a query, which is changed."""
     leaf = " + ".join(f"m{i}.leaf" for i in range(len(shape.codes))) or "CAST(0 AS INT)"
+    leaf = "m.leaf" if shape.together else leaf
     columns = [f"{leaf} AS leaf"]
     named = {"u": shape.unit, "h": shape.holding, "k": shape.key, "w": shape.weight}
     columns += [f"{expression} AS {name}" for name, expression in named.items() if expression]
@@ -278,7 +290,10 @@ def _over_records(shape: Shape, query: Select, **ctes: Select) -> Select:
         there, else_ = (1, 0) if listed else (0, 1)
         columns.append(f"CASE WHEN g{j}.raw IS NULL THEN {else_} ELSE {there} END AS x{j}")
     records = exp.select(*columns).from_("source", copy=False)
-    for i, code in enumerate(shape.codes):
+    if shape.together:
+        equal = [f"{code} = m.raw{i}" for i, code in enumerate(shape.codes)]
+        records.join("m", on=" AND ".join(equal), copy=False)
+    for i, code in enumerate(() if shape.together else shape.codes):
         records.join(f"m{i}", on=f"{code} = m{i}.raw", copy=False)
     for j, (code, _) in enumerate(shape.marks):
         records.join(f"g{j}", on=f"{code} = g{j}.raw", join_type="left", copy=False)
@@ -299,34 +314,40 @@ def _only(query: Select, where: str | None) -> Select:
 def _contributors(shape: Shape, part: SomeRecords) -> Select:
     """Each contributor's lowest and highest leaf, numbers of records, sums and keys."""
     measures = range(len(shape.measures))
-    paired, value = _paired(shape, part), "t" if shape.weight else "v"
+    weighted, value = paired(shape, part), "t" if shape.weight else "v"
     if part.contributor is None:
         query = exp.select(
             "leaf AS low",
             "leaf AS high",
             "1 AS records",
             *[f"{value}{i} AS s{i}" for i in measures],
-            *([f"v{i} AS a{i}" for i in measures] if paired else []),
-            *(["w"] if paired else []),
+            *([f"v{i} AS a{i}" for i in measures] if weighted else []),
+            *(["w"] if weighted else []),
             *(["k", "k AS other_k"] if part.keyed else []),
             *[f"x{j}" for j in range(len(shape.marks))],
         )
     else:
-        query = exp.select(
-            f"{part.contributor} AS c",
-            "MIN(leaf) AS low",
-            "MAX(leaf) AS high",
-            "COUNT(*) AS records",
-            *[f"{_sum(shape, i)} AS s{i}" for i in measures],
-            *([f"{_int64(f'SUM(v{i})')} AS a{i}" for i in measures] if paired else []),
-            *(["MIN(w) AS w"] if paired else []),
-            *(["MIN(k) AS k", "MAX(k) AS other_k"] if part.keyed else []),
-            *[f"SUM(x{j}) AS x{j}" for j in range(len(shape.marks))],
-        ).group_by(part.contributor, copy=False)
+        ends = ["MIN(leaf) AS low", "MAX(leaf) AS high"]
+        query = exp.select(f"{part.contributor} AS c", *ends, *of_contributor(shape, part))
+        query = query.group_by(part.contributor, copy=False)
     return _only(query.from_("records", copy=False), part.where)
 
 
-def _paired(shape: Shape, part: SomeRecords) -> bool:
+def of_contributor(shape: Shape, part: SomeRecords) -> list[str]:
+    """What is told of a contributor: number of records, sums, weight, keys and marks."""
+    measures = range(len(shape.measures))
+    weighted = paired(shape, part)
+    return [
+        "COUNT(*) AS records",
+        *[f"{_sum(shape, i)} AS s{i}" for i in measures],
+        *([f"{_int64(f'SUM(v{i})')} AS a{i}" for i in measures] if weighted else []),
+        *(["MIN(w) AS w"] if weighted else []),
+        *(["MIN(k) AS k", "MAX(k) AS other_k"] if part.keyed else []),
+        *[f"SUM(x{j}) AS x{j}" for j in range(len(shape.marks))],
+    ]
+
+
+def paired(shape: Shape, part: SomeRecords) -> bool:
     """Whether contributors have weights; a holding, with units of several, answers for itself."""
     return shape.weight is not None and part.contributor != "h"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -370,5 +370,5 @@ def _checked(variable: str, given: Any) -> dict[str, Rule | None]:
                 f"{kind} decides for single cells whatever the rules are, so it stays outside: "
                 f"Varying(...) | {kind}(...)"
             )
-        rules[code] = rule
+        rules[code] = cast(Any, rule)
     return rules

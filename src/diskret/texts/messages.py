@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections import defaultdict
 from functools import cache, lru_cache
 from importlib.resources import files
 from string import Formatter
@@ -29,6 +30,10 @@ _GERMAN_LIST = {"and": "und", "or": "oder"}
 
 #: Where a message may be cut: known parts may stand beside unknown ones.
 _SIGNS = re.compile(r": |; |\. ")
+
+#: Words of a message, and those of a template that are words of each message made from it.
+_WORD = re.compile(r"\w+")
+_INSIDE = re.compile(r"(?<=\W)\w+(?=\W)")
 
 #: What may stand beside a lone word such as "of": quoted texts, numbers, files. Codes of a user
 #: that look like a template, as "Bank of America" does, are left alone.
@@ -62,7 +67,7 @@ def _read(message: str) -> tuple[int, str]:
         percent = "\N{NO-BREAK SPACE}%" if number[2] else ""
         return 0, Figure(number[1]).written("de") + percent
     best = 0, message
-    for begins, ends, words, english, german in _entries():
+    for begins, ends, words, english, german in _candidates(message):
         if (
             message.startswith(begins)
             and message.endswith(ends)
@@ -102,15 +107,31 @@ def catalogue() -> dict[str, str]:
     return german
 
 
+def _candidates(message: str) -> list[Entry]:
+    """Templates that a message may have been made from, those with the most words first."""
+    entries, by_word = _entries()
+    at = {at for word in {"", *_WORD.findall(message)} for at in by_word.get(word, ())}
+    return [entries[i] for i in sorted(at)]
+
+
 @cache
-def _entries() -> tuple[Entry, ...]:
-    """The catalogue, those with the most words of their own first."""
+def _entries() -> tuple[list[Entry], dict[str, list[int]]]:
+    """The catalogue, those with the most words of their own first; and where a word stands.
+
+    Each is listed once, by a word that every message made from it has: its longest; "" if none
+    stands apart from gaps, and from the ends, where a sign of something else may follow.
+    """
     entries: list[Entry] = []
     for english, german in catalogue().items():
         words = tuple(text for text, _, _, _ in Formatter().parse(english))
         ends = "" if english.endswith("{}") else words[-1]
         entries.append((words[0], ends, words, english, german))
-    return tuple(sorted(entries, key=lambda entry: (-sum(map(len, entry[2])), entry[3])))
+    entries.sort(key=lambda entry: (-sum(map(len, entry[2])), entry[3]))
+    by_word: defaultdict[str, list[int]] = defaultdict(list)
+    for at, (_, _, words, _, _) in enumerate(entries):
+        inside = (word for text in words for word in _INSIDE.findall(text))
+        by_word[max(inside, key=len, default="")].append(at)
+    return entries, by_word
 
 
 @cache
