@@ -1,4 +1,4 @@
-"""Records as files of Stata, SPSS and SAS, with the labels of what is in them; always the same bytes."""
+"""Records as files of Stata, SPSS and SAS, with their labels; always the same bytes."""
 
 # pyarrow has no type information for its classes; pandas and pyreadstat are optional.
 # pyright: reportUnknownParameterType=false, reportMissingImports=false
