@@ -2,8 +2,9 @@
 
 Run it from the repository as ``python benchmarks/microdata_engine.py [records …]``; the defaults
 are 1, 10 and 100 million records in Parquet files of 10 million each. DuckDB is given 4 GB. The
-records are those of ``make_synth.py`` among the reference data, drawn block by block: six keys and
-a weight. A second file has ten keys and combinations that are mostly unique, so that DuckDB spills.
+records are those of ``make_synth.py`` among the reference data, drawn block by block: six keys, a
+weight, and one of so many households that 2.5 persons live in each. A second file has ten keys and
+combinations that are mostly unique, so that DuckDB spills.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ SIX = {
 }
 #: Ten keys with 2.5 * 10^13 possible combinations.
 TEN = {f"key{i}": (size, 0.3) for i, size in enumerate((60, 15, 2, 5, 6, 10, 40, 30, 25, 16))}
-TASKS = ("group by", "key_risk", "write_records")
+TASKS = ("group by", "key_risk", "households", "write_records")
 
 
 def main(sizes: list[int]) -> None:
@@ -66,7 +67,8 @@ def measure(folder: Path, n: int, keys: dict[str, tuple[int, float]]) -> None:
 def write_records(folder: Path, n: int, keys: dict[str, tuple[int, float]]) -> list[Path]:
     """Write seeded records, a block at a time."""
     rng = np.random.default_rng(20240501)
-    schema = pa.schema([*((name, pa.int16()) for name in keys), ("w", pa.float64())])
+    kinds = {**dict.fromkeys(keys, pa.int16()), "w": pa.float64(), "hid": pa.int32()}
+    schema = pa.schema(kinds)
     paths: list[Path] = []
     for start in range(0, n, FILE):
         paths.append(folder / f"records-{len(paths)}.parquet")
@@ -75,7 +77,8 @@ def write_records(folder: Path, n: int, keys: dict[str, tuple[int, float]]) -> l
                 size = min(BLOCK, n - at)
                 columns = [drawn(rng, size, *key) for key in keys.values()]
                 weights = np.round(rng.uniform(20, 60, size=size), 1)
-                writer.write_table(pa.table([*columns, weights], schema=schema))
+                home = rng.integers(0, max(n * 2 // 5, 1), size).astype(np.int32)
+                writer.write_table(pa.table([*columns, weights, home], schema=schema))
     return paths
 
 
@@ -95,6 +98,9 @@ def run_here(task: str, number: int, paths: list[Path]) -> None:
     else:
         risk = key_risk(paths, keys, weight="w", memory_limit=MEMORY)
         found = repr(risk)
+        if task == "households":
+            started, worked = time.perf_counter(), time.process_time()
+            found = repr(risk.households("hid"))
         if task == "write_records":
             started, worked = time.perf_counter(), time.process_time()
             with tempfile.TemporaryDirectory(dir=paths[0].parent) as folder:

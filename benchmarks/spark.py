@@ -1,7 +1,7 @@
 """Seconds and peak memory of `tabulate` in Spark on this machine, against DuckDB.
 
-Run it as ``python benchmarks/spark.py [records …]``; the default is 100,000 and 1,000,000
-records. Each figure comes from a process of its own, whose session runs already and has
+Run it as ``python benchmarks/spark.py [records …]``; the default is 100,000, 1,000,000 and
+10,000,000 records. Each figure comes from a process of its own, whose session runs already and has
 answered the question once for a thousand records. Memory is that of Python and of Spark's
 own process together, processor seconds those of Spark's alone, and jobs are counted as
 Spark's adaptive execution runs them: each stage is one. Nothing else of the session is set than
@@ -119,6 +119,6 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["--run"]:
         here(sys.argv[2], Path(sys.argv[3]))
     elif find_spec("pyspark") and shutil.which("java"):
-        main([int(n) for n in sys.argv[1:]] or [100_000, 1_000_000])
+        main([int(n) for n in sys.argv[1:]] or [100_000, 1_000_000, 10_000_000])
     else:
         print("skipped: pyspark or Java is missing")

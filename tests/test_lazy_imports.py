@@ -44,6 +44,7 @@ LAZY = {
     "diskret.protect.tabulate": "an engine, for records only",
     "diskret.protect.write": WRITTEN,
     "diskret.protect.write_internal": WRITTEN,
+    "diskret.risk.frequency_kernels": COMPILED,
     "diskret.risk.suda_kernels": COMPILED,
     "diskret.rounding.small_count_kernels": COMPILED,
     "diskret.safe": COMPILED,

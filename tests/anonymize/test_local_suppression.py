@@ -179,11 +179,12 @@ def test_progress_is_told():
 
 
 @pytest.mark.parametrize(
-    ("matches", "method"), [("wildcard", "fewest_values"), ("visible", "record_by_record")]
+    ("matches", "method"), [("wildcard", "fewest_values"), ("visible", "hidden_by_record")]
 )
 def test_nothing_is_handed_out_that_is_not_safe(monkeypatch, matches, method):
     def forgetful(problem, *_):
-        return np.zeros((problem.keys.n, len(problem.price)), dtype=bool)
+        nothing = np.zeros((problem.keys.n, len(problem.price)), dtype=bool)
+        return (nothing, 0) if matches == "visible" else nothing
 
     monkeypatch.setattr(suppress, method, forgetful)
     with pytest.raises(ProofError, match=r"too few others: 1 \(first in row 9\)"):

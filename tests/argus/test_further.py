@@ -194,6 +194,9 @@ def test_an_intermediate_file_counts_holdings(tmp_path):
     first = (tmp_path / "all.tab").read_text(encoding="utf-8").splitlines()[0].split(";")
     assert first[2:5] == ["1615", "12", "2"]  # 12 records of N and S
     assert '"FreqHolding"' in (tmp_path / "all.rda").read_text(encoding="utf-8")
+    done = run(tmp_path, BATCH + '<WRITETABLE> (1,5,HI+,"all.tab")\n')
+    assert "HI+ counts holdings, and no rule of table 1 looks at them" in done.notes[0]
+    assert "FreqHolding" not in (tmp_path / "all.rda").read_text(encoding="utf-8")
 
 
 # ── costs by distance ───────────────────────────────────────────────────────────────

@@ -16,7 +16,12 @@ TOKENS = st.sampled_from(
         "@", "@@", "<CLEAR>\n", "<GOINTERACTIVE>\n", "<RECODE> 1,Size,1\n", "<freq>", "Region",
         "Turnover", "P(10,1)|", "FREQ(3,5)|", "WGT(1)|", "MIS(1)", "<HOLDING>\n", "<WEIGHT>\n",
         "<NUMERIC>\n", "<DECIMALS> 3\n", "<HIERLEVELS> 1 1\n", '<SEPARATOR> ","\n', "\x00", "ä",
-        " ", "<TOTCODE> 1\n", "é", "<READTABLE> 1T\n", "<SUPPRESS> GH(0,1)\n", "", "", "",
+        " ", "<TOTCODE> 1\n", "é", "<READTABLE> 1T\n", "<SUPPRESS> GH(0,1)\n",
+        "<SUPPRESS> CKM(1) firms.asc||1\n",
+        "|-3", " // ", "<RECORDKEY>\n", "<PFILE> region.hrc\n", "<CKM> T(2)\n", "<DISTANCE> 1 2\n",
+        "<SCALING> F(1,2,3,4,5)\n", '<WRITETABLE> (1,5,AR+HI+,"o.tab")\n',
+        '<WRITETABLE> (1,6,TR+,"o.jj")\n', '<WRITETABLE> (1,7,AC+,"o.txt")\n', "RND(1,500)",
+        "", "", "",
     ]
 )  # fmt: skip
 FILES = {"job.arb": BATCH, "firms.rda": METADATA, "region.hrc": TREE, "firms.asc": RECORDS}

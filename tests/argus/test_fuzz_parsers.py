@@ -47,6 +47,7 @@ TOKENS = (
     '""', "1e400", "-1", "nan", "inf", "9" * 30, "99999", "T", "Total", "<freq>", "Region", "North",
     "s;", "pl;", "m",
     "<CLEAR>\n", "<NUMERIC>\n", "<HIERLEVELS> 9 9\n", "<DECIMALS> 18\n", "<SEPARATOR> \t\n",
+    "<CKM> T(3)\n", "<SCALING> F(1,2,3,4)\n", "<DISTANCE> 1 2 3\n", "CKM(1) a|b|c", "<PARITY> Y\n",
     "MOD(0,5)", "P(10,1)|", "NK(9,99)|", "REQ(1,1,1,1)|", "1T", "A" * 300,
 )  # fmt: skip
 

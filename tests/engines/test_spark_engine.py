@@ -282,6 +282,32 @@ def test_a_job_moves_to_spark_by_one_line(tmp_path, suffix):
     assert session().catalog.listTables() == []
 
 
+def test_a_folder_that_spark_wrote_is_read_by_the_same_job_here_and_there(tmp_path):
+    frame_of(FIRMS).repartition(2).write.parquet(str(tmp_path / "firms.parquet"))
+    assert len(list((tmp_path / "firms.parquet").glob("part-*.parquet"))) == 2
+    for folder, engine in {"here": "", "there": 'engine = "spark"'}.items():
+        text = JOB.format(suffix="parquet", engine=engine, folder=folder)
+        (tmp_path / f"{folder}.toml").write_text(text, encoding="utf-8")
+        run_job(read_job(tmp_path / f"{folder}.toml"))
+    for name in ("turnover.csv", "count.csv"):
+        here, there = (tmp_path / folder / "public" / name for folder in ("here", "there"))
+        assert here.read_bytes() == there.read_bytes()
+
+
+@pytest.mark.parametrize("large", [False, True], ids=["known types", "types that Spark reads"])
+def test_files_take_no_more_jobs_than_frames(tmp_path, large):
+    session()
+    number = pa.uint32() if large else pa.int32()
+    written = MANY.set_column(5, "turnover", pa.array(range(60), number))
+    pq.write_table(written.drop_columns("group"), tmp_path / "a.parquet")
+    question = {"by": {"a": None, "b": None}, "value": "turnover", "unit": "firm"}
+    question |= {"contributions": False}
+    tables = []
+    number = jobs(lambda: tables.append(dk.tabulate(tmp_path, **question, engine=SparkEngine)))
+    assert number <= 6 + large
+    assert tables[0].cells.equals(dk.tabulate(MANY, **question).cells)
+
+
 def test_csv_files_are_read_as_everywhere(tmp_path):
     path = tmp_path / "a b [1].csv"
     path.write_bytes(

@@ -243,6 +243,20 @@ def test_several_parquet_files_are_one_source(tmp_path):
     assert to_arrow([first, second])[0].to_pydict() == {"a": ["x", "y"], "b": [1, 2]}
 
 
+def test_a_folder_of_parquet_files_is_one_source(tmp_path):
+    for name in ("part-1", "part-0"):
+        parquet.write_table(pa.table({"region": [name]}), tmp_path / f"{name}.parquet")
+    for beside in ("_SUCCESS", ".part-0.parquet.crc", "notes.txt"):
+        (tmp_path / beside).write_text("nothing", encoding="utf-8")
+    assert to_arrow(tmp_path)[0]["region"].to_pylist() == ["part-0", "part-1"]
+    below = tmp_path / "region=01"
+    below.mkdir()
+    with pytest.raises(InputError, match=r"the folder 'region=01' is in it, and neither"):
+        source(tmp_path)
+    with pytest.raises(InputError, match="is a folder"):
+        source(below)
+
+
 def test_parquet_files_must_have_the_same_columns(tmp_path):
     first, second = tmp_path / "1.parquet", tmp_path / "2.parquet"
     parquet.write_table(pa.table({"a": ["x"]}), first)

@@ -275,3 +275,38 @@ def test_five_million_records_under_a_tight_memory_limit():
         np.count_nonzero(counts == 1),
         int(tenths.sum()) * 10**8,
     ]
+
+
+@pytest.mark.parametrize("kind", ["whole", "text", "with gaps", "of pandas"])
+def test_households_have_the_risk_they_have_in_memory(tmp_path, kind):
+    random = np.random.default_rng(1)
+    n = 500
+    home = random.integers(0, 150, n)
+    gap = random.random(n) < (0.2 if kind == "with gaps" else 0)
+    named = pa.array(home, mask=gap)
+    if kind == "text":
+        named = pa.array([f"flat {one}" for one in home])
+    if kind == "of pandas":
+        named = pa.array(np.where(random.random(n) < 0.1, np.nan, home))
+    columns = {"age": random.integers(0, 60, n), "sex": random.integers(0, 2, n)}
+    table = pa.table({**columns, "home": named, "w": random.uniform(1, 5, n).round(3)})
+    pq.write_table(table, tmp_path / "persons.parquet")
+    found = dk.key_risk([tmp_path / "persons.parquet"], ["age", "sex"], weight="w")
+    made = found.households("home")
+    whole = pa.array(table["home"].to_numpy(), from_pandas=True)
+    if kind == "of pandas":
+        table = table.set_column(2, "home", whole.cast(pa.int64()))
+    md = dk.Microdata(table, keys=["age", "sex"], weight="w", household="home")
+    expected = md.risk().households
+    assert made.households == len(expected.size)
+    assert made.expected == pytest.approx(expected.expected, rel=1e-12)
+    assert made.expected_persons == pytest.approx(expected.expected_persons, rel=1e-12)
+    assert made.largest == pytest.approx(expected.risk.max(), rel=1e-12)
+
+
+def test_who_is_recognised_for_sure_makes_the_household_sure(tmp_path):
+    table = pa.table({"job": ["mayor", "baker", "baker"], "home": [1, 1, None]})
+    made = dk.key_risk(table, ["job"]).households("home")
+    assert (made.households, made.largest, made.expected) == (2, 1.0, 1.5)
+    with pytest.raises(InputError, match="no column 'hous'"):
+        dk.key_risk(table, ["job"]).households("hous")

@@ -279,13 +279,13 @@ def test_a_shadow_holds_inside_as_well(job):
 @pytest.mark.parametrize(
     ("old", "new", "line", "words"),
     [
-        ("country]", "contry]", 11, "no table has the column 'contry'.* did you mean 'country'"),
+        ("country]", "contry]", 11, "no such column: 'contry'.* did you mean 'country'"),
         ('FR = "none"', 'FR = "nothing"', 13, "'FR' in .* must be rules, e.g."),
         ('FR = "none"', "FR = 3", 13, "'FR' in .* must be rules, e.g."),
         ('FR = "none"', "FR = {}", 13, "must name at least one rule: p_percent"),
         ('FR = "none"', 'FR = { missing_safe = { branch = ["a"] } }', 13, "unknown key"),
         ("p = 20", "p = -1", 12, "'p' in .* must be a percentage above 0"),
-        ("varying.country]", "varying]", 12, "no table has the column 'DE'"),
+        ("varying.country]", "varying]", 12, "no such column: 'DE'"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_has_its_line(job, old, new, line, words):
@@ -300,7 +300,8 @@ def test_a_section_without_columns_is_refused(job):
 
 
 def test_unknown_codes_of_a_job_are_named(job, tmp_path):
-    with pytest.raises(HierarchyError, match="'country', which has no code 'DEU'"):
+    words = "table 'by country': rules differ by 'country', which has no code 'DEU'"
+    with pytest.raises(HierarchyError, match=words):
         run_job(job("\nDE = ", "\nDEU = "), folder=tmp_path / "out", keys=KEYS)
     assert not (tmp_path / "out").exists()
 

@@ -1,5 +1,7 @@
 """Frequencies of keys, with missing values."""
 
+from importlib import import_module
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -25,6 +27,20 @@ def test_frequencies_are_those_counted_pair_by_pair(file, missing, alpha):
     assert np.allclose(found.population, population, rtol=1e-13)
     alone = frequencies(keys_of(rows, [3] * rows.shape[1]), None, missing, alpha)
     assert alone.population.tolist() == alone.sample.tolist() == sample.tolist()
+
+
+@given(files(), st.sampled_from([0.0, 0.25, 1.0]))
+def test_rows_that_are_compared_one_by_one_have_the_same_frequencies(file, alpha):
+    rows, weights = file
+    keys = keys_of(rows, [3] * rows.shape[1])
+    grouped = frequencies(keys, weights, alpha=alpha)
+    with pytest.MonkeyPatch.context() as patch:
+        module = import_module("diskret.risk.frequencies")
+        patch.setattr(module, "_WAYS", 0)
+        patch.setattr(module, "_PAIR", 0)
+        found = frequencies(keys, weights, alpha=alpha)
+    assert found.sample.tolist() == grouped.sample.tolist()
+    assert np.allclose(found.population, grouped.population, rtol=1e-13)
 
 
 @given(files(), st.randoms(use_true_random=False))

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -22,10 +22,12 @@ from diskret.microdata.suppression import (
     Order,
     Problem,
     fewest_values,
+    hidden_by_record,
     prices,
-    record_by_record,
     too_rare,
+    visibly_rare,
 )
+from diskret.microdata.suppression.problem import LISTED_KEYS
 from diskret.microdata.suppression.risk_and_diversity import (
     Sensitive,
     at_most,
@@ -122,12 +124,16 @@ def local_suppression(
         With suppressed values missing. The step in the history has the number of suppressed
         values by key (`suppressed`) and in total (`values`), of records with one
         (`records`), and of records that what they still show does not protect without the missing
-        values of others (`too_rare`; 0 with ``"visible"``).
+        values of others (`too_rare`; 0 with ``"visible"``). Of more than 12 keys the search for
+        the fewest values of a record ends after a fixed number of steps; `unproven` is the number
+        of records, if there are any, for which fewer values may be enough.
 
     Raises
     ------
     InputError
-        An argument names what is not there, or is out of range; a stratum is missing.
+        An argument names what is not there, or is out of range; a stratum is missing. There are
+        more than 62 keys; or more than 20, and ``"wildcard"``, `threshold`, `diversity` or
+        `closeness`.
     ProtectionError
         No suppression is enough: fewer than k records, say.
 
@@ -169,6 +175,7 @@ def local_suppression(
     _large_enough(problem, labels)
     weights = md.weights()
     weights = np.ones(md.n) if weights is None else weights
+    unproven = 0
     if matches == "wildcard":
         if threshold is not None:
             of = tuple(range(len(names)))
@@ -180,8 +187,9 @@ def local_suppression(
         criteria = [spread(items, of, one) for one in asked]
         if threshold is not None:
             criteria.append(at_most(items, of, weights, threshold))
-        mask = until_they_hold(problem, record_by_record(problem, criteria), asked)
-    _verify(problem, mask)
+        mask, unproven = hidden_by_record(problem, criteria, progress)
+        mask = until_they_hold(problem, mask, asked)
+    _verify(problem, mask, visible=matches == "visible" and not asked)
     suppressed = {name: int(mask[:, q].sum()) for name, q in at.items() if mask[:, q].any()}
     found = {
         "suppressed": suppressed,
@@ -189,6 +197,8 @@ def local_suppression(
         "records": int(mask.any(axis=1).sum()),
         "too_rare": 0 if matches == "visible" else too_rare(problem, mask),
     }
+    if unproven:
+        found["unproven"] = unproven
     told = {
         "importance": dict(importance) if isinstance(importance, Mapping) else importance,
         "subsets": None if subsets is None else [[list(chosen), least] for chosen, least in sets],
@@ -315,19 +325,30 @@ def _by_variable(md: Microdata, given: Any, role: str) -> dict[str, Any]:
     return {name: given for name in md.roles.sensitive}
 
 
-def _verify(problem: Problem, mask: NDArray[np.bool_]) -> None:
+def _verify(problem: Problem, mask: NDArray[np.bool_], visible: bool) -> None:
     """Count all records again before anything is handed out."""
     width = int(problem.group.max()) + 1
     group = Coded("", pa.nulls(width), problem.group.astype(np.int32))
-    for condition in problem.conditions:
-        shown = [problem.keys.columns[q].without(mask[:, q]) for q in condition.of]
-        count = frequencies(Keys((group, *shown))).sample
-        rare = np.flatnonzero(count < condition.least)
+    for rare in _rare(problem, mask, group, visible):
         if len(rare):
             raise ProofError(
                 f"records that would still agree with too few others: {len(rare):,} (first in row "
                 f"{rare[0] + 1}); nothing was suppressed"
             )
+
+
+def _rare(
+    problem: Problem, mask: NDArray[np.bool_], group: Coded, visible: bool
+) -> Iterator[NDArray[np.intp]]:
+    """For each condition the records that would agree with too few others."""
+    for which, condition in enumerate(problem.conditions):
+        if visible and len(condition.of) > LISTED_KEYS:
+            # so many keys can be hidden in too many ways to compare these with each other; who
+            # shares what is shown with enough original records agrees with as many in the end
+            yield visibly_rare(problem, mask, which)
+            continue
+        shown = [problem.keys.columns[q].without(mask[:, q]) for q in condition.of]
+        yield np.flatnonzero(frequencies(Keys((group, *shown))).sample < condition.least)
 
 
 def _order(table: pa.Table) -> Order:

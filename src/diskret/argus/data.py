@@ -371,7 +371,7 @@ def _from_cells(data: Opened, text: TableText, axes: Sequence[Axis], judged: Jud
     shadow = judged.shadow or None
     by = {axis.variable.name: axis.tree for axis in axes}
 
-    def made_with(rounding: float | None) -> Table:
+    def made_with(rounding: float | None, largest: Sequence[str]) -> Table:
         return Table.from_cells(
             frame,
             by=by,
@@ -386,13 +386,24 @@ def _from_cells(data: Opened, text: TableText, axes: Sequence[Axis], judged: Jud
             additivity="totals" if data.text.additivity == 1 else "check",
         )
 
+    def fitting(rounding: float | None) -> Table:
+        try:
+            return made_with(rounding, largest)
+        except AdditivityError:
+            raise
+        except InputError:
+            if judged.largest or not largest:
+                raise
+            # they are those of another variable of the file, and no rule looks at them
+            return made_with(rounding, [])
+
     try:
-        table = made_with(None)
+        table = fitting(None)
     except AdditivityError:
         if data.text.additivity != _ROUNDED or response is None:
             raise
         # values that do not add up because each of them was rounded
-        table = made_with(10.0**-response.decimals)
+        table = fitting(10.0**-response.decimals)
     table = table if response is None or shadow is None else table[response.name]
     at = locate(frame, by)[1]
     by_hand: list[Rule] = []

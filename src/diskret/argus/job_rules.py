@@ -55,6 +55,11 @@ def job_rules(number: int, one: Made, of_cells: bool, hides: bool, copy: Copy) -
             f"{one.text.place}: a job looks at the shadow variable in all rules of sums, and "
             "τ-ARGUS looks at the published values in ZERO; leave ZERO or the shadow out"
         )
+    if not found and of_cells and hides:
+        # the file says what is unsafe, and nothing is
+        names = [axis.variable.name for axis in one.axes]
+        nothing = {name: pa.array([], pa.string()) for name in (*names, "status")}
+        found["apriori"] = [{"file": copy(f"apriori_{number}", pa.table(nothing))}]
     if not found:
         raise JobError(
             f"{one.text.place}: a job needs a rule, and this table has none; add <SAFETYRULE>"

@@ -83,6 +83,12 @@ def notes_of(part: Batch) -> list[str]:
                 f"{write.place}: {', '.join(f'{name}+' for name in names)} says nothing for files "
                 f"of type {write.kind} and was passed over, as in τ-ARGUS"
             )
+        of_holdings = any(one.holdings for one in part.tables[write.table - 1].rules.rules)
+        if write.options.get("HI") and "HI" not in names and not of_holdings:
+            notes.append(
+                f"{write.place}: HI+ counts holdings, and no rule of table {write.table} looks at "
+                "them; it was passed over"
+            )
     for table in part.tables:
         steps = [step for step in part.suppress if step.protects(table.number)]
         if len(steps) > 1:

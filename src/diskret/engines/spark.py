@@ -21,6 +21,7 @@ from diskret.engines.records import Contributors, Survey
 from diskret.engines.stepwise import surveyed
 from diskret.errors import InputError
 from diskret.io import Source
+from diskret.io.files import parquet_schemas
 from diskret.io.frames import arrow_to_frame, first_line
 
 
@@ -221,7 +222,28 @@ def _frame(session: Any, source: Source) -> Any:
     paths = [_as_written(str(path.resolve())) for path in source.paths]
     if source.format == "csv":
         return _csv(session, paths, source)
-    return session.read.parquet(*paths).select(*map(_quoted, source.columns))
+    known = _schema(parquet_schemas(source.paths))
+    reader = session.read if known is None else session.read.schema(known)
+    return reader.parquet(*paths).select(*map(_quoted, source.columns))
+
+
+def _schema(schemas: Sequence[pa.Schema]) -> Any:
+    """The columns of Parquet files for Spark, which looks for them with a job of its own.
+
+    None where it has to: types differ between files, or can be read in more than one way.
+    """
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    first = schemas[0].remove_metadata()
+    alike = all(schema.remove_metadata().equals(first) for schema in schemas)
+    return from_arrow_schema(first) if alike and all(map(_plain, first.types)) else None
+
+
+def _plain(kind: pa.DataType) -> bool:
+    known = (pa.types.is_string, pa.types.is_signed_integer, pa.types.is_floating)
+    return any(told(kind) for told in (*known, pa.types.is_date32, pa.types.is_boolean)) and (
+        kind != pa.float16()
+    )
 
 
 def _as_written(path: str) -> str:

@@ -31,6 +31,27 @@ _RECODE = (
 _END = re.compile(r"\r\n|\r|\n")
 
 
+def parquet_parts(folder: Path) -> tuple[Path, ...]:
+    """The files of a folder as Spark and others write it, by name; what is hidden is left out.
+
+    Raises
+    ------
+    InputError
+        There are folders below it: records in them would be missed, and so would codes in the
+        names of folders (``region=01``).
+    """
+    shown = [path for path in sorted(folder.iterdir()) if not path.name.startswith(("_", "."))]
+    parts = tuple(path for path in shown if path.suffix.lower() == ".parquet" and path.is_file())
+    for path in shown:
+        if path.is_dir() and (parts or "=" in path.name):
+            raise InputError(
+                f"{folder}: the folder {path.name!r} is in it, and neither records in it nor codes "
+                "in its name are read; write the records without partitions, or hand over Spark's "
+                "frame"
+            )
+    return parts
+
+
 def parquet_columns(paths: tuple[Path, ...]) -> tuple[str, ...]:
     """Read the column names, which all files must share."""
     columns: list[tuple[str, ...]] = []

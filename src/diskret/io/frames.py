@@ -23,6 +23,7 @@ from diskret.io.files import (
     mixed_line_ends,
     parquet_blocks,
     parquet_columns,
+    parquet_parts,
     parquet_schemas,
     read_csv,
     read_parquet,
@@ -36,7 +37,7 @@ from diskret.io.workbook import read_workbook
 _ACCEPTED = (
     "accepted are pandas, Polars, PyArrow and Spark tables, DuckDB relations, the path of a "
     ".parquet, .csv, .txt, .xlsx, .sas7bdat, .xpt, .sav or .dta file, a DataFile that says how a "
-    "file is read, a list of .parquet paths, and a PostgresTable"
+    "file is read, a list or a folder of .parquet files, and a PostgresTable"
 )
 
 #: Said wherever nothing would be counted: tables of zeros would look like results.
@@ -54,9 +55,9 @@ def source(records: Any) -> Source:
     `records`: A pandas or Polars data frame, a Polars lazy frame, a PyArrow table, record batch or
     record batch reader, a DuckDB relation (run on its own connection), a Spark data frame, the path
     of a ``.parquet``, ``.csv``, ``.txt`` or ``.xlsx`` file, a list of ``.parquet`` paths, a
-    [`DataFile`][diskret.DataFile], or a table in a database, as
-    [`PostgresTable`][diskret.io.PostgresTable]. A CSV file of which nothing is said is UTF-8 with
-    one header line; its delimiter, one of ``,``, ``;``, tab and ``|``, is the one that is most
+    folder of them as Spark writes it, a [`DataFile`][diskret.DataFile], or a table in a database,
+    as [`PostgresTable`][diskret.io.PostgresTable]. A CSV file of which nothing is said is UTF-8
+    with one header line; its delimiter, one of ``,``, ``;``, tab and ``|``, is the one that is most
     frequent in the header. It is read into memory if its lines end in more than one way. A pandas
     index is dropped, category types become plain columns.
 
@@ -289,8 +290,11 @@ def _list_source(paths: list[Any] | tuple[Any, ...]) -> Source:
 
 
 def _file_source(said: DataFile) -> Source:
-    _check_there(said)
     path = said.file
+    parts = parquet_parts(path) if path.is_dir() and said.format in (None, "parquet") else ()
+    if parts:
+        return Source(parquet_columns(parts), "pyarrow", paths=parts, format="parquet")
+    _check_there(said)
     if said.format == "parquet":
         return Source(parquet_columns((path,)), "pyarrow", paths=(path,), format="parquet")
     if said.format == "fixed":

@@ -16,8 +16,8 @@ FILE_KEYS = ("format", *OPTIONS)
 
 def read_file(section: Section, key: str) -> DataFile:
     """The file that a key names, with the options that stand beside it."""
-    path = section.existing_file(key)
-    by_suffix = SUFFIXES.get(path.suffix.lower())
+    path = section.existing_file(key, or_folder=section.values.get("format") in (None, "parquet"))
+    by_suffix = "parquet" if path.is_dir() else SUFFIXES.get(path.suffix.lower())
     fields = isinstance(section.values.get("columns"), list) and any(
         isinstance(column, dict) for column in section.values["columns"]
     )

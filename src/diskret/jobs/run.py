@@ -41,7 +41,7 @@ from diskret.protect.tabulate import tabulate
 from diskret.protect.write import FORMATS, WritingSeveral, write
 from diskret.rules import MinimumFrequency, PPercent
 from diskret.rules.unions import against
-from diskret.rules.varying import for_tables
+from diskret.rules.varying import check_codes, for_tables
 from diskret.suppression import Method, Pattern, Problem
 from diskret.tables import MeasureSum, Published, Table
 from diskret.texts import words_in
@@ -325,6 +325,9 @@ def protected(
         replace(one, wanted=replace(one.wanted, rule=rule))
         for one, rule in zip(tables, rules, strict=True)
     ]
+    for one in tables:
+        with _told_for(one.job, one.wanted):
+            check_codes(one.wanted.rule, one.table)
     said = dict.fromkeys(text for one in tables for text in one.job.sums)
     sums = [MeasureSum.read(text) for text in said]
     results: dict[int, Result] = {}

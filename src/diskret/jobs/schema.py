@@ -181,10 +181,10 @@ class Section:
             return self.sections(key) if self.values[key] else (self.section(key),)
         return (self.section(key),)
 
-    def existing_file(self, key: str) -> Path:
-        """The file that `key` names, seen from the folder of the job file."""
+    def existing_file(self, key: str, or_folder: bool = False) -> Path:
+        """The file (or folder) that `key` names, seen from the folder of the job file."""
         path = self.file.parent / self.text(key, "")
-        if not path.is_file():
+        if not path.is_file() and not (or_folder and path.is_dir()):
             what = "is a folder" if path.is_dir() else "does not exist"
             raise self.error(f"'{key}': the file {path} {what}", key)
         return path

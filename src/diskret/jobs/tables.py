@@ -214,7 +214,7 @@ def _varying(section: Section, table: Section, columns: Sequence[str]) -> list[R
     read: list[Rule] = []
     for column in section.values:
         if column not in columns:
-            raise section.unknown("no table has the column", column, columns, column)
+            raise section.unknown("no such column:", column, columns, column)
         codes = section.section(column)
         rules: dict[str, Rule | None] = {}
         for code, asked in codes.values.items():

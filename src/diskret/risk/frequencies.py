@@ -21,6 +21,10 @@ from diskret.risk.keys import Keys, classes, grouped
 
 #: What a missing value of a key stands for.
 Missing = Literal["wildcard", "category", "conservative"]
+#: Patterns of missing values on one side times those on the other, up to which rows are grouped.
+_WAYS = 20_000
+#: What a comparison of two rows, a grouping, and a code in it cost, in nanoseconds.
+_PAIR, _GROUPING, _CODE = 4, 60_000, 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +110,8 @@ def agreeing(
     Two rows agree in a variable where their codes are equal or at least one is missing. Rows
     that show the same variables are looked at together: between such a set and another, rows
     agree if they agree in the variables that both show, which is one grouping. With m variables
-    that are at most 3^m groupings, and only for patterns that occur.
+    that are at most 3^m groupings, and only for patterns that occur; where there are very many of
+    these, rows are compared one by one.
 
     Parameters
     ----------
@@ -134,8 +139,15 @@ def agreeing(
     """
     whole = np.zeros((len(values), len(mine)))
     through = np.zeros((len(values), len(mine)))
-    there = [_Rows(shown, theirs[rows].T, values[:, rows]) for shown, rows in _patterns(theirs)]
-    for shown, rows in _patterns(mine):
+    ways, other_ways = list(_patterns(mine)), list(_patterns(theirs))
+    together = len(ways) * (len(other_ways) * _GROUPING + theirs.size * _CODE)
+    if len(ways) * len(other_ways) > _WAYS and len(mine) * len(theirs) * _PAIR < together:
+        from diskret.risk.frequency_kernels import pair_by_pair
+
+        pair_by_pair(mine, theirs, values, whole, through)
+        return whole, through
+    there = [_Rows(shown, theirs[rows].T, values[:, rows]) for shown, rows in other_ways]
+    for shown, rows in ways:
         own = mine[rows].T
         found = np.zeros((2, len(values), len(rows)))
         for both, others in _shared(there, shown):

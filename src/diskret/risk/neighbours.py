@@ -116,6 +116,13 @@ class Comparison:
 
         return cKDTree(self.known)
 
+    @cached_property
+    def _beside(self) -> NDArray[np.intp]:
+        """For each place where in the tree the original lies of a record that lies there, (a,)."""
+        at = np.empty(len(self.known), np.intp)
+        at[self._tree.indices] = np.arange(len(at))
+        return at[self.known_of[self.first]]
+
     def nearest(self, places: NDArray[np.intp], number: int) -> tuple[Numbers, NDArray[np.intp]]:
         """Distances and positions of the nearest places of originals, nearest first.
 
@@ -126,8 +133,13 @@ class Comparison:
             shape = (len(places), 1)
             return np.zeros(shape), np.zeros(shape, np.intp)
         wanted = np.arange(1, number + 1)
-        found = self._tree.query(self.points[places], k=wanted, p=self.power, workers=cores())
-        return found[0], found[1].astype(np.intp)
+        # who lies close together is looked up one after another, in the same part of memory
+        order = np.argsort(self._beside[places])
+        near = self.points[places[order]]
+        found = self._tree.query(near, k=wanted, p=self.power, workers=cores())
+        distance, known = np.empty(found[0].shape), np.empty(found[1].shape, np.intp)
+        distance[order], known[order] = found
+        return distance, known
 
 
 def comparisons(

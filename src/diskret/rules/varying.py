@@ -232,6 +232,13 @@ def for_tables(rules: Sequence[Any], tables: Sequence[Table]) -> list[Any]:
     return [of(rule, table) for rule, table in zip(rules, tables, strict=True)]
 
 
+def check_codes(rule: Any, table: Table) -> None:
+    """Refuse rules by categories that do not fit a table, before anything is judged."""
+    for one in everything_in(rule):
+        if isinstance(one, Varying):
+            one.held(table)
+
+
 def everywhere(rule: Any) -> Any:
     """A rule as it judges cells that may hold records of any category."""
     return rebuilt(rule, lambda one: one.strictest if isinstance(one, Varying) else one)
@@ -291,7 +298,7 @@ class _Reading:
             raise InputError(
                 f"rules differ by {variable!r}, and {len(self.unruled):,} of its categories have "
                 f"none: {some([*map(repr, self.unruled)])}; name them, or say what holds for all "
-                'others: "*": a rule, or "*": None for no rule'
+                'others: "*": a rule, or None for no rule (in a job file "none")'
             )
 
 

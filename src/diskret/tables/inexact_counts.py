@@ -57,7 +57,7 @@ def maybe_rounded(error: AdditivityError, given: NDArray[np.int64], name: str) -
     if base < _LEAST_BASE:
         return error
     return AdditivityError(
-        f"{error} All counts in {name!r} are multiples of {base}: if they were rounded, say how "
+        f"{error}; all counts in {name!r} are multiples of {base}: if they were rounded, say how "
         f"far a true count may lie from them, count_within={base // 2} if to the nearest, "
         f"{base - 1} if at random"
     )

@@ -17,6 +17,7 @@ from diskret.hierarchy.codes import as_code, as_codes, some, total_code
 from diskret.tables.add_up import largest_of
 from diskret.tables.contributions import Measure
 from diskret.tables.dimension import Dimension
+from diskret.tables.made_of import ANYWHERE
 
 if TYPE_CHECKING:
     from diskret.tables.table import Table
@@ -80,6 +81,7 @@ def recode(
         measures=tuple(along.measure(m) for m in table.measures),
         key_sum=_maybe(table.key_sum, along.keys),
         marked={mark: along.added(number) for mark, number in table.marked.items()},
+        made_of=None if table.made_of is None else ANYWHERE,
     )
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from profiles import examples
 
 from diskret import claims as C
-from diskret.attack.microdata import certify, claims_shown
+from diskret.attack.microdata import certify, claims_shown, leaving
 from diskret.errors import InputError, ProofError
 
 KEYS = ["sex", "job"]
@@ -46,6 +46,20 @@ def changed(name, row, value):
     values = FILE.column(name).to_pylist()
     values[row] = value
     return FILE.set_column(FILE.schema.get_field_index(name), name, pa.array(values))
+
+
+@pytest.mark.parametrize("gaps", [True, False])
+def test_combinations_compared_pair_by_pair_agree_as_often(monkeypatch, gaps):
+    random = np.random.default_rng(1)
+    rows = random.integers(-1, 2, (60, 5))
+    amounts = [np.ones(40), random.integers(1, 9, 40).astype(float)]
+    grouped = leaving.agreeing(rows[:20], rows[20:], amounts, gaps)
+    monkeypatch.setattr(leaving, "_WAYS", 0)
+    monkeypatch.setattr(leaving, "_PAIR", 0)
+    monkeypatch.setattr(leaving, "_BLOCK", 100)
+    found = leaving.agreeing(rows[:20], rows[20:], amounts, gaps)
+    for one, other in zip(grouped, found, strict=True):
+        assert one.tolist() == other.tolist()
 
 
 # ── an oracle: record against record ─────────────────────────────────────────────────

@@ -126,8 +126,10 @@ def test_large_files_are_sampled_and_still_safe(monkeypatch):
 
 
 def test_more_keys_than_sets_can_be_tried_for_are_refused():
-    with pytest.raises(InputError, match="21 keys are too many"):
-        problem_of(np.zeros((3, 21), dtype=np.int32), 2)
+    with pytest.raises(InputError, match="21 keys are too many for matches='wildcard'"):
+        fewest_values(problem_of(np.zeros((3, 21), dtype=np.int32), 2))
+    with pytest.raises(InputError, match="63 keys are too many"):
+        problem_of(np.zeros((3, 63), dtype=np.int32), 2)
 
 
 def test_what_no_suppression_makes_safe_is_refused():

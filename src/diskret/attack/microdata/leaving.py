@@ -21,6 +21,10 @@ from diskret.io.categories import ascending
 _LARGEST = 2**62
 #: Pairs of a combination and a value that are laid out at a time.
 _BLOCK = 4_000_000
+#: Ways to miss keys on one side times those on the other, up to which they are compared as such.
+_WAYS = 20_000
+#: What a key of a pair costs, one of a way, and two ways beside each other, in nanoseconds.
+_PAIR, _KEY, _TWO_WAYS = 2, 20, 100_000
 
 #: Whole numbers; among values, -1 stands for a missing one.
 Numbers = NDArray[np.int64]
@@ -110,15 +114,40 @@ def agreeing(
     Two combinations agree if every key that is not missing in either has the same value; without
     `gaps`, those present must show every key that the asking one shows.
     """
+    ways, other_ways = _patterns(asking), _patterns(present)
+    by_ways = len(ways) * (len(other_ways) * _TWO_WAYS + present.size * _KEY)
+    if len(ways) * len(other_ways) > _WAYS and asking.size * len(present) * _PAIR < by_ways:
+        return _pair_by_pair(asking, present, amounts, gaps)
     total = [np.zeros(len(asking)) for _ in amounts]
-    for rows in _patterns(asking):
-        for others in _patterns(present):
+    for rows in ways:
+        for others in other_ways:
             if not gaps and ((asking[rows[0]] != -1) & (present[others[0]] == -1)).any():
                 continue
             own, theirs = _shared(asking[rows], present[others])
             for sum_, amount in zip(total, amounts, strict=True):
                 by = np.bincount(theirs, weights=amount[others], minlength=int(own.max()) + 1)
                 sum_[rows] += by[own]
+    return total
+
+
+def _pair_by_pair(
+    asking: Numbers, present: Numbers, amounts: Sequence[NDArray[np.float64]], gaps: bool
+) -> list[NDArray[np.float64]]:
+    """The same, where nearly every combination misses other keys than the rest."""
+    total = [np.zeros(len(asking)) for _ in amounts]
+    size = max(1, _BLOCK // max(len(present), 1))
+    for start in range(0, len(asking), size):
+        block = slice(start, start + size)
+        agree = np.ones((len(asking[block]), len(present)), dtype=np.bool_)
+        for mine, theirs in zip(asking[block].T, present.T, strict=True):
+            same = mine[:, None] == theirs
+            same |= (mine == -1)[:, None]
+            if gaps:
+                same |= theirs == -1
+            agree &= same
+        row, other = np.nonzero(agree)
+        for sum_, amount in zip(total, amounts, strict=True):
+            sum_[block] = np.bincount(row, weights=amount[other], minlength=len(agree))
     return total
 
 

@@ -5,8 +5,10 @@ from diskret.microdata.suppression.suppress import (
     Matches,
     Order,
     fewest_values,
+    hidden_by_record,
     record_by_record,
     too_rare,
+    visibly_rare,
 )
 
 __all__ = [
@@ -16,7 +18,9 @@ __all__ = [
     "Order",
     "Problem",
     "fewest_values",
+    "hidden_by_record",
     "prices",
     "record_by_record",
     "too_rare",
+    "visibly_rare",
 ]

@@ -19,6 +19,47 @@ def difference(codes: NDArray[np.int32], a: int, b: int) -> int:  # pragma: no c
 
 
 @kernel
+def differences(
+    codes: NDArray[np.int32], row: int, first: int, end: int
+) -> NDArray[np.int64]:  # pragma: no cover - compiled
+    """The keys in which a row differs from each of some others, as sets."""
+    found = np.zeros(end - first, dtype=np.int64)
+    for other in range(first, end):
+        found[other - first] = difference(codes, row, other)
+    return found
+
+
+@kernel
+def sharing(
+    codes: NDArray[np.int32],
+    count: NDArray[np.int64],
+    keys: NDArray[np.int64],
+    hidden: NDArray[np.bool_],
+    rows: NDArray[np.int64],
+    first: NDArray[np.int64],
+    end: NDArray[np.int64],
+) -> NDArray[np.int64]:  # pragma: no cover - compiled
+    """How many records agree in some keys with what each of some rows still shows, ``(r,)``.
+
+    `codes`, `count`: of all rows, ``(c, m)`` and ``(c,)``. `keys`: positions. `hidden`: by row and
+    key, ``(c, m)``. `first`, `end`: those that each of the rows is compared with, ``(r,)``.
+    """
+    found = np.zeros(len(rows), dtype=np.int64)
+    for i in range(len(rows)):
+        row = rows[i]
+        for other in range(first[i], end[i]):
+            agree = True
+            for q in keys:
+                own, their = codes[row, q], codes[other, q]
+                if own != their and own >= 0 and their >= 0 and not hidden[row, q]:
+                    agree = False
+                    break
+            if agree:
+                found[i] += count[other]
+    return found
+
+
+@kernel
 def add_subsets(values: NDArray[np.float64]) -> None:  # pragma: no cover - compiled
     """Give each set the sum over all its subsets; sets are numbers of bits."""
     bit = 1

@@ -15,7 +15,9 @@ from diskret.io import Coded
 from diskret.risk import Keys, classes, frequencies
 
 #: Sets of keys are numbers of so many bits.
-MOST_KEYS = 20
+MOST_KEYS = 62
+#: Of so many keys at most all sets can be tried.
+LISTED_KEYS = 20
 #: Importance decides between sets of values that cost the same, so it weighs little.
 _LITTLE = 1e-4
 
@@ -65,8 +67,24 @@ class Problem:
     def __post_init__(self) -> None:
         if len(self.keys.columns) > MOST_KEYS:
             raise InputError(
-                f"{len(self.keys.columns)} keys are too many for local suppression, which tries "
-                f"sets of them; name at most {MOST_KEYS}, or use subsets= of fewer keys"
+                f"{len(self.keys.columns)} keys are too many for local suppression; name at most "
+                f"{MOST_KEYS}, or use subsets= of fewer keys"
+            )
+
+    def listed(self, why: str) -> None:
+        """Refuse more keys than all sets can be tried of.
+
+        `why`: the arguments that need it.
+
+        Raises
+        ------
+        InputError
+            There are too many keys.
+        """
+        if len(self.keys.columns) > LISTED_KEYS:
+            raise InputError(
+                f"{len(self.keys.columns)} keys are too many for {why}, which tries all sets of "
+                f"keys; name at most {LISTED_KEYS}, or leave it out"
             )
 
     @cached_property

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import combinations
 from typing import Literal
 
 import numpy as np
@@ -10,10 +11,13 @@ from numpy.typing import NDArray
 
 from diskret.errors import ProtectionError
 from diskret.microdata.suppression.fewest_gaps import shared
+from diskret.microdata.suppression.item_by_item import one_by_one
 from diskret.microdata.suppression.problem import Condition, Items, Problem, of_sets
 from diskret.progress import Progress, silent
 from diskret.risk import classes
 
+#: Of more keys sets are looked for item by item, and at once if there are more conditions.
+_TRIED = 12
 #: Operations in the rounds of improvement of all groups together.
 _WORK = 1_000_000_000
 #: What counts as agreement: any record that agrees once values are missing, or only what a
@@ -59,6 +63,7 @@ def fewest_values(
     ProtectionError
         Some records stay too rare whatever is hidden.
     """
+    problem.listed("matches='wildcard'")
     apart = _apart(problem)
     items = apart.items
     every = range(len(apart.conditions))
@@ -94,7 +99,7 @@ def record_by_record(
     What a record still shows is shared by enough records of the original file, (k, 1)-anonymity.
     Others' missing values do not count, so nobody relies on them; whoever counts them
     finds at least as many. Records that agree in all keys hide the same. The result is
-    the best there is.
+    the best there is, but see `hidden_by_record`.
 
     Parameters
     ----------
@@ -105,14 +110,69 @@ def record_by_record(
 
     Raises
     ------
+    InputError
+        There are criteria, and too many keys.
     ProtectionError
         Some records stay too rare whatever is hidden.
     """
-    items = problem.items
+    return hidden_by_record(problem, criteria)[0]
+
+
+def hidden_by_record(
+    problem: Problem, criteria: Sequence[Criterion] | None = None, progress: Progress = silent
+) -> tuple[NDArray[np.bool_], int]:
+    """The same, and of how many records it is not certain that nothing cheaper is enough.
+
+    Of up to 12 keys, and where there are criteria, all sets are tried from the cheapest on. Of more
+    keys only sets of at most two are, or none where there are many conditions; for what these do
+    not protect a set is looked for item by item, which gives the same. That search ends after a
+    fixed number of steps.
+    """
+    items, price = problem.items, problem.price
     conditions = [enough(items, t, one) for t, one in enumerate(problem.conditions)]
-    hidden, left = visible(items, problem.price, [*conditions, *(criteria or ())])
-    _refuse(problem, left)
-    return hidden[items.of]
+    if criteria:
+        problem.listed("threshold=, diversity= and closeness=")
+    if criteria or np.isfinite(price).sum() <= _TRIED:
+        hidden, left = visible(items, price, [*conditions, *(criteria or ())])
+        _refuse(problem, left)
+        return hidden[items.of], 0
+    few = _small_sets(price, 2 if len(conditions) <= _TRIED else 0)
+    hidden, left = visible(items, price, conditions, few)
+    if not left.any():
+        return hidden[items.of], 0
+    every = np.flatnonzero(np.isfinite(price)).tolist()
+    _refuse(problem, left & ~_all(conditions, every))
+    short = np.array([~holds(()) for holds in conditions]) & left
+    more, unproven = one_by_one(items, problem.conditions, price, short, progress)
+    hidden |= more
+    return hidden[items.of], int(items.count[unproven].sum())
+
+
+def visibly_rare(problem: Problem, mask: NDArray[np.bool_], which: int) -> NDArray[np.intp]:
+    """Records that do not share what they still show with enough original ones, by comparing them.
+
+    Parameters
+    ----------
+    problem
+        What was asked for.
+    mask
+        Which values are hidden, ``(n, m)``; records that agree in all keys hide the same.
+    which
+        Position of the condition.
+    """
+    from diskret.microdata.suppression import gap_kernels
+
+    items, one = problem.items, problem.conditions[which]
+    hidden = np.zeros(items.codes.shape, dtype=np.bool_)
+    hidden[items.of] = mask
+    changed = np.flatnonzero(hidden[:, one.of].any(axis=1))
+    start = np.searchsorted(items.group, np.arange(int(items.group.max(initial=0)) + 2))
+    first, end = start[items.group[changed]], start[items.group[changed] + 1]
+    agree = items.agreeing(one.of).astype(np.int64)
+    agree[changed] = gap_kernels.sharing(
+        items.codes, items.count, np.array(one.of), hidden, changed, first, end
+    )
+    return np.flatnonzero((agree < items.need[which])[items.of])
 
 
 def too_rare(problem: Problem, mask: NDArray[np.bool_]) -> int:
@@ -184,7 +244,10 @@ def _rows(of: NDArray[np.intp], count: int) -> Callable[[int], NDArray[np.intp]]
 
 
 def visible(
-    items: Items, price: NDArray[np.float64], criteria: Sequence[Criterion]
+    items: Items,
+    price: NDArray[np.float64],
+    criteria: Sequence[Criterion],
+    sets: Iterable[tuple[int, ...]] | None = None,
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """The cheapest set of keys for each item such that all criteria hold for what it shows.
 
@@ -193,12 +256,13 @@ def visible(
     by so many records of the original file: (k, 1)-anonymity (Gionis, Mazza and Tassa,
     k-anonymization revisited, ICDE 2008).
 
-    `price`: of a value of each key, ``(m,)``; inf: stays. `criteria`: what has to hold. Returns
-    what each item hides, ``(c, m)``, and for which items no set is enough, ``(c,)``.
+    `price`: of a value of each key, ``(m,)``; inf: stays. `criteria`: what has to hold. `sets`:
+    those that are tried, the cheapest first; None: all. Returns what each item hides, ``(c, m)``,
+    and for which items no set is enough, ``(c,)``.
     """
     hidden = np.zeros(items.codes.shape, dtype=bool)
     left = np.ones(len(items.codes), dtype=bool)
-    for chosen in _sets(price):
+    for chosen in _sets(price) if sets is None else sets:
         holds = left.copy()
         for criterion in criteria:
             holds &= criterion(chosen)
@@ -228,3 +292,17 @@ def _sets(price: NDArray[np.float64]) -> Iterator[tuple[int, ...]]:
         total += price[q] * (number >> bit & 1)
     for at in np.argsort(total, kind="stable").tolist():
         yield tuple(int(q) for bit, q in enumerate(free) if at >> bit & 1)
+
+
+def _small_sets(price: NDArray[np.float64], most: int) -> Iterator[tuple[int, ...]]:
+    """The first of the same: sets of at most so many keys that are cheaper than any of more."""
+    free = np.flatnonzero(np.isfinite(price)).tolist()
+    more = float(np.sort(price[free])[: most + 1].sum()) * (1 - 1e-9)
+    found = [
+        (sum((float(price[q]) for q in chosen), 0.0), sum(1 << q for q in chosen), chosen)
+        for size in range(most + 1)
+        for chosen in combinations(free, size)
+    ]
+    for total, _, chosen in sorted(found):
+        if total < more:
+            yield chosen
