@@ -27,6 +27,7 @@ from _records import KEYS, NUMERIC, persons
 
 import diskret as dk
 from diskret import Microdata
+from diskret.risk.intervals import deviation_intervals
 from diskret.risk.linkage import linked
 from diskret.risk.neighbours import Seen
 
@@ -118,6 +119,9 @@ TASKS: dict[str, Callable[[File], Any]] = {
     "top_code_together": lambda file: file.plain().top_code_together(NUMERIC),
     "linkage: standardised": nearest("standardised"),
     "linkage: Gower": nearest("gower"),
+    "intervals: SDID": lambda file: (
+        deviation_intervals(*(seen.numbers for seen in file.seen)).share
+    ),
     "numeric_risk": lambda file: file.noisy.numeric_risk(),
     "compare: IL1s": lambda file: file.noisy.compare().il1s,
     "compare: all figures": lambda file: file.noisy.compare().figures,
@@ -140,7 +144,7 @@ PEER = {
     "rank_swap": (5.7, 200),
     "shuffle": (5.1, None),
     "swap_records": (2.7, 69),
-    "numeric_risk": (0.22, 8.7),
+    "intervals: SDID": (0.22, 8.7),
     "compare: IL1s": (0.04, None),
 }
 

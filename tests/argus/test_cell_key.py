@@ -102,6 +102,19 @@ def test_sums_are_changed_as_by_hand(run, zeros):
     assert not np.array_equal(found.result.published.value, found.table.measure.sum)
 
 
+@pytest.mark.parametrize("zeros", [True, False])
+def test_a_sum_beside_a_count_that_became_zero_is_zero(run, tmp_path, zeros):
+    other = COUNTS.replace(";0.3\n", ";0.9\n").replace(";0.7\n", ";0.9\n")
+    metadata = METADATA if zeros else METADATA.replace("ZEROS> Y", "ZEROS> N")
+    steps = "<SUPPRESS> CKM({})\n<SUPPRESS> CKM({})\n"
+    for order in ((1, 2), (2, 1)):
+        counts, sums = run(steps.format(*order), metadata, **{"counts.txt": other}).tables
+        gone = (counts.result.published.value == 0) & (counts.table.measure.sum > 0)
+        assert gone.any() and (sums.result.published.value[gone] == 0).all()
+    alone = run("<SUPPRESS> CKM(2)\n", metadata, **{"counts.txt": other}).tables[1]
+    assert (alone.result.published.value[gone] != 0).any()
+
+
 def test_sensitive_sums_are_changed_as_much_as_the_rule_asks(run):
     batch = BATCH.replace("<SAFETYRULE>\n", "<SAFETYRULE> P(10,1)\n")
     (_, found) = run('<SUPPRESS> CKM(2) "sums.txt"|"small.txt"|0\n', batch=batch).tables

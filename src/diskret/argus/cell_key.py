@@ -5,12 +5,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
 import pyarrow as pa
 
 from diskret.argus.by_hand import numbers_of
-from diskret.argus.commands import Suppress, TableText
+from diskret.argus.commands import Batch, Suppress, TableText
 from diskret.argus.data import Made, Opened, coded
 from diskret.argus.metadata import Metadata, SumNoise, Variable
 from diskret.argus.text import Folders, said_at
@@ -45,15 +46,30 @@ def check_keys(
 
 
 def changed_by_keys(
-    step: Suppress, data: Opened, one: Made, says: Sensitivity, name: str
+    part: Batch, step: Suppress, data: Opened, one: Made, says: Sensitivity, name: str
 ) -> PerturbedResult:
     """The table with the noise that its record keys give, checked."""
     noise = noise_of(step, one.text, data.metadata, data.folders)
-    table = _keyed(data, one)
     if isinstance(noise, Lookup):
-        return perturb(table, noise, name=name)
+        return perturb(_keyed(data, one, True), noise, name=name)
     rule = says if one.text.rules.rules or says.unsafe.any() else None
-    return perturb(table, noise, rule=rule, name=name)
+    beside = _counts_beside(part, data)
+    if beside is not None:
+        noise = replace(noise, counts=beside)
+    return perturb(_keyed(data, one, beside is not None), noise, rule=rule, name=name)
+
+
+def _counts_beside(part: Batch, data: Opened) -> Lookup | None:
+    """What changes the counts that the job publishes beside sums.
+
+    A sum beside a count that became 0 would tell that somebody is there; it becomes 0 as well.
+    """
+    for step in part.suppress:
+        table = part.tables[step.table - 1]
+        if step.method == "CKM" and table.frequency:
+            noise = noise_of(step, table, data.metadata, data.folders)
+            return noise if isinstance(noise, Lookup) else None
+    return None
 
 
 def key_variable(metadata: Metadata, step: Suppress) -> Variable:
@@ -154,14 +170,17 @@ def _scaling(step: Suppress, response: Variable, how: SumNoise) -> dict[str, obj
     return {"scale": scale, "shares": shares, "flex_point": point, "flex_power": int(power)}
 
 
-def _keyed(data: Opened, one: Made) -> Table:
-    """The table once more, with the sums of the record keys."""
+def _keyed(data: Opened, one: Made, everybody: bool) -> Table:
+    """The table once more, with the sums of the record keys.
+
+    everybody: of those who contribute 0, too, whatever the metadata say.
+    """
     metadata, frame = data.metadata, coded(data.frame, one.axes)
     (key,) = metadata.of_role("key")
     response = None
     if not one.text.frequency:
         response = metadata.named(one.text.response, one.text.place)
-        if response.changed is not None and not response.changed.zeros:
+        if not everybody and response.changed is not None and not response.changed.zeros:
             frame = frame.filter(pa.array(numbers_of(frame, response.name) != 0))
             if not frame.num_rows:
                 raise InputError(f"all values of {response.name!r} are 0; there are no sums")

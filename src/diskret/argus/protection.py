@@ -86,7 +86,7 @@ def carried_out(
             (i,) = wanted
             of = next(data for data in read if tables[i].text in data.text.tables)
             with said_at(step.place):
-                found = [changed_by_keys(step, of, tables[i], first[i].sensitivity, names[0])]
+                found = [changed_by_keys(part, step, of, tables[i], first[i].sensitivity, names[0])]
         else:
             if step.method == "GH" and len(given) > 1:
                 given = [

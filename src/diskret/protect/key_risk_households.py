@@ -99,7 +99,7 @@ def household_figures(
     return HouseholdFigures(
         number + len(found),
         total(joint) + sum(alone),
-        total(joint * found.records) + sum(alone),
+        total(joint * found.records.astype(np.float64)) + sum(alone),
         max(largest, float(joint.max())),
     )
 

@@ -64,18 +64,20 @@ def one_by_one(
 
     prices = _Prices(price)
     subset = [_bits(one.of) for one in conditions]
-    start = np.searchsorted(items.group, np.arange(int(items.group.max(initial=0)) + 2))
+    groups = np.arange(int(items.group.max(initial=0)) + 2)
+    start: list[int] = np.searchsorted(items.group, groups).tolist()
+    home: list[int] = items.group.tolist()
     hidden = np.zeros(items.codes.shape, dtype=np.bool_)
     unproven = np.zeros(len(items.codes), dtype=np.bool_)
     todo = np.flatnonzero(short.any(axis=0))
     for done, item in enumerate(todo.tolist()):
-        first, end = start[items.group[item]], start[items.group[item] + 1]
+        first, end = start[home[item]], start[home[item] + 1]
         differ = gap_kernels.differences(items.codes, item, first, end)
         needs = [
             (subset[t], int(items.need[t, item])) for t in np.flatnonzero(short[:, item]).tolist()
         ]
         found, proven = _cheapest(differ, items.count[first:end], needs, prices)
-        hidden[item] = found >> np.arange(hidden.shape[1]) & 1
+        hidden[item] = found >> np.arange(len(price)) & 1
         unproven[item] = not proven
         progress("suppress", done + 1, len(todo))
     return hidden, unproven
