@@ -146,3 +146,13 @@ def write(published, folder, **changes):
     content["dimensions"][0].update(changes)
     write_csv(published, folder / "t.csv")
     write_json(content, folder / "t.structure.json")
+
+
+def test_lines_of_a_csv_file_end_in_any_way(tmp_path):
+    path = tmp_path / "labels.csv"
+    for end in ("\n", "\r\n", "\r"):
+        path.write_bytes(f"code,label{end}N,North{end}".encode())
+        assert Hierarchy.flat(["N"]).with_labels(path).label("N") == "North"
+    path.write_bytes(b'code,label\nN,"' + b"x" * 200_000)
+    with pytest.raises(HierarchyError, match="cannot be read as CSV"):
+        Hierarchy.flat(["N"]).with_labels(path)

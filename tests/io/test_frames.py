@@ -13,6 +13,7 @@ from pyarrow import parquet
 
 from diskret.errors import InputError
 from diskret.io import from_arrow, source, to_arrow
+from diskret.io.frames import blocks
 
 RECORDS = {
     "Group By": ["01", " b", "Köln", "01"],
@@ -340,6 +341,31 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path, name, content, said):
 def test_a_folder_is_no_file(tmp_path):
     with pytest.raises(InputError, match="is a folder"):
         source(tmp_path)
+
+
+def test_a_row_too_short_in_another_encoding_is_one_sentence(tmp_path, capfd):
+    """Arrow shows the row it refuses, and fails to where that is no UTF-8."""
+    path = tmp_path / "latin.csv"
+    path.write_bytes("town,firms\nUlm,3\nKöln\n".encode("latin-1"))
+    with pytest.raises(InputError, match="is not UTF-8 text"):
+        to_arrow(path)
+    assert capfd.readouterr().err == ""
+
+
+def test_a_parquet_file_that_is_damaged_behind_its_schema_is_refused_in_words(tmp_path):
+    path = tmp_path / "damaged.parquet"
+    parquet.write_table(pa.table({"a": ["x", "y"] * 40, "b": range(80)}), path)
+    raw = path.read_bytes()
+    refused = 0
+    for at in [*range(4, 120), *range(len(raw) - 200, len(raw))]:
+        path.write_bytes(raw[:at] + bytes([raw[at] ^ 0xFF]) + raw[at + 1 :])
+        for read in (to_arrow, lambda one: list(blocks(source(one), ["a", "b"], 10))):
+            try:
+                read(path)
+            except InputError as error:
+                assert "cannot be read as a Parquet file" in str(error)
+                refused += 1
+    assert refused
 
 
 def test_only_parquet_files_can_be_joined(tmp_path):

@@ -90,10 +90,158 @@ def test_labels_survive_protection(tmp_path, write, missing, kind):
 def test_stata_knows_the_codes_that_mean_missing_again(tmp_path):
     folder = released(stata(tmp_path), ["csv", "dta"])
     found, told = pyreadstat.read_dta(str(folder / "public" / "microdata.dta"), user_missing=True)
-    assert told.missing_user_values == {"sex": ["a"]}
+    assert told.missing_user_values == {"sex": ["a"], "inc": ["r"]}
     assert list(pd.DataFrame(found)["sex"]).count("a") == 4
     plain, _ = pyreadstat.read_dta(str(folder / "public" / "microdata.dta"))
     assert pd.DataFrame(plain)["sex"].isna().sum() >= 4
+
+
+def numeric_codes(path):
+    """Income → how often, of a written file as it says itself."""
+    read = pyreadstat.read_dta if path.suffix == ".dta" else pyreadstat.read_sav
+    found, _ = read(str(path), user_missing=True)
+    return [v for v in pd.DataFrame(found)["inc"] if isinstance(v, str) or v != v or v > 900]
+
+
+@pytest.mark.parametrize("kind", ["dta", "sav"])
+def test_why_a_number_is_missing_stays_in_the_record_that_it_is_of(tmp_path, kind):
+    """Refused (r, 997), no income (n, 998 to 999), and missing without a word."""
+    codes = ["r", "n", "n", None] if kind == "dta" else [997, 998, 999, None]
+    frame = pd.DataFrame({"sex": [1, 2] * 6, "inc": [*codes, *(100.5 + i for i in range(8))]})
+    path = tmp_path / f"persons.{kind}"
+    if kind == "dta":
+        labels = {"inc": {"r": "refused", "n": "no income"}}
+        pyreadstat.write_dta(
+            frame, str(path), missing_user_values={"inc": ["r", "n"]}, variable_value_labels=labels
+        )
+    else:
+        ranges = {"inc": [997, {"lo": 998, "hi": 999}]}
+        labels = {"inc": {997: "refused", 998: "no income"}}
+        pyreadstat.write_sav(frame, str(path), missing_ranges=ranges, variable_value_labels=labels)
+    md = dk.Microdata(path, keys=["sex"], numeric=["inc"])
+    assert md.numbers()[4:].min() == 100.5
+
+    def written(made, folder):
+        result = made.release(dk.claims.KAnonymity(2), keys=KEYS, shuffle=False)
+        out = result.write(tmp_path / folder, ["csv", kind], keys=KEYS)
+        assert dk.verify(out, keys=KEYS).checked_internal
+        return out / "public" / f"microdata.{kind}"
+
+    noisy = written(md.add_noise(["inc"], seed=1), "noisy")
+    assert list(map(str, numeric_codes(noisy)))[:3] == list(map(str, map(_as_read, codes[:3])))
+    assert len(numeric_codes(noisy)) == 4
+    assert source(noisy).book.values["inc"].keys() == md.book.values["inc"].keys()
+    assert [v is None for v in to_arrow(noisy, ["inc"])[0].column("inc").to_pylist()] == (
+        [True] * 4 + [False] * 8
+    )
+    # a value of one record in another one: nobody knows any more why it is missing there
+    moved = written(md.rank_swap(["inc"], window=0.5, seed=1), "moved")
+    assert all(v != v for v in numeric_codes(moved)) and len(numeric_codes(moved)) == 4
+    assert "r" not in str(source(moved).book.values.get("inc", {}).keys())
+
+
+def _as_read(code):
+    return code if isinstance(code, str) else float(code)
+
+
+def test_a_protected_value_is_never_read_as_a_missing_one(tmp_path):
+    """Noise made a value one of the numbers that mean missing: then no number means that."""
+    frame = pd.DataFrame({"sex": [1, 2] * 3, "inc": [90.0, 91.0, 92.0, 93.0, 94.0, 116.0]})
+    path = tmp_path / "p.sav"
+    pyreadstat.write_sav(frame, str(path), missing_ranges={"inc": [{"lo": 95, "hi": 999}]})
+    md = dk.Microdata(path, keys=["sex"], numeric=["inc"])
+    made = md.add_noise(["inc"], share=9, seed=3)
+    assert max(v for v in made.table_column("inc").to_pylist() if v is not None) > 95
+    out = made.release(dk.claims.KAnonymity(2), keys=KEYS).write(
+        tmp_path / "out", ["csv", "sav"], keys=KEYS
+    )
+    read = to_arrow(out / "public" / "microdata.sav", ["inc"])[0].column("inc").to_pylist()
+    assert read.count(None) == 1
+
+
+def test_the_guard_reads_why_numbers_are_missing(tmp_path, monkeypatch):
+    """Sabotage: a writer that tells another reason."""
+    import pyarrow.compute as pc
+
+    from diskret.publish.formats import statistical
+
+    true = statistical.codes_to_write
+
+    def wrong(*given):
+        found = true(*given)
+        return {name: pc.replace_substring(one, ".r", ".q") for name, one in found.items()}
+
+    monkeypatch.setattr(statistical, "codes_to_write", wrong)
+    with pytest.raises(ProofError, match="missing for other reasons"):
+        released(stata(tmp_path), ["csv", "dta"])
+
+
+def test_records_leave_as_a_sas_transport_file(tmp_path):
+    """Version 5 if all fits; labels of columns, no labels of codes; always the same bytes."""
+    path = spss(tmp_path)
+    folder = released(path, ["csv", "xpt"])
+    assert dk.verify(folder, keys=KEYS).checked_internal
+    written = folder / "public" / "microdata.xpt"
+    raw = written.read_bytes()
+    assert b"LIBRARY HEADER" in raw[:80] and b"01JAN00:00:00:00" in raw[:640]
+    assert source(written).book.labels == LABELS
+    assert to_arrow(written)[0].column("inc").to_pylist().count(None) == 1
+    again = tmp_path / "again"
+    again.mkdir()
+    other = released(spss(again), ["csv", "xpt"])
+    assert (other / "public" / "microdata.xpt").read_bytes() == raw
+
+
+@examples(40)
+@given(
+    st.lists(
+        st.tuples(
+            st.none() | st.floats(-1e70, 1e70).filter(lambda v: v == 0 or abs(v) > 1e-60),
+            st.none() | st.integers(-(2**53), 2**53),
+            st.text(st.characters(codec="utf-8", categories=["L", "N"]), max_size=9),
+        ),
+        min_size=1,
+        max_size=8,
+    ),
+    st.booleans(),
+)
+def test_what_is_written_to_xport_is_read_again(tmp_path_factory, rows, long):
+    import pyarrow as pa
+
+    from diskret.io.code_book import CodeBook
+    from diskret.publish.contract import Records
+    from diskret.publish.formats.statistical import write_statistical
+    from diskret.publish.guard.microdata import _statistical
+
+    number, whole, text = map(list, zip(*rows, strict=True))
+    table = pa.table(
+        {
+            "number": pa.array(number, pa.float64()),
+            "whole_numbers" if long else "whole": pa.array(whole, pa.int64()),
+            "text": pa.array(text, pa.string()),
+        }
+    )
+    book = CodeBook(labels={"number": "Zahl ä"})
+    path = tmp_path_factory.getbasetemp() / "x.xpt"
+    write_statistical(table, book, path)
+    assert (b"LIBV8" in path.read_bytes()[:80]) is long
+    assert not list(_statistical(path, Records("x", table, book)))
+
+
+def test_what_xport_cannot_hold_is_refused_in_words(tmp_path):
+    import pyarrow as pa
+
+    from diskret.io.code_book import CodeBook
+    from diskret.publish.formats.statistical import write_statistical
+
+    for values, said in (
+        (["a ", "b"], "end with a blank"),
+        ([1e80, 1.0], "too large or too close to 0"),
+        ([2**60, 1], "beyond 2"),
+    ):
+        with pytest.raises(InputError, match=said):
+            write_statistical(pa.table({"v": values}), CodeBook(), tmp_path / "x.xpt")
+        assert not (tmp_path / "x.xpt").exists()
 
 
 def test_spss_knows_the_codes_that_mean_missing_again(tmp_path):
@@ -163,3 +311,21 @@ def test_damaged_files_are_one_sentence(tmp_path_factory, cut, flip, kind):
         source(damaged)
     except InputError as error:
         assert "\n" not in str(error)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda raw: raw[:181] + b"\x80" + raw[182:],  # a text 32,768 characters wide
+        lambda raw: raw[:-1].replace(b"\4\0\0\0\1\0\0\0\1\0\0\0", b"\4\0\0\0\1\0\0\0\0\0\0\0"),
+        lambda raw: raw.replace(b"\4\0\0\0\1\0\0\0\1\0\0\0", b"\4\0\0\0\1\0\0\0\1\0\1\0"),
+    ],
+)
+def test_a_dictionary_that_contradicts_itself_does_not_end_the_process(tmp_path, damage):
+    """Each of these once ended it, in the library that reads these files."""
+    path = spss(tmp_path)
+    raw = path.read_bytes()
+    assert damage(raw) != raw
+    path.write_bytes(damage(raw))
+    with pytest.raises(InputError, match="contradicts itself near byte"):
+        source(path)

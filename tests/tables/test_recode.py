@@ -199,7 +199,7 @@ def test_no_array_of_a_table_is_forgotten():
         *("dimensions", "count", "units", "holdings", "measures", "key_sum", "marked"),
         *("contributors", "key_modulus", "vintage", "frame_kind", "chosen"),  # as they were
         *("where", "waiver_note", "rounding", "weight", "recomputed", "recorded"),  # as they were
-        *("shown", "counted"),  # refused
+        *("shown", "counted", "count_within"),  # refused
         "contributions",  # as they were: a combined code is a set of the old leaf codes
         "asked",  # as it was: the records are the same
         "made_of",  # of combined unions nobody knows the cells

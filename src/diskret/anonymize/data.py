@@ -1,7 +1,7 @@
 """Microdata with roles and a history; every method returns new ones."""
 
 # pyarrow has no type information for its classes.
-# pyright: reportUnknownParameterType=false
+# pyright: reportUnknownParameterType=false, reportAttributeAccessIssue=false
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from diskret.anonymize.roles import Roles, roles, usable
@@ -120,6 +121,7 @@ class Microdata:
     before: Microdata
     changed: frozenset[str]
     linked: bool
+    reasons: Mapping[str, pa.ChunkedArray]
 
     @reading
     def __init__(
@@ -162,6 +164,7 @@ class Microdata:
             followers=followers or {},
             orders={**declared_orders(frame), **(orders or {})},
         )
+        self.reasons = _reasons(opened, self.roles)
         self._opened = _spelled(opened, self.roles)
         if self._opened.format != "parquet":
             self.table = in_memory(self._opened)
@@ -462,6 +465,18 @@ def _spelled(opened: Source, given: Roles) -> Source:
         if name not in codes and spelling.looks_like(table.column(name))
     ]
     return spelled(opened, [*given.numeric, given.weight, *others])
+
+
+def _reasons(opened: Source, given: Roles) -> dict[str, pa.ChunkedArray]:
+    """Numeric variables with codes that say why a value is missing: these, null elsewhere."""
+    table = opened.arrow
+    return {
+        name: pc.if_else(
+            pc.is_null(opened.numbers[name]), table.column(name).cast(pa.string()), None
+        )
+        for name in given.numeric
+        if table is not None and name in opened.numbers
+    }
 
 
 def _weights(values: pa.ChunkedArray, name: str) -> NDArray[np.float64]:

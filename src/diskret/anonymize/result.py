@@ -178,9 +178,10 @@ class MicrodataResult:
         folder
             The target; missing, empty, or a release written before, which is replaced.
         formats
-            ``"csv"`` and ``"parquet"``, one of them at least, ``"dta"`` and ``"sav"`` for Stata and
-            SPSS (with the labels and missing codes of the file that the records came from, as far
-            as they occur; needs the extra ``stat``), and ``"html"`` for reports. CSV
+            ``"csv"`` and ``"parquet"``, one of them at least, ``"dta"``, ``"sav"`` and
+            ``"xpt"`` for Stata, SPSS and SAS (with the labels and missing codes of the file that
+            the records came from, as far as they occur and the format has them; needs the extra
+            ``stat``), and ``"html"`` for reports. CSV
             files are UTF-8 with commas; a missing value is an empty field, an empty text is
             ``""``.
         language

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from diskret.anonymize.result import MicrodataResult
 
 FORMATS = ("csv", "parquet", "html")
+_MOVED = ("exchanged", "randomised", "replaced")  # values of a record are not its own any more
 
 
 def write(
@@ -68,7 +69,9 @@ def write(
 
 def release_of(result: MicrodataResult, keys: SecretKeys) -> Release:
     """What is written of released microdata."""
-    records = Records(result.name, result.table, result.microdata.book)
+    records = Records(
+        result.name, result.table, result.microdata.book, missing=missing_codes(result)
+    )
     return Release(
         public=records,
         certificate={**result.certificate.public(), **records.outline},
@@ -76,6 +79,31 @@ def release_of(result: MicrodataResult, keys: SecretKeys) -> Release:
         page=partial(write_public_microdata_report, outline(result)),
         internal=partial(_write_internal, result),
     )
+
+
+def missing_codes(result: MicrodataResult) -> dict[str, pa.ChunkedArray]:
+    """Why values of numeric variables are missing, as their file said; null where it did not.
+
+    Not of variables whose values were exchanged between records or drawn anew, and not where there
+    is a value now: that these values were missing is then what was protected.
+    """
+    md, found = result.microdata, dict[str, pa.ChunkedArray]()
+    if not md.linked:
+        return found
+    moved = {
+        name
+        for step in md.history
+        if step.verb in VERBS and VERBS[step.verb][1] in _MOVED
+        for name in step.columns
+    }
+    for name, reasons in md.reasons.items():
+        if name not in result.table.column_names or name in moved:
+            continue
+        values = result.table.column(name)
+        if pa.types.is_integer(values.type) or pa.types.is_floating(values.type):
+            taken = reasons.take(pa.array(result.order))
+            found[name] = pc.if_else(pc.is_null(values), taken, None)
+    return found
 
 
 # ── what the office keeps ───────────────────────────────────────────────────────────

@@ -44,7 +44,10 @@ def audit(
     ] = False,
     rounding: Annotated[
         float | None,
-        typer.Option(metavar="UNIT", help="Values are rounded to multiples of this, e.g. 1000."),
+        typer.Option(
+            metavar="UNIT",
+            help="Values are rounded to multiples of this, e.g. 1000, or 5 for counts.",
+        ),
     ] = None,
     signed: Annotated[
         bool, typer.Option("--signed", help="Hidden values may be negative, as profits may be.")

@@ -121,7 +121,10 @@ def _read(path: Path, language: str | None, encoding: str) -> _Labels:
     text = file_text(path, encoding)
     if suffix == ".cdl":
         return _of_columns(_cdl_columns(path, text), language, str(path))
-    rows = [row for row in csv.reader(io.StringIO(text)) if row]
+    try:  # None: lines may end in any way
+        rows = [row for row in csv.reader(io.StringIO(text, newline=None)) if row]
+    except csv.Error as error:
+        raise HierarchyError(f"{path}: cannot be read as CSV ({error})") from error
     if not rows:
         raise HierarchyError(f"{path}: the file is empty")
     head = [name.strip() for name in rows[0]]

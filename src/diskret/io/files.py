@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
+import io
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -56,10 +58,8 @@ def parquet_columns(paths: tuple[Path, ...]) -> tuple[str, ...]:
     for path in paths:
         try:
             columns.append(tuple(parquet.read_schema(path).names))
-        except (pa.ArrowException, OSError) as error:
-            raise InputError(
-                f"{path}: cannot be read as a Parquet file; is it complete, and one? ({error})"
-            ) from error
+        except Exception as error:  # damaged files raise errors of many kinds
+            raise _no_parquet(path, error) from error
         check_names(columns[-1], f"{path}: ")
         lonely = sorted(set(columns[-1]) ^ set(columns[0]))
         if lonely:
@@ -82,7 +82,23 @@ def parquet_rows(paths: tuple[Path, ...]) -> int:
 
 def read_parquet(paths: tuple[Path, ...]) -> list[pa.Table]:
     """Read each file as a table."""
-    return [parquet.ParquetFile(path).read() for path in paths]
+    return [_read_parquet(path) for path in paths]
+
+
+def _read_parquet(path: Path) -> pa.Table:
+    try:
+        table = parquet.ParquetFile(path).read()
+        table.validate(full=True)
+    except Exception as error:  # damaged files raise errors of many kinds
+        raise _no_parquet(path, error) from error
+    return table
+
+
+def _no_parquet(path: Path, error: Exception) -> InputError:
+    found = str(error).partition("\n")[0]
+    return InputError(
+        f"{path}: cannot be read as a Parquet file; is it complete, and one? ({found})"
+    )
 
 
 def parquet_blocks(
@@ -90,9 +106,12 @@ def parquet_blocks(
 ) -> Iterator[pa.RecordBatch]:
     """The files block by block, some columns, text as dictionaries."""
     for path in paths:
-        file = parquet.ParquetFile(path, read_dictionary=list(columns))
-        for batch in file.iter_batches(batch_size=rows, columns=list(columns)):
-            yield batch.select(list(columns))
+        try:
+            file = parquet.ParquetFile(path, read_dictionary=list(columns))
+            for batch in file.iter_batches(batch_size=rows, columns=list(columns)):
+                yield batch.select(list(columns))
+        except Exception as error:  # damaged files raise errors of many kinds
+            raise _no_parquet(path, error) from error
 
 
 def csv_header(path: Path) -> tuple[tuple[str, ...], str]:
@@ -191,7 +210,7 @@ def _read_csv(
     try:
         return read(threads=True)
     except (pa.ArrowException, OSError) as error:
-        if "UTF8" in str(error):
+        if "UTF8" in str(error) or not _is_utf8(data):
             raise InputError(f"{path}: is not UTF-8 text; {_RECODE}") from error
         with suppress(pa.ArrowException, OSError):
             read(threads=False)  # which knows the number of the row
@@ -205,6 +224,18 @@ def _read_csv(
         raise InputError(
             f"{path}: cannot be read as CSV; every row needs as many fields as the header ({error})"
         ) from error
+
+
+def _is_utf8(data: Path | bytes) -> bool:
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        with io.BytesIO(data) if isinstance(data, bytes) else data.open("rb") as file:
+            while block := file.read(2**24):
+                decoder.decode(block)
+            decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def mixed_line_ends(path: Path) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from diskret.errors import InputError
+from diskret.io.before_reading import check_dictionary, check_length
 from diskret.io.code_book import CodeBook
 from diskret.io.columns import check_names
 from diskret.io.data_file import DataFile
@@ -37,6 +38,10 @@ def read_statistical(said: DataFile) -> tuple[pa.Table, Mapping[str, pa.ChunkedA
         options["encoding"] = said.encoding
     if said.format != "xpt":
         options["user_missing"] = True
+    if said.format == "sav":
+        check_dictionary(said.file)
+    elif said.format == "dta":
+        check_length(said.file)
     try:
         found, told = getattr(pyreadstat, _READERS[said.format or ""])(str(said.file), **options)
     except Exception as error:  # damaged files raise errors of many kinds

@@ -306,7 +306,7 @@ def _cells(table: Section) -> CellsFile | None:
         if key in table:
             raise table.error(f"'{key}' is for records, and the table has 'cells'", key)
     section = table.section("cells")
-    of_sums = ("largest", "magnitude", "signed", "rounding")
+    of_sums = ("largest", "magnitude", "signed", "rounding", "count_within")
     own = ("file", "largest")
     given = section.read(
         CellsFile, required=("file",), optional=("largest", *FILE_KEYS), without=own
@@ -345,6 +345,7 @@ def table_of_cells(table: TableJob, cells: CellsFile) -> Table:
             vintage=table.vintage,
             rounding=cells.rounding,
             additivity=cells.additivity,
+            count_within=cells.count_within,
         )
     except InputError as error:
         raise type(error)(f"{cells.file.file.name}: {error}") from error

@@ -111,6 +111,7 @@ class CellsFile:
     signed: bool | None = None
     rounding: Positive | None = None
     additivity: Additivity = "check"
+    count_within: Annotated[int, Whole(0)] = 0
     status: str | None = None
     lower: str | None = None
     upper: str | None = None

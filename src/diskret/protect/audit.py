@@ -84,8 +84,9 @@ def audit(
     frequency
         Whether values are counts, so that fractions of units are impossible.
     rounding
-        Unit of the published values if they are rounded, e.g. 1000: they are then known to
-        half a unit only, and totals need not be exactly the sum of their parts.
+        Unit of the published values if they are rounded to the nearest multiple, e.g. 1000, or 5
+        for counts: they are then known to half a unit only, and totals need not be exactly the sum
+        of their parts.
     signed
         Whether hidden values may be negative; they are taken to be at least 0 if no published
         value is negative and this is not said.
@@ -160,8 +161,11 @@ def _read(
     if signed and frequency:
         raise InputError("signed= is for sums; counts are never negative")
     if rounding is not None:
-        if frequency:
-            raise InputError("rounding= is for sums; rounded counts are no table of suppression")
+        if frequency and (rounding < 2 or rounding != int(rounding)):
+            raise InputError(
+                f"counts are rounded to whole numbers of at least 2, not to {rounding:g}; leave "
+                "rounding= out"
+            )
         decimals = max(decimals, len(f"{rounding:f}".rstrip("0").partition(".")[2]))
         decimals, unit = halved(rounding, decimals, value)
     numbers = np.zeros(len(cells), dtype=np.int64)

@@ -44,12 +44,14 @@ NEEDED: Form = {
 class Records:
     """Records that may leave, as they were certified; `name` is that of the file.
 
-    `book`: the labels that files of Stata and SPSS may hold of them.
+    `book`: the labels that files of Stata, SPSS and SAS may hold of them. `missing`: columns of
+    numbers, with the code that says why a value is missing, as text; null where none does.
     """
 
     name: str
     table: pa.Table
     book: CodeBook = CodeBook()
+    missing: Mapping[str, pa.ChunkedArray] = field(default_factory=dict[str, pa.ChunkedArray])
 
     @property
     def outline(self) -> dict[str, Any]:

@@ -150,7 +150,7 @@ def _write_records(records: Records, folder: Path, look: Look) -> list[str]:
     for kind in STATISTICAL:
         if kind in look.formats:
             files.append(f"{records.name}.{kind}")
-            write_statistical(records.table, records.book, folder / files[-1])
+            write_statistical(records.table, records.book, folder / files[-1], records.missing)
     return files
 
 

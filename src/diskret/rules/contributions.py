@@ -59,3 +59,19 @@ def contributors(table: Table, of: str | None) -> NDArray[np.int64]:
         column = {"records": "count=", "units": "unit=", "holdings": "holding="}[of]
         raise InputError(f"the table does not know its {of}; give {column} when it is made")
     return count
+
+
+def compared(table: Table, rule: str) -> NDArray[np.int64]:
+    """How many contribute to each cell, for a rule that compares them with those of a total.
+
+    Raises
+    ------
+    InputError
+        Counts of the table are not exact, so that the least possible ones are no worst case.
+    """
+    if table.count_within:
+        raise InputError(
+            f"{rule} compares the counts of cells and totals, and those of this table are known "
+            f"to within {table.count_within} only; give exact counts, or leave the rule out"
+        )
+    return contributors(table, None)

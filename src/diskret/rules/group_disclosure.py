@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from diskret.parameters import Percentage, Whole
-from diskret.rules.contributions import contributors
+from diskret.rules.contributions import compared
 from diskret.rules.parents import NO_PARENT, smallest_parent
 from diskret.rules.percentages import linear, percent_of, percentage
 from diskret.rules.sensitivity import Joinable, Sensitivity, judged
@@ -65,7 +65,7 @@ class GroupDisclosure(Joinable):
 
     def __call__(self, table: Table) -> Sensitivity:
         """Judge every cell."""
-        count = contributors(table, None)
+        count = compared(table, "GroupDisclosure")
         parent = smallest_parent(table, count, at_least=self.minimum_parent)
         has_parent = parent < NO_PARENT
         share = percentage(self.percent, "percent")

@@ -10,7 +10,7 @@ import numpy as np
 
 from diskret.errors import InputError
 from diskret.parameters import Names, Percentage, Whole
-from diskret.rules.contributions import contributors
+from diskret.rules.contributions import compared
 from diskret.rules.parents import NO_PARENT, smallest_parent
 from diskret.rules.percentages import percent_of
 from diskret.rules.sensitivity import Joinable, Sensitivity, judged
@@ -78,7 +78,7 @@ class MarginalValue(Joinable):
                 "strict=True is a claim about counts and this is a table of sums; leave it out, "
                 "or judge the frequencies: table['count']"
             )
-        count = contributors(table, None)
+        count = compared(table, "MarginalValue")
         parent = smallest_parent(table, count, self.variables)
         unsafe = (count > 0) & (parent < NO_PARENT) & (parent - count <= self.distance)
         if not table.frequency:

@@ -13,10 +13,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from diskret.errors import HierarchyError, InputError
+from diskret.errors import AdditivityError, HierarchyError, InputError
 from diskret.hierarchy import Hierarchy
 from diskret.io import to_arrow
-from diskret.io.columns import code_text, column, scaled_integers, whole_numbers
+from diskret.io.columns import code_text, column, scaled_integers
 from diskret.io.frames import NO_RECORDS
 from diskret.tables.add_up import (
     Additivity,
@@ -31,6 +31,7 @@ from diskret.tables.add_up import (
 )
 from diskret.tables.contributions import Measure
 from diskret.tables.dimension import Dimension, check_by, describe, describe_some, said_totals
+from diskret.tables.inexact_counts import check_within, counts, least_counts, maybe_rounded
 from diskret.tables.own_totals import check_own_totals, leaf_rows
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ def from_cells(
     rounding: float | None,
     round_values: bool,
     additivity: Additivity,
+    count_within: int = 0,
 ) -> Table:
     """See [`Table.from_cells`][diskret.Table.from_cells]; `kind_of_table` is `Table` itself."""
     if value is None and count is None:
@@ -68,6 +70,7 @@ def from_cells(
     ):
         if value is None and given is not None:
             raise InputError(f"{option}= is for sums; give value=, the column of the sums")
+    check_within(count_within, value, count)
     check_by(by)
     check_additivity(additivity, rounding)
     said = said_totals(by, total)
@@ -82,18 +85,21 @@ def from_cells(
         decimals, unit = halved(rounding, decimals, value)
     columns: dict[str, NDArray[np.int64]] = {}
     if count is not None:
-        columns["count"] = whole_numbers(column(cells, count), count)
+        columns["count"] = counts(column(cells, count), count)
     if value is not None:
         columns["value"] = file.scaled(column(cells, value), value, decimals)
         check_multiples(columns["value"], unit, value, decimals)
-    half = np.array([unit // 2 if name == "value" else 0 for name in columns], dtype=np.int64)
+    half = np.array([{"value": unit // 2, "count": count_within}[name] for name in columns])
     in_trees = [name for name, tree in by.items() if tree is not None]
     rows = leaf_rows(dimensions, at, [*columns.values()], half)
     check_own_totals(rows, said, "cells", in_trees)
 
-    counts, recomputed = None, tuple[Recomputed, ...]()
+    number, recomputed = None, tuple[Recomputed, ...]()
     if count is not None:
-        counts, recomputed = file.added(columns["count"], count, 0)
+        try:
+            number, recomputed = file.counted(columns["count"], count, count_within)
+        except AdditivityError as error:
+            raise maybe_rounded(error, columns["count"], count) from None
     measures: list[Measure] = []
     if value is not None:
         given = columns["value"]
@@ -111,10 +117,14 @@ def from_cells(
         measure, done = file.measure(shadow, given, decimals, largest, magnitude, None)
         measures.append(measure)
         recomputed += done
+    if count_within:
+        filled = np.any([(one.sum != 0) | (one.magnitude != 0) for one in measures], axis=0)
+        number = least_counts(dimensions, at, columns["count"], count_within, filled)
     return kind_of_table(
         dimensions=dimensions,
-        count=counts,
-        units=counts,
+        count=number,
+        units=number,
+        count_within=count_within,
         measures=tuple(measures),
         contributors="units",
         vintage=vintage,
@@ -233,6 +243,13 @@ class _File:
             additivity=self.additivity,
         )
         return values, () if recomputed is None else (recomputed,)
+
+    def counted(
+        self, given: NDArray[np.int64], name: str, within: int
+    ) -> tuple[NDArray[np.int64], tuple[Recomputed, ...]]:
+        """All counts; where each may be off, totals need not be the sums of their parts."""
+        file = replace(self, additivity="check") if within else self
+        return file.added(given, name, 0, 2 * within + 1)
 
     def measure(
         self,

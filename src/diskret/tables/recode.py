@@ -41,6 +41,11 @@ def recode(
             "units that are in several categories would count twice: combine categories before "
             "of_units()"
         )
+    if table.count_within:
+        raise InputError(
+            f"the counts of this table are known to within {table.count_within} only, and what may "
+            "be wrong adds up; combine the categories before the counts are rounded"
+        )
     if table.shown is not None:
         raise InputError(
             "the cells of this table are rounded already, so sums of them are not what the exact "

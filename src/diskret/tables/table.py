@@ -85,6 +85,9 @@ class Table:
         What `count` is as a measure: ``"count"`` of records, or ``"units"``, see `of_units`.
     asked
         How the records can be asked what they are together with other variables.
+    count_within
+        How far true counts of an already tabulated file may lie from those in it; `count` then
+        holds the least number of contributors that each cell can have. 0: counts are exact.
     made_of
         What the cells are unions of; None: they are cells of their own.
     """
@@ -111,6 +114,7 @@ class Table:
     contributions: Contributions | None = None
     counted: str = "count"
     asked: Asked | None = None
+    count_within: int = 0
     made_of: MadeOf | None = None
 
     def __post_init__(self) -> None:
@@ -182,6 +186,11 @@ class Table:
 
     def __getitem__(self, name: str) -> Table:
         """The same table with the measure to protect chosen; ``"count"``: the frequencies."""
+        if name == "count" and self.count_within:
+            raise InputError(
+                f"the counts are known to within {self.count_within} only, so they are no table "
+                "of their own; give exact counts"
+            )
         if name == "count" or any(measure.name == name for measure in self.measures):
             if name == self.chosen:
                 return self
@@ -259,6 +268,7 @@ class Table:
         rounding: float | None = None,
         round_values: bool = False,
         additivity: Additivity = "check",
+        count_within: int = 0,
     ) -> Table:
         """A table from an already tabulated file.
 
@@ -279,7 +289,7 @@ class Table:
         value
             Column of the sums; None for a frequency table.
         count
-            Column with the number of contributors.
+            Column with the number of contributors, whole numbers. A weighted count is a `value`.
         largest
             Columns of the largest contributions x1, x2, … in this order; where contributions
             may be negative, by size, with or without their signs.
@@ -311,6 +321,12 @@ class Table:
             says how many changed, and the largest change. Largest contributions of a changed
             total stay as the file gives them unless they are impossible, then they are those
             of its parts.
+        count_within
+            How far true counts may lie from those of `count`, if these were changed: 2 where they
+            were rounded to the nearest multiple of 5, 5 for 10, 4 for random rounding to 5. Totals
+            may miss the sum of their parts by as much for each term. Rules take the least number
+            of contributors that a cell can have. Only beside a `value`: rounded counts alone are
+            protected by their rounding.
 
         Raises
         ------
@@ -347,6 +363,7 @@ class Table:
             rounding=rounding,
             round_values=round_values,
             additivity=additivity,
+            count_within=count_within,
         )
 
     def recode(

@@ -1,11 +1,13 @@
-"""Records as files of Stata and SPSS, with the labels of what is in them; always the same bytes."""
+"""Records as files of Stata, SPSS and SAS, with their labels; always the same bytes."""
 
 # pyarrow has no type information for its classes; pandas and pyreadstat are optional.
 # pyright: reportUnknownParameterType=false, reportMissingImports=false
+# pyright: reportAttributeAccessIssue=false
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +18,25 @@ from diskret.errors import InputError
 from diskret.io.code_book import CodeBook
 
 #: What records may be written as beside CSV and Parquet.
-STATISTICAL = ("dta", "sav")
+STATISTICAL = ("dta", "sav", "xpt")
+_SMALLEST, _LARGEST = 1e-78, 7e75  # of numbers in xport, which are those of an old mainframe
+_SAS_HEAD = 8 * 80
+_SAS_TIME = re.compile(rb"[0-9]{2}[A-Z]{3}[0-9]{2}(:[0-9]{2}){3}")
 _MOST = 2**53  # larger whole numbers are none in a file that knows floating point only
 
 
-def write_statistical(records: pa.Table, book: CodeBook, path: Path) -> None:
-    """Write a .dta or .sav file: values, labels of columns, of codes that occur, and missing codes.
+def write_statistical(
+    records: pa.Table,
+    book: CodeBook,
+    path: Path,
+    missing: Mapping[str, pa.ChunkedArray] | None = None,
+) -> None:
+    """Write a .dta, .sav or .xpt file: values, labels of columns and codes, and missing codes.
 
     Whole numbers and logical values become numbers; a missing text is an empty one. Labels of codes
     that occur no more are left out: they would tell what was suppressed. Codes that mean missing
-    stay what they are.
+    stay what they are; `missing` has those of columns of numbers, see `codes_to_write`. xport knows
+    labels of columns only.
 
     Raises
     ------
@@ -37,10 +48,14 @@ def write_statistical(records: pa.Table, book: CodeBook, path: Path) -> None:
         import pyreadstat
     except ImportError as error:
         raise InputError(
-            f"{path.name}: files of Stata and SPSS need pyreadstat and pandas, which are not "
+            f"{path.name}: files of Stata, SPSS and SAS need pyreadstat and pandas, which are not "
             "installed; install them with pip install 'diskret[stat]'"
         ) from error
+    if path.suffix == ".xpt":
+        _write_xport(records, book, path)
+        return
     stata = path.suffix == ".dta"
+    reasons = codes_to_write(records, book, missing or {}, path)
     columns: dict[str, Any] = {}
     labels: dict[str, dict[Any, str]] = {}
     tags: dict[str, list[str]] = {}
@@ -50,11 +65,14 @@ def write_statistical(records: pa.Table, book: CodeBook, path: Path) -> None:
         tagged = stata and text and name in book.tagged
         columns[name] = _tagged(values) if tagged else _values(values, name, path)
         there = codes(values)
+        if name in reasons:
+            there |= codes(reasons[name])
+            columns[name] = _with_codes(columns[name], reasons[name], stata)
         found = {code: text for code, text in book.values.get(name, {}).items() if code in there}
         if found and not (stata and text and not tagged):  # Stata has no labels of texts
             keys = {code: code if text and not tagged else _number(code) for code in found}
             labels[name] = {keys[code]: found[code] for code in found}
-        if tagged:
+        if tagged or (stata and name in reasons):
             tags[name] = sorted(code[1:] for code in there if code.startswith("."))
     frame = pd.DataFrame(
         {name: pd.Series(values, dtype=_dtype(values)) for name, values in columns.items()}
@@ -69,7 +87,9 @@ def write_statistical(records: pa.Table, book: CodeBook, path: Path) -> None:
         given["missing_ranges"] = {
             name: [{"lo": low, "hi": high} for low, high in ranges]
             for name, ranges in book.missing.items()
-            if name in columns and not isinstance(next(iter(columns[name]), None), str)
+            if name in columns
+            and not isinstance(next(iter(columns[name]), None), str)
+            and not (name in (missing or {}) and name not in reasons)
         }
     try:
         (pyreadstat.write_dta if stata else pyreadstat.write_sav)(frame, str(path), **given)
@@ -79,6 +99,28 @@ def write_statistical(records: pa.Table, book: CodeBook, path: Path) -> None:
             "not fit, or leave the format out"
         ) from error
     _without_time(path)
+
+
+def codes_to_write(
+    records: pa.Table, book: CodeBook, missing: Mapping[str, pa.ChunkedArray], path: Path
+) -> dict[str, pa.ChunkedArray]:
+    """The codes of missing numbers that a file can hold: column → code of each record, or null.
+
+    Stata holds ``.a`` to ``.z``, SPSS numbers. Where a protected value is now one of the numbers
+    that mean missing, a reader would take it for a missing one: there no code is written.
+    """
+    found: dict[str, pa.ChunkedArray] = {}
+    for name, reasons in missing.items():
+        if (path.suffix == ".dta") is not (name in book.tagged) or path.suffix == ".xpt":
+            continue
+        values = records.column(name).cast(pa.float64())
+        taken = [
+            pc.any(pc.and_(pc.greater_equal(values, low), pc.less_equal(values, high))).as_py()
+            for low, high in book.missing.get(name, ())
+        ]
+        if not any(taken) and reasons.null_count < len(reasons):
+            found[name] = reasons
+    return found
 
 
 def codes(values: pa.ChunkedArray) -> frozenset[str]:
@@ -95,6 +137,13 @@ def _number(code: str) -> Any:
     if code.startswith("."):
         return code[1:]
     return int(code) if re.fullmatch(r"[+-]?[0-9]+", code) else float(code)
+
+
+def _with_codes(values: list[Any], reasons: pa.ChunkedArray, stata: bool) -> list[Any]:
+    return [
+        value if code is None else _number(code) if stata else float(code)
+        for value, code in zip(values, reasons.to_pylist(), strict=True)
+    ]
 
 
 def _tagged(values: pa.ChunkedArray) -> list[Any]:
@@ -129,11 +178,64 @@ def _dtype(values: list[Any]) -> str:
     return "float64" if all(isinstance(value, float) for value in values) else "object"
 
 
+# ── SAS ───────────────────────────────────────────────────────────────────────────────
+
+
+def _write_xport(records: pa.Table, book: CodeBook, path: Path) -> None:
+    """Version 5, which every SAS reads, where names, labels and texts fit into it; else version 8.
+
+    Labels of codes have no place in either; a missing number is a missing number.
+    """
+    import pandas as pd
+    import pyreadstat
+
+    columns = {name: _values(records.column(name), name, path) for name in records.column_names}
+    labels = {name: text for name, text in book.labels.items() if name in columns}
+    texts = {
+        name: [value for value in values if isinstance(value, str)]
+        for name, values in columns.items()
+    }
+    for name, values in columns.items():
+        if any(text != text.rstrip(" ") for text in texts[name]):
+            raise InputError(
+                f"{path.name}: column {name!r} holds texts that end with a blank, which the format "
+                "does not keep; take them away, or leave this format out"
+            )
+        sizes = [abs(v) for v in values if isinstance(v, float) and v == v and v]
+        if sizes and not (_SMALLEST < min(sizes) and max(sizes) < _LARGEST):
+            raise InputError(
+                f"{path.name}: column {name!r} holds numbers that are too large or too close to 0 "
+                "for the format; round them, or leave this format out"
+            )
+    old = (
+        all(len(name) <= 8 and name.isascii() for name in columns)
+        and all(len(text.encode()) <= 40 for text in labels.values())
+        and all(len(text.encode()) <= 200 for some in texts.values() for text in some)
+        and any(len(texts[name]) < len(columns[name]) for name in columns)  # else empty rows end it
+    )
+    frame = pd.DataFrame(
+        {name: pd.Series(values, dtype=_dtype(values)) for name, values in columns.items()}
+    )
+    try:
+        pyreadstat.write_xport(
+            frame, str(path), column_labels=labels, file_format_version=5 if old else 8
+        )
+    except Exception as error:  # whatever the format cannot hold
+        raise InputError(
+            f"{path.name}: cannot be written in this format ({error}); rename or shorten what does "
+            "not fit, or leave the format out"
+        ) from error
+    _without_time(path)
+
+
 def _without_time(path: Path) -> None:
     """Put a fixed time in place of that of writing: the same records, the same bytes."""
     written = bytearray(path.read_bytes())
     if path.suffix == ".sav":
         written[92:109] = b"01 Jan 0000:00:00"  # date and time in the fixed head of the file
+    elif path.suffix == ".xpt":
+        head = _SAS_TIME.sub(b"01JAN00:00:00:00", bytes(written[:_SAS_HEAD]))
+        written[:_SAS_HEAD] = head
     else:
         at = written.index(b"<timestamp>") + len(b"<timestamp>")
         length = written[at]

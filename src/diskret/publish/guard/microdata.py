@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -26,8 +27,9 @@ from diskret.publish.contract import NEEDED, Records
 from diskret.publish.digests import CERTIFICATE
 from diskret.publish.guard.html import page_problems
 
+_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?(e[+-]?[0-9]+)?")
 #: What the names of public files may end with, after the name of the microdata.
-MICRODATA_ENDINGS = (".csv", ".parquet", ".dta", ".sav", ".html", CERTIFICATE)
+MICRODATA_ENDINGS = (".csv", ".parquet", ".dta", ".sav", ".xpt", ".html", CERTIFICATE)
 
 #: The admissible keys of a public certificate of microdata; see `allowlist`.
 _COUNTED: Form = {
@@ -65,7 +67,7 @@ def records_problems(public: Records, folder: Path) -> Iterator[str]:
     yield from _certificate(folder, public)
     yield from _csv(folder / f"{name}.csv", records)
     yield from _parquet(folder / f"{name}.parquet", records)
-    for kind in ("dta", "sav"):
+    for kind in ("dta", "sav", "xpt"):
         yield from _statistical(folder / f"{name}.{kind}", public)
     yield from page_problems(folder / f"{name}.html")
 
@@ -150,7 +152,7 @@ def _statistical(path: Path, public: Records) -> Iterator[str]:
     if not path.exists():
         return
     try:
-        read, _, book = read_statistical(DataFile(path))
+        read, as_numbers, book = read_statistical(DataFile(path))
     except InputError as error:
         yield str(error)
         return
@@ -159,11 +161,21 @@ def _statistical(path: Path, public: Records) -> Iterator[str]:
         yield f"{path.name} holds other columns or records"
         return
     for name in records.column_names:
+        reasons = public.missing.get(name)
+        found = read.column(name)
+        if reasons is not None and name in as_numbers:
+            raw, found = found, as_numbers[name]
+            why = pc.if_else(pc.is_null(found), raw.cast(pa.string()), None)
+            if any(
+                b is not None and a != b for a, b in zip(_texts(reasons), _texts(why), strict=True)
+            ):
+                yield f"{path.name} says of {name!r} that values are missing for other reasons"
         numbers = name in allowed.tagged
-        mine, theirs = (_canonical(one.column(name), numbers) for one in (records, read))
+        mine, theirs = (_canonical(one, numbers) for one in (records.column(name), found))
         if mine != theirs:
             yield f"{path.name} holds other values of {name!r}"
         there = {text for text in map(_as_code, mine) if text is not None}
+        there |= set() if reasons is None else {text for text in _texts(reasons) if text}
         known = allowed.values.get(name, {})
         if any(known.get(c) != text or c not in there for c, text in _labels(book, name)):
             yield f"{path.name} labels codes of {name!r} that do not occur, or otherwise"
@@ -171,6 +183,10 @@ def _statistical(path: Path, public: Records) -> Iterator[str]:
             yield f"{path.name} says of {name!r} that other codes mean missing"
     if not book.labels.items() <= allowed.labels.items():
         yield f"{path.name} has other labels of columns"
+
+
+def _texts(values: pa.ChunkedArray) -> list[str | None]:
+    return values.to_pylist()
 
 
 def _labels(book: CodeBook, name: str) -> Iterator[tuple[str, str]]:
@@ -185,7 +201,7 @@ def _canonical(values: pa.ChunkedArray, numbers: bool) -> list[Any]:
             found.append(None)
         elif isinstance(value, (bool, int, float, Decimal)):
             found.append(float(value))
-        elif numbers and isinstance(value, str) and not value.startswith("."):
+        elif numbers and isinstance(value, str) and _NUMBER.fullmatch(value):
             found.append(float(value))
         else:
             found.append(value)
