@@ -71,7 +71,7 @@ class File:
         return Microdata(self.table, keys=KEYS[:5], sensitive=["occ"])
 
 
-def noise(method: str) -> Callable[[File], Any]:
+def noise(method: Any) -> Callable[[File], Any]:
     return lambda file: file.plain().add_noise(method=method, share=0.2, seed=1)
 
 
@@ -120,7 +120,7 @@ TASKS: dict[str, Callable[[File], Any]] = {
     "linkage: standardised": nearest("standardised"),
     "linkage: Gower": nearest("gower"),
     "intervals: SDID": lambda file: (
-        deviation_intervals(*(seen.numbers for seen in file.seen)).share
+        deviation_intervals(file.seen[0].numbers, file.seen[1].numbers).share
     ),
     "numeric_risk": lambda file: file.noisy.numeric_risk(),
     "compare: IL1s": lambda file: file.noisy.compare().il1s,

@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 from fractions import Fraction
 from itertools import chain, combinations, product
 from math import ceil
+from typing import Any
 
 import highspy
 import numpy as np
@@ -63,7 +64,7 @@ class Case:
         self.rules = [(kind, random.choice(how[kind])) for kind in chosen]
 
     @property
-    def rule(self):
+    def rule(self) -> Any:
         return joined(self.rules)
 
     def rules_at(self, trees, cells):
@@ -313,7 +314,7 @@ class Beside(Between):
             self.rows[2 + place] = (*self.rows[2 + place][:-1], code)
 
 
-class ByCategory:
+class ByCategory(Case):
     """Mixed into a case: rules differ by the industry; cells that hold several have all of theirs.
 
     by_category: code, or "*" for all others → rules; none for no rule.
@@ -337,7 +338,7 @@ class ByCategory:
         self.by_category = {code: some() for code in [*named, "*"]}
 
     @property
-    def rule(self):
+    def rule(self) -> Any:
         if not self.by_category:
             return super().rule
         return dk.rules.Varying(

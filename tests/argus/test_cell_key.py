@@ -242,6 +242,8 @@ def test_the_samples_of_tau_argus(reference_data, tmp_path):
         encoding="utf-8",
     )
     counts, sums = argus.run(job).tables
+    assert isinstance(counts.result, dk.PerturbedResult)
+    assert isinstance(sums.result, dk.PerturbedResult)
     assert counts.table.measure.sum[0, 0] == 4580
     # by hand: the first interval of its row with a bound above the key
     noise = counts.result.noise

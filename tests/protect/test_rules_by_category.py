@@ -1,6 +1,7 @@
 """Rules that differ by category, in all that asks a rule something: proven, written, told."""
 
 import json
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -114,7 +115,7 @@ def test_a_cell_is_explained_with_the_rule_that_found_it():
 
 def test_a_linked_table_without_the_variable_is_judged_by_all_rules():
     tables = [firms(), firms("nace")]
-    options = {"attacker": CONTRIBUTOR, "name": ["a", "b"]}
+    options: dict[str, Any] = {"attacker": CONTRIBUTOR, "name": ["a", "b"]}
     both = dk.suppress(tables, RULE, **options)
     said = dk.suppress(tables, [RULE, RULE.strictest], **options)
     for one, other in zip(both, said, strict=True):

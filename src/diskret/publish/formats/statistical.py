@@ -218,7 +218,7 @@ def _write_xport(records: pa.Table, book: CodeBook, path: Path) -> None:
     )
     try:
         pyreadstat.write_xport(
-            frame, str(path), column_labels=labels, file_format_version=5 if old else 8
+            frame, str(path), column_labels=dict(labels), file_format_version=5 if old else 8
         )
     except Exception as error:  # whatever the format cannot hold
         raise InputError(
