@@ -13,12 +13,15 @@ from diskret.keys import SecretKeys
 from diskret.publish.contract import Look, Records, Release, software
 from diskret.publish.derived import COMBINED, DERIVED, combined_outline, derived_outline
 from diskret.publish.digests import digest
+from diskret.publish.exchange import EXCHANGE
+from diskret.publish.formats.cube import cube_of_figure, cube_of_several, public_cube
 from diskret.publish.formats.data_files import (
     write_columns,
     write_csv,
     write_parquet,
     write_records,
 )
+from diskret.publish.formats.exchange import write_exchange
 from diskret.publish.formats.public_workbook import write_xlsx
 from diskret.publish.formats.statistical import STATISTICAL, write_statistical
 from diskret.publish.formats.template.fill import fill_template, template_texts
@@ -78,6 +81,7 @@ def write_releases(
             shared += write_columns(
                 shown, stage.public, look.formats, look.language, look.neutralise
             )
+            shared += _exchanged(shown, stage.public, look)
             shared.append(f"{shown.name}{ending}")
             write_json(outline, stage.public / shared[-1])
         for release in releases:
@@ -142,7 +146,17 @@ def _write_table(published: Published, folder: Path, look: Look) -> list[str]:
             symbols=look.symbols,
         )
         files.append(f"{name}.xlsx")
-    return files
+    cube = public_cube(published, title, look.language, look.symbols)
+    return files + write_exchange(cube, folder, name, look.formats, look.agency)
+
+
+def _exchanged(shown: Derived | SideBySide, folder: Path, look: Look) -> list[str]:
+    """Files for exchange of a figure or of tables side by side."""
+    if not set(look.formats) & set(EXCHANGE):
+        return []
+    made = cube_of_figure if isinstance(shown, Derived) else cube_of_several
+    cube = made(shown, look.language, look.symbols)  # pyright: ignore[reportArgumentType]
+    return write_exchange(cube, folder, shown.name, look.formats, look.agency)
 
 
 def _write_records(records: Records, folder: Path, look: Look) -> list[str]:
