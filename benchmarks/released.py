@@ -1,7 +1,7 @@
 """From records to the written release: CPU seconds and peak memory of every stage.
 
     python benchmarks/released.py FOLDER/NAME.csv [--least 4] [--p 10] [--seconds 30]
-    python benchmarks/released.py 3d-1m --least 4
+    python benchmarks/released.py 3d-1m
 
 Either a file of records with a file `NAME.VARIABLE.csv` (code, parent) beside it for each
 variable and the columns `v` and `unit`; or one of the tables of counts of `large.py`, whose
@@ -28,8 +28,10 @@ import diskret as dk
 def main(arguments: Sequence[str] | None = None) -> None:
     """Release one table; one line for each stage."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("table", help=f"a file of records, or of {', '.join(TABLES)}")
-    parser.add_argument("--least", type=int, help="contributors of a safe cell")
+    parser.add_argument(
+        "table", nargs="?", default="3d-100k", help=f"a file of records, or of {', '.join(TABLES)}"
+    )
+    parser.add_argument("--least", type=int, help="contributors of a safe cell; by default 4")
     parser.add_argument("--p", type=int, help="percent of the p%% rule")
     parser.add_argument("--method", default="auto")
     parser.add_argument("--seconds", type=float, help="time limit")
@@ -45,8 +47,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     rules: list[dk.rules.Rule] = []
     if options.p is not None:
         rules.append(dk.rules.PPercent(options.p))
-    if options.least is not None:
-        rules.append(dk.rules.MinimumFrequency(options.least))
+    if options.least is not None or not rules:
+        rules.append(dk.rules.MinimumFrequency(options.least or 4))
     rule = rules[0] if len(rules) == 1 else rules[0] | rules[1]
     result = dk.suppress(
         table,
