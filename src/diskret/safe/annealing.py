@@ -142,10 +142,10 @@ class Run:
     def file(self) -> SafeFile:
         """The rows as a file; equal ones become one combination."""
         there = np.flatnonzero(self.count)
-        told = {"sweeps": tuple(self.sweeps), "trace": tuple(self.trace)}
+        sweeps, trace = tuple(self.sweeps), tuple(self.trace)
         before = self.problem.codes
         if not self.opened:  # they are distinct, and in their order
-            return SafeFile(before[there], self.count[there].astype(np.int64), **told)
+            return SafeFile(before[there], self.count[there].astype(np.int64), sweeps, trace)
         codes = np.empty((len(there), len(self.problem.names)), dtype=before.dtype, order="F")
         for g, members in enumerate(self.laid.groups):
             at = self.values[there, g]
@@ -160,7 +160,7 @@ class Run:
             starts[1:] |= codes[1:, v] != codes[:-1, v]
         first = np.flatnonzero(starts)
         summed = np.add.reduceat(count, first) if len(first) else count
-        return SafeFile(codes[first], summed, **told)
+        return SafeFile(codes[first], summed, sweeps, trace)
 
     # ── sweeps ──────────────────────────────────────────────────────────────────────
 

@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,17 +64,19 @@ class Checkpoint:
 
     def save(self, at: Standing) -> None:
         """Keep this in place of what was kept before."""
+        kept: dict[str, Any] = {"count": at.count}
+        if at.values is not None:
+            kept |= {"values": at.values, "cap": at.cap}
         part = self.path.with_name(self.path.name + ".part")
         with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
             np.savez(
                 file,
                 task=np.array(self.task),
-                **({} if at.values is None else {"values": at.values, "cap": at.cap}),
-                count=at.count,
                 sweeps=np.array(at.sweeps, dtype=np.int64),
                 rates=at.rates,
                 seconds=np.array(at.seconds),
                 trace=np.array(at.trace, dtype=np.float64).reshape(-1, 3),
+                **kept,
             )
         part.replace(self.path)
         self._last = time.monotonic()
