@@ -44,12 +44,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     else:
         table = from_files(Path(options.table))
     size = table.measure.sum.size
-    rules: list[dk.rules.Rule] = []
+    rule = dk.rules.MinimumFrequency(options.least or 4)
     if options.p is not None:
-        rules.append(dk.rules.PPercent(options.p))
-    if options.least is not None or not rules:
-        rules.append(dk.rules.MinimumFrequency(options.least or 4))
-    rule = rules[0] if len(rules) == 1 else rules[0] | rules[1]
+        share = dk.rules.PPercent(options.p)
+        rule = share if options.least is None else share | rule
     result = dk.suppress(
         table,
         rule,
@@ -63,10 +61,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         result.write(options.to or Path(folder) / "out", formats=["csv", "html"], progress=stages)
     stages("", 0, 0)
     secondary = result.status == "secondary"
-    price = table.count if table.measure.sum is None else table.measure.sum
     print(
         f"{size:,} cells, {(result.status == 'primary').sum():,} unsafe,"
-        f" {secondary.sum():,} secondaries for {int(price[secondary].sum()):,};"
+        f" {secondary.sum():,} secondaries for {int(table.measure.sum[secondary].sum()):,};"
         f" {time.process_time():.1f} CPU s, {peak_megabytes():,.0f} MB"
     )
 
