@@ -387,3 +387,12 @@ def test_a_file_of_sas_that_ends_before_its_last_record_is_not_read_as_whole(tmp
     raw = path.read_bytes()
     path.write_bytes(raw[: len(raw) // 2])
     assert source(path).arrow.num_rows < 500
+
+
+def test_names_that_a_format_does_not_take_are_told(tmp_path):
+    records = pd.DataFrame({"town": ["a", "b"] * 6, "pay.net": range(12)})
+    md = dk.Microdata(records, keys=["town"], numeric=["pay.net"])
+    result = md.release(dk.claims.KAnonymity(3), keys=KEYS)
+    with pytest.raises(InputError, match=r"columns are called 'pay\.net': rename them"):
+        result.write(tmp_path / "out", formats=["csv", "dta"])
+    assert not (tmp_path / "out").exists()

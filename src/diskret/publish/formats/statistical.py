@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from diskret.errors import InputError
+from diskret.hierarchy.codes import some
 from diskret.io.categories import is_text
 from diskret.io.code_book import CodeBook
 from diskret.io.xport import with_special_missing
@@ -26,6 +27,7 @@ _SAS_HEAD = 8 * 80
 _SAS_TIME = re.compile(rb"[0-9]{2}[A-Z]{3}[0-9]{2}(:[0-9]{2}){3}")
 _NUMBER = re.compile(r"[+-]?[0-9.]+(e[+-]?[0-9]+)?", re.IGNORECASE)
 _FEW, _SHORT = 3, 8  # missing texts of a column of SPSS, and bytes of each
+_LONGEST = 32  # of the names of columns in Stata and SAS
 _MOST = 2**53  # larger whole numbers are none in a file that knows floating point only
 
 
@@ -98,10 +100,7 @@ def write_statistical(
     try:
         (pyreadstat.write_dta if stata else pyreadstat.write_sav)(frame, str(path), **given)
     except Exception as error:  # whatever the format cannot hold
-        raise InputError(
-            f"{path.name}: cannot be written in this format ({error}); rename or shorten what does "
-            "not fit, or leave the format out"
-        ) from error
+        raise _refused(path, columns, error) from error
     _without_time(path)
 
 
@@ -263,15 +262,26 @@ def _write_xport(
             frame, str(path), column_labels=dict(labels), file_format_version=5 if old else 8
         )
     except Exception as error:  # whatever the format cannot hold
-        raise InputError(
-            f"{path.name}: cannot be written in this format ({error}); rename or shorten what does "
-            "not fit, or leave the format out"
-        ) from error
+        raise _refused(path, columns, error) from error
     if special:
         raw = bytearray(path.read_bytes())
         with_special_missing(raw, path, special)
         path.write_bytes(bytes(raw))
     _without_time(path)
+
+
+def _refused(path: Path, columns: Iterable[str], error: Exception) -> InputError:
+    """The library does not say which name it means: those are told that look unlike others."""
+    odd = [name for name in columns if not name.isidentifier() or len(name) > _LONGEST]
+    if odd:
+        return InputError(
+            f"{path.name}: cannot be written in this format ({error}); columns are called "
+            f"{some([*map(repr, odd)])}: rename them, or leave the format out"
+        )
+    return InputError(
+        f"{path.name}: cannot be written in this format ({error}); rename or shorten what does "
+        "not fit, or leave the format out"
+    )
 
 
 def _without_time(path: Path) -> None:
