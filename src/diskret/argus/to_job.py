@@ -25,7 +25,7 @@ from diskret.argus.outputs import Output
 from diskret.argus.plan import planned
 from diskret.argus.protection import HIDES, singletons, tables_of
 from diskret.argus.text import Folders, Place, encoding_of, said_at, text_of
-from diskret.argus.toml_text import key, plain, stem, toml
+from diskret.jobs.toml_text import key, plain, stem, toml
 from diskret.argus.trees import Axis
 from diskret.errors import DiskretError, JobError
 from diskret.hierarchy import Hierarchy
