@@ -17,13 +17,14 @@ BIN := $(VENV)/bin
 PYTEST = $(BIN)/python -m pytest -n 2 --dist loadgroup --hypothesis-profile=$(PROFILE) $(PYTEST_ARGS)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test test-reference test-programs test-all snapshots attack bench count lint types docs clean
+.PHONY: help demo test test-reference test-programs test-all test-r snapshots attack bench count lint types docs clean
 
 help:
 	@echo "make demo      protect an artificial business register, prove it, write $(OUT)/"
 	@echo "make test      unit tests, property tests and examples: all that a checkout needs"
 	@echo "make test-reference  those that compare with data beside the checkout"
 	@echo "make test-programs   those that need Java (for Spark) or LibreOffice"
+	@echo "make test-r    those of the R package in rdiskret/, by R CMD check"
 	@echo "make test-all  all of these with many more examples, and the slow tests"
 	@echo "make attack    release random statistics and attack them from their records"
 	@echo "               (CASES=$(CASES) SEED=$(SEED); done once, a case is not repeated;"
@@ -51,6 +52,21 @@ test-programs: $(VENV)/.installed-dev
 test-all: PROFILE = thorough
 test-all: $(VENV)/.installed-dev
 	$(PYTEST) -m ""
+
+# R keeps what it builds out of the checkout; vignettes and the manual would need LaTeX
+test-r: $(VENV)/.installed
+	@if ! command -v R >/dev/null; then \
+		echo "left out: R was not found (Debian, Ubuntu: apt install r-base-core)"; \
+		if [ -n "$$CI" ]; then exit 1; fi; \
+	else \
+		set -e; bin=$$(cd "$(BIN)" && pwd); source=$$(pwd)/rdiskret; built=$$(mktemp -d); \
+		trap 'rm -rf "$$built"' EXIT; cd "$$built"; \
+		R CMD build "$$source" >/dev/null; \
+		DISKRET="$$bin/diskret" RDISKRET_REQUIRED=1 \
+			R CMD check --no-manual rdiskret_*.tar.gz \
+			|| { tail -n 40 rdiskret.Rcheck/tests/*.fail 2>/dev/null; exit 1; }; \
+		grep -q '^Status: OK' rdiskret.Rcheck/00check.log; \
+	fi
 
 attack: $(VENV)/.installed-dev
 	PYTHONPATH=src:tests $(BIN)/python -m campaign.run --cases $(CASES) --seed $(SEED) \

@@ -48,6 +48,7 @@ LAZY = {
     "diskret.risk.suda_kernels": COMPILED,
     "diskret.rounding.small_count_kernels": COMPILED,
     "diskret.safe": COMPILED,
+    "diskret.safe.cells_kernels": COMPILED,
     "diskret.safe.hoehne_kernels": COMPILED,
     "diskret.tables.card": SHOWN,
     "diskret.suppression.cube_kernels": COMPILED,

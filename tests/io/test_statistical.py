@@ -1,5 +1,8 @@
 """Files of Stata, SPSS and SAS: codes that mean missing, labels from the file to the release."""
 
+import re
+import struct
+
 import pandas as pd
 import pyreadstat
 import pytest
@@ -329,3 +332,67 @@ def test_a_dictionary_that_contradicts_itself_does_not_end_the_process(tmp_path,
     path.write_bytes(damage(raw))
     with pytest.raises(InputError, match="contradicts itself near byte"):
         source(path)
+
+
+def formats_of_text(raw):
+    """The first variable, a number, gets the printing format of a text."""
+    return raw[:188] + struct.pack("<i", 1 << 16 | 8 << 8) + raw[192:]
+
+
+def text_with_a_range(raw):
+    """A variable that is a text has a range of missing numbers."""
+    return raw[:180] + struct.pack("<4i", 8, 0, -2, 1 << 16 | 8 << 8) + raw[196:]
+
+
+def labels_that_never_end(raw):
+    """The first list of labels says that it is as long as can be."""
+    at = re.search(b"\3\0\0\0[\1-\5]\0\0\0", raw[176:]).start() + 176
+    return raw[: at + 4] + struct.pack("<i", 2**31 - 1) + raw[at + 8 :]
+
+
+@pytest.mark.parametrize("damage", [formats_of_text, text_with_a_range, labels_that_never_end])
+def test_formats_that_contradict_the_variables_are_refused(tmp_path, damage):
+    path = spss(tmp_path)
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(InputError, match="persons.sav: is damaged: .* take a copy that is whole"):
+        source(path)
+
+
+@pytest.mark.parametrize("version", [8, 12, 13, 14, 15])
+def test_a_file_of_stata_that_claims_more_records_than_bytes_is_refused(tmp_path, version):
+    """Room for all of them would be asked for first."""
+    path = tmp_path / "persons.dta"
+    pyreadstat.write_dta(pd.DataFrame({"age": [1, 2]}), str(path), version=version)
+    raw = bytearray(path.read_bytes())
+    at, size = (raw.index(b"<N>") + 3, 8 if version > 13 else 4) if version > 12 else (6, 4)
+    order = "big" if b"MSF" in raw[:100] or (version <= 12 and raw[1] == 1) else "little"
+    raw[at : at + size] = (2**31 - 1).to_bytes(size, order)
+    path.write_bytes(raw)
+    with pytest.raises(InputError, match="2,147,483,647 records or more, and it has .* bytes"):
+        source(path)
+
+
+def test_a_file_of_spss_that_claims_more_records_than_bytes_is_refused(tmp_path):
+    path = spss(tmp_path)
+    raw = path.read_bytes()
+    path.write_bytes(raw[:80] + struct.pack("<i", 2**31 - 1) + raw[84:])
+    with pytest.raises(InputError, match="records or more, and it has .* bytes"):
+        source(path)
+
+
+def test_a_file_of_sas_that_ends_before_its_last_record_is_not_read_as_whole(tmp_path):
+    """Its columns of numbers with letters are looked for in the bytes of the records."""
+    path = tmp_path / "p.xpt"
+    pyreadstat.write_xport(pd.DataFrame({"age": range(500), "n": range(500)}), str(path))
+    raw = path.read_bytes()
+    path.write_bytes(raw[: len(raw) // 2])
+    assert source(path).arrow.num_rows < 500
+
+
+def test_names_that_a_format_does_not_take_are_told(tmp_path):
+    records = pd.DataFrame({"town": ["a", "b"] * 6, "pay.net": range(12)})
+    md = dk.Microdata(records, keys=["town"], numeric=["pay.net"])
+    result = md.release(dk.claims.KAnonymity(3), keys=KEYS)
+    with pytest.raises(InputError, match=r"columns are called 'pay\.net': rename them"):
+        result.write(tmp_path / "out", formats=["csv", "dta"])
+    assert not (tmp_path / "out").exists()

@@ -192,3 +192,50 @@ def test_reasons_that_are_not_found_in_time_are_not_examined(clock: Clock):
     assert calm.not_examined == 0 < found.not_examined
     first = {s for s, kind in zip(found.secondary, found.kind, strict=True) if kind in calm.kind}
     assert first and set(found.secondary) == set(calm.secondary)
+
+
+# ── totals that were rounded on their own ──────────────────────────────────────────
+
+
+def rounded(shape: tuple[int, ...], seed: int) -> dk.Table:
+    """Sums in tenths, each rounded from the exact one, so that totals miss their parts."""
+    rng = np.random.default_rng(seed)
+    cells = np.exp(rng.normal(2, 1.5, shape))
+    share = rng.uniform(0.4, 1, shape)
+    codes = [[f"{'abc'[k]}{i}" for i in range(n)] + ["Total"] for k, n in enumerate(shape)]
+    value, first = cells, cells * share
+    for axis in range(len(shape)):
+        value = np.concatenate([value, value.sum(axis, keepdims=True)], axis)
+        first = np.concatenate([first, first.max(axis, keepdims=True)], axis)
+    at = np.indices(value.shape).reshape(len(shape), -1)
+    columns = {f"v{k}": [codes[k][i] for i in of] for k, of in enumerate(at.tolist())}
+    largest = np.floor(first.ravel() * 10 - 1).clip(0) / 10
+    frame = pa.table({**columns, "v": value.ravel().round(1), "largest": largest.round(1)})
+    return dk.Table.from_cells(
+        frame,
+        by=dict.fromkeys(columns),
+        total="Total",
+        value="v",
+        largest=["largest"],
+        decimals=1,
+        rounding=0.1,
+    )
+
+
+@pytest.mark.parametrize("method", ["auto", "sequential", "hypercube"])
+@pytest.mark.parametrize(("shape", "seed"), [((3,), 1), ((5, 4), 2), ((7, 6), 3)])
+def test_totals_that_miss_their_parts(shape: tuple[int, ...], seed: int, method: str):
+    """There the original values are no table to begin with; a limit hides no more for that."""
+    table = rounded(shape, seed)
+    rule = dk.rules.Dominance(1, 90)
+    ample = dk.suppress(table, rule, method=method, time_limit=600).published.suppressed
+    unlimited = dk.suppress(table, rule, method=method).published.suppressed
+    assert (ample == unlimited).all() and 0 < unlimited.sum() < unlimited.size
+
+
+def test_large_parts_of_totals_that_miss_their_parts(monkeypatch: pytest.MonkeyPatch):
+    """Too large for all intervals: some table near the values is the one to begin with."""
+    monkeypatch.setattr(component, "EXACT_WORK", 0.0)
+    table = rounded((5, 4), 2)
+    result = dk.suppress(table, dk.rules.Dominance(1, 90), method="hypercube", time_limit=600)
+    assert proven(result) and not result.published.suppressed.all()

@@ -1,14 +1,18 @@
 """Controlled cells: numbered once, found again by combinations of any file."""
 
+from dataclasses import replace
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from small_problems import small_problem
+from small_problems import made, small_problem
 
-from diskret.errors import InputError
+from diskret.errors import InputError, ProofError
 from diskret.safe import ControlTable, SafeFile, SafeProblem, SpecialCell
 from diskret.safe import cells as module
+from diskret.safe import check as check_module
 from diskret.safe.cells import cells, deviations
 
 SEEDS = st.integers(0, 10_000)
@@ -105,3 +109,36 @@ def test_more_cells_than_can_be_numbered_are_refused():
     )
     with pytest.raises(InputError, match="a, b, c.* 1.0e\\+20 possible cells"):
         cells(problem)
+
+
+@given(SEEDS, st.booleans())
+def test_many_combinations_are_counted_as_few_are(seed, narrow):
+    """The compiled loop for large files against the sums for small ones."""
+    problem = small_problem(seed, counter=True, exact=2)
+    if narrow:
+        problem = replace(problem, codes=np.asfortranarray(problem.codes.astype(np.int8)))
+    file = made(problem, problem.codes, 3 * (problem.count > 1))
+    with pytest.MonkeyPatch.context() as patch:
+        few = cells(problem), deviations(problem, file)
+        patch.setattr(module, "_MANY", 0)
+        many = cells(problem), deviations(problem, file)
+    for name in ("start", "key", "original", "allowance", "exact"):
+        assert np.array_equal(getattr(few[0], name), getattr(many[0], name))
+    for name in ("table", "original", "protected"):
+        assert np.array_equal(getattr(few[1], name), getattr(many[1], name))
+
+
+@given(SEEDS, st.integers(1, 9))
+def test_what_the_original_does_not_have_is_found_block_by_block(seed, block):
+    draw = np.random.default_rng(seed)
+    every = np.array(list(product(range(4), range(3), range(3))), dtype=np.int16)
+    one, other = (np.sort(draw.permutation(36)[: draw.integers(1, 37)]) for _ in range(2))
+    problem = SafeProblem(("a", "b", "c"), every[one], np.full(len(one), 3), (4, 3, 3), ())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(check_module, "_BLOCK", block)
+        found = check_module.unknown(problem, SafeFile(every[other], np.full(len(other), 3)))
+        assert found.tolist() == (~np.isin(other, one)).tolist()
+        swapped = every[other][::-1]
+        if len(other) > 1:
+            with pytest.raises(ProofError, match="ascending order"):
+                check_module.check(problem, SafeFile(swapped, np.full(len(other), 3)))

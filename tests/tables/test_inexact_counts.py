@@ -9,6 +9,8 @@ from profiles import examples
 
 import diskret as dk
 from diskret.errors import AdditivityError, InputError
+from diskret.jobs.read import read_job
+from diskret.jobs.run import run_job
 
 BY = {"region": None}
 #: Three regions of a survey: persons weighted to the population, and who was asked.
@@ -126,3 +128,30 @@ def test_an_audit_of_rounded_counts_knows_no_more_than_the_rounding_says():
     assert report.frame.to_pylist() == [{"region": "b", "lower": 11, "upper": 19}]
     with pytest.raises(InputError, match="whole numbers of at least 2"):
         dk.audit(cells, BY, "n", frequency=True, rounding=0.5)
+
+
+JOB = """\
+[[tables]]
+by = { region = "flat" }
+value = "sales"
+cells = { file = "cells.csv", count = "n"WITHIN }
+rules = { minimum_frequency = { n = 4 } }
+[output]
+formats = ["csv"]
+"""
+
+
+@pytest.mark.parametrize(("within", "unsafe"), [(", count_within = 2", 2), ("", 0)])
+def test_a_job_judges_rounded_counts_by_the_least_they_can_be(tmp_path, within, unsafe):
+    """5 to the nearest 5 may be 3. Only the office's certificate says how it was counted."""
+    lines = ["region,sales,n", "a,90,5", "b,80,10", "c,70,5", "d,60,15", "Total,300,35"]
+    (tmp_path / "cells.csv").write_text("\n".join(lines) + "\n")
+    (tmp_path / "job.toml").write_text(JOB.replace("WITHIN", within))
+    folder, (result,) = run_job(read_job(tmp_path / "job.toml"), keys=tmp_path / "keys")
+    rows = result.public.to_pylist()
+    assert [row["region"] for row in rows if row["sales"] is None] == ["a", "c"][:unsafe]
+    public = "".join(
+        path.read_text() for path in folder.iterdir() if path.suffix in {".csv", ".json"}
+    )
+    inside = (folder / "internal" / "sales.certificate.json").read_text()
+    assert "count_within" not in public and ("count_within" in inside) == bool(within)

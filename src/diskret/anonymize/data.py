@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from diskret.anonymize.missing_codes import reasons_of, valued
 from diskret.anonymize.roles import Roles, roles, usable
 from diskret.anonymize.verb import METHODS, Method, Step
 from diskret.errors import InputError
@@ -164,7 +164,7 @@ class Microdata:
             followers=followers or {},
             orders={**declared_orders(frame), **(orders or {})},
         )
-        self.reasons = _reasons(opened, self.roles)
+        self.reasons = reasons_of(opened, self.roles.numeric)
         self._opened = _spelled(opened, self.roles)
         if self._opened.format != "parquet":
             self.table = in_memory(self._opened)
@@ -202,7 +202,11 @@ class Microdata:
     @property
     def records(self) -> Source:
         """The records as an engine takes them: in their Parquet files as long as they are there."""
-        return source(self.table) if "table" in self.__dict__ else self._opened
+        if "table" not in self.__dict__:
+            return self._opened
+        there = self.book.with_missing.difference(self.reasons)
+        values = {name: valued(self, name) for name in self.table.column_names if name in there}
+        return replace(source(self.table), numbers=values, book=self._opened.book)
 
     @property
     def book(self) -> CodeBook:
@@ -286,6 +290,8 @@ class Microdata:
     def numbers(self, names: Sequence[str] | None = None) -> NDArray[np.float64]:
         """The numeric variables, or some columns, ``(n, p)``; NaN where a value is missing.
 
+        Codes that mean missing are none, whatever the role of the column.
+
         Raises
         ------
         InputError
@@ -296,7 +302,13 @@ class Microdata:
             raise InputError(
                 "no numeric variable is named; give numeric= when you make the microdata"
             )
-        return np.column_stack([numbers(self.table_column(name), name) for name in chosen])
+        return np.column_stack([numbers(valued(self, name), name) for name in chosen])
+
+    def read_anew(self, table: pa.Table, reasons: Mapping[str, pa.ChunkedArray]) -> Self:
+        """The same after as many steps, with columns that are numbers from now on."""
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__, table=table, reasons=reasons, _coded={})
+        return made
 
     def after(
         self,
@@ -465,18 +477,6 @@ def _spelled(opened: Source, given: Roles) -> Source:
         if name not in codes and spelling.looks_like(table.column(name))
     ]
     return spelled(opened, [*given.numeric, given.weight, *others])
-
-
-def _reasons(opened: Source, given: Roles) -> dict[str, pa.ChunkedArray]:
-    """Numeric variables with codes that say why a value is missing: these, null elsewhere."""
-    table = opened.arrow
-    return {
-        name: pc.if_else(
-            pc.is_null(opened.numbers[name]), table.column(name).cast(pa.string()), None
-        )
-        for name in given.numeric
-        if table is not None and name in opened.numbers
-    }
 
 
 def _weights(values: pa.ChunkedArray, name: str) -> NDArray[np.float64]:

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from diskret.anonymize.missing_codes import as_numbers
 from diskret.anonymize.variables import chosen
 from diskret.anonymize.verb import Step, verb
 from diskret.errors import InputError
@@ -99,6 +100,7 @@ def dp_noise(
     names = list(chosen(md, variables))
     limits = _limits(names, bounds)
     budget = _budget(names, epsilon, delta)
+    md = as_numbers(md, names)
     values = md.numbers(names)
     if delta is None:
         mechanisms = [laplace(budget[name]) for name in names]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import pyarrow as pa
 
+from diskret.anonymize.missing_codes import missing
 from diskret.anonymize.trees import Tree, tree, written
 from diskret.anonymize.verb import Step, verb
 from diskret.errors import InputError
@@ -124,7 +125,7 @@ def generalise(
     chosen = md.keys(keys)
     check_keys(hierarchies or {}, chosen.names, "hierarchies")
     ladders = [
-        _ladder(column, hierarchies[column.name])
+        _ladder(md, column, hierarchies[column.name])
         if column.name in hierarchies
         else Ladder(column.name, len(column.categories))
         for column in chosen.columns
@@ -154,9 +155,21 @@ def generalise(
     return md.after(columns, Step("generalise", told, report))
 
 
-def _ladder(column: Coded, levels: Levels) -> Ladder:
+def _ladder(md: Microdata, column: Coded, levels: Levels) -> Ladder:
+    """The levels of a key; codes that mean missing stay on all but the highest."""
     if isinstance(levels, (Hierarchy, Mapping, str, PathLike)):
-        return tree_ladder(column, tree(levels, column.name))
+        levels = tree(levels, column.name)
+    known = levels.position if isinstance(levels, Hierarchy) else ()
+    apart = missing(md, column.name, column.categories, known)
+    if not apart.any():
+        return _levels(column, levels)
+    others = Coded(column.name, column.categories.filter(pa.array(~apart)), np.array([], np.int32))
+    return _levels(others, levels).with_apart(texts(column.categories), apart)
+
+
+def _levels(column: Coded, levels: Levels) -> Ladder:
+    if isinstance(levels, Hierarchy):
+        return tree_ladder(column, levels)
     if isinstance(levels, Sequence) and levels:
         if all(isinstance(width, int) for width in levels):
             widths: Any = levels

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from diskret.anonymize.missing_codes import as_numbers, in_its_order, with_codes
 from diskret.anonymize.verb import Step, verb
 from diskret.errors import InputError
 from diskret.io import Coded
@@ -161,12 +162,13 @@ def microaggregate(
     if weights and weight is None:
         raise InputError("weights=True needs weight= when you make the microdata")
 
+    numbers = [name for name, one in named.items() if one == "number"]
+    md = as_numbers(md, numbers)
     coded = {
-        name: md.ranked(name) if one == "ordinal" else md.coded(name)
+        name: in_its_order(md, name) if one == "ordinal" else md.coded(name)
         for name, one in named.items()
         if one != "number"
     }
-    numbers = [name for name, one in named.items() if one == "number"]
     values = _values(md, numbers, coded)
     sets = [[j] for j in range(len(named))] if how.alone else [list(range(len(named)))]
     scales = list(named.values())
@@ -196,10 +198,11 @@ def microaggregate(
     if how.robust:
         figures |= _follow(names, values)
     step = Step("microaggregate", {"variables": numbers}, figures)
-    return md.after(
-        {name: _column(shown[:, j], coded.get(name)) for j, name in enumerate(names)},
-        step,
-    )
+    columns = {name: _column(shown[:, j], coded.get(name)) for j, name in enumerate(names)}
+    for name, one in named.items():
+        if one == "ordinal":
+            columns[name] = with_codes(md, name, columns[name])
+    return md.after(columns, step)
 
 
 # ── what is asked for ───────────────────────────────────────────────────────────────

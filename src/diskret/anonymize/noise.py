@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from diskret.anonymize.missing_codes import as_numbers
 from diskret.anonymize.variables import chance, chosen, divided, floating, likeness, moved
 from diskret.anonymize.verb import Step, verb
 from diskret.errors import InputError
@@ -106,6 +107,7 @@ def add_noise(
     _check(method, share, rescale, keep_zeros, quantile)
     names = chosen(md, variables)
     parts = divided(md, strata, names)
+    md = as_numbers(md, names)
     before = md.numbers(names)
     rng = chance(md, "add_noise", seed, names)
     after = np.empty_like(before)

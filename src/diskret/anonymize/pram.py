@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from diskret.anonymize.missing_codes import in_its_order, with_codes
 from diskret.anonymize.variables import chosen
 from diskret.anonymize.verb import Step, verb
 from diskret.errors import InputError
@@ -228,6 +229,8 @@ def pram(
         new = [drawn(one, draws[one.rows], rng if exact else None) for one in made]
         for after in decoded(before, made, new):
             columns[after.name] = after.column()
+            if _on_a_line(names, band, matrix):
+                columns[after.name] = with_codes(md, after.name, columns[after.name])
         figures = _figures(
             [
                 (one.matrix.categories, one.matrix.risk(one.counts).expected_changes, one.at, after)
@@ -270,9 +273,13 @@ def _strata(
 
 def _columns(md: Microdata, names: tuple[str, ...], band: int | None, matrix: Any) -> list[Coded]:
     """The variables; in its order the one that moves within a band."""
-    if band is not None and matrix is None and len(names) == 1:
-        return [md.ranked(names[0])]
+    if _on_a_line(names, band, matrix):
+        return [in_its_order(md, names[0])]
     return [md.coded(name) for name in names]
+
+
+def _on_a_line(names: tuple[str, ...], band: int | None, matrix: Any) -> bool:
+    return band is not None and matrix is None and len(names) == 1
 
 
 def _design(

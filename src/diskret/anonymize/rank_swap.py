@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from diskret.anonymize.missing_codes import as_numbers
 from diskret.anonymize.variables import chance, chosen, divided, floating, likeness
 from diskret.anonymize.verb import Step, verb
 from diskret.errors import InputError
@@ -110,6 +111,7 @@ def rank_swap(
     if top + bottom >= 1:
         raise InputError("top= and bottom= leave no values between them; take smaller shares")
     parts = divided(md, strata, names)
+    md = as_numbers(md, names)
     columns: dict[str, pa.ChunkedArray] = {}
     found: dict[str, dict[str, Any]] = {
         name: {} for name in ("exchanged", "changed", "missing", "window", "correlation")

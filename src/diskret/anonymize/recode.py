@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, cast
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from diskret.anonymize.missing_codes import valued, with_codes
 from diskret.anonymize.trees import Tree, tree, written
 from diskret.anonymize.verb import Step, verb
 from diskret.errors import InputError
-from diskret.io.categories import recoded_order
+from diskret.io.categories import coded, recoded_order
 from diskret.io.columns import some
 from diskret.microdata.categories import Period, grouped, raised, shortened, texts
 from diskret.microdata.numbers import (
@@ -171,6 +172,7 @@ def recode(
         if absent := sorted(named - set(texts(column.categories))):
             found["absent"] = absent
     elif way in ("breaks", "method"):
+        values = valued(md, variable)
         if way == "method":
             found = {"method": method, "classes": classes}
             breaks = chosen_breaks(values, variable, cast(Method, method), classes or 0, right)
@@ -182,17 +184,21 @@ def recode(
     elif way == "hierarchy":
         if level is None:
             raise InputError("hierarchy= needs level=: how many steps below the total codes lie")
-        made = raised(md.coded(variable), tree(cast(Tree, hierarchy), variable), level)
+        above = tree(cast(Tree, hierarchy), variable)
+        made = raised(coded(valued(md, variable, above.position), variable), above, level)
         arguments["hierarchy"] = written(hierarchy)
     elif way == "top":
         ends = {"top": _end(top, "top"), "bottom": _end(bottom, "bottom")}
-        made = ended(values, variable, **ends, order=md.roles.orders.get(variable))
+        order = md.roles.orders.get(variable)
+        made = ended(valued(md, variable), variable, **ends, order=order)
         arguments |= {name: None if end is None else list(end) for name, end in ends.items()}
     elif way == "width":
-        made = rounded(values, variable, cast(float, width))
+        made = rounded(valued(md, variable), variable, cast(float, width))
     else:
         made = shortened(values, variable, cast(Period, period), at)
-    found = {"categories": [_distinct(values), _distinct(made)], **found}
+    if way != "groups":
+        made = with_codes(md, variable, made)
+    found = {"categories": [_distinct(md.table_column(variable)), _distinct(made)], **found}
     step = Step("recode", arguments, found)
     return md.after({variable: made}, step, _orders(md, variable, way, made, missing))
 
@@ -265,9 +271,11 @@ def _orders(
     text = pa.types.is_string(made.type) or pa.types.is_large_string(made.type)
     if declared is None and (way == "hierarchy" or not text):  # codes of a tree stand in no order
         return {}
-    before = md.table_column(variable)
-    order = None if missing is not None else recoded_order(before, made, variable, declared)
-    return {variable: order}
+    if missing is not None:
+        return {variable: None}
+    order = recoded_order(md.table_column(variable), made, variable, declared)
+    # codes that mean missing may have no place among the others, or one between them
+    return {variable: order or recoded_order(valued(md, variable), made, variable, declared)}
 
 
 def _way(arguments: Mapping[str, Any]) -> str:

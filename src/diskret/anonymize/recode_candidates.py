@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import pyarrow as pa
 
+from diskret.anonymize.missing_codes import missing as missing_codes
 from diskret.anonymize.trees import Tree, tree, written
 from diskret.io import from_arrow
 from diskret.microdata.candidates import Candidate, Outcome, candidates, outcome
@@ -83,7 +84,13 @@ def recode_candidates(
     check_keys(hierarchies or {}, chosen.names, "hierarchies")
     trees = {name: tree(given, name) for name, given in (hierarchies or {}).items()}
     before = outcome(chosen, k, weights, missing)
-    tried = list(candidates(chosen, trees, md.roles.orders))
+    apart = {
+        one.name: missing_codes(
+            md, one.name, one.categories, trees[one.name].position if one.name in trees else ()
+        )
+        for one in chosen.columns
+    }
+    tried = list(candidates(chosen, trees, md.roles.orders, apart))
     rows: list[tuple[Candidate, Outcome]] = []
     for done, candidate in enumerate(tried):
         progress("recode", done, len(tried))

@@ -308,7 +308,7 @@ def summary_of(md: Microdata, names: Sequence[str]) -> RiskSummary | None:
 def _people(
     population: Any, names: Sequence[str], count: str | None
 ) -> tuple[Keys, NDArray[np.float64] | None]:
-    table, _ = to_arrow(population)
+    table, _ = to_arrow(population, (count,))
     if not table.num_rows:
         raise InputError("the population has no records; is it the right file?")
     columns = tuple(coded(column(table, name), name) for name in names)

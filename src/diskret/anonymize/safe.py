@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 Method = Literal["search", "hoehne", "exact"]
 #: Method → function of the same name as its module in `diskret.safe`, and what it takes.
 _ENGINES: dict[Method, tuple[str, tuple[str, ...]]] = {
-    "search": ("search", ("seed", "sweeps", "time_limit", "checkpoint", "progress")),
-    "hoehne": ("hoehne", ("seed", "progress")),
+    "search": ("search", ("seed", "sweeps", "time_limit", "checkpoint", "progress", "known")),
+    "hoehne": ("hoehne", ("seed", "progress", "known")),
     "exact": ("optimal", ("time_limit",)),
 }
 #: What a method must not be given if it does not take it.
@@ -199,6 +199,8 @@ def safe(
         "progress": progress,
     }
     file = _solved(problem, found, cells, method, arguments)
+    told = found_by_safe(md, names, control, problem, file, cells)
+    del problem, cells  # of large files there is not room for both them and the records
     table = safe_records(file, found, names, seed)
     step: dict[str, Any] = {
         "tables": listed if counted else listed[""],
@@ -208,7 +210,6 @@ def safe(
     }
     if method == "search" and time_limit is not None:
         step |= {"sweeps": list(file.sweeps), "time_limit": None}
-    told = found_by_safe(md, names, control, problem, file, cells)
     return before.replaced(table, Step("safe", step, told))
 
 
@@ -298,7 +299,7 @@ def _solved(
     name, takes = _ENGINES[method]
     engine = getattr(import_module(f"diskret.safe.{name}"), name)
     try:
-        return engine(problem, **{one: arguments[one] for one in takes})
+        return engine(problem, **{one: {**arguments, "known": cells}[one] for one in takes})
     except ExactCellsError as error:
         shown = "; ".join(
             said(found, problem.tables[table], codes) for table, codes in error.cells[:5]

@@ -85,7 +85,10 @@ def distinct(
     number = numbered(codes, sizes, len(codes[0]))
     order = np.argsort(number, kind="stable")
     number = number[order]
-    start = np.flatnonzero(np.r_[True, number[1:] != number[:-1]])
+    starts = np.ones(len(number), dtype=np.bool_)
+    np.not_equal(number[1:], number[:-1], out=starts[1:])
+    del number
+    start = np.flatnonzero(starts)
     return order[start], np.diff(start, append=len(order)).astype(np.int64)
 
 

@@ -20,6 +20,7 @@ from diskret.errors import InputError
 from diskret.io.columns import some
 from diskret.safe import ControlTable, SafeFile, SafeProblem, SpecialCell
 from diskret.safe.cells import Cells, cells, deviations
+from diskret.safe.check import unknown
 from diskret.safe.problem import groups
 
 if TYPE_CHECKING:
@@ -87,13 +88,17 @@ def safe_problem(found: Combinations, control: Control) -> tuple[SafeProblem, Co
     return problem, ordered, known
 
 
-def _ordered(found: Combinations, order: Sequence[int]) -> tuple[Combinations, NDArray[np.int32]]:
+def _ordered(
+    found: Combinations, order: Sequence[int]
+) -> tuple[Combinations, NDArray[np.signedinteger[Any]]]:
     """The variables in another order, the combinations ascending in it; and as one array.
 
-    A variable lies in one piece: tables are counted variable by variable.
+    A variable lies in one piece, because tables are counted variable by variable, and in the
+    smallest type that all of them fit in: there are millions of combinations.
     """
     rows, _ = distinct([found.codes[v] for v in order], [found.sizes[v] for v in order])
-    codes = np.empty((len(rows), len(order)), dtype=np.int32, order="F")
+    kind = np.result_type(np.int8, *(found.codes[v].dtype for v in order))
+    codes = np.empty((len(rows), len(order)), dtype=kind, order="F")
     for at, v in enumerate(order):
         codes[:, at] = found.codes[v][rows]
     ordered = Combinations(
@@ -282,8 +287,4 @@ def _new(problem: SafeProblem, file: SafeFile) -> int:
     """How many combinations came up that the original does not have."""
     if not problem.new:
         return 0
-    wide = f"S{4 * len(problem.names)}"
-    before, after = (
-        np.ascontiguousarray(one.codes, dtype=">i4").view(wide).ravel() for one in (problem, file)
-    )
-    return int(np.isin(after, before, invert=True).sum())
+    return int(unknown(problem, file).sum())

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from diskret.anonymize.missing_codes import as_numbers, numeric
 from diskret.anonymize.variables import chance, chosen, divided, moved
 from diskret.anonymize.verb import Step, verb
 from diskret.errors import InputError
@@ -108,6 +109,7 @@ def shuffle(
     if both:
         raise InputError(f"{some('column', both)} cannot be shuffled and be given at the same time")
     parts = divided(md, strata, (*names, *beside))
+    md = as_numbers(md, names)
     values = md.numbers(names)
     counted = [name for name in beside if method == "copula" or not _is_category(md, name)]
     numbers = md.numbers(counted) if counted else np.empty((md.n, 0))
@@ -136,9 +138,7 @@ def shuffle(
 
 
 def _is_category(md: Microdata, name: str) -> bool:
-    type_ = md.table_column(name).type
-    number = pa.types.is_integer(type_) or pa.types.is_floating(type_) or pa.types.is_decimal(type_)
-    return name in md.roles.keys or not number
+    return name in md.roles.keys or not numeric(md, name)
 
 
 def _indicators(md: Microdata, names: list[str]) -> Numbers:

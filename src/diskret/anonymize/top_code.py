@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from diskret.anonymize.missing_codes import as_numbers
 from diskret.anonymize.verb import Step, verb
 from diskret.errors import InputError
 from diskret.io.columns import once
@@ -103,6 +104,7 @@ def top_code(
     """
     if (share is None) == (limit is None):
         raise InputError("top coding takes either share= or limit=, e.g. share=0.01")
+    md = as_numbers(md, [variable])
     values = md.numbers([variable])[:, 0]
     names = md.roles.strata if within is None else list(within)
     if variable in names:
@@ -185,6 +187,7 @@ def top_code_together(
     """
     names = list(md.roles.numeric if variables is None else variables)
     once(names, "variables")
+    md = as_numbers(md, names)
     values = md.numbers(names)
     made, replaced = pulled_in(values, quantile)
     found = {

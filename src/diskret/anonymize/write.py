@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -15,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from diskret.anonymize.data import Microdata
+from diskret.anonymize.missing_codes import is_number, missing, valued
 from diskret.anonymize.risk import summary_of
 from diskret.anonymize.verb import VERBS
 from diskret.errors import InputError
@@ -22,7 +24,7 @@ from diskret.io import to_arrow
 from diskret.keys import SecretKeys
 from diskret.publish.contract import Look, Records, Release, software
 from diskret.publish.formats.data_files import write_columns_parquet
-from diskret.publish.formats.statistical import STATISTICAL
+from diskret.publish.formats.statistical import STATISTICAL, codes_to_write
 from diskret.publish.json_files import write_json
 from diskret.publish.office.microdata import claim_as_json, controlled_cells, record_marks
 from diskret.publish.pages.microdata import (
@@ -38,6 +40,7 @@ from diskret.publish.pages.microdata_outline import (
 )
 from diskret.publish.write import check_look, write_releases
 from diskret.risk.summary import riskiest
+from diskret.texts import Statement, sentence
 
 if TYPE_CHECKING:
     from diskret.anonymize.result import MicrodataResult
@@ -64,17 +67,22 @@ def write(
     titles = {} if title is None else {result.name: title}
     look = Look(chosen, language, neutralise=neutralise, titles=titles)
     secret = SecretKeys.load(result.keys if keys is None else keys)
-    return write_releases([release_of(result, secret)], folder, look, secret)
+    return write_releases([release_of(result, secret, chosen)], folder, look, secret)
 
 
-def release_of(result: MicrodataResult, keys: SecretKeys) -> Release:
+def release_of(
+    result: MicrodataResult, keys: SecretKeys, formats: Sequence[str] = FORMATS
+) -> Release:
     """What is written of released microdata."""
     records = Records(
         result.name, result.table, result.microdata.book, missing=missing_codes(result)
     )
+    certificate = result.certificate
+    told = _why_missing(records, formats)
+    certificate = replace(certificate, not_claimed=(*certificate.not_claimed, *told))
     return Release(
         public=records,
-        certificate={**result.certificate.public(), **records.outline},
+        certificate={**certificate.public(), **records.outline},
         inputs=record_marks(keys, result.microdata.original.table, result.table, result.kept()),
         page=partial(write_public_microdata_report, outline(result)),
         internal=partial(_write_internal, result),
@@ -100,10 +108,23 @@ def missing_codes(result: MicrodataResult) -> dict[str, pa.ChunkedArray]:
         if name not in result.table.column_names or name in moved:
             continue
         values = result.table.column(name)
-        if pa.types.is_integer(values.type) or pa.types.is_floating(values.type):
+        if is_number(values.type):
             taken = reasons.take(pa.array(result.order))
             found[name] = pc.if_else(pc.is_null(values), taken, None)
     return found
+
+
+def _why_missing(records: Records, formats: Sequence[str]) -> list[Statement]:
+    """What readers of some formats learn beyond those of others: why a number is missing."""
+    told: dict[str, list[str]] = {}
+    for suffix in (one for one in STATISTICAL if one in formats):
+        path = Path(f"{records.name}.{suffix}")
+        for name in codes_to_write(records.table, records.book, records.missing, path):
+            told.setdefault(name, []).append(f".{suffix}")
+    files = list(dict.fromkeys(one for some in told.values() for one in some))
+    if not told:
+        return []
+    return [sentence("microdata.why missing", names=", ".join(told), files=", ".join(files))]
 
 
 # ── what the office keeps ───────────────────────────────────────────────────────────
@@ -192,7 +213,11 @@ def outline(result: MicrodataResult) -> Outline:
     Nothing is said that the released values do not tell anyway, but for the kind of methods.
     """
     table = result.table
-    variables = tuple(variable(name, table.column(name)) for name in table.column_names)
+    md = result.microdata
+    variables = tuple(
+        variable(name, values, missing(md, name, pc.unique(values).drop_null()))
+        for name, values in zip(table.column_names, table.columns, strict=True)
+    )
     families: dict[Family, dict[str, None]] = {}
     released = set(table.column_names)
     for step in result.microdata.history:
@@ -217,7 +242,10 @@ def _more_gaps(md: Microdata, name: str) -> bool:
     """Whether values of a column were suppressed, by whatever method."""
     if not md.linked or name not in md.changed or name not in md.original.table.column_names:
         return False
-    return md.table_column(name).null_count > md.original.table_column(name).null_count
+    before = md.original.table_column(name)
+    if name in md.reasons:  # a column of numbers, at the latest by now
+        before = valued(md.original, name)
+    return md.table_column(name).null_count > before.null_count
 
 
 def inside_outline(result: MicrodataResult) -> InsideOutline:

@@ -109,11 +109,9 @@ def attack_equations(
         own = component.unknown
         start = Start(value[own], given[own], proposed.of(own))
         claimed = None if wanted is None else wanted.at(own)
-        if quick:
-            return shown_in_time(
-                component, asked[own], start, claimed, whole, settled.append, deadline
-            )
         how = exactly, asked[own], start, claimed, whole, far
+        if quick:
+            return shown_in_time(component, *how, settled.append, deadline)
         if earlier is None or not exactly:
             return attack_component(component, *how, settle, deadline)
         mark = component.mark(*how)

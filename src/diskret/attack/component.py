@@ -156,31 +156,46 @@ def attack_component(
 
 def shown_in_time(
     component: Component,
+    exact: bool,
     asked: NDArray[np.bool_],
     start: Start,
     wanted: Wanted | None,
     whole: bool,
+    far: int,
     tick: Callable[[int], None],
     deadline: Deadline,
 ) -> Attacked:
     """What single equations say of a component, and points for what is wanted, as time permits.
 
     Bounds depend on the publication alone, so everybody finds the same; points that are missing
-    are for the judge of the attack to see. Other parameters as of `attack_component`.
+    are for the judge of the attack to see. Parameters as of `attack_component`.
     """
-    n = len(component.unknown)
-    lower, upper = _known_bounds(component)
-    nothing = Attacked(lower, upper, [], False)
+    bounds = _known_bounds(component)
+    nothing = Attacked(*bounds, [], False)
     try:
         base = completed(component.programme(deadline), start.value, start.given)
+        if base is None:
+            # totals were rounded on their own: the original values are no table to begin with
+            if exact:
+                none = replace(start, proposed=joined([], len(component.unknown)))
+                return replace(
+                    attack_component(
+                        component, True, asked, none, wanted, whole, far, tick, deadline
+                    ),
+                    lower=bounds[0],
+                    upper=bounds[1],
+                    exact=False,
+                )
+            base = _near(component, component.programme(deadline).begin(), deadline)
+            start = replace(start, proposed=joined([], len(component.unknown)))
+        if base is None:
+            return nothing
     except OutOfTime:
         return nothing
-    if base is None:
-        return nothing
     points = _points_around(
-        component, base, start.proposed, asked, (lower, upper), wanted, whole, tick, deadline
+        component, base, start.proposed, asked, bounds, wanted, whole, tick, deadline
     )
-    tick(2 * n)
+    tick(2 * len(component.unknown))
     return replace(nothing, points=points)
 
 
@@ -258,11 +273,13 @@ def _moves_wanted(
     return show(programme, base, matrix, lower, upper, shown, whole, tick, deadline)
 
 
-def _near(component: Component, vertex: Answer) -> NDArray[np.int64] | None:
+def _near(
+    component: Component, vertex: Answer, deadline: Deadline = NEVER
+) -> NDArray[np.int64] | None:
     """Whole numbers that satisfy everything, not far from a vertex, or None."""
     point = vertex.point
     if (point is None or point.denominator > 1) and int(vertex.broken.sum()) <= _BROKEN:
-        point = component.programme().whole_near(vertex.vertex, {})
+        point = component.programme(deadline).whole_near(vertex.vertex, {})
     return point.numerator if point is not None and point.denominator == 1 else None
 
 

@@ -14,6 +14,7 @@ from diskret.io.before_reading import check_dictionary, check_length
 from diskret.io.code_book import CodeBook
 from diskret.io.columns import check_names
 from diskret.io.data_file import DataFile
+from diskret.io.xport import special_missing
 
 _READERS = {"sas7bdat": "read_sas7bdat", "xpt": "read_xport", "sav": "read_sav", "dta": "read_dta"}
 _TAG = re.compile(r"[a-z_]")
@@ -58,18 +59,16 @@ def read_statistical(said: DataFile) -> tuple[pa.Table, Mapping[str, pa.ChunkedA
         for name, ranges in (told.missing_ranges or {}).items()
         if all(isinstance(one["lo"], (int, float)) for one in ranges)
     }
+    texts = {
+        name: frozenset(str(one["lo"]) for one in ranges)
+        for name, ranges in (told.missing_ranges or {}).items()
+        if name not in missing
+    }
     tags = dict(told.missing_user_values or {})
-    columns: list[pa.ChunkedArray] = []
-    numbers: dict[str, pa.ChunkedArray] = {}
-    for name in names:
-        values = list(found[name])
-        if tags.get(name):
-            columns.append(_column([_tagged(value) for value in values]))
-            numbers[name] = _column([None if isinstance(v, str) else v for v in values])
-        else:
-            columns.append(_column(values))
-            if name in missing:
-                numbers[name] = _column([None if _within(v, missing[name]) else v for v in values])
+    special: dict[str, list[str | None]] = {}
+    if said.format == "xpt":
+        of = special_missing(said.file, len(next(iter(found.values()))))
+        special = {names[column]: reasons for column, reasons in of.items()}
     book = CodeBook(
         labels={name: text for name, text in told.column_names_to_labels.items() if text},
         values={
@@ -77,19 +76,30 @@ def read_statistical(said: DataFile) -> tuple[pa.Table, Mapping[str, pa.ChunkedA
             for name, values in (told.variable_value_labels or {}).items()
         },
         missing=missing,
-        tagged=frozenset(name for name in names if tags.get(name)),
+        texts=texts,
+        tagged=frozenset(name for name in names if tags.get(name)) | special.keys(),
     )
+    columns: list[pa.ChunkedArray] = []
+    numbers: dict[str, pa.ChunkedArray] = {}
+    for name in names:
+        values = list(found[name])
+        if name in special:
+            values = [v if c is None else c[1:] for v, c in zip(values, special[name], strict=True)]
+        if name in book.tagged:
+            columns.append(_column([_tagged(value) for value in values]))
+            numbers[name] = _column([None if isinstance(v, str) else v for v in values])
+            continue
+        columns.append(_column(values))
+        if name in missing:
+            gone = book.means_missing(name, columns[-1]).tolist()
+            numbers[name] = _column([None if m else v for v, m in zip(values, gone, strict=True)])
     return pa.table(columns, names=names), numbers, book
-
-
-def _within(value: Any, ranges: tuple[tuple[float, float], ...]) -> bool:
-    return isinstance(value, (int, float)) and any(low <= value <= high for low, high in ranges)
 
 
 def _tagged(value: Any) -> str | None:
     """A number as the text of its code, and a tag as it is written in Stata."""
     if isinstance(value, str):
-        return f".{value}" if _TAG.fullmatch(value.lower()) else value
+        return f".{value.lower()}" if _TAG.fullmatch(value.lower()) else value
     return None if value is None or value != value else _code(value)
 
 
@@ -97,7 +107,7 @@ def _code(value: Any) -> str:
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     if isinstance(value, str) and _TAG.fullmatch(value.lower()):
-        return f".{value}"
+        return f".{value.lower()}"
     return str(value)
 
 

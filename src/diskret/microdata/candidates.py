@@ -65,9 +65,14 @@ class Outcome:
 
 
 def candidates(
-    keys: Keys, trees: Mapping[str, Hierarchy], orders: Mapping[str, Sequence[Any]] | None = None
+    keys: Keys,
+    trees: Mapping[str, Hierarchy],
+    orders: Mapping[str, Sequence[Any]] | None = None,
+    apart: Mapping[str, NDArray[np.bool_]] | None = None,
 ) -> Iterator[Candidate]:
     """Recodings worth a try.
+
+    `apart`: key → which of its categories stay as they are, ``(n,)``, since they mean missing.
 
     For keys with an order (numbers, dates, declared ones): neighbouring categories put together;
     for numbers also top and bottom coding, and rounding; for other text: pairs of small
@@ -84,24 +89,42 @@ def candidates(
         number = np.bincount(
             found.codes[:, axis] + 1, weights=found.count, minlength=len(column.categories) + 1
         )[1:].astype(np.float64)
-        there = np.flatnonzero(number)
-        if len(there) < 3:  # two put together are no variable any more
+        tree, order = trees.get(column.name), (orders or {}).get(column.name)
+        stay = (apart or {}).get(column.name)
+        if stay is None or not stay.any():
+            yield from _of_key(column, number, tree, order)
             continue
-        if column.name in trees:
-            yield from _levels(column, trees[column.name])
-        order = (orders or {}).get(column.name)
-        if order is None and _numeric(column):
-            yield from _neighbours(column, number, there)
-            yield from _ends(column, number, there)
-        elif has_order(column.categories, column.name, order):
-            at = ascending(column.categories, column.name, order)
-            yield from _neighbours(column, number, at[number[at] > 0])
-        else:
-            small = there[np.argsort(number[there], kind="stable")][:_SMALLEST]
-            parents = _parents(column, trees.get(column.name))
-            for pair in combinations(sorted(small.tolist()), 2):
-                if parents[pair[0]] == parents[pair[1]]:
-                    yield _merged(column, pair, "+")
+        inner = replace(column, categories=column.categories.filter(pa.array(~stay)))
+        for candidate in _of_key(inner, number[~stay], tree, order):
+            new = np.arange(len(stay), dtype=np.int32) + len(stay)
+            new[~stay] = candidate.new
+            yield replace(candidate, new=np.unique(new, return_inverse=True)[1].astype(np.int32))
+
+
+def _of_key(
+    column: Coded,
+    number: NDArray[np.float64],
+    tree: Hierarchy | None,
+    order: Sequence[Any] | None,
+) -> Iterator[Candidate]:
+    """Recodings of one key, whose categories have so many records."""
+    there = np.flatnonzero(number)
+    if len(there) < 3:  # two put together are no variable any more
+        return
+    if tree is not None:
+        yield from _levels(column, tree)
+    if order is None and _numeric(column):
+        yield from _neighbours(column, number, there)
+        yield from _ends(column, number, there)
+    elif has_order(column.categories, column.name, order):
+        at = ascending(column.categories, column.name, order)
+        yield from _neighbours(column, number, at[number[at] > 0])
+    else:
+        small = there[np.argsort(number[there], kind="stable")][:_SMALLEST]
+        parents = _parents(column, tree)
+        for pair in combinations(sorted(small.tolist()), 2):
+            if parents[pair[0]] == parents[pair[1]]:
+                yield _merged(column, pair, "+")
 
 
 def outcome(

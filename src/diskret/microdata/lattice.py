@@ -83,6 +83,23 @@ class Ladder:
         """Number of codes on each level."""
         return (self.size, *(len(names) for names in self.names))
 
+    def with_apart(self, names: Sequence[str], apart: NDArray[np.bool_]) -> Ladder:
+        """The same with further categories, which keep their names on all levels but the highest.
+
+        `names`: of all categories. `apart`: which of them are new, ``(n,)``; the others are those
+        of this ladder, in the same order.
+        """
+        levels: list[tuple[str, ...]] = []
+        for level, labels in enumerate(self.labels, 1):
+            old = iter(labels)
+            levels.append(
+                tuple(
+                    next(old) if not new else labels[0] if level == self.height else name
+                    for name, new in zip(names, apart.tolist(), strict=True)
+                )
+            )
+        return Ladder(self.name, len(names), tuple(levels))
+
     def between(self, low: int, high: int) -> NDArray[np.int32]:
         """For each code of a level, and last for missing, its code on a higher one."""
         lookup = np.full(self.sizes[low] + 1, -1, dtype=np.int32)

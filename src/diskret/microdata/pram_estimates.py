@@ -72,7 +72,7 @@ def pram_estimate(
     >>> found, found.estimate.round(3).tolist()
     (PramEstimate(job, sex: 2 x 2 cells, condition 1.46), [[15.714, 14.286], [4.286, 5.714]])
     """
-    table, kind = to_arrow(frame)
+    table, kind = to_arrow(frame, (weight,))
     if not matrices:
         raise InputError("matrices= names no variable; give at least one with its matrix")
     axes = [_axis(table, names, matrix) for names, matrix in matrices.items()]

@@ -186,6 +186,8 @@ def _settings(
     }
     if table.recomputed:
         settings["recomputed_totals"] = [str(column) for column in table.recomputed]
+    if table.count_within:
+        settings["count_within"] = table.count_within
     if one.previous is not None:
         settings["suppressed_last_period"] = int(one.previous.sum())
         settings["previous_discount"] = one.discount

@@ -92,12 +92,18 @@ class Run:
         self.since = time.monotonic()
         at = checkpoint.load(problem, laid, STAGES) if checkpoint is not None else None
         at = self._first() if at is None else at
-        self.values, self.count, self.cap, self.rates = at.values, at.count, at.cap, at.rates
+        self.opened = at.values is not None  # else the rows are those of the problem
+        self.values = laid.values if at.values is None else at.values
+        self.count, self.cap, self.rates = at.count, at.cap, at.rates
         self.sweeps, self.trace = list(at.sweeps), list(at.trace)
         self.since -= at.seconds
         self.state = laid.rest.copy()
-        _kernels().add_counts(laid.values, problem.count, -1, laid.maps, self.state)
-        _kernels().add_counts(self.values, self.count, 1, laid.maps, self.state)
+        if self.opened:
+            _kernels().add_counts(laid.values, problem.count, -1, laid.maps, self.state)
+            _kernels().add_counts(self.values, self.count, 1, laid.maps, self.state)
+        else:
+            moved = (self.count - problem.count).astype(np.int32)
+            _kernels().add_counts(self.values, moved, 1, laid.maps, self.state)
         self.trace = self.trace or [self._figures()]
         if self.score()[0] + _FAR * problem.minimum > laid.half:
             raise InputError(
@@ -136,30 +142,36 @@ class Run:
     def file(self) -> SafeFile:
         """The rows as a file; equal ones become one combination."""
         there = np.flatnonzero(self.count)
-        codes = np.empty((len(there), len(self.problem.names)), dtype=np.int32)
+        sweeps, trace = tuple(self.sweeps), tuple(self.trace)
+        before = self.problem.codes
+        if not self.opened:  # they are distinct, and in their order
+            return SafeFile(before[there], self.count[there].astype(np.int64), sweeps, trace)
+        codes = np.empty((len(there), len(self.problem.names)), dtype=before.dtype, order="F")
         for g, members in enumerate(self.laid.groups):
-            codes[:, list(members)] = self.laid.codes[g][self.values[there, g]]
+            at = self.values[there, g]
+            for place, v in enumerate(members):
+                codes[:, v] = self.laid.codes[g][at, place]
         order = np.lexsort(codes.T[::-1])
-        codes, count = codes[order], self.count[there][order]
-        first = np.flatnonzero(np.diff(codes, axis=0, prepend=-1).any(axis=1))
-        return SafeFile(
-            codes[first],
-            np.add.reduceat(count, first) if len(first) else count,
-            sweeps=tuple(self.sweeps),
-            trace=tuple(self.trace),
-        )
+        count = self.count[there][order].astype(np.int64)
+        starts = np.zeros(len(order), dtype=np.bool_)
+        starts[:1] = True
+        for v in range(codes.shape[1]):
+            codes[:, v] = codes[order, v]
+            starts[1:] |= codes[1:, v] != codes[:-1, v]
+        first = np.flatnonzero(starts)
+        summed = np.add.reduceat(count, first) if len(first) else count
+        return SafeFile(codes[first], summed, sweeps, trace)
 
     # ── sweeps ──────────────────────────────────────────────────────────────────────
 
     def _first(self) -> Standing:
         """Each combination in a drawn order becomes 0 or frequent enough."""
         problem, laid = self.problem, self.laid
-        count = np.zeros(len(problem.count), dtype=np.int64)
+        count = np.zeros(len(problem.count), dtype=np.int32)
         slope = potential(laid.kinds, problem.minimum, laid.half, None).slope
         asked = laid.values, problem.count, problem.minimum, laid.maps, slope
         _kernels().start(self._draws().permutation(len(count)), *asked, laid.rest.copy(), count)
-        values = laid.values.copy()
-        return Standing(values, count, caps(problem), (), np.array([1.0, 1.0, 1.0, 0.0]), 0.0, ())
+        return Standing(None, count, caps(problem), (), np.array([1.0, 1.0, 1.0, 0.0]), 0.0, ())
 
     def _stage(self, stage: int, pool: ThreadPoolExecutor) -> None:
         new = self.problem.new and stage >= _FAITHFUL
@@ -205,6 +217,7 @@ class Run:
         there = self.count > 0
         self.values, self.count = self.values[there], self.count[there]
         self.cap = self.cap[there]
+        self.opened = True
         self.rates = np.ones(4)
 
     def _sweep(self, costs: Potential, heat: float, pool: ThreadPoolExecutor) -> None:
@@ -259,7 +272,9 @@ class Run:
         return np.random.default_rng([*self.seed, *of])
 
     def _standing(self, copy: bool = False) -> Standing:
-        values = self.values.copy() if copy else self.values
+        values = None
+        if self.opened:
+            values = self.values.copy() if copy else self.values
         count = self.count.copy() if copy else self.count
         seconds = time.monotonic() - self.since
         sweeps, trace = tuple(self.sweeps), tuple(self.trace)
@@ -300,7 +315,8 @@ def _order(
         bits = int(width[g] - 1).bit_length()
         if bits > room:
             break
-        key = (key << np.uint64(bits)) | values[:, g].astype(np.uint64)
+        key <<= np.uint64(bits)
+        key |= values[:, g]
         room -= bits
     return np.argsort(key, kind="stable")
 

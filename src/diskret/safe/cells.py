@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,8 @@ from diskret.safe.problem import ControlTable, SafeFile, SafeProblem
 #: Tables with fewer possible cells are looked up in an array with a place for each.
 _DENSE = 1 << 24
 _LARGEST = 1 << 62
+#: So many combinations are counted by a compiled loop, which needs no memory for each of them.
+_MANY = 1 << 16
 _EXAMPLES = 3
 
 
@@ -57,7 +60,7 @@ class Cells:
         """What each table counts, a position in `units`, ``(T,)``."""
         return np.array([self.units.index(t.counter) for t in self.problem.tables], dtype=np.int64)
 
-    def counted(self, codes: NDArray[np.int32] | None = None) -> NDArray[np.int32]:
+    def counted(self, codes: NDArray[np.signedinteger[Any]] | None = None) -> NDArray[np.int32]:
         """How many of each unit a record with these codes is; those of the problem by default.
 
         Table t counts ``counted[:, unit[t]]``: 1 for records. ``(n, units)``, int32.
@@ -66,7 +69,7 @@ class Cells:
         columns = [np.ones(len(rows), np.int32) if u is None else rows[:, u] for u in self.units]
         return np.stack(columns, axis=1).astype(np.int32)
 
-    def index(self, codes: NDArray[np.int32] | None = None) -> NDArray[np.int32]:
+    def index(self, codes: NDArray[np.signedinteger[Any]] | None = None) -> NDArray[np.int32]:
         """The cell of each table into which combinations fall.
 
         `codes`: combinations, ``(n, V)``, e.g. a block of those of the problem; None: all of them.
@@ -163,8 +166,7 @@ def cells(problem: SafeProblem) -> Cells:
     rows = np.asfortranarray(problem.codes)
     parts: list[tuple[NDArray[np.int64], ...]] = []
     for table in problem.tables:
-        key = _keys(problem, table, rows)
-        own, original = _summed(key, _amount(table, rows, problem.count), _span(problem, table))
+        own, original = _counted(problem, table, rows, problem.count)
         allowance = np.full(len(own), table.allowance, dtype=np.int64)
         exact = np.full(len(own), table.exact)
         for special in table.special:
@@ -224,12 +226,10 @@ def deviations(problem: SafeProblem, file: SafeFile, known: Cells | None = None)
     protected = np.zeros(len(known), dtype=np.int64)
     opened: list[NDArray[np.int64]] = []
     for t, table in enumerate(problem.tables):
-        key = _keys(problem, table, rows)
-        amount = _amount(table, rows, file.count)
+        key, total = _counted(problem, table, rows, file.count)
         at = known.find(t, key)
-        np.add.at(protected, at[at >= 0], amount[at >= 0])
-        other = (at < 0) & (amount > 0)
-        opened.append(_summed(key[other], amount[other], _span(problem, table))[1])
+        protected[at[at >= 0]] = total[at >= 0]
+        opened.append(total[(at < 0) & (total > 0)])
     tables = np.repeat(np.arange(len(opened)), [len(counts) for counts in opened])
     new = np.concatenate([np.zeros(0, dtype=np.int64), *opened])
     return Deviations(
@@ -253,7 +253,30 @@ def _span(problem: SafeProblem, table: ControlTable) -> int:
     return span
 
 
-def _keys(problem: SafeProblem, table: ControlTable, rows: NDArray[np.int32]) -> NDArray[np.int64]:
+def _counted(
+    problem: SafeProblem,
+    table: ControlTable,
+    rows: NDArray[np.signedinteger[Any]],
+    count: NDArray[np.int64],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The cells of a table into which combinations fall, ascending, and what each holds."""
+    span = _span(problem, table)
+    if span > _DENSE or len(rows) < _MANY:
+        return _summed(_keys(problem, table, rows), _amount(table, rows, count), span)
+    from diskret.safe.cells_kernels import add_up
+
+    there, total = np.zeros(span, dtype=np.bool_), np.zeros(span, dtype=np.int64)
+    columns = np.array(table.columns, dtype=np.int64)
+    sizes = np.array([problem.sizes[v] for v in table.columns], dtype=np.int64)
+    counter = -1 if table.counter is None else table.counter
+    add_up(rows, columns, sizes, counter, count, there, total)
+    own = np.flatnonzero(there)
+    return own, total[own]
+
+
+def _keys(
+    problem: SafeProblem, table: ControlTable, rows: NDArray[np.signedinteger[Any]]
+) -> NDArray[np.int64]:
     """The cell of each combination as one number."""
     key = np.zeros(len(rows), dtype=np.int64)
     for v in table.columns:
@@ -263,7 +286,7 @@ def _keys(problem: SafeProblem, table: ControlTable, rows: NDArray[np.int32]) ->
 
 
 def _amount(
-    table: ControlTable, rows: NDArray[np.int32], count: NDArray[np.int64]
+    table: ControlTable, rows: NDArray[np.signedinteger[Any]], count: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """What each combination adds to its cell."""
     return count if table.counter is None else count * rows[:, table.counter]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,6 +13,7 @@ from diskret.safe.cells import Cells, cells, deviations
 from diskret.safe.problem import SafeFile, SafeProblem
 
 _EXAMPLES = 3
+_BLOCK = 1 << 20
 
 
 def check(problem: SafeProblem, file: SafeFile, known: Cells | None = None) -> SafeFile:
@@ -23,11 +27,11 @@ def check(problem: SafeProblem, file: SafeFile, known: Cells | None = None) -> S
     diskret.errors.ProofError: the file that was made is not safe: 1 of 2 combinations occur \
 less than 3 times, e.g. age=0 2 times
     """
-    text = _sortable(file.codes)
-    order = bool(np.all(text[:-1] < text[1:]))
-    _refuse(not order, "combinations are not distinct and in ascending order")
-    sizes = np.array(problem.sizes, dtype=np.int64)
-    within = bool(np.all((file.codes >= 0) & (file.codes < sizes)))
+    _refuse(not _ascend(file.codes), "combinations are not distinct and in ascending order")
+    within = all(
+        bool(((one >= 0) & (one < size)).all())
+        for one, size in zip(file.codes.T, problem.sizes, strict=True)
+    )
     _refuse(not within, "there are codes that no variable has")
     few = np.flatnonzero(file.count < problem.minimum)
     _refuse(
@@ -35,9 +39,7 @@ less than 3 times, e.g. age=0 2 times
         f"{len(few)} of {len(file.count)} combinations occur less than {problem.minimum} times, "
         f"e.g. {_some(problem, file, few)}",
     )
-    original = _sortable(problem.codes)
-    near = np.minimum(np.searchsorted(original, text), len(original) - 1)
-    opened = np.flatnonzero(original[near] != text)
+    opened = np.flatnonzero(unknown(problem, file))
     if len(opened):
         strange = opened if not problem.new else opened[_impossible(problem, file.codes[opened])]
         _refuse(
@@ -78,13 +80,61 @@ def _some(problem: SafeProblem, file: SafeFile, rows: NDArray[np.int64]) -> str:
     return "; ".join(named)
 
 
-def _sortable(codes: NDArray[np.int32]) -> NDArray[np.bytes_]:
-    """Combinations as texts of bytes that sort as their codes do."""
+def unknown(problem: SafeProblem, file: SafeFile) -> NDArray[np.bool_]:
+    """Which combinations of a file the problem does not have, ``(K,)``; both ascend.
+
+    >>> codes = np.array([[0, 1], [2, 0]], dtype=np.int8)
+    >>> problem = SafeProblem(("age", "sex"), codes, np.array([3, 3]), (3, 2), ())
+    >>> unknown(problem, SafeFile(np.array([[1, 1], [2, 0]], dtype=np.int8), np.array([3, 3])))
+    array([ True, False])
+    """
+    found = np.ones(len(file.codes), dtype=np.bool_)
+    low = 0
+    for rows in _blocks(len(problem.codes)):
+        own = _sortable(problem.codes[rows])
+        high = _first_after(file.codes, low, own[-1])
+        for inner in _blocks(high - low, low):
+            text = _sortable(file.codes[inner])
+            near = np.minimum(np.searchsorted(own, text), len(own) - 1)
+            found[inner] = own[near] != text
+        low = high
+    return found
+
+
+def _first_after(codes: NDArray[Any], low: int, last: bytes) -> int:
+    """The first combination from `low` on that comes after a text of bytes."""
+    high = len(codes)
+    while low < high:
+        middle = (low + high) // 2
+        if _sortable(codes[middle : middle + 1])[0] <= last:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def _ascend(codes: NDArray[Any]) -> bool:
+    """Whether combinations are distinct and in ascending order."""
+    for rows in _blocks(len(codes)):
+        text = _sortable(codes[rows.start : rows.stop + 1])
+        if not np.all(text[:-1] < text[1:]):
+            return False
+    return True
+
+
+def _blocks(number: int, first: int = 0) -> Iterator[slice]:
+    """Rows a block at a time: in this way they need little memory."""
+    for low in range(first, first + number, _BLOCK):
+        yield slice(low, min(low + _BLOCK, first + number))
+
+
+def _sortable(codes: NDArray[Any]) -> NDArray[np.bytes_]:
+    """Combinations as texts of bytes that sort as their codes do; codes below 0 come last."""
     bytewise = np.ascontiguousarray(codes, dtype=">i4")
     return bytewise.view(f"S{4 * max(codes.shape[1], 1)}").ravel()
 
 
-def _impossible(problem: SafeProblem, codes: NDArray[np.int32]) -> NDArray[np.bool_]:
+def _impossible(problem: SafeProblem, codes: NDArray[Any]) -> NDArray[np.bool_]:
     """Which combinations have two values that never occur together."""
     found = np.zeros(len(codes), dtype=np.bool_)
     for v in range(len(problem.names)):

@@ -27,6 +27,7 @@ def hoehne(
     increment: int = 1,
     passes: int = _PASSES,
     progress: Progress = silent,
+    known: Cells | None = None,
 ) -> SafeFile:
     """Make a safe file as Höhne describes it, for comparison.
 
@@ -45,6 +46,8 @@ def hoehne(
         Times through the file with the same error at most.
     progress
         Told about the task ``"make safe"``: combinations that are safe.
+    known
+        The cells of the problem, if they are at hand.
 
     Returns
     -------
@@ -80,7 +83,7 @@ def hoehne(
     """
     if increment < 1 or passes < 1 or (error is not None and error < 0):
         raise InputError("increment= and passes= are at least 1, and error= at least 0")
-    known = cells(problem)
+    known = cells(problem) if known is None else known
     state = _State(known, seed)
     lowest = max(0, -int(known.allowance.min(initial=0)))
     admitted = max(lowest, 1 if error is None else error)

@@ -230,9 +230,8 @@ def _cells(
             at[known.table == t] += span
             free.append(np.arange(base[t], base[t] + span))
     margin = np.array([len(table.columns) < 2 for table in problem.tables])[known.table]
-    of = np.stack([known.allowance, known.exact, margin], axis=1).astype(np.int64)
-    distinct, kind = np.unique(of, axis=0, return_inverse=True)
-    kinds = [Kind(int(one[0]), bool(one[1]), bool(one[2]), False) for one in distinct]
+    own, kind = np.unique(4 * known.allowance + 2 * known.exact + margin, return_inverse=True)
+    kinds = [Kind(int(one >> 2), bool(one & 2), bool(one & 1), False) for one in own.tolist()]
     if free:
         kinds.append(Kind(0, False, False, True))
     if len(kinds) > _KINDS:

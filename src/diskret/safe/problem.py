@@ -67,8 +67,9 @@ class SafeProblem:
     names
         The variables.
     codes
-        Distinct combinations in ascending order, ``(J, V)``, int32, codes from 0 on. Put
-        variables of regions first: what is near in the file is treated together.
+        Distinct combinations in ascending order, ``(J, V)``, any signed type, codes from 0 on. Put
+        variables of regions first: what is near in the file is treated together. Large files
+        are best kept in the smallest type, a variable in one piece (Fortran order).
     count
         How often each occurs, ``(J,)``, int64, at least 1.
     sizes
@@ -86,7 +87,7 @@ class SafeProblem:
     """
 
     names: tuple[str, ...]
-    codes: NDArray[np.int32]
+    codes: NDArray[np.signedinteger[Any]]
     count: NDArray[np.int64]
     sizes: tuple[int, ...]
     tables: tuple[ControlTable, ...]
@@ -102,7 +103,7 @@ class SafeFile:
     Parameters
     ----------
     codes
-        Distinct combinations in ascending order, ``(K, V)``, int32.
+        Distinct combinations in ascending order, ``(K, V)``, in the type of the problem's.
     count
         How often each occurs, ``(K,)``, int64, at least the minimum.
     sweeps
@@ -114,7 +115,7 @@ class SafeFile:
         Whether it is proven that no other file has smaller deviations.
     """
 
-    codes: NDArray[np.int32]
+    codes: NDArray[np.signedinteger[Any]]
     count: NDArray[np.int64]
     sweeps: tuple[int, ...] = ()
     trace: tuple[tuple[int, int, float], ...] = ()

@@ -32,6 +32,7 @@ def search(
     time_limit: float | None = None,
     checkpoint: str | PathLike[str] | None = None,
     progress: Progress = silent,
+    known: Cells | None = None,
 ) -> SafeFile:
     """Make a safe file whose controlled tables lie as near to the original ones as can be found.
 
@@ -51,6 +52,8 @@ def search(
         exists the search goes on from there. It is removed at the end. Confidential.
     progress
         Told about the task ``"search"``, with the largest and the mean deviation, in stages.
+    known
+        The cells of the problem, if they are at hand.
 
     Returns
     -------
@@ -92,7 +95,7 @@ def search(
     rounds = max(1, min(_ROUNDS, _ROWS // max(1, len(problem.count))))
     share = None if time_limit is None else time_limit / rounds
     plan = Plan(_sweeps(sweeps, time_limit), share)
-    known = cells(problem)
+    known = cells(problem) if known is None else known
     few = known.exact & (known.original > 0) & (known.original < problem.minimum)
     if few.any():
         why = f"{int(few.sum())} cells that are to be kept exactly are too small for that"
@@ -134,6 +137,8 @@ def _sweeps(sweeps: int | Sequence[int] | None, limit: float | None) -> tuple[in
 
 
 def _refuse_broken(file: SafeFile, known: Cells) -> None:
+    if not known.exact.any():
+        return
     found = deviations(known.problem, file, known)
     wrong = np.flatnonzero((found.protected != found.original)[: len(known)] & known.exact)
     if len(wrong):

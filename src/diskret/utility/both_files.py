@@ -14,7 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
-from diskret.io import FrameKind, coded, to_arrow
+from diskret.io import FrameKind, Source, coded, source
 from diskret.io.categories import Orders, ascending, declared_orders
 from diskret.io.columns import column, numbers, some
 from diskret.utility.propensity import Categories
@@ -182,6 +182,11 @@ class HasRecords(Protocol):
     kind: FrameKind
 
     @property
+    def records(self) -> Source:
+        """The records as an engine takes them."""
+        ...
+
+    @property
     def roles(self) -> HasRoles:
         """What the columns are for."""
         ...
@@ -192,9 +197,9 @@ class HasRecords(Protocol):
         ...
 
 
-def table_of(records: Any) -> tuple[pa.Table, FrameKind]:
-    """The records as a table, and the kind of frame that they came as."""
-    return (records.table, records.kind) if isinstance(records, HasRecords) else to_arrow(records)
+def source_of(records: Any) -> Source:
+    """The records of microdata, or of any frame or file."""
+    return records.records if isinstance(records, HasRecords) else source(records)
 
 
 def orders_of(records: Any) -> Orders:

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from diskret.errors import InputError
 from diskret.io import FrameKind
 from diskret.io.columns import column, some
+from diskret.io.frames import in_memory, spelled
 from diskret.parameters import Column, reading
 from diskret.utility import records_shown
-from diskret.utility.both_files import BothFiles, HasRecords, kinds_of, orders, orders_of, table_of
+from diskret.utility.both_files import BothFiles, HasRecords, kinds_of, orders, orders_of, source_of
 from diskret.utility.categorical import RecordComparison, compare_records
 from diskret.utility.deviations import NAN
 from diskret.utility.moments import Moments, moments
@@ -319,8 +320,9 @@ def records_comparison(
     size: int,
 ) -> RecordsComparison:
     """Put two files of the same records beside each other, see `compare`."""
-    before, kind = table_of(original)
-    after, _ = table_of(protected)
+    opened = source_of(original), source_of(protected)
+    before, after = map(in_memory, opened)
+    kind = original.kind if isinstance(original, HasRecords) else opened[0].kind
     strata: tuple[str, ...] = ()
     if isinstance(original, HasRecords):
         named = original.roles.numeric, original.roles.keys
@@ -350,6 +352,8 @@ def records_comparison(
     for table in (before, after):
         for name in (*chosen[0], *chosen[1], *(() if weight is None else (weight,))):
             column(table, name)
+    # only now it is known which columns are numbers, in which codes that mean missing are none
+    before, after = (in_memory(spelled(one, (*chosen[0], weight))) for one in opened)
     files = BothFiles(before, after, weight)
     known = orders(ordered, chosen[1], {**orders_of(original), **orders_of(protected)})
     return RecordsComparison(files, kind, chosen[0], chosen[1], known, strata, size, dropped)

@@ -113,7 +113,7 @@ def _k_anonymity(file: Leaving, claim: KAnonymity) -> CheckedClaim:
 
 def _k_map(file: Leaving, claim: KMap) -> CheckedClaim:
     keys = _keys(file)
-    population, _ = to_arrow(claim.population)
+    population, _ = to_arrow(claim.population, (claim.count,))
     seen = file.combined(keys, claim.missing)
     # a member of the population is somebody: missing values of the file are the question
     known = [numbers_like(column(population, key), file.numbers(key)[1], key) for key in keys]

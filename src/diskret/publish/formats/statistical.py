@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +15,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from diskret.errors import InputError
+from diskret.hierarchy.codes import some
+from diskret.io.categories import is_text
 from diskret.io.code_book import CodeBook
+from diskret.io.xport import with_special_missing
 
 #: What records may be written as beside CSV and Parquet.
 STATISTICAL = ("dta", "sav", "xpt")
 _SMALLEST, _LARGEST = 1e-78, 7e75  # of numbers in xport, which are those of an old mainframe
 _SAS_HEAD = 8 * 80
 _SAS_TIME = re.compile(rb"[0-9]{2}[A-Z]{3}[0-9]{2}(:[0-9]{2}){3}")
+_NUMBER = re.compile(r"[+-]?[0-9.]+(e[+-]?[0-9]+)?", re.IGNORECASE)
+_FEW, _SHORT = 3, 8  # missing texts of a column of SPSS, and bytes of each
+_LONGEST = 32  # of the names of columns in Stata and SAS
 _MOST = 2**53  # larger whole numbers are none in a file that knows floating point only
 
 
@@ -35,8 +41,8 @@ def write_statistical(
 
     Whole numbers and logical values become numbers; a missing text is an empty one. Labels of codes
     that occur no more are left out: they would tell what was suppressed. Codes that mean missing
-    stay what they are; `missing` has those of columns of numbers, see `codes_to_write`. xport knows
-    labels of columns only.
+    stay what they are; `missing` has those of columns of numbers, see `codes_to_write`. Labels of
+    codes have no place in xport.
 
     Raises
     ------
@@ -51,18 +57,18 @@ def write_statistical(
             f"{path.name}: files of Stata, SPSS and SAS need pyreadstat and pandas, which are not "
             "installed; install them with pip install 'diskret[stat]'"
         ) from error
+    reasons = codes_to_write(records, book, missing or {}, path)
     if path.suffix == ".xpt":
-        _write_xport(records, book, path)
+        _write_xport(records, book, path, reasons)
         return
     stata = path.suffix == ".dta"
-    reasons = codes_to_write(records, book, missing or {}, path)
     columns: dict[str, Any] = {}
     labels: dict[str, dict[Any, str]] = {}
     tags: dict[str, list[str]] = {}
     for name in records.column_names:
         values = records.column(name)
-        text = pa.types.is_string(values.type) or pa.types.is_large_string(values.type)
-        tagged = stata and text and name in book.tagged
+        text = is_text(values.type)
+        tagged = stata and holds_tags(values, name, book)
         columns[name] = _tagged(values) if tagged else _values(values, name, path)
         there = codes(values)
         if name in reasons:
@@ -90,14 +96,11 @@ def write_statistical(
             if name in columns
             and not isinstance(next(iter(columns[name]), None), str)
             and not (name in (missing or {}) and name not in reasons)
-        }
+        } | _missing_texts(records, book)
     try:
         (pyreadstat.write_dta if stata else pyreadstat.write_sav)(frame, str(path), **given)
     except Exception as error:  # whatever the format cannot hold
-        raise InputError(
-            f"{path.name}: cannot be written in this format ({error}); rename or shorten what does "
-            "not fit, or leave the format out"
-        ) from error
+        raise _refused(path, columns, error) from error
     _without_time(path)
 
 
@@ -106,20 +109,46 @@ def codes_to_write(
 ) -> dict[str, pa.ChunkedArray]:
     """The codes of missing numbers that a file can hold: column → code of each record, or null.
 
-    Stata holds ``.a`` to ``.z``, SPSS numbers. Where a protected value is now one of the numbers
-    that mean missing, a reader would take it for a missing one: there no code is written.
+    Stata and SAS hold ``.a`` to ``.z``, SAS also ``._``, SPSS numbers. Where a protected value is
+    now one of the numbers that mean missing, a reader would take it for a missing one: there no
+    code is written.
     """
     found: dict[str, pa.ChunkedArray] = {}
     for name, reasons in missing.items():
-        if (path.suffix == ".dta") is not (name in book.tagged) or path.suffix == ".xpt":
+        if (path.suffix == ".sav") is (name in book.tagged):
             continue
         values = records.column(name).cast(pa.float64())
         taken = [
             pc.any(pc.and_(pc.greater_equal(values, low), pc.less_equal(values, high))).as_py()
             for low, high in book.missing.get(name, ())
         ]
+        if path.suffix == ".dta":
+            reasons = pc.if_else(pc.equal(reasons, "._"), None, reasons)
         if not any(taken) and reasons.null_count < len(reasons):
             found[name] = reasons
+    return found
+
+
+def holds_tags(values: pa.ChunkedArray, name: str, book: CodeBook) -> bool:
+    """Whether a column of text is one of numbers and ``.a`` to ``.z``, not of classes by now."""
+    if name not in book.tagged or not is_text(values.type):
+        return False
+    known = pc.unique(values).drop_null()
+    others = known.filter(pa.array(~book.means_missing(name, known)))
+    return all(_NUMBER.fullmatch(code) for code in others.to_pylist())
+
+
+def _missing_texts(records: pa.Table, book: CodeBook) -> dict[str, list[str]]:
+    """Columns of text in which codes mean missing, as far as SPSS has room: three short ones."""
+    found: dict[str, list[str]] = {}
+    for name in sorted(book.with_missing.intersection(records.column_names)):
+        values = records.column(name)
+        if not is_text(values.type):
+            continue
+        known = pc.unique(values).drop_null()
+        texts = sorted(known.filter(pa.array(book.means_missing(name, known))).to_pylist())
+        if 0 < len(texts) <= _FEW and all(len(text.encode()) <= _SHORT for text in texts):
+            found[name] = texts
     return found
 
 
@@ -152,7 +181,7 @@ def _tagged(values: pa.ChunkedArray) -> list[Any]:
 
 def _values(values: pa.ChunkedArray, name: str, path: Path) -> list[Any]:
     kind = values.type
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+    if is_text(kind):
         return [text or "" for text in values.to_pylist()]
     if pa.types.is_boolean(kind):
         values = values.cast(pa.int8())
@@ -181,15 +210,27 @@ def _dtype(values: list[Any]) -> str:
 # ── SAS ───────────────────────────────────────────────────────────────────────────────
 
 
-def _write_xport(records: pa.Table, book: CodeBook, path: Path) -> None:
+def _write_xport(
+    records: pa.Table, book: CodeBook, path: Path, reasons: Mapping[str, pa.ChunkedArray]
+) -> None:
     """Version 5, which every SAS reads, where names, labels and texts fit into it; else version 8.
 
-    Labels of codes have no place in either; a missing number is a missing number.
+    Labels of codes have no place in either.
     """
     import pandas as pd
     import pyreadstat
 
-    columns = {name: _values(records.column(name), name, path) for name in records.column_names}
+    columns: dict[str, list[Any]] = {}
+    special: dict[int, list[str | None]] = {}
+    for at, name in enumerate(records.column_names):
+        values = records.column(name)
+        if holds_tags(values, name, book):
+            gone = pa.chunked_array([pa.array(book.means_missing(name, values))])
+            special[at] = pc.if_else(gone, values, None).to_pylist()
+            values = pc.if_else(gone, None, values).cast(pa.float64())
+        elif name in reasons:
+            special[at] = reasons[name].to_pylist()
+        columns[name] = _values(values, name, path)
     labels = {name: text for name, text in book.labels.items() if name in columns}
     texts = {
         name: [value for value in values if isinstance(value, str)]
@@ -221,11 +262,26 @@ def _write_xport(records: pa.Table, book: CodeBook, path: Path) -> None:
             frame, str(path), column_labels=dict(labels), file_format_version=5 if old else 8
         )
     except Exception as error:  # whatever the format cannot hold
-        raise InputError(
-            f"{path.name}: cannot be written in this format ({error}); rename or shorten what does "
-            "not fit, or leave the format out"
-        ) from error
+        raise _refused(path, columns, error) from error
+    if special:
+        raw = bytearray(path.read_bytes())
+        with_special_missing(raw, path, special)
+        path.write_bytes(bytes(raw))
     _without_time(path)
+
+
+def _refused(path: Path, columns: Iterable[str], error: Exception) -> InputError:
+    """The library does not say which name it means: those are told that look unlike others."""
+    odd = [name for name in columns if not name.isidentifier() or len(name) > _LONGEST]
+    if odd:
+        return InputError(
+            f"{path.name}: cannot be written in this format ({error}); columns are called "
+            f"{some([*map(repr, odd)])}: rename them, or leave the format out"
+        )
+    return InputError(
+        f"{path.name}: cannot be written in this format ({error}); rename or shorten what does "
+        "not fit, or leave the format out"
+    )
 
 
 def _without_time(path: Path) -> None:

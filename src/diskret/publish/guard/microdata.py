@@ -179,7 +179,9 @@ def _statistical(path: Path, public: Records) -> Iterator[str]:
         known = allowed.values.get(name, {})
         if any(known.get(c) != text or c not in there for c, text in _labels(book, name)):
             yield f"{path.name} labels codes of {name!r} that do not occur, or otherwise"
-        if not set(book.missing.get(name, ())) <= set(allowed.missing.get(name, ())):
+        known_ranges = set(book.missing.get(name, ())) <= set(allowed.missing.get(name, ()))
+        texts = pa.array(sorted(book.texts.get(name, ())), pa.string())
+        if not (known_ranges and allowed.means_missing(name, texts).all()):
             yield f"{path.name} says of {name!r} that other codes mean missing"
     if not book.labels.items() <= allowed.labels.items():
         yield f"{path.name} has other labels of columns"

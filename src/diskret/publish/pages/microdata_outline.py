@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from diskret.risk.summary import Combination, RiskSummary
 from diskret.utility.table_deviations import TableDeviations
@@ -95,12 +97,14 @@ class InsideOutline:
 LISTED = 12
 
 
-def variable(name: str, values: pa.ChunkedArray) -> Variable:
-    """What any reader can see of a released column."""
+def variable(
+    name: str, values: pa.ChunkedArray, codes: NDArray[np.bool_] | None = None
+) -> Variable:
+    """What any reader can see of a released column; `codes`: distinct values that mean missing."""
     there = pc.unique(values).drop_null()
     kind = _kind(values.type)
     if kind in ("whole", "decimal", "date") and len(there) > LISTED:
-        ends = pc.min_max(there)
+        ends = pc.min_max(there if codes is None else there.filter(pa.array(~codes)))
         shown = tuple(str(ends[end].cast(pa.string())) for end in ("min", "max"))
         return Variable(name, kind, len(there), values.null_count, ends=shown)
     listed: tuple[str, ...] = ()

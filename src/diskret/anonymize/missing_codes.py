@@ -1,0 +1,138 @@
+"""Codes that mean missing, as files of SAS, SPSS and Stata have them: where verbs ask for them.
+
+A key holds them as categories: refused, does not apply. Whatever reads values as numbers, or in an
+order, finds nothing there.
+"""
+
+# pyarrow has no type information for its classes and compute functions.
+# pyright: reportAttributeAccessIssue=false, reportUnknownParameterType=false
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from diskret.errors import InputError
+from diskret.io import Source
+from diskret.io.categories import Coded, coded, in_order, is_text
+from diskret.microdata.categories import texts
+
+if TYPE_CHECKING:
+    from diskret.anonymize.data import Microdata
+
+
+def missing(
+    md: Microdata, name: str, values: pa.Array | pa.ChunkedArray, but: Container[str] = ()
+) -> NDArray[np.bool_]:
+    """Which values of a column are codes that mean missing in its file, ``(n,)``, but for some.
+
+    None of a column of numbers: there these codes are missing already, and a protected value may
+    be the same number.
+    """
+    if name in md.reasons:
+        return np.zeros(len(values), dtype=bool)
+    found = md.book.means_missing(name, values)
+    if but and found.any():
+        at = np.flatnonzero(found)
+        found[at] = [code not in but for code in _texts(values.take(pa.array(at)))]
+    return found
+
+
+def valued(md: Microdata, name: str, but: Container[str] = ()) -> pa.ChunkedArray:
+    """A column in which codes that mean missing are missing, but for some."""
+    values = md.table_column(name)
+    gone = missing(md, name, values, but)
+    return _where(gone, None, values) if gone.any() else values
+
+
+def numeric(md: Microdata, name: str) -> bool:
+    """Whether a column holds numbers, and maybe codes that mean missing."""
+    values = md.table_column(name)
+    if name in md.book.tagged and is_text(values.type):
+        return _castable(valued(md, name))
+    return is_number(values.type) or pa.types.is_decimal(values.type)
+
+
+def in_its_order(md: Microdata, name: str) -> Coded:
+    """A categorical variable in its order, where codes that mean missing have no place."""
+    return in_order(coded(valued(md, name), name), md.roles.orders.get(name))
+
+
+def with_codes(md: Microdata, name: str, made: pa.ChunkedArray) -> pa.ChunkedArray:
+    """New values of a column, and the codes that mean missing where these have none.
+
+    Raises
+    ------
+    InputError
+        A new value is one of these codes, so that nobody could tell the two apart.
+    """
+    codes = md.table_column(name)
+    gone = missing(md, name, codes)
+    taken = missing(md, name, made) & ~gone
+    if taken.any():
+        shown = pc.unique(made.filter(pa.array(taken))).cast(pa.string()).to_pylist()
+        raise InputError(
+            f"{int(taken.sum()):,} values of {name!r} would become {', '.join(shown[:5])}, which "
+            "means missing there; choose other new values"
+        )
+    if not gone.any():
+        return made
+    if made.type != codes.type:
+        both = pa.float64() if is_number(made.type) and is_number(codes.type) else pa.string()
+        made, codes = made.cast(both), codes.cast(both)
+    return _where(gone & np.asarray(pc.is_null(made)), codes, made)
+
+
+def as_numbers(md: Microdata, names: Iterable[str]) -> Microdata:
+    """Columns as numbers from now on: codes that mean missing are missing, for that reason."""
+    table, reasons = md.table, dict(md.reasons)
+    for name in names:
+        gone = missing(md, name, md.table_column(name))
+        if not gone.any():
+            continue
+        values = valued(md, name)
+        reasons[name] = _where(~gone, None, md.table_column(name).cast(pa.string()))
+        if is_text(values.type) and _castable(values):
+            values = values.cast(pa.float64())
+        table = table.set_column(table.schema.get_field_index(name), name, values)
+    return md if len(reasons) == len(md.reasons) else md.read_anew(table, reasons)
+
+
+def reasons_of(opened: Source, names: Iterable[str]) -> Mapping[str, pa.ChunkedArray]:
+    """Columns of numbers whose file says why a value is missing: the code, null elsewhere."""
+    table = opened.arrow
+    return {
+        name: _where(
+            np.asarray(pc.is_null(opened.numbers[name])), table.column(name).cast(pa.string()), None
+        )
+        for name in names
+        if table is not None and name in opened.numbers
+    }
+
+
+def _texts(values: pa.Array | pa.ChunkedArray) -> list[str]:
+    return texts(values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values)
+
+
+def _where(
+    at: NDArray[np.bool_], these: pa.ChunkedArray | None, others: pa.ChunkedArray | None
+) -> pa.ChunkedArray:
+    return pc.if_else(pa.chunked_array([pa.array(at)]), these, others)
+
+
+def _castable(values: pa.ChunkedArray) -> bool:
+    try:
+        values.cast(pa.float64())
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def is_number(kind: pa.DataType) -> bool:
+    """Whether a column of this type holds numbers."""
+    return pa.types.is_integer(kind) or pa.types.is_floating(kind)
