@@ -9,7 +9,7 @@ from diskret.hierarchy import Hierarchy
 from diskret.io import DataFile, to_arrow
 from diskret.io.columns import code_text, column
 from diskret.jobs.toml_text import key, toml
-from diskret.plan.publication import recorded_codes
+from diskret.plan.records import recorded_codes
 from diskret.plan.values import (
     Answers,
     Asked,

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations, product
+from typing import NamedTuple
 
 from diskret.jobs.toml_text import stem, toml
 from diskret.plan.axes import Axes
@@ -78,6 +79,14 @@ def _sum_of(bits: int, others: Iterable[int]) -> bool:
     return found == bits
 
 
+class _Alike(NamedTuple):
+    """What tables have in common whose indicators are protected side by side."""
+
+    field: str
+    component: int
+    by: frozenset[Breakdown]
+
+
 def tables_of(axes: Axes) -> tuple[PlannedTable, ...]:
     """The tables to protect, with their clusters."""
     asked, answers = axes.asked, axes.answers
@@ -86,24 +95,23 @@ def tables_of(axes: Axes) -> tuple[PlannedTable, ...]:
         for by in product(*axes.breakdowns(table)):
             parts.setdefault((table.field, table.indicator), []).append(Part(table, by))
     covering = Covering(axes.named)
-    united: dict[tuple[object, ...], list[tuple[str, list[str]]]] = {}
+    united: dict[_Alike, list[tuple[str, list[str]]]] = {}
     component = components(asked, answers)
     for (about, indicator), own in parts.items():
         for by, names in _united(covering, own):
-            key = (about, component[indicator], frozenset(by))
-            united.setdefault(key, []).append((indicator, names))
+            alike = _Alike(about, component[indicator], frozenset(by))
+            united.setdefault(alike, []).append((indicator, names))
     order = {table.name: i for i, table in enumerate(asked.tables)}
     tables: list[PlannedTable] = []
-    for (about, _, by), members in united.items():
-        sample = next(iter(members))[1]
+    for alike, members in united.items():
+        sample = members[0][1]
         names = sorted({name for _, own in members for name in own}, key=lambda n: order[n])
-        assert isinstance(by, frozenset)
         tables.append(
             PlannedTable(
                 "",
-                str(about),
+                alike.field,
                 tuple(indicator for indicator, _ in members),
-                _ordered(asked, axes, by, sample),
+                _ordered(asked, axes, alike.by, sample),
                 tuple(names),
             )
         )
@@ -288,19 +296,23 @@ def _named(tables: Sequence[PlannedTable]) -> list[PlannedTable]:
     taken: set[str] = set()
     found: list[PlannedTable] = []
     for table in tables:
-        what = table.indicators[0] if len(table.indicators) == 1 else _common(table.indicators)
-        parts = [table.field] if several and table.field else []
-        parts += [what, *(one.axis for one in table.by)]
-        own = wanted = "_".join(stem(part) for part in parts)
-        number = 1
-        while own.casefold() in taken:
-            number += 1
-            own = f"{wanted}_{number}"
-        taken.add(own.casefold())
-        found.append(replace(table, name=own))
+        about = [table.field] if several and table.field else []
+        axes = [one.axis for one in table.by]
+        names = tuple(_free([*about, one, *axes], taken) for one in table.indicators)
+        found.append(replace(table, name=names[0], names=names))
     return found
 
 
-def _common(indicators: Sequence[str]) -> str:
-    """What several indicators are called together."""
-    return "_".join(indicators) if len(indicators) < 4 else f"{indicators[0]}_etc"
+#: Files have further endings, and 255 characters at most.
+_LONGEST = 120
+
+
+def _free(parts: Sequence[str], taken: set[str]) -> str:
+    """A name of these parts that is not taken, whatever the case of its letters."""
+    own = wanted = "_".join(map(stem, parts))[:_LONGEST]
+    number = 1
+    while own.casefold() in taken:
+        number += 1
+        own = f"{wanted}_{number}"
+    taken.add(own.casefold())
+    return own

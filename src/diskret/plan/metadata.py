@@ -55,13 +55,13 @@ def _described(rows: Rows, line: int, row: dict[str, str], numbers: list[str]) -
     given = {name: "" if value in _MISSING else value for name, value in row.items()}
     for name in ("table_name", "indicator"):
         if not given[name]:
-            raise rows.wrong(line, f"the column {name!r} is empty; every table has one")
+            raise rows.error_at(line, f"the column {name!r} is empty; every table has one")
     by: list[Variable] = []
     for number in numbers:
         name = given[f"spanning_{number}"]
         hierarchy = given.get(f"hrc_spanning_{number}", "")
         if hierarchy and not name:
-            raise rows.wrong(
+            raise rows.error_at(
                 line,
                 f"hrc_spanning_{number} is {hierarchy!r}, and spanning_{number} is empty; name the "
                 "variable, or leave both empty",
@@ -82,14 +82,14 @@ def _described(rows: Rows, line: int, row: dict[str, str], numbers: list[str]) -
 
 def _check_variables(rows: Rows, line: int, by: list[Variable]) -> None:
     if not by:
-        raise rows.wrong(line, "the table has no variable; name one in spanning_1")
+        raise rows.error_at(line, "the table has no variable; name one in spanning_1")
     for what, names in {
         "the variable": [variable.name for variable in by],
         "the hierarchy": [variable.hierarchy for variable in by if variable.hierarchy],
     }.items():
         twice = next((name for name, often in Counter(names).items() if often > 1), None)
         if twice is not None:
-            raise rows.wrong(
+            raise rows.error_at(
                 line,
                 f"{what} {twice!r} is there twice; two variables of one table, such as where "
                 "people live and where they work, need names and hierarchies of their own",
@@ -101,7 +101,7 @@ def _check_names(rows: Rows, tables: list[Description]) -> None:
     for table in tables:
         (line,) = table.lines
         if table.name in seen:
-            raise rows.wrong(
+            raise rows.error_at(
                 line,
                 f"the table {table.name!r} is there already in {rows.line} {seen[table.name]}; "
                 "rename one",

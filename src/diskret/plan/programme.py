@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from diskret.jobs.toml_text import key, plain, stem, toml
-from diskret.jobs.values import FLAT, HierarchyFile
+from diskret.jobs.values import FLAT
+from diskret.plan.paths import Seen
 from diskret.plan.trees import PublishedTree, published_tree
 from diskret.plan.values import (
     Breakdown,
@@ -23,13 +23,16 @@ from diskret.plan.values import (
 from diskret.rules import BY_NAME
 
 PROGRAMME, JOB = "programme.toml", "release.toml"
+#: The beginning of files that a plan has written.
+MADE = "# Planned by diskret"
 #: What counts have no use for.
 _OF_VALUES = ("decimals", "round_values", "weight", "weight_decimals", "shadow")
 
 
 def programme_files(plan: Plan, folder: Path) -> dict[str, str]:
     """Name → text of the files of a programme in a folder; paths in them are seen from there."""
-    return _Writer(plan, folder.resolve()).files()
+    base = Path() if plan.answers.path is None else plan.answers.path.parent
+    return _Writer(plan, Seen(base, folder)).files()
 
 
 @dataclass
@@ -37,7 +40,7 @@ class _Writer:
     """What is written so far."""
 
     plan: Plan
-    folder: Path
+    seen: Seen
     trees: dict[Breakdown, tuple[str, PublishedTree]] = field(
         default_factory=dict[Breakdown, tuple[str, PublishedTree]]
     )
@@ -59,19 +62,17 @@ class _Writer:
     def programme(self) -> list[str]:
         output = self.said("output")
         lines = [
-            f"# Planned by diskret from {plain(self.plan.asked.file)}: run it with "
-            f"diskret protect {PROGRAMME}",
-            f"folder = {toml(self.seen(output.get('folder', 'out')))}",
+            f"{MADE} from {plain(self.plan.asked.file)}: run it with diskret protect {PROGRAMME}",
+            f"folder = {toml(self.seen.path(output.get('folder', 'out')))}",
         ]
         if "ledger" in output:
-            lines.append(f"ledger = {toml(self.seen(output['ledger']))}")
+            lines.append(f"ledger = {toml(self.seen.path(output['ledger']))}")
         return [*lines, "", "[[releases]]", 'name = "release"', f"job = {toml(JOB)}", ""]
 
     def head(self) -> list[str]:
         plan = self.plan
         lines = [
-            f"# Planned by diskret from {plain(plan.asked.file)}. Plan it again rather than change "
-            "it here.",
+            f"{MADE} from {plain(plan.asked.file)}. Plan it again rather than change it here.",
             "# Confidential: it holds the parameters of the rules. Paths are seen from here.",
             "",
         ]
@@ -97,28 +98,9 @@ class _Writer:
             return []
         return [
             f"[{name}]",
-            *(f"{key(k)} = {toml(self.moved(k, v))}" for k, v in values.items()),
+            *(f"{key(k)} = {toml(self.seen.value(k, v))}" for k, v in values.items()),
             "",
         ]
-
-    def moved(self, name: str, value: Any) -> Any:
-        """A value in which paths are seen from the folder of the programme."""
-        if isinstance(value, dict):
-            return {k: self.moved(k, v) for k, v in value.items()}
-        if isinstance(value, list):
-            return [self.moved(name, one) for one in value]
-        paths = ("path", "file", "template", "previous")
-        return self.seen(value) if name in paths and isinstance(value, str) else value
-
-    def seen(self, path: str | Path) -> str:
-        """A path of the publication file, seen from the folder of the programme."""
-        if "://" in str(path) or self.plan.answers.path is None:
-            return str(path)
-        at = self.plan.answers.path.resolve().parent / path
-        try:
-            return Path(os.path.relpath(at, self.folder)).as_posix()
-        except ValueError:  # another drive
-            return at.as_posix()
 
     # ── tables ──────────────────────────────────────────────────────────────────────
 
@@ -128,23 +110,20 @@ class _Writer:
         by = {column: said for column, said, _ in dimensions}
         groups = {column: own for column, _, own in dimensions if own}
         asked = ", ".join(table.descriptions)
-        for indicator in table.indicators:
+        for name, indicator in zip(table.names, table.indicators, strict=True):
             yield f"# cluster {table.cluster}: {plain(asked)}"
             yield "[[tables]]"
-            yield f"name = {toml(self.name_of(table, indicator))}"
+            yield f"name = {toml(name)}"
             yield f"by = {toml(by)}"
-            for name, value in self.of_indicator(table, indicator).items():
-                yield f"{key(name)} = {toml(value)}"
+            for option, value in self.of_indicator(table, indicator).items():
+                yield f"{key(option)} = {toml(value)}"
             for column, own in groups.items():
                 for code, leaves in own.items():
                     yield f"recode.{key(column)}.{key(code)} = {toml(leaves)}"
             yield "[tables.rules]"
-            for name, value in self.rules(indicator).items():
-                yield f"{name} = {toml(self.moved(name, value))}"
+            for rule, value in self.rules(indicator).items():
+                yield f"{rule} = {toml(self.seen.value(rule, value))}"
             yield ""
-
-    def name_of(self, table: PlannedTable, indicator: str) -> str:
-        return table.name if len(table.indicators) == 1 else f"{stem(indicator)}_{table.name}"
 
     def of_indicator(self, table: PlannedTable, indicator: str) -> dict[str, Any]:
         answers = self.plan.answers
@@ -181,7 +160,7 @@ class _Writer:
         made = published_tree(self.plan.axes[breakdown.axis], breakdown)
         if made.original:
             file = self.plan.answers.hierarchies[breakdown.tree]
-            self.hierarchies[breakdown.tree] = self.given(file)
+            self.hierarchies[breakdown.tree] = self.seen.tree(file)
             return breakdown.tree, made
         number, name = 1, f"{breakdown.tree}_1"
         while name in self.hierarchies or name in self.plan.answers.hierarchies:
@@ -191,19 +170,6 @@ class _Writer:
         self.hierarchies[name] = {"file": file_name}
         self.beside[file_name] = _as_csv(made)
         return name, made
-
-    def given(self, file: HierarchyFile) -> dict[str, Any]:
-        """The file of a tree as the publication file names it."""
-        found: dict[str, Any] = {"file": self.seen(os.path.abspath(file.path))}
-        usual = HierarchyFile(file.path)
-        for name in ("total", "lead", "encoding", "levels", "prefix", "column"):
-            value = getattr(file, name)
-            if value != getattr(usual, name):
-                found[name] = value
-        if file.labels:
-            labels = {k: self.seen(os.path.abspath(path)) for k, path in file.labels.items()}
-            found["labels"] = labels.get("", labels)
-        return found
 
 
 def _as_csv(made: PublishedTree) -> str:

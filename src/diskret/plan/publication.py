@@ -5,12 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import pyarrow as pa
-
 from diskret.errors import InputError
 from diskret.io import Source
-from diskret.io.columns import code_text
-from diskret.io.frames import blocks
 from diskret.jobs.read import read_hierarchies, read_records
 from diskret.jobs.schema import Section
 from diskret.jobs.values import DatabaseRecords, Records
@@ -27,8 +23,6 @@ from diskret.plan.values import (
 from diskret.population import Population
 from diskret.tables import MeasureSum
 
-#: So many records are looked at at once.
-_ROWS = 1_000_000
 #: Sections that go into the job as they stand.
 SECTIONS = ("records", "rules", "every_table", "attacker", "output")
 #: What all tables may have in common, as in a job.
@@ -99,17 +93,6 @@ def read_tables(file: Section) -> Asked:
         indicator, field = one.text("indicator", ""), one.text("field", "")
         tables.append(Description(name, indicator, by, field=field, lines=(one.line(),)))
     return Asked(file.file.name, tuple(tables), len(tables))
-
-
-def recorded_codes(answers: Answers, column: str) -> frozenset[str] | None:
-    """The codes that a column of the records holds; None if they are not looked at."""
-    if answers.records is None or column not in answers.records.columns:
-        return None
-    found: set[str] = set()
-    for block in blocks(answers.records, [column], _ROWS):
-        codes = code_text(pa.chunked_array([block.column(0)]), column)
-        found |= {code for code in codes.unique().to_pylist() if code is not None}
-    return frozenset(found)
 
 
 def _opened(file: Section, records: Records | DatabaseRecords | None) -> Source | None:

@@ -11,7 +11,6 @@ from typing import Any
 from diskret.errors import JobError
 from diskret.hierarchy import Hierarchy
 from diskret.jobs.schema import Section, open_job
-from diskret.jobs.toml_text import key
 from diskret.plan.axes import axes_of
 from diskret.plan.contained import (
     equations_of,
@@ -20,24 +19,31 @@ from diskret.plan.contained import (
     tables_of,
 )
 from diskret.plan.metadata import is_metadata, read_metadata
+from diskret.plan.options import Trees, as_publication
 from diskret.plan.publication import read_answers, read_columns, read_tables
+from diskret.plan.questions import notes_of_the_office, questions_of_the_office, with_decimals
 from diskret.plan.rows import Rows, of_frame, read_csv
 from diskret.plan.template import Columns, read_template
 from diskret.plan.values import (
     Answers,
     Asked,
     FieldAnswer,
-    IndicatorAnswer,
     Note,
     Plan,
-    Question,
 )
 from diskret.plan.workbooks import read_workbooks
-from diskret.rules import BY_NAME
 from diskret.texts import Statement
 
+#: What the root of a tree is called of which nothing is said.
+_USUAL = "Total"
 
-def read(template: Any) -> Plan:
+
+def read(
+    template: Any,
+    *,
+    trees: Trees | None = None,
+    records: str | PathLike[str] | None = None,
+) -> Plan:
     """Find out what a publication consists of: tables to protect, clusters, sums, open questions.
 
     A table lies in another one if all its cells are cells of it, or sums of them; it then needs no
@@ -53,6 +59,13 @@ def read(template: Any) -> Plan:
         file with one row for each cell); a folder of workbooks with one row for each cell; or a
         publication file (``.toml``) that lists tables or names one of these, with what a person
         answers. A frame is a metadata frame, or lists cells.
+    trees
+        Code trees, where no publication file names them: a folder, files, or name → file. A tree is
+        known by the name of its file without the suffix; it belongs to the variable, or to the
+        variables of the hierarchy, of that name. A ``.csv`` file has the columns ``code`` and
+        ``parent``, or one column for each level, the coarsest first.
+    records
+        The file of the records, where no publication file names it.
 
     Returns
     -------
@@ -83,27 +96,37 @@ def read(template: Any) -> Plan:
     >>> plan.tables[0].name, plan.tables[0].descriptions
     ('turnover_industry_size', ('T1', 'T2'))
     """
-    file: Section | None = None
-    answers = Answers()
-    columns = Columns()
-    found: Any = template
+    file, found = as_publication(trees, records), template
+    beside, listed = True, False
     if isinstance(template, (str, PathLike)):
         found = Path(template)
         if found.suffix.lower() == ".toml":
-            file = open_job(found)
-            answers, columns = read_answers(file), read_columns(file)
+            if file.values:
+                raise JobError(
+                    f"{found} is a publication file; name code trees and records in it, under "
+                    "[hierarchies] and [records]"
+                )
+            file, beside = open_job(found), False
             found = _named(file)
-    trees = {name: one.read() for name, one in answers.hierarchies.items()}
-    asked = _asked(found, file, columns, _totals(answers, trees))
-    answers = _with_fields(asked, answers)
-    axes = axes_of(asked, answers, trees)
+            listed = found is None
+    answers = read_answers(file)
+    known = {name: one.read() for name, one in answers.hierarchies.items()}
+    columns = _with_totals(read_columns(file), answers, known)
+    asked = read_tables(file) if listed else _asked(found, columns)
+    if beside:
+        answers = _of_this(asked, answers)
+    else:
+        _check_answers(file, asked)
+    answers = _rooted(asked, _with_fields(asked, answers), known)
+    known = {name: one.read() for name, one in answers.hierarchies.items()}
+    answers, decimals = with_decimals(asked, answers)
+    axes = axes_of(asked, answers, known)
     tables = tables_of(axes)
     questions = [
-        *_of_the_office(asked, answers),
-        *_of_fields(asked, answers),
+        *questions_of_the_office(asked, answers),
         *axes.questions,
         *questions_of_indicators(asked, answers),
-        *_of_values(asked, answers),
+        *decimals,
     ]
     return Plan(
         asked,
@@ -112,7 +135,14 @@ def read(template: Any) -> Plan:
         tables,
         equations_of(asked, answers),
         tuple(questions),
-        (*asked.notes, *axes.notes, *notes_of_equations(asked, answers), *_of_units(answers)),
+        (
+            *asked.notes,
+            *_unused(asked, answers),
+            *axes.notes,
+            *notes_of_equations(asked, answers),
+            *notes_of_the_office(answers),
+        ),
+        found if isinstance(found, Path) and beside else None,
     )
 
 
@@ -125,13 +155,11 @@ def _named(file: Section) -> Path | None:
     return file.existing_file("template", or_folder=True) if "template" in file else None
 
 
-def _asked(found: Any, file: Section | None, columns: Columns, totals: Mapping[str, str]) -> Asked:
-    if found is None and file is not None:
-        return read_tables(file)
+def _asked(found: Any, columns: Columns) -> Asked:
     if not isinstance(found, Path):
-        return _of_rows(of_frame(found), columns, totals)
+        return _of_rows(of_frame(found), columns)
     if found.is_dir():
-        return read_workbooks(found, columns, totals)
+        return read_workbooks(found, columns)
     if not found.is_file():
         raise JobError(f"there is no file or folder {found} to plan")
     if found.suffix.lower() not in (".csv", ".txt"):
@@ -139,25 +167,67 @@ def _asked(found: Any, file: Section | None, columns: Columns, totals: Mapping[s
             f"{found.name}: a template ends in .csv, a publication file in .toml; workbooks are "
             "read from the folder that they are in"
         )
-    return _of_rows(read_csv(found), columns, totals)
+    return _of_rows(read_csv(found), columns)
 
 
-def _of_rows(rows: Rows, columns: Columns, totals: Mapping[str, str]) -> Asked:
-    return read_metadata(rows) if is_metadata(rows) else read_template(rows, columns, totals)
+def _of_rows(rows: Rows, columns: Columns) -> Asked:
+    return read_metadata(rows) if is_metadata(rows) else read_template(rows, columns)
 
 
-def _totals(answers: Answers, trees: Mapping[str, Hierarchy]) -> dict[str, str]:
-    """Variable → the code of its total, as the office says it, or its tree."""
-    found: dict[str, str] = {}
-    for name, one in answers.variables.items():
-        if one.total:
-            found[name] = one.total
-        elif one.hierarchies:
-            found[name] = trees[one.hierarchies[0]].total
-    return found
+def _with_totals(columns: Columns, answers: Answers, trees: Mapping[str, Hierarchy]) -> Columns:
+    """What the totals of variables may be called: as the office says, or as their tree."""
+    said = {name: one.total for name, one in answers.variables.items() if one.total}
+    roots = {
+        name: trees[one.hierarchies[0]].total
+        for name, one in answers.variables.items()
+        if one.hierarchies
+    }
+    return replace(columns, totals=said, roots=roots)
 
 
-# ── what is open ────────────────────────────────────────────────────────────────────────
+def _of_this(asked: Asked, answers: Answers) -> Answers:
+    """The answers without variables that nobody asks for: trees may lie there for others."""
+    there = {one.name for table in asked.tables for one in table.by}
+    own = {name: one for name, one in answers.variables.items() if name in there}
+    return replace(answers, variables=own)
+
+
+def _unused(asked: Asked, answers: Answers) -> Iterator[Note]:
+    """Trees that no variable has."""
+    used = {name for one in answers.variables.values() for name in one.hierarchies}
+    used |= {one.hierarchy for table in asked.tables for one in table.by if one.hierarchy}
+    for name in answers.hierarchies:
+        if name not in used:
+            yield Note(Statement.said("plan", "unused tree", name=name))
+
+
+def _check_answers(file: Section, asked: Asked) -> None:
+    """What a publication file answers is about something that is asked for."""
+    there = {
+        "variables": dict.fromkeys(one.name for table in asked.tables for one in table.by),
+        "indicators": dict.fromkeys(table.indicator for table in asked.tables),
+        "fields": dict.fromkeys(table.field for table in asked.tables),
+    }
+    for section, names in there.items():
+        for name in file.section(section).values:
+            if name not in names:
+                raise file.section(section).unknown(
+                    f"{asked.file} has none of", name, [*names], name
+                )
+
+
+def _rooted(asked: Asked, answers: Answers, trees: Mapping[str, Hierarchy]) -> Answers:
+    """The answers, in which roots that no file names are called as the template calls the total."""
+    files = dict(answers.hierarchies)
+    for variable, said in answers.variables.items():
+        total = said.total or asked.totals.get(variable)
+        for name in said.hierarchies:
+            root = trees[name].total
+            if total and root != total and files[name].total == _USUAL:
+                named = replace(files[name], total=total)
+                if root == _USUAL and total not in trees[name].position:
+                    files[name] = named
+    return replace(answers, hierarchies=files)
 
 
 def _with_fields(asked: Asked, answers: Answers) -> Answers:
@@ -172,55 +242,3 @@ def _with_fields(asked: Asked, answers: Answers) -> Answers:
             name if said.vintage is None else said.vintage,
         )
     return replace(answers, fields=fields)
-
-
-def _of_the_office(asked: Asked, answers: Answers) -> Iterator[Question]:
-    """Where the records are, and what is unsafe."""
-    if "records" not in answers.sections:
-        answer = '[records]\npath = "..."'
-        yield Question(Statement.said("plan", "which records"), answer)
-    rules = answers.sections.get("rules", {})
-    if not rules:
-        answer = "[rules]\np_percent = { p = 10 }   # an example"
-        yield Question(Statement.said("plan", "which rules"), answer)
-    elif not any(name in BY_NAME and not BY_NAME[name].of_sums for name in rules):
-        there = dict.fromkeys(table.indicator for table in asked.tables)
-        counts = [n for n in there if answers.indicators.get(n, IndicatorAnswer()).count]
-        if counts:
-            said = Statement.said("plan", "rules of counts", indicators=", ".join(counts))
-            yield Question(said, "[rules]\nminimum_frequency = { n = 3 }   # an example")
-
-
-def _of_fields(asked: Asked, answers: Answers) -> Iterator[Question]:
-    """Which records each field is about, where there are several."""
-    lines: dict[str, list[int]] = {}
-    for table in asked.tables:
-        lines.setdefault(table.field, []).extend(table.lines)
-    unknown = [name for name in lines if not answers.fields.get(name, FieldAnswer()).where]
-    for name in unknown if len(lines) > 1 else ():
-        said = Statement.said("plan", "which field", field=name)
-        answer = f'[fields.{key(name)}]\nwhere = {{ ... = "..." }}\nvintage = "..."'
-        yield Question(said, answer, tuple(lines[name]))
-
-
-def _of_values(asked: Asked, answers: Answers) -> Iterator[Question]:
-    """Which columns of the records hold what is measured."""
-    if answers.records is None:
-        return
-    lines: dict[str, list[int]] = {}
-    for table in asked.tables:
-        lines.setdefault(table.indicator, []).extend(table.lines)
-    for name, own in lines.items():
-        said = answers.indicators.get(name, IndicatorAnswer())
-        value = said.value or name
-        if not said.count and value not in answers.records.columns:
-            what = Statement.said(
-                "plan", "which value", indicator=name, columns=", ".join(answers.records.columns)
-            )
-            answer = f'[indicators.{key(name)}]\nvalue = "..."   # or: count = true'
-            yield Question(what, answer, tuple(own))
-
-
-def _of_units(answers: Answers) -> Iterator[Note]:
-    if "records" in answers.sections and "unit" not in answers.sections.get("every_table", {}):
-        yield Note(Statement.said("plan", "no unit"))

@@ -39,7 +39,7 @@ class Rows:
         for line, row in zip(self.lines, self.values, strict=True):
             yield line, dict(zip(self.columns, row, strict=True))
 
-    def wrong(self, line: int, message: str) -> JobError:
+    def error_at(self, line: int, message: str) -> JobError:
         """An error that names the line."""
         return JobError(f"{self.file}, {self.line} {line}: {message}")
 

@@ -7,7 +7,7 @@ indicator, field and variables are written as tables of all combinations of some
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from diskret.errors import JobError
 from diskret.plan.rows import Rows
@@ -25,49 +25,47 @@ class Columns:
     """What the columns of a template are.
 
     indicator: None: as Eurostat calls it. `fields`, `variables`: None: as Eurostat calls them, and
-    all others that tell cells apart.
+    all others that tell cells apart. `totals`: variable → the code of its total, as the office says
+    it; `roots`: what its tree calls it, if the template does, too.
     """
 
     indicator: str | None = None
     fields: tuple[str, ...] | None = None
     variables: tuple[str, ...] | None = None
+    totals: Mapping[str, str] = field(default_factory=dict[str, str])
+    roots: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
-def read_template(
-    rows: Rows, columns: Columns | None = None, totals: Mapping[str, str] | None = None
-) -> Asked:
-    """The tables whose cells a template lists.
-
-    totals: variable → the code of its total, beside those that are called as SDMX does.
-    """
+def read_template(rows: Rows, columns: Columns | None = None) -> Asked:
+    """The tables whose cells a template lists."""
     asked = columns or Columns()
     indicator = _indicator(rows, asked)
     fields = _fields(rows, asked)
     taken = (indicator, *fields)
     _check_there(rows, (*taken, *(asked.variables or ())))
     variables, notes = _variables(rows, asked, taken)
-    at_total = _totals(rows, variables, totals or {})
+    at_total = _totals(rows, variables, asked)
     cells: dict[tuple[str, str], dict[Codes, int]] = {}
     of_field: dict[str, dict[str, str]] = {}
     seen: dict[str, dict[str, int]] = {name: {} for name in variables}
     for line, row in rows.each():
         if not row[indicator]:
-            raise rows.wrong(line, f"the column {indicator!r} is empty; every cell has one")
+            raise rows.error_at(line, f"the column {indicator!r} is empty; every cell has one")
         codes = tuple(_code(rows, line, row, name, at_total) for name in variables)
         for name, code in zip(variables, codes, strict=True):
             seen[name].setdefault(code, line)
-        field = " ".join(row[name] for name in fields)
-        of_field[field] = {name: row[name] for name in fields}
-        own = cells.setdefault((field, row[indicator]), {})
+        about = " ".join(row[name] for name in fields)
+        of_field[about] = {name: row[name] for name in fields}
+        own = cells.setdefault((about, row[indicator]), {})
         if codes in own:
-            raise rows.wrong(
+            raise rows.error_at(
                 line, f"the cell stands already in {rows.line} {own[codes]}; remove one"
             )
         own[codes] = line
     tables = [
         table
-        for (field, name), own in cells.items()
-        for table in _tables(field, name, variables, own, at_total)
+        for (about, name), own in cells.items()
+        for table in _tables(about, name, variables, own, at_total)
     ]
     return Asked(
         rows.file,
@@ -139,12 +137,16 @@ def _variables(
     return tuple(found), notes
 
 
-def _totals(rows: Rows, variables: Sequence[str], said: Mapping[str, str]) -> dict[str, str]:
+def _totals(rows: Rows, variables: Sequence[str], asked: Columns) -> dict[str, str]:
+    """Variable → the code of its total: as the office says it, as in its tree, or as in SDMX."""
     found: dict[str, str] = {}
     for name in variables:
         codes = set(rows.column(name))
-        if name in said:
-            found[name] = said[name]
+        root = asked.roots.get(name)
+        if name in asked.totals:
+            found[name] = asked.totals[name]
+        elif root is not None and (root in codes or SDMX_TOTAL not in codes):
+            found[name] = root
         elif SDMX_TOTAL in codes:
             found[name] = SDMX_TOTAL
     return found
@@ -154,7 +156,7 @@ def _code(rows: Rows, line: int, row: Mapping[str, str], name: str, at: Mapping[
     code = row[name]
     if not code:
         total = at.get(name, SDMX_TOTAL)
-        raise rows.wrong(
+        raise rows.error_at(
             line,
             f"the column {name!r} is empty; a cell that is not broken down by it has the code of "
             f"its total there, e.g. {total!r}",
@@ -166,7 +168,7 @@ def _code(rows: Rows, line: int, row: Mapping[str, str], name: str, at: Mapping[
 
 
 def _tables(
-    field: str,
+    about: str,
     indicator: str,
     variables: Sequence[str],
     cells: Mapping[Codes, int],
@@ -181,7 +183,7 @@ def _tables(
     for pattern, inner in by_pattern.items():
         boxes = combinations_of(frozenset(inner))
         names = [variables[i] for i in pattern]
-        stem = "_".join(part for part in (field, indicator, *names) if part)
+        stem = "_".join(part for part in (about, indicator, *names) if part)
         for number, box in enumerate(boxes, start=1):
             lines = [line for codes, line in inner.items() if _holds(box, codes)]
             found.append(
@@ -191,7 +193,7 @@ def _tables(
                     by=tuple(
                         Variable(name, codes=codes) for name, codes in zip(names, box, strict=True)
                     ),
-                    field=field,
+                    field=about,
                     lines=(min(lines), max(lines)) if len(lines) > 1 else tuple(lines),
                 )
             )

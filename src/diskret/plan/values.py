@@ -215,6 +215,7 @@ class PlannedTable:
     """A table to protect: it holds every table of `descriptions`, in whole or in parts.
 
     indicators: whose tables have these dimensions, and add up to each other if they are several.
+    names: of the tables of the job, one for each indicator.
     cluster: its number, from 1: tables of one cluster are protected together.
     """
 
@@ -223,6 +224,7 @@ class PlannedTable:
     indicators: tuple[str, ...]
     by: tuple[Breakdown, ...]
     descriptions: tuple[str, ...]
+    names: tuple[str, ...] = ()
     cluster: int = 0
 
 
@@ -237,6 +239,7 @@ class Plan:
     equations: sums of indicators that tie tables.
     questions: that are open; the programme is written when there are none.
     notes: what was found.
+    template: the file or folder of what is asked for, where no publication file names it.
     """
 
     asked: Asked
@@ -246,6 +249,7 @@ class Plan:
     equations: tuple[MeasureSum, ...]
     questions: tuple[Question, ...]
     notes: tuple[Note, ...]
+    template: Path | None = None
 
     @property
     def clusters(self) -> tuple[tuple[PlannedTable, ...], ...]:

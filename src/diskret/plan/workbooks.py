@@ -12,13 +12,13 @@ from diskret.plan.template import INDICATOR, Columns, read_template
 from diskret.plan.values import Asked, Description, Note
 
 
-def read_workbooks(folder: Path, columns: Columns, totals: Mapping[str, str]) -> Asked:
+def read_workbooks(folder: Path, columns: Columns) -> Asked:
     """The tables that the sheets of all workbooks of a folder list."""
     paths = sorted(p for p in folder.glob("*.xlsx") if not p.name.startswith("~$"))
     if not paths:
         raise JobError(f"{folder}: there are no workbooks (.xlsx) in this folder")
     read = [
-        read_template(_long(rows, columns), replace(columns, indicator=INDICATOR), totals)
+        read_template(_long(rows, columns), replace(columns, indicator=INDICATOR))
         for path in paths
         for rows in sheets(path)
     ]
