@@ -84,7 +84,7 @@ def _named(trees: list[str] | None) -> dict[str, str] | list[str] | None:
 
 def _show(found: Plan, language: Language) -> None:
     """The tables to protect by cluster, what they hold, and what was noted."""
-    from diskret.plan.draft import places
+    from diskret.plan.places import places
 
     texts = words_in(language, "plan")
     typer.echo(
@@ -108,18 +108,19 @@ def _show(found: Plan, language: Language) -> None:
             field = f"{table.field}: " if table.field else ""
             typer.echo(f"  {field}{about}; {held}")
     for note in found.notes:
-        where = places(found, note.lines, texts)
+        where = places(found.asked, note.lines, texts)
         shown = note.said.in_language(language) + (f" ({where})" if where else "")
         typer.secho(f"{texts['note']}: {shown}", fg="yellow")
 
 
 def _ask(found: Plan, template: Path, out: Path, language: Language) -> None:
     """What is open, and where to answer it."""
-    from diskret.plan.draft import draft, places
+    from diskret.plan.draft import draft
+    from diskret.plan.places import places
 
     texts = words_in(language, "plan")
     for number, question in enumerate(found.questions, start=1):
-        where = places(found, question.lines, texts)
+        where = places(found.asked, question.lines, texts)
         head = texts.said("question", number=number) + (f" ({where})" if where else "")
         typer.secho(f"{head}: {question.said.in_language(language)}", bold=True, err=True)
         for line in question.answer.splitlines():

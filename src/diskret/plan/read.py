@@ -79,7 +79,8 @@ def read(
 
     References
     ----------
-    Baudry (2025), Automatic analysis of metadata for secondary tabular data protection, NTTS.
+    Insee, rtauargus: Automatic analysis of metadata (vignette); Manuel de protection des tableaux,
+    chapter 3.
 
     Examples
     --------
@@ -204,7 +205,13 @@ def _unused(asked: Asked, answers: Answers) -> Iterator[Note]:
 def _check_answers(file: Section, asked: Asked) -> None:
     """What a publication file answers is about something that is asked for."""
     there = {
-        "variables": dict.fromkeys(one.name for table in asked.tables for one in table.by),
+        "variables": dict.fromkeys(
+            [
+                *(one.name for table in asked.tables for one in table.by),
+                *asked.codes_at,
+                *asked.passed,
+            ]
+        ),
         "indicators": dict.fromkeys(table.indicator for table in asked.tables),
         "fields": dict.fromkeys(table.field for table in asked.tables),
     }
@@ -238,7 +245,7 @@ def _with_fields(asked: Asked, answers: Answers) -> Answers:
         said = fields.get(name, FieldAnswer())
         filtered = all(there is None or column in there for column in codes)
         fields[name] = FieldAnswer(
-            said.where or (codes if filtered else {}),
+            {**(codes if filtered else {}), **said.where},
             name if said.vintage is None else said.vintage,
         )
     return replace(answers, fields=fields)

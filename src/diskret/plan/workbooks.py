@@ -17,12 +17,19 @@ def read_workbooks(folder: Path, columns: Columns) -> Asked:
     paths = sorted(p for p in folder.glob("*.xlsx") if not p.name.startswith("~$"))
     if not paths:
         raise JobError(f"{folder}: there are no workbooks (.xlsx) in this folder")
-    read = [
-        read_template(_long(rows, columns), replace(columns, indicator=INDICATOR))
-        for path in paths
-        for rows in sheets(path)
-    ]
-    return _together(folder, read)
+    listed = [_long(rows, columns) for path in paths for rows in sheets(path)]
+    columns = replace(columns, indicator=INDICATOR, varied=_varied(listed))
+    return _together(folder, [(rows.lines[-1], read_template(rows, columns)) for rows in listed])
+
+
+def _varied(listed: list[Rows]) -> frozenset[str]:
+    """Columns that have other values on other sheets, such as a region that has a sheet each."""
+    values: dict[str, set[str]] = {}
+    for rows in listed:
+        for name in rows.columns:
+            values.setdefault(name, set()).update(rows.column(name))
+    alike = {name for rows in listed for name in rows.columns if len({*rows.column(name)}) == 1}
+    return frozenset(name for name in alike if len(values[name] - {""}) > 1)
 
 
 def _long(rows: Rows, columns: Columns) -> Rows:
@@ -66,26 +73,42 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _together(folder: Path, read: list[Asked]) -> Asked:
+def _together(folder: Path, read: list[tuple[int, Asked]]) -> Asked:
     """What all sheets ask for; names of tables begin with the sheet where two are alike."""
-    names = [table.name for asked in read for table in asked.tables]
+    names = [table.name for _, asked in read for table in asked.tables]
     tables: list[Description] = []
-    for asked in read:
-        for table in asked.tables:
-            alone = names.count(table.name) == 1
-            tables.append(table if alone else replace(table, name=f"{asked.file}: {table.name}"))
     totals: dict[str, str] = {}
     fields: dict[str, Mapping[str, str]] = {}
     codes: dict[str, dict[str, int]] = {}
+    passed: dict[str, dict[str, int]] = {}
     notes: list[Note] = []
-    for asked in read:
+    sheets: dict[int, str] = {}
+    start = 0
+    for last, asked in read:
+        sheets[start] = asked.file
+        for table in asked.tables:
+            alone = names.count(table.name) == 1
+            name = table.name if alone else f"{asked.file}: {table.name}"
+            lines = tuple(start + line for line in table.lines)
+            tables.append(replace(table, name=name, lines=lines))
         totals |= asked.totals
         fields |= asked.fields
         notes += asked.notes
-        for variable, own in asked.codes_at.items():
-            for code, line in own.items():
-                codes.setdefault(variable, {}).setdefault(code, line)
-    rows = sum(asked.rows for asked in read)
+        for found, of_sheet in ((codes, asked.codes_at), (passed, asked.passed)):
+            for column, own in of_sheet.items():
+                for code, line in own.items():
+                    found.setdefault(column, {}).setdefault(code, start + line)
+        start += last
     return Asked(
-        folder.name, tuple(tables), rows, totals, fields, codes, listed=True, notes=tuple(notes)
+        folder.name,
+        tuple(tables),
+        sum(asked.rows for _, asked in read),
+        totals,
+        fields,
+        codes,
+        listed=True,
+        notes=tuple(dict.fromkeys(notes)),
+        passed=passed,
+        unit="row",
+        sheets=sheets,
     )

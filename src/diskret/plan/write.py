@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from diskret.errors import JobError
+from diskret.jobs.programme import read_programme
 from diskret.jobs.text_files import TextFile, write_files
+from diskret.plan.options import PUBLICATION
 from diskret.plan.programme import MADE, PROGRAMME, programme_files
 from diskret.plan.values import Plan
 
@@ -65,10 +70,34 @@ def write(plan: Plan, folder: str | Path = "plan") -> tuple[Path, ...]:
     folder = Path(folder)
     files = programme_files(plan, folder)
     _check_free(folder, list(files))
+    _check_runs(plan, folder, files)
     folder.mkdir(parents=True, exist_ok=True)
-    outputs = [TextFile(folder / name, text, internal=True) for name, text in files.items()]
+    outputs = _in(folder, files)
     write_files(outputs)
     return tuple(output.path for output in outputs)
+
+
+def _in(folder: Path, files: Mapping[str, str]) -> list[TextFile]:
+    return [TextFile(folder / name, text, internal=True) for name, text in files.items()]
+
+
+def _check_runs(plan: Plan, folder: Path, files: Mapping[str, str]) -> None:
+    """The programme can be read: what was copied into it is what a job may say."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    # beside the folder, where paths that are seen from it lead to the same files
+    with TemporaryDirectory(dir=folder.parent, prefix=".plan-") as room:
+        write_files(
+            [TextFile(Path(room) / name, text, internal=True) for name, text in files.items()]
+        )
+        try:
+            read_programme(Path(room) / PROGRAMME)
+        except JobError as error:
+            said = str(error).replace(f"{room}{os.sep}", "")
+            path = plan.answers.path or PUBLICATION
+            raise JobError(
+                f"{path}: the programme that is made of it would not run, so nothing was "
+                f"written; correct what it says of this: {said}"
+            ) from error
 
 
 def _check_free(folder: Path, names: list[str]) -> None:
