@@ -29,6 +29,7 @@ HOUSE = {
     "service": 90,
     # jobs; τ-ARGUS files become jobs
     "argus": 81,
+    "plan": 81,
     "jobs": 80,
     # verbs
     "outputs": 73,

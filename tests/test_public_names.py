@@ -41,6 +41,7 @@ PUBLIC = [
     "perturb_invariant",
     "perturb_records",
     "perturbation_sql",
+    "plan",
     "record_keys",
     "round_table",
     "rules",

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from diskret import argus as argus
     from diskret import attack as attack
     from diskret import datasets as datasets
+    from diskret import plan as plan
     from diskret import rules as rules
     from diskret import utility as utility
     from diskret.anonymize.data import Microdata as Microdata
@@ -87,6 +88,7 @@ __all__ = [
     "perturb_invariant",
     "perturb_records",
     "perturbation_sql",
+    "plan",
     "record_keys",
     "round_table",
     "rules",
@@ -105,6 +107,7 @@ _MODULES = {
     "claims": "attack.microdata.claims",
     "datasets": "datasets",
     "derive": "protect.derive",
+    "plan": "plan",
     "rules": "rules",
     "utility": "utility",
 }
