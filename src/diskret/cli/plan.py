@@ -64,7 +64,7 @@ def plan(
             _ask(found, template, out, spoken)
             raise typer.Exit(BAD_INPUT)
         texts, internal = words_in(spoken, "plan"), words_in(spoken, "commands")["internal_files"]
-        programme, *others = write(found, out)
+        programme, *others = write(found, out, language=spoken.value)
         for path in (programme, *others):
             typer.echo(internal.format(folder=path))
         typer.echo(texts.said("release it", file=programme))

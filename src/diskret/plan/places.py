@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Sequence
 
+from diskret.plan.rows import placed
 from diskret.plan.values import Asked
 from diskret.texts import Words
 
@@ -13,11 +13,10 @@ _SHOWN = 4
 
 def places(asked: Asked, lines: Sequence[int], words: Words) -> str:
     """The file, or the sheets, with the lines; "" for none."""
-    starts = sorted(asked.sheets)
     by_sheet: dict[str, list[int]] = {}
     for line in sorted({*lines}):
-        before = starts[bisect_left(starts, line) - 1] if starts else 0
-        by_sheet.setdefault(asked.sheets.get(before, asked.file), []).append(line - before)
+        file, own = placed(asked.file, asked.sheets, line)
+        by_sheet.setdefault(file, []).append(own)
     return "; ".join(
         words.said(asked.unit, file=file, lines=_few(own)) for file, own in by_sheet.items()
     )
