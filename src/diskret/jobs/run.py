@@ -164,6 +164,7 @@ def write_job(
         "combined": job.output.combined,
         "neutralise": job.output.neutralise,
         "releases": releases,
+        "previous": None if job.edition is None else job.edition.previous,
         "progress": progress,
     }
     if ledger is None:

@@ -217,6 +217,19 @@ class DerivedJob:
 
 
 @dataclass(frozen=True)
+class EditionJob:
+    """The last delivery, which this one is the next edition of.
+
+    previous: its folder; tables are found there by their names.
+    discount: percent by which hiding a cell costs less if it was hidden then; see
+        `previous_discount` of `diskret.suppress`.
+    """
+
+    previous: Path
+    discount: Annotated[float, Number(low=0, below=100)] = 50
+
+
+@dataclass(frozen=True)
 class Output:
     """Where and how to write."""
 
@@ -256,6 +269,7 @@ class Job:
     coalition: int = 1
     derived: tuple[DerivedJob, ...] = ()
     keyed_ties: bool = False
+    edition: EditionJob | None = None
 
 
 @dataclass(frozen=True, eq=False)
