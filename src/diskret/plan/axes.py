@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from diskret.hierarchy import Hierarchy
 from diskret.io import DataFile, to_arrow
 from diskret.io.columns import code_text, column
 from diskret.jobs.toml_text import key, toml
+from diskret.plan.places import few
 from diskret.plan.records import recorded_codes
 from diskret.plan.values import (
     Answers,
@@ -267,10 +268,10 @@ def _look_at_codes(found: Axes, axis: Axis) -> None:
         for code in axis.trees[name].codes:
             if code in shown:
                 same.setdefault(masks[code], []).append(code)
-        for codes in same.values():
-            if len(codes) > 1:
-                said = Statement.said("plan", "same", axis=axis.name, codes=" = ".join(codes))
-                found.notes.append(Note(said))
+        alike = [" = ".join(codes) for codes in same.values() if len(codes) > 1]
+        if alike:
+            said = Statement.said("plan", "same", axis=axis.name, codes=few(alike, _SHOWN))
+            found.notes.append(Note(said))
     _ambiguous(found, axis)
 
 
@@ -299,7 +300,7 @@ def _not_in_tree(found: Axes, axis: Axis, variable: str, at: Mapping[str, int]) 
             "not in tree",
             variable=variable,
             count=len(missing),
-            codes=_few(missing),
+            codes=few(missing, _SHOWN),
             trees=", ".join(axis.trees),
         )
         lines = tuple(at[code] for code in missing[:_SHOWN])
@@ -315,20 +316,20 @@ def _not_recorded(found: Axes, axis: Axis, variable: str, at: Mapping[str, int])
     lines = tuple(at[code] for code in missing[:_SHOWN])
     if missing and unasked:
         said = Statement.said(
-            "plan", "other codes", variable=variable, asked=_few(missing), recorded=_few(unasked)
+            "plan",
+            "other codes",
+            variable=variable,
+            asked=few(missing, _SHOWN),
+            recorded=few(unasked, _SHOWN),
         )
         answer = f'[variables.{key(variable)}]\nhierarchy = "..."   # or: column = "..."'
         found.questions.append(Question(said, answer, lines))
     elif missing:
-        said = Statement.said("plan", "no record", variable=variable, codes=_few(missing))
+        said = Statement.said("plan", "no record", variable=variable, codes=few(missing, _SHOWN))
         found.notes.append(Note(said, lines))
     elif unasked:
-        said = Statement.said("plan", "unasked", variable=variable, codes=_few(unasked))
+        said = Statement.said("plan", "unasked", variable=variable, codes=few(unasked, _SHOWN))
         found.notes.append(Note(said))
-
-
-def _few(codes: Sequence[str]) -> str:
-    return ", ".join([*codes[:_SHOWN], *["…"][: len(codes) > _SHOWN]])
 
 
 def _ambiguous(found: Axes, axis: Axis) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from diskret.plan.contained import about_of, equations_of, open_groups
+from diskret.plan.places import few
 from diskret.plan.values import Answers, Asked, Plan, PlannedTable
 from diskret.texts import Words, number
 
@@ -16,6 +17,8 @@ _LINE, _PADDING = 13, 8
 _LONGEST = (38, 38, 62)
 #: So many tables are drawn of a cluster.
 _MOST = 60
+#: So many indicators and tables are named in a box.
+_NAMED = 8
 
 Measure = tuple[str, str]
 """Field and indicator."""
@@ -82,10 +85,10 @@ def _picture(
         (one.field, one.name): (
             words.said(
                 "by",
-                indicators=", ".join(one.indicators),
+                indicators=few(one.indicators, _NAMED),
                 axes=", ".join(part.axis for part in one.by),
             ),
-            words.said("holds", tables=", ".join(one.descriptions)),
+            words.said("holds", tables=few(one.descriptions, _NAMED)),
         )
         for one in tables
     }

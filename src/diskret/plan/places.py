@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from diskret.plan.rows import placed
 from diskret.plan.values import Asked
@@ -18,9 +18,16 @@ def places(asked: Asked, lines: Sequence[int], words: Words) -> str:
         file, own = placed(asked.file, asked.sheets, line)
         by_sheet.setdefault(file, []).append(own)
     return "; ".join(
-        words.said(asked.unit, file=file, lines=_few(own)) for file, own in by_sheet.items()
+        words.said(asked.unit, file=file, lines=few(map(str, own)))
+        for file, own in by_sheet.items()
     )
 
 
-def _few(lines: Sequence[int]) -> str:
-    return ", ".join([*map(str, lines[:_SHOWN]), *["…"][: len(lines) > _SHOWN]])
+def few(names: Iterable[str], most: int = _SHOWN) -> str:
+    """The first of some names, and a sign that there are more.
+
+    >>> few("abcdef")
+    'a, b, c, d, …'
+    """
+    several = list(names)
+    return ", ".join([*several[:most], *["…"][: len(several) > most]])
