@@ -26,7 +26,7 @@ def draft(plan: Plan, folder: str | Path = "plan", *, language: str = "en") -> P
     plan
         Of a template; not of a publication file, which has a place for answers already.
     folder
-        Gets ``publication.toml``.
+        Gets ``publication.toml``, and ``plan.html``, a page that says what was found.
     language
         ``"en"`` or ``"de"``.
 

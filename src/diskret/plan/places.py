@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from diskret.plan.rows import placed
 from diskret.plan.values import Asked
 from diskret.texts import Words
 
@@ -13,15 +13,21 @@ _SHOWN = 4
 
 def places(asked: Asked, lines: Sequence[int], words: Words) -> str:
     """The file, or the sheets, with the lines; "" for none."""
-    starts = sorted(asked.sheets)
     by_sheet: dict[str, list[int]] = {}
     for line in sorted({*lines}):
-        before = starts[bisect_left(starts, line) - 1] if starts else 0
-        by_sheet.setdefault(asked.sheets.get(before, asked.file), []).append(line - before)
+        file, own = placed(asked.file, asked.sheets, line)
+        by_sheet.setdefault(file, []).append(own)
     return "; ".join(
-        words.said(asked.unit, file=file, lines=_few(own)) for file, own in by_sheet.items()
+        words.said(asked.unit, file=file, lines=few(map(str, own)))
+        for file, own in by_sheet.items()
     )
 
 
-def _few(lines: Sequence[int]) -> str:
-    return ", ".join([*map(str, lines[:_SHOWN]), *["…"][: len(lines) > _SHOWN]])
+def few(names: Iterable[str], most: int = _SHOWN) -> str:
+    """The first of some names, and a sign that there are more.
+
+    >>> few("abcdef")
+    'a, b, c, d, …'
+    """
+    several = list(names)
+    return ", ".join([*several[:most], *["…"][: len(several) > most]])

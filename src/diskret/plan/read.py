@@ -24,6 +24,7 @@ from diskret.plan.publication import read_answers, read_columns, read_tables
 from diskret.plan.questions import notes_of_the_office, questions_of_the_office, with_decimals
 from diskret.plan.rows import Rows, of_frame, read_csv
 from diskret.plan.template import Columns, read_template
+from diskret.plan.trees import added_codes
 from diskret.plan.values import (
     Answers,
     Asked,
@@ -129,6 +130,7 @@ def read(
         *questions_of_indicators(asked, answers),
         *decimals,
     ]
+    added = [] if questions else added_codes(axes.named, tables)
     return Plan(
         asked,
         answers,
@@ -140,6 +142,7 @@ def read(
             *asked.notes,
             *_unused(asked, answers),
             *axes.notes,
+            *added,
             *notes_of_equations(asked, answers),
             *notes_of_the_office(answers),
         ),

@@ -60,10 +60,12 @@ def read_template(rows: Rows, columns: Columns | None = None) -> Asked:
         of_field[about] = {name: row[name] for name in fields}
         own = cells.setdefault((about, row[indicator]), {})
         if codes in own:
-            raise rows.error_at(
-                line, f"the cell stands already in {rows.line} {own[codes]}; remove one"
-            )
-        own[codes] = line
+            (sheet, _), (before, at) = rows.place(line), rows.place(own[codes])
+            if sheet == before:  # a summary may repeat what stands on another sheet
+                raise rows.error_at(
+                    line, f"the cell stands already in {rows.line} {at}; remove one"
+                )
+        own.setdefault(codes, line)
     tables = [
         table
         for (about, name), own in cells.items()
@@ -82,6 +84,7 @@ def read_template(rows: Rows, columns: Columns | None = None) -> Asked:
             name: _first(rows, name) for name in rows.columns if name not in (*taken, *variables)
         },
         unit=rows.line,
+        sheets=rows.sheets,
     )
 
 
