@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from diskret.attack import Explanations, NoiseCertificate
 from diskret.keys import SecretKeys
+from diskret.protect.editions import since_columns
 from diskret.publish.contract import Look, software
 from diskret.publish.exchange import EXCHANGE
 from diskret.publish.formats.cube import Cube, public_cube
@@ -29,15 +30,26 @@ if TYPE_CHECKING:
 
 
 def write_internal(
-    result: Result, folder: Path, look: Look, explanations: Explanations | None, keys: SecretKeys
+    result: Result,
+    folder: Path,
+    look: Look,
+    explanations: Explanations | None,
+    keys: SecretKeys,
+    previous: Published | None = None,
 ) -> None:
-    """Write the office's files of a table with suppressed cells."""
+    """Write the office's files of a table with suppressed cells.
+
+    `previous`: the table as the last delivery showed it.
+    """
     name, proof = result.name, result.certificate
     _write_cells(name, result.internal_cells, folder, look)
     _write_exchanged(result, folder, look)
     if explanations is not None:
         reasons = result.explanation_cells(explanations)
         write_internal_csv(reasons, folder / f"{name}.explanations.csv", look.neutralise)
+    if previous is not None:
+        since = since_columns(result, previous, explanations)
+        write_internal_csv(since, folder / f"{name}.since.csv", look.neutralise)
     if "html" in look.formats:
         write_internal_report(
             result.published,

@@ -132,9 +132,7 @@ def free(name: str, taken: Sequence[str]) -> str:
     return name
 
 
-def public_cube(
-    published: Published, title: str | None, language: str, symbols: SymbolSet
-) -> Cube:
+def public_cube(published: Published, title: str | None, language: str, symbols: SymbolSet) -> Cube:
     """The public profile of a table; `title` None for "<measure> by <dimensions>"."""
     words = table_words(language, "workbook", "exchange")
     lower = upper = None

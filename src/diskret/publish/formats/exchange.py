@@ -86,9 +86,7 @@ def kept_cube(
     )
 
 
-def kept_changed_cube(
-    public: Cube, original: NDArray[np.int64], noise: NDArray[np.int64]
-) -> Cube:
+def kept_changed_cube(public: Cube, original: NDArray[np.int64], noise: NDArray[np.int64]) -> Cube:
     """The internal profile of a table with changed values: before, after, and between."""
     shown = public.state.copy()
     state = np.stack([np.full_like(shown, SHOWN), shown, shown], axis=-1)

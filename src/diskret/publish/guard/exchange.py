@@ -126,9 +126,7 @@ class _Found:
     columns: Mapping[tuple[str, str], tuple[list[str | None], list[str]]]
 
 
-def exchange_problems(
-    folder: Path, shown: Published | Derived | SideBySide
-) -> Iterator[str]:
+def exchange_problems(folder: Path, shown: Published | Derived | SideBySide) -> Iterator[str]:
     """What is wrong with the files for exchange of a table, a figure, or of several."""
     paths = {one: folder / f"{shown.name}{ending}" for one, ending in EXCHANGE.items()}
     there = {one: path for one, path in paths.items() if path.exists()}
@@ -348,7 +346,9 @@ def _px(path: Path, expected: _Expected) -> Iterator[str]:
 
 def _px_cell_notes(px: PxFile, expected: _Expected) -> Iterator[str]:
     """Notes of cells are the published ranges of hidden ones, of each that has one."""
-    notes = {of: values for (keyword, _, of), values in px.keywords.items() if keyword == "CELLNOTE"}
+    notes = {
+        of: values for (keyword, _, of), values in px.keywords.items() if keyword == "CELLNOTE"
+    }
     if not expected.bounds:
         return
     positions = [
