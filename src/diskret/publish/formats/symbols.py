@@ -79,7 +79,8 @@ def symbol_sets() -> Mapping[str, SymbolSet]:
             _set("de-letters", "g", "0"),
             _set("sdmx", "Q", "0", "suppressed sdmx"),
             _set("px", "..", "-"),
-            _set("eurostat", ":c", "-"),
+            # not available, and the status of confidentiality since 27 January 2025; 0 is a real zero
+            _set("eurostat", ":C", "0"),
         )
     }
 
