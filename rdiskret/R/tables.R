@@ -97,7 +97,8 @@ protect_tables <- function(tables, folder, stem, safety_rules, ip, suppress, dec
   job <- write_text(lines, file.path(folder, paste0(stem, ".toml")))
   release <- file.path(folder, stem)
   run(c("protect", job, "--folder", release), language)
-  lapply(tables, function(one) with_status(one, release))
+  alone <- all(vapply(rules$rules$dominance, function(one) one$n == 1, NA))
+  lapply(tables, function(one) with_status(one, release, alone))
 }
 
 #' The sections of a table in the job, and the files that it names.
@@ -171,11 +172,11 @@ tree_file <- function(tree, path) {
 }
 
 #' The user's own rows and columns, and what became of each cell.
-with_status <- function(one, release) {
+with_status <- function(one, release, alone) {
   found <- read_cells(file.path(release, "internal", paste0(one$name, ".cells.csv")))
   key <- function(columns) do.call(paste, c(lapply(unname(columns), code_text), sep = "\x1f"))
   at <- match(key(as.list(one$tabular)[one$by]), key(found[one$by]))
-  status <- letter_of(found$status, found$rule)[at]
+  status <- letter_of(found$status, found$rule, alone)[at]
   if (anyNA(status)) {
     fail(paste0("table '", one$name, "': row ", which(is.na(status))[1], " is not in the release"))
   }
@@ -184,10 +185,11 @@ with_status <- function(one, release) {
   one$tabular
 }
 
-#' The letters of tau-ARGUS: what is published is V, a secondary D, a primary that of its rule.
-letter_of <- function(status, rule) {
+#' The letters of tau-ARGUS: what is published is V, a secondary D, a primary that of its rule; of what
+#' is secret by hand, and of dominance if it is judged of one contributor alone, B.
+letter_of <- function(status, rule, alone) {
   first <- sub("[^a-z_].*$", "", rule)
-  primary <- c(minimum_frequency = "A", p_percent = "F", pq = "F")[first]
+  primary <- c(minimum_frequency = "A", p_percent = "F", pq = "F", dominance = if (alone) "B" else "C")[first]
   primary[is.na(primary)] <- "B"
   letters <- ifelse(status == "primary", primary, ifelse(status == "secondary", "D", "V"))
   unname(letters)
